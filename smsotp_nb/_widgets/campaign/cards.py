@@ -130,7 +130,7 @@ def plan_html(plan: Plan) -> str:
     """Return the card of a plan, without what the form itself says around it."""
     if plan.prospect is not None:  # that the text changes is said at the button that changes it
         plan = dataclasses.replace(plan, prospect=dataclasses.replace(plan.prospect, changed=0))
-    card = overview.card(plan)
+    card = plan.card()
     blocks = tuple(block for block in card.blocks if getattr(block, "title", "") != "Rows left out")  # told by group
     return dataclasses.replace(card, blocks=tuple(map(_in_the_form, blocks)), state="", closing="").html()
 

@@ -298,7 +298,7 @@ class CampaignState(Stages):
         )
         frame = campaign.frame if campaign else None
         # Read once a stage: a million rows are not looked up at every redraw.
-        self._going = planning.overview.rows_to_go(self.plan, frame, self.plan.prospect)
+        self._going = planning.overview.rows_to_go(self.plan.rows, frame, self.plan.prospect)
         self._cost = planning.overview.about(self._going)
         self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
         return frame

@@ -192,7 +192,7 @@ class CampaignsSteps(Stages):
         if plan is None or not counts["planned"]:
             return Opened(entry, ledger, campaign, card, costs, frame, counts)
         prospect = ledger.prospect(plan, service=entry.service)
-        cost = planning.overview.about_to_go(plan, frame, prospect)
+        cost = planning.overview.about(planning.overview.rows_to_go(plan.rows, frame, prospect))
         return Opened(entry, ledger, campaign, card, costs, frame, counts, plan, prospect, cost)
 
     # -- withdraw

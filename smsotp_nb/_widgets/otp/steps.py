@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from ..._cards import counted
 from ..._client.meaning import LONGEST_PAUSE
 from ..._moments import Now, utc_now
-from ..._phones import countries as lookup
+from ..._phones import country_name, look_up
 from ..._wire import CODE, MessageRecord, mask
 from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ...otp import Challenge, Request
@@ -289,10 +289,10 @@ def number_hint(typed: str) -> tuple[Notice, str]:
         return Notice("International format: a plus, the calling code, the number."), ""
     if not typed.startswith(("+", "+")):
         return Notice("Start with a plus and the calling code, such as +1.", "warn"), ""
-    found = lookup.one(typed)
+    found = look_up(typed)
     if not found.e164:
         return Notice("Not a complete number yet.", "warn"), ""
-    place = lookup.country_name(found.iso) if found.iso else f"calling code {found.cc}"
+    place = country_name(found.iso) if found.iso else f"calling code {found.cc}"
     if not found.valid:
         return Notice(f"Not a valid number ({place}).", "warn"), ""
     kind = " (a landline; it may not receive texts)" if found.type == "FIXED_LINE" else ""
