@@ -57,15 +57,15 @@ class InMemory:
 
     @cached_property
     def figures(self) -> dict[str, int]:
-        planned = self.rows[self._going]
+        chunk, parts, cost = (self.rows[name][self._going] for name in ("chunk", "est_parts", "est_cost"))
         return {
             "rows": len(self.rows),
-            "planned": len(planned),
+            "planned": len(chunk),
             "bodies": len(self.bodies),
-            "requests": int(planned["chunk"].nunique()),
-            "parts": int(planned["est_parts"].sum()),
-            "unknown": int(planned["est_parts"].isna().sum()),
-            "unpriced": int(planned["est_cost"].isna().sum()),
+            "requests": int(chunk.nunique()),
+            "parts": int(parts.sum()),
+            "unknown": int(parts.isna().sum()),
+            "unpriced": int(cost.isna().sum()),
         }
 
     @property
