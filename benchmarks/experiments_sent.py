@@ -28,8 +28,8 @@ import numpy as np
 import pandas as pd
 
 from smsotp_nb import Experiment, Ledger, Plan, Policy, Sandbox, plan, send
-from smsotp_nb._experiments.drawing import drawn, uniform
-from smsotp_nb._experiments.shares import Share, compare
+from smsotp_nb._experiments.assigning import drawn, uniform
+from smsotp_nb._experiments.statistics import Share, compare
 from smsotp_nb.errors import SmsOtpWarning
 
 BASE, EFFECT = 0.2, 0.1

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from .. import __version__
 from .._sandbox import command
 from ..errors import SmsOtpError
-from . import campaigns, cleaning, demo, people, shipped
-from .saying import say
+from . import cleaning, demo, recorded
+from .terminal import say
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
@@ -86,10 +86,18 @@ def _describe_sandbox(sandbox: argparse.ArgumentParser) -> None:
 COMMANDS = (
     ("demo", demo.describe, "run a campaign from sample data against a sandbox; nothing leaves this machine"),
     ("sandbox", _describe_sandbox, "run a local service that answers the interface, until Ctrl-C"),
-    ("notebooks", shipped.describe, "write the example notebooks and their sample data to a folder"),
+    ("notebooks", demo.describe_notebooks, "write the example notebooks and their sample data to a folder"),
     ("clean", cleaning.describe, "normalize the phone numbers of a list to E.164"),
-    ("people", people.describe, "record opt-outs and opt-ins; say, write or delete what is stored about a person"),
-    ("campaigns", campaigns.describe, "list the recorded campaigns, or show one: its counts, and what holds rows back"),
+    (
+        "people",
+        recorded.describe_people,
+        "record opt-outs and opt-ins; say, write or delete what is stored about a person",
+    ),
+    (
+        "campaigns",
+        recorded.describe_campaigns,
+        "list the recorded campaigns, or show one: its counts, and what holds rows back",
+    ),
 )
 
 

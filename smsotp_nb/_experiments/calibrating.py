@@ -15,10 +15,9 @@ from .._calling import not_choice, not_whole, refuse
 from .._cards import Card, Note, Table, WithCard
 from .._frames import AnyFrame, as_pandas
 from ..errors import UsageError
-from . import amounts, shares
+from . import statistics
 from .joining import HOLDOUT
-from .library import distributions
-from .shares import Floats, Share
+from .statistics import Floats, Share, distributions
 
 SPLITS: Final = 1000
 TOLERATED: Final = 0.07  # false positives at a level of 95%
@@ -147,21 +146,21 @@ def _shares(spent: Floats, people: int, held: float, splits: int, level: float, 
     buyers = random.binomial(len(spent), held, splits)
     base = buyers + random.binomial(people - len(spent), held, splits)
     found = [
-        shares.compare(Share(int(len(spent) - one), int(people - of)), Share(int(one), int(of)), level=level)
+        statistics.compare_shares(Share(int(len(spent) - one), int(people - of)), Share(int(one), int(of)), level=level)
         for one, of in zip(buyers, base, strict=True)
     ]
     table = np.array([(one.low, one.high, one.p) for one in found])
-    base_sums = amounts.Sums(buyers, buyers, base)
-    t = amounts.difference(amounts.Sums(len(spent) - buyers, len(spent) - buyers, people - base), base_sums).t
+    base_sums = statistics.Sums(buyers, buyers, base)
+    t = statistics.difference(statistics.Sums(len(spent) - buyers, len(spent) - buyers, people - base), base_sums).t
     return _rates(table[:, 0], table[:, 1], table[:, 2], t, level)
 
 
 def _amounts(spent: Floats, people: int, held: float, splits: int, level: float, seed: int) -> dict[str, float]:
     """Try the redrawn arms: every split of the same people has the same redrawn arms, so that they are drawn once."""
-    drawn = amounts.redrawn(spent, people, held, amounts.DRAWS, seed)
-    t = amounts.redrawn(spent, people, held, splits, seed + 1)
-    found = [amounts.limits(amounts.Found(one, 1.0), drawn, level=level) for one in t]
-    p = np.array([amounts.p_value(one, drawn) for one in t])
+    drawn = statistics.redrawn(spent, people, held, statistics.DRAWS, seed)
+    t = statistics.redrawn(spent, people, held, splits, seed + 1)
+    found = [statistics.limits(statistics.Found(one, 1.0), drawn, level=level) for one in t]
+    p = np.array([statistics.p_value(one, drawn) for one in t])
     return _rates(np.array([low for low, _ in found]), np.array([high for _, high in found]), p, t, level)
 
 

@@ -19,10 +19,10 @@ from ..errors import UsageError
 from . import assigning, calibrating, contacting, power, reading, split
 from .calibrating import Calibration
 from .declaring import declare, not_a_stratum
-from .library import distributions
 from .power import Power
 from .reading import Reading
 from .split import Split
+from .statistics import distributions
 
 _CALLER = 4  # frames above the warning of a purge
 

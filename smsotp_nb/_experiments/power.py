@@ -13,7 +13,7 @@ from .._calling import given, not_number, not_whole, refuse
 from .._cards import Block, Card, Note, Table, WithCard, counted
 from ..errors import UsageError
 from .joining import HOLDOUT
-from .library import proportions, sizes
+from .statistics import proportions, sizes
 
 SPLITS: Final = (5.0, 10.0, 20.0, 50.0)  # per cent held out, to choose from
 _LARGEST: Final = 100.0  # an effect beyond it is not looked for: a hundred times more

@@ -18,10 +18,10 @@ from .._moments import Now, utc_now
 from .._pandas import lent
 from .._wire import amount as from_micros
 from ..errors import UsageError
-from . import comparing, exploring, picture, ratio, words
+from . import comparing, picture, statistics, words
 from .declaring import ASSIGNMENT
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
-from .ratio import Ratio
+from .statistics import Ratio
 
 State = Literal["waiting", "uneven", "early", "sequential", "read"]
 KINDS: Final = ("binary", "amount")
@@ -45,7 +45,7 @@ class Reading(WithCard):
     ratio: Ratio | None
     costs: Mapping[str, Mapping[str, float]]
     facts: words.Facts
-    exploration: pd.DataFrame = field(default_factory=lambda: comparing.table((), exploring.SEGMENTS))
+    exploration: pd.DataFrame = field(default_factory=lambda: comparing.table((), comparing.SEGMENTS))
 
     def sentence(self) -> str:
         """Return a paragraph that may be quoted; it never says more than the intervals.
@@ -128,7 +128,7 @@ def read(
     )
     day = read_on or (assigned["at"].max() + window).to_pydatetime()
     sizes = found.people()
-    checked = ratio.check(sizes, _weights(weights, sizes)) if weights else None
+    checked = statistics.check(sizes, _weights(weights, sizes)) if weights else None
     state = _state(now() < day, early, checked)
     doubt, unpriced = (_messages(assigned, found, name) for name in ("in_doubt", "unpriced"))
     facts = words.Facts(
@@ -165,7 +165,7 @@ def _explored(assigned: pd.DataFrame, found: Joined, explore: Hashable | None, l
     if explore is None:
         return None
     columns.require(explore, assigned.columns, where="explore=")
-    return exploring.explore(found, assigned[explore], level=level)
+    return comparing.explore(found, assigned[explore], level=level)
 
 
 def _check(assigned: pd.DataFrame, kinds: Mapping[str, str], window: timedelta, early: object) -> None:

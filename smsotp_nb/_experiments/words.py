@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._cards import counted, money
 from .joining import AFTER, BEFORE, HOLDOUT, UNKNOWN
-from .ratio import Ratio
+from .statistics import Ratio
 
 MINUS: Final = "−"
 _SHOWN: Final = 3  # campaigns

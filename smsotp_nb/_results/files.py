@@ -25,7 +25,7 @@ from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
 from .._showing import cited
 from ..errors import UsageError
-from . import quoted, workbook
+from . import cells, workbook
 from .cells import headed, joined, neutral_frame, restored, told
 from .contract import COLUMNS, check
 
@@ -242,7 +242,7 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, excel_safe: bool) -> None:
     flat = _flat(headed(frame))
-    quoted.write(neutral_frame(flat) if excel_safe else _told(flat), file, marked=excel_safe)
+    cells.write(neutral_frame(flat) if excel_safe else _told(flat), file, marked=excel_safe)
 
 
 def _told(flat: pd.DataFrame) -> pd.DataFrame:
@@ -257,7 +257,7 @@ def _read_csv(file: Path) -> pd.DataFrame:
     separator = max(",;\t", key=head.count)
     refuse_large(file, columns=head.count(separator) + 1)
     try:
-        cells = quoted.read(text, separator)
+        cells = cells.read(text, separator)
     except pd.errors.ParserWarning:
         raise UsageError(f"{file.name!r} has a row with more cells than its header has names; correct it") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -292,7 +292,7 @@ def _quoted(text: str, separator: str, first: dict[int, int]) -> set[int]:
         if row > last:
             break
         if first.get(at) == row and match[1].startswith('"'):
-            quoted.add(at)
+            cells.add(at)
         ends = match[2] != separator
         row, at = (row + 1, 0) if ends else (row, at + 1)
     return quoted

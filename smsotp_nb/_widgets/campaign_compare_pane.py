@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets
 
 from .._cards import MISSING, Block, Card, Note, Table, counted
-from .._experiments import ratio
+from .._experiments import statistics
 from .._experiments.declaring import HOLDOUT
 from .._planning import overview
 from . import skin
@@ -117,7 +117,7 @@ def comparison_card(comparison: Comparison) -> Card:
     table = Table(names, tuple(rows), ("left", "right", "right", "right", "right", "right"))
     sizes = {name: _people(arm) for name, arm in comparison.arms.items()}
     sizes |= {HOLDOUT: comparison.held_out} if declared.holdout else {}
-    checked = ratio.check(sizes, {name: declared.weights[name] for name in sizes})
+    checked = statistics.check(sizes, {name: declared.weights[name] for name in sizes})
     blocks: list[Block] = [
         table,
         Note("cross" if checked.is_red else "check", checked.sentence()),

@@ -21,7 +21,7 @@ from .._phones import vocabulary
 from .._phones.beside import free_names
 from .._phones.lookup import country_name
 from .._phones.owner import name_of_row, text_of
-from .._results import streaming
+from .._results import workbook
 from ..errors import SmsOtpError
 from ..problems import PROBLEMS, in_words
 from .arguments import NONE_CHOSEN
@@ -249,7 +249,7 @@ def export(
     """
     rows = cleaned.explained() if which == "left out" else cleaned.usable
     file = place_of(path)
-    with streaming.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
+    with workbook.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
         table.add(rows)
     return file, len(rows)
 

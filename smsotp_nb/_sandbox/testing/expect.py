@@ -15,8 +15,7 @@ from ... import _wire as wire
 from ..._showing import is_whole
 from ...errors import UsageError
 from .. import inbox, parameters
-from ..clock import moment
-from ..state import State
+from ..state import State, moment
 from .faults import BY_NAME
 from .journal import Journal, Told, Wanted
 

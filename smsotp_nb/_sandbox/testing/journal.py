@@ -20,8 +20,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote_plus
 
 from .. import parameters
-from ..clock import moment
-from ..state import State
+from ..state import State, moment
 
 MOST: Final = 5_000
 MOST_BYTES: Final = 16 << 20
