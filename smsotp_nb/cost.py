@@ -17,7 +17,7 @@ from ._cost.saving import Savings, savings
 from ._cost.sums import by, by_country, compare, spending, unpriced_rows
 from ._cost.views import by_campaign, by_encoding, by_month, by_type, differences, drift, outcomes, rates, summary
 from ._cost.words import BilledWords, words
-from ._ledger.reconciling import reconcile
+from ._ledger.reading.reconciling import reconcile
 
 __all__ = [
     "Anomalies",

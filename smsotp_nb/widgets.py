@@ -1,11 +1,11 @@
 """Forms for use in a notebook. Each is a class with a ``.widget``, around a plain controller that tests can call."""
 
-from ._widgets.campaign_form import CampaignForm
-from ._widgets.campaigns_page import CampaignsPage
-from ._widgets.inbox_view import InboxView
-from ._widgets.otp_form import OtpForm
-from ._widgets.otp_presenter import OtpPresenter
-from ._widgets.phone_cleaner import PhoneCleaner
+from ._widgets.campaign.form import CampaignForm
+from ._widgets.campaigns.page import CampaignsPage
+from ._widgets.cleaner.form import PhoneCleaner
+from ._widgets.inbox_form import InboxView
+from ._widgets.otp.form import OtpForm
+from ._widgets.otp.presenter import OtpPresenter
 
 __all__ = ["CampaignForm", "CampaignsPage", "InboxView", "OtpForm", "OtpPresenter", "PhoneCleaner"]
 

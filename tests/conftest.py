@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import gc
 import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.sampling import Sample, leave_out
 from support.servers import Server, ledger_of, need_server
 
 from smsotp_nb._client import Client
@@ -19,6 +22,69 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
 # A run in the background of a shell inherits an ignored SIGINT; the tests of interrupts need that of a terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Files that take longest, in this order: begun last, one of them would keep a single worker busy at the end.
+LONGEST_FIRST = (
+    "documents/test_notebooks.py",
+    "browser/test_campaign_form.py",
+    "browser/test_otp_form.py",
+    "browser/test_cleaner_and_cards.py",
+    "browser/test_sandbox_inbox.py",
+    "documents/test_site.py",
+    "ledger/test_damage.py",
+    "phones/test_exact.py",
+    "house/test_every_wrong_call.py",
+    "ledger/test_server.py",
+    "charts/test_totals.py",
+    "doors/test_cli.py",
+    "house/test_patterns.py",
+    "ledger/test_ledger.py",
+    "house/test_layers.py",
+    "widgets/test_campaign_reading.py",
+    "cost/test_packed_sums.py",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("how much of the suite")
+    group.addoption("--exhaustive", action="store_true", help="all rows of the tables of which a run takes a sample")
+    group.addoption("--at-most", type=int, metavar="N", help="at most N rows of each table")
+    group.addoption("--glance", action="store_true", help="every other test, with one row of its table")
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    group.addoption("--sample-seed", default=today, metavar="TEXT", help="chooses the rows of samples (default: today)")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    how_much = "all rows" if config.option.exhaustive else f"--sample-seed={config.option.sample_seed}"
+    return f"tables: {how_much}"
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # what the suite itself consists of is not looked at again and again
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out rows that are not in the sample, and put the files that take longest first."""
+    sample = sample_of(config)
+    if not any("::" in argument for argument in config.args):
+        glance = config.option.glance
+        left_out = leave_out(items, sample, at_most=1 if glance else config.option.at_most, every_other=glance)
+        config.hook.pytest_deselected(items=left_out)
+    folder = Path(__file__).parent
+    place = {folder / name: number for number, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
+def sample_of(config: pytest.Config) -> Sample:
+    return Sample(config.option.sample_seed, exhaustive=config.option.exhaustive)
+
+
+@pytest.fixture(scope="session")
+def sample(pytestconfig: pytest.Config) -> Sample:
+    """Take a sample of the rows of a table, or all of them in an exhaustive run."""
+    return sample_of(pytestconfig)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -81,7 +147,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that is marked so takes its ledger in a file, and again on a server."""
     marked = metafunc.definition.get_closest_marker
     if marked("both_ledgers") and not marked("file_only") and "ledger" in metafunc.fixturenames:
-        metafunc.parametrize("ledger", ["file", "server"], indirect=True)
+        on_server = pytest.param("server", marks=pytest.mark.on_server)
+        metafunc.parametrize("ledger", ["file", on_server], indirect=True)
 
 
 @pytest.fixture

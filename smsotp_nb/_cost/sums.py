@@ -10,10 +10,11 @@ import pandas as pd
 
 from .._calling import given, in_our_words, not_all_text, not_flag, not_list, not_text, not_zone, refuse
 from .._frames import as_pandas
-from .._ledger import Campaign, Ledger, summing
-from .._ledger.address import Address
+from .._ledger import Campaign, Ledger
+from .._ledger.reading import spending as summing
+from .._ledger.server.address import Address
 from .._pandas import STR
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results import contract
 from ..columns import require
 from ..errors import UsageError

@@ -16,7 +16,7 @@ from . import skin
 from .download import Download
 from .latest import Latest
 from .leafing import Leafing
-from .results_view import SORTS, Asked, Page, ResultsView, hidden
+from .results import SORTS, Asked, Page, ResultsView, hidden
 from .stages import Sign, broken, refused
 
 ORDERS = (("Ascending", False), ("Descending", True))

@@ -1,4 +1,4 @@
-"""JupyterLab and Chromium for the browser tests: one server, one browser, one context a session; one page a test.
+"""JupyterLab and Chromium for the browser tests: one of each a session, and one page in which notebooks are opened.
 
 Everything is on loopback. A request to anywhere else is refused, recorded, and fails the test that made it.
 """
@@ -24,15 +24,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.chromium import CHROMIUM
+from support.sampling import Sample
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "screenshots"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-WAIT = 60_000  # milliseconds; a busy machine is slow, and only what fails waits so long
+WAIT = 120_000  # milliseconds; a busy machine is slow, and only what fails waits so long
 NEEDED = ("playwright", "jupyterlab", "axe_playwright_python")
 THEMES = ("JupyterLab Light", "JupyterLab Dark", "JupyterLab Dark High Contrast")
+WIDTHS = (390, 640, 760, 1280)  # 640 is what 1280 holds at a zoom of 200%
 CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-component-update"]
 CHROMIUM_ARGS += ["--disable-background-networking", "--disable-sync"]
+# Nothing but this machine has an address. (To route each request through Playwright would do the same, and would switch
+# the cache of scripts off: every page would load and compile JupyterLab anew.)
+CHROMIUM_ARGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"]
+LOCAL = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:", "about:")
 LAB_SETTINGS: dict[str, dict[str, Any]] = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
     "docmanager-extension/plugin": {"autosave": False},
@@ -44,6 +50,17 @@ READY = """path => {
   return shown?.context?.path === path && shown.context.isReady
     && kernel?.status === 'idle' && kernel.connectionStatus === 'connected';
 }"""
+OPEN = """async path => {
+  const app = window.jupyterapp;
+  for (const open of Array.from(app.shell.widgets('main'))) open.dispose();
+  await app.commands.execute('docmanager:open', {path});
+}"""
+CLOSE = """async () => {
+  for (const open of Array.from(window.jupyterapp.shell.widgets('main'))) {
+    await open.sessionContext?.shutdown();
+    open.dispose();
+  }
+}"""
 IN_KERNEL = """async code => {
   const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
   const request = kernel.requestExecute({code, store_history: false});
@@ -52,6 +69,7 @@ IN_KERNEL = """async code => {
   await request.done;
   return said;
 }"""
+LAB_RUNS = "() => !!window.jupyterapp"
 PATH = "() => window.jupyterapp.shell.currentWidget.context.path"
 ERRORS = """() => Array.from(document.querySelectorAll(
   '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
@@ -104,12 +122,12 @@ def stop(server: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float = 40) -> None:
+def wait_for(url: str, server: subprocess.Popen[bytes], seconds: float = 180) -> None:
     """Return when something answers at ``url``, whatever it answers."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and server.poll() is None:
         try:
-            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=2).close()
+            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=20).close()
         except urllib.error.HTTPError as error:
             error.close()
             return
@@ -189,13 +207,24 @@ class Browser:
 
     context: Any
     strayed: list[str] = field(default_factory=list)
+    thrown: list[str] = field(default_factory=list)
+    lab_page: Any = None
 
-    def route(self, route: Any) -> None:
-        if route.request.url.startswith(("http://127.0.0.1", "data:", "blob:")):
-            route.continue_()
-        else:
-            self.strayed.append(route.request.url)
-            route.abort()
+    def page_of_lab(self) -> Any:
+        """Return the page in which JupyterLab runs: to load it takes longer than most of what is done in it."""
+        if self.lab_page is None:
+            self.lab_page = self.context.new_page()
+            self.lab_page.on("pageerror", lambda error: self.thrown.append(f"{error}\n{error.stack}"))
+        return self.lab_page
+
+    def give_up_page_of_lab(self) -> None:
+        """After a failure the next test begins in a page of its own."""
+        self.lab_page.close(run_before_unload=False)
+        self.lab_page = None
+
+    def note(self, request: Any) -> None:
+        if not request.url.startswith(LOCAL):
+            self.strayed.append(request.url)
 
 
 @pytest.fixture(scope="session")
@@ -208,7 +237,7 @@ def browser() -> Iterator[Browser]:
         context = chromium.new_context(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
         context.set_default_timeout(WAIT)
         made = Browser(context)
-        context.route("**/*", made.route)
+        context.on("request", made.note)
         yield made
         chromium.close()
 
@@ -219,14 +248,19 @@ SAVE_WIDGETS = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 class Notebook:
     """A notebook open in JupyterLab, driven as its user would."""
 
-    def __init__(self, page: Any, lab: Lab) -> None:
+    def __init__(self, page: Any, lab: Lab, sample: Sample) -> None:
         self.page = page
         self.lab = lab
+        self._sample = sample
+        self._themes = sample.turned(THEMES)
 
-    def open(self, path: str, theme: str = THEMES[0]) -> Notebook:
-        self.page.goto(f"{self.lab.url}/doc/tree/{path}?reset", wait_until="domcontentloaded")
+    def open(self, path: str, *, anew: bool = False) -> Notebook:
+        """Open a notebook in place of the one that is open; ``anew`` loads the page, as its user might."""
+        if anew or not self.page.evaluate(LAB_RUNS):
+            self.page.goto(f"{self.lab.url}/doc/tree/{path}?reset", wait_until="domcontentloaded")
+        else:
+            self.page.evaluate(OPEN, path)
         self.page.wait_for_function(READY, arg=path)
-        self.theme(theme)
         return self
 
     def run_all(self) -> Notebook:
@@ -270,27 +304,39 @@ class Notebook:
         self.command("docmanager:save")
         return (self.lab.folder / self.page.evaluate(PATH)).read_text(encoding="utf-8")
 
-    def width(self, pixels: int) -> None:
-        self.page.set_viewport_size({"width": pixels, "height": 1400})
+    def look(self, selector: str = ".smsotp-form", picture: str = "") -> list[str]:
+        """Return what axe-core objects to, and the texts that are cut.
 
-    def shoot(self, name: str, selector: str = ".smsotp-form") -> Path:
+        Each look takes the next theme, narrow and wide; in an exhaustive run every look takes all themes and widths.
+        With ``SMSOTP_SHOOT`` set, pictures are written.
+        """
+        everywhere = self._sample.exhaustive
+        findings = []
+        for theme in THEMES if everywhere else [next(self._themes)]:
+            self.theme(theme)
+            findings += [f"{theme}: {objection}" for objection in axe_findings(self.page, selector)]
+            for pixels in WIDTHS if everywhere else (WIDTHS[0], WIDTHS[-1]):
+                self.page.set_viewport_size({"width": pixels, "height": 1400})
+                findings += [f"{theme}, cut at {pixels}: {cut}" for cut in cut_texts(self.page, selector)]
+                if picture and "SMSOTP_SHOOT" in os.environ:
+                    self.shoot(f"{picture}-{theme[11:].lower().replace(' ', '-')}-{pixels}", selector)
+        return findings
+
+    def shoot(self, name: str, selector: str) -> None:
         SHOTS.mkdir(exist_ok=True)
-        file = SHOTS / f"{name}.png"
-        self.page.locator(selector).first.screenshot(path=file)
-        return file
+        self.page.locator(selector).first.screenshot(path=SHOTS / f"{name}.png")
 
     def shut_down(self) -> None:
         self.page.evaluate("() => window.jupyterapp?.shell.currentWidget?.sessionContext?.shutdown()")
 
 
 @pytest.fixture
-def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Notebook]:
-    """A page of its own; the test fails if a request left loopback, or the page threw an error."""
-    page = browser.context.new_page()
-    thrown: list[str] = []
-    page.on("pageerror", lambda error: thrown.append(f"{error}\n{error.stack}"))
-    made = Notebook(page, lab)
+def notebook(lab: Lab, browser: Browser, sample: Sample, request: pytest.FixtureRequest) -> Iterator[Notebook]:
+    """A notebook to be opened; the test fails if a request left loopback, or the page threw an error."""
+    page = browser.page_of_lab()
+    made = Notebook(page, lab, sample)
     browser.strayed.clear()
+    browser.thrown.clear()
     yield made
     failed = getattr(request.node, "report_call", None)
     if failed is not None and failed.failed:
@@ -298,10 +344,14 @@ def notebook(lab: Lab, browser: Browser, request: pytest.FixtureRequest) -> Iter
         file = SHOTS / f"failed-{request.node.name.replace('/', '-')}.png"
         page.screenshot(path=file)
         print(f"screenshot: {file}\n{page.evaluate(ERRORS)}")
-    if page.evaluate("() => !!window.jupyterapp"):
+    if page.evaluate(LAB_RUNS):
         made.save_widgets(False)
-    made.shut_down()
-    page.close(run_before_unload=False)
+        page.evaluate(CLOSE)
+    thrown = list(browser.thrown)
+    if thrown or failed is None or failed.failed:
+        browser.give_up_page_of_lab()
+    else:
+        page.set_viewport_size({"width": WIDTHS[-1], "height": 1400})
     assert browser.strayed == []
     assert thrown == []
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from ast import literal_eval
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts, expect
+from .conftest import Lab, Notebook, expect
 
 FORM = """
 import smsotp_nb as sms
@@ -41,37 +40,24 @@ def click(card: Any, name: str) -> None:
     card.get_by_role("button", name=name).click()
 
 
-def look(notebook: Notebook, theme: str, name: str = "") -> list[str]:
-    """Return what axe-core objects to in this theme, and what is cut at any of the widths."""
-    notebook.theme(theme)
-    findings = axe_findings(notebook.page)
-    for pixels in (390, 640, 760, 1280):  # 640: what 200 % leaves of 1280
-        notebook.width(pixels)
-        findings += [f"cut at {pixels}: {found}" for found in cut_texts(notebook.page)]
-        if name and "SMSOTP_SHOOT" in os.environ:
-            notebook.page.set_viewport_size({"width": pixels, "height": 5000})
-            notebook.shoot(f"{name}-{pixels}")
-    return findings
-
-
 def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(notebook: Notebook, lab: Lab) -> None:
     notebook.open(lab.write("campaign_form.ipynb", FORM)).run_all()
     card = notebook.page.locator(".smsotp-form")
     write(card)
-    assert look(notebook, THEMES[0]) == []
+    assert notebook.look() == []
     click(card, "Check the plan")
     notebook.page.wait_for_function(TOP_HAS_FOCUS)
     cells = notebook.cells()
     notebook.page.keyboard.press("d")
     notebook.page.keyboard.press("d")
     assert notebook.cells() == cells
-    assert look(notebook, THEMES[1]) == []
+    assert notebook.look() == []
     notebook.kernel("box.fault('latency', seconds=0.4)")
     click(card, "about USD")
     notebook.page.wait_for_function(SOME_ACCEPTED)
     click(card, "Stop sending")
     card.get_by_text("Stopped:").first.wait_for()
-    assert look(notebook, THEMES[2]) == []
+    assert notebook.look() == []
     stopped = int(notebook.kernel("len(box.inbox)"))
     assert 0 < stopped < 200
     assert notebook.page.locator('[data-mime-type="application/vnd.jupyter.stderr"]').count() == 0  # all is in the card
@@ -79,7 +65,7 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     notebook.restart()
     notebook.run_all()
     card.get_by_text("is here: campaign spring.").wait_for()
-    assert look(notebook, THEMES[0], "restart-draft") == []
+    assert notebook.look(picture="restart-draft") == []
     click(card, "Continue with it")
     notebook.page.wait_for_function("() => document.activeElement.matches('textarea')")
     click(card, "Check the plan")
@@ -87,7 +73,7 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     notebook.kernel("box.fault('drop_before', next=1)")
     click(card, "Send the other")
     card.get_by_text("Rows in doubt are never sent again").wait_for()
-    assert look(notebook, THEMES[2], "doubt") == []
+    assert notebook.look(picture="doubt") == []
     click(card, "Tick")
     click(card, "not accepted")
     click(card, "Yes, send")
@@ -114,13 +100,13 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     source = FORM.replace("form-sandbox", "canary-sandbox").replace("CampaignForm(people, ", "CampaignForm(")
     notebook.open(lab.write("canary_form.ipynb", source)).run_all()
     card, page = notebook.page.locator(".smsotp-form"), notebook.page
-    assert look(notebook, THEMES[0], "upload-0") == []
+    assert notebook.look(picture="upload-0") == []
     upload(notebook, card, "recipients.csv")
     card.get_by_text("recipients.csv: ").wait_for()
     click(card, "Check the plan")
     card.get_by_text("Enter a campaign name").first.wait_for()
     page.wait_for_function("() => document.activeElement.matches('.smsotp-invalid input')")
-    assert look(notebook, THEMES[1], "upload-1-faults") == []
+    assert notebook.look(picture="upload-1-faults") == []
     write(card)
     expect(card.locator(".smsotp-fault:visible")).to_have_count(0)
     card.get_by_label("Campaign name").fill("canary")
@@ -133,7 +119,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     click(card, "Send me the first message as a test")
     card.get_by_text("accepted: 1 part").wait_for()
     assert notebook.kernel("len(box.inbox)") == "1"
-    assert look(notebook, THEMES[0], "upload-2-plan") == []
+    assert notebook.look(picture="upload-2-plan") == []
 
     click(card, "Limits:")
     card.get_by_label("Spend at most").fill("USD 20")
@@ -148,7 +134,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     card.get_by_label("Messages a second").fill("50")
     card.get_by_label("Messages a second").press("Tab")
     card.get_by_text("At most 50 messages a second; stops after 10 failed requests in a row.").wait_for()
-    assert look(notebook, THEMES[2], "upload-3-canary") == []
+    assert notebook.look(picture="upload-3-canary") == []
     click(card, "Send the first 5 messages")
     card.get_by_text("The canary was sent: 5").wait_for()
     page.wait_for_function(TOP_HAS_FOCUS)
@@ -158,7 +144,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     click(card, "Opt-outs:")
     card.get_by_label("Number of the person").fill(stopped)
     card.get_by_label("How it came").fill("phone call")
-    assert look(notebook, THEMES[1], "upload-4-look") == []
+    assert notebook.look(picture="upload-4-look") == []
     click(card, "Record the opt-out")
     card.get_by_text("opted out, and no campaign").wait_for()
     others = int(notebook.kernel("form.steps.to_go"))
@@ -171,17 +157,17 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     click(card, "Check the plan")
     card.get_by_text("are texted by both").wait_for()
     page.wait_for_function("() => document.activeElement.matches('.smsotp-framed input')")
-    assert look(notebook, THEMES[2], "upload-5-another-name") == []
+    assert notebook.look(picture="upload-5-another-name") == []
     card.get_by_label("Campaign name").fill("canary")
     card.get_by_label("Phone column").and_(page.locator(":disabled")).wait_for()
     card.get_by_label("Text", exact=True).fill("Hi {name}, 20% off until Sunday.")
     click(card, "Check the plan")
     card.get_by_label("Why the text changes, for the record").fill("typo")
     card.get_by_text(").correct(plan, reason='typo')").wait_for(state="attached")
-    assert look(notebook, THEMES[0], "upload-6-corrected") == []
+    assert notebook.look(picture="upload-6-corrected") == []
     click(card, f"Change the text and send the other {others} messages")
     card.get_by_text(", 0 to go.").wait_for()
-    assert look(notebook, THEMES[1], "upload-7-results") == []
+    assert notebook.look(picture="upload-7-results") == []
     inbox = "box.inbox[box.inbox['to'].ne('+14155550100')]"
     assert notebook.kernel(f"{inbox}['to'].is_unique") == "True"
     assert notebook.kernel(f"'{stopped}' in set(box.inbox['to'])") == "False"
@@ -212,8 +198,7 @@ def test_a_number_typed_without_leaving_its_field_is_on_the_button_that_is_press
     card.get_by_text("had changed when you pressed it").wait_for()
     assert notebook.kernel("len(box.inbox)") == "0"
     expect(card.locator(".smsotp-told:visible")).to_have_count(0)
-    for theme in THEMES[:2]:
-        assert look(notebook, theme, f"pressed-another-{theme[11:].lower()}") == []
+    assert notebook.look(picture="pressed-another") == []
     first.fill("")
     page.keyboard.type("3")
     card.get_by_role("button", name="Send the first 3 messages").wait_for()
@@ -244,22 +229,19 @@ def test_a_refused_second_list_is_not_sent_to_the_first(notebook: Notebook, lab:
     write(card)
     click(card, "Check the plan")
     card.get_by_text("Suppression list: ../sample_data/suppression.csv.").wait_for()
-    for theme in THEMES[:2]:
-        assert look(notebook, theme, f"named-list-{theme[11:].lower()}") == []
+    assert notebook.look(picture="named-list") == []
     click(card, "Back to the text")
     with notebook.page.expect_file_chooser() as chosen:
         card.get_by_role("button", name="Choose the list").click()
     chosen.value.set_files({"name": "second.xlsx", "mimeType": "", "buffer": b"no workbook"})
     card.get_by_text("No list is in use.").wait_for()
-    for theme in THEMES[:2]:
-        assert look(notebook, theme, f"refused-list-{theme[11:].lower()}") == []
+    assert notebook.look(picture="refused-list") == []
     click(card, "Check the plan")
     card.get_by_text("There is no plan yet. Choose the list of recipients.").wait_for()
     assert card.get_by_role("button", name="about USD").count() == 0
     assert notebook.kernel("len(box.inbox)") == "0"
 
 
-FIRST_USE = 90_000  # milliseconds: the libraries of statistics are loaded when a kernel first needs them
 COMPARE = (
     FORM.replace("form-sandbox", "compare-sandbox")
     .replace(
@@ -283,27 +265,27 @@ def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> 
     card.get_by_label("Column that tells customers apart").select_option("customer")
     card.get_by_label("What is counted").select_option("Both")
     card.get_by_label("Who buys without a message").fill("5")
-    card.get_by_text("times out of 10").wait_for(timeout=FIRST_USE)
-    assert look(notebook, THEMES[0], "compare-0-write") == []
+    card.get_by_text("times out of 10").wait_for()
+    assert notebook.look(picture="compare-0-write") == []
     click(card, "Check the plan")
     card.get_by_text("The arms have the sizes they were given").wait_for()
-    assert look(notebook, THEMES[1], "compare-1-check") == []
+    assert notebook.look(picture="compare-1-check") == []
     first = card.get_by_label("Send first to how many, then look (0: all)")
     first.fill("5")
     first.press("Tab")
     click(card, "Send the first 10 messages")
     card.get_by_text("The canary was sent: 10").wait_for()
-    assert look(notebook, THEMES[2], "compare-2-look") == []
+    assert notebook.look(picture="compare-2-look") == []
     notebook.restart()
     notebook.run_all()
     click(card, "Continue with it")
     notebook.page.wait_for_function("() => document.activeElement.matches('textarea')")
     click(card, "Check the plan")
     standing = card.locator(".smsotp-notice:visible", has_text="This campaign is already recorded: 10 accepted")
-    standing.wait_for(timeout=FIRST_USE)
+    standing.wait_for()
     click(card, "Send the other")
     card.get_by_text(", 0 to go.").wait_for()
-    assert look(notebook, THEMES[0], "compare-3-results") == []
+    assert notebook.look(picture="compare-3-results") == []
     assert notebook.kernel("box.inbox['to'].is_unique") == "True"
     texts = "box.inbox['text'].str.contains('only until').map({True: 'B', False: 'A'})"
     drawn = "form.results.set_index('to')['arm']"
@@ -320,7 +302,7 @@ def read_early(notebook: Notebook, card: Any) -> None:
     """Read the comparison from a file of orders: counts first, then a preliminary reading of the first who bought."""
     click(card, "Read a comparison")
     click(card, "Read the comparison")
-    card.get_by_text("Not read yet: the reading day has not come").wait_for(timeout=FIRST_USE)
+    card.get_by_text("Not read yet: the reading day has not come").wait_for()
     bought = (
         "people.loc[form.results.index[:9], ['customer']].assign(day=form.results['at'].max().isoformat(), paid=9.5)"
     )
@@ -337,8 +319,7 @@ def read_early(notebook: Notebook, card: Any) -> None:
     card.get_by_label("Before the reading day").select_option("Show a preliminary reading")
     click(card, "Read the comparison")
     card.get_by_text("Preliminary: read before the reading day").wait_for()
-    assert look(notebook, THEMES[0], "compare-4-reading") == []
-    assert look(notebook, THEMES[1], "compare-4-reading-dark") == []
+    assert notebook.look(picture="compare-4-reading") == []
 
 
 def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook, lab: Lab) -> None:
@@ -350,8 +331,7 @@ def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook
     click(card, "messages to real people, about USD")
     card.get_by_text("to confirm; nothing was sent.").wait_for()
     assert notebook.kernel("len(box.inbox)") == "0"
-    for theme in THEMES:
-        assert look(notebook, theme) == []
+    assert notebook.look() == []
     number = notebook.kernel("form.steps.to_go")
     page.wait_for_function("() => document.activeElement.matches('.smsotp-framed input')")
     page.keyboard.type(number)

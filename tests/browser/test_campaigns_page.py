@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
+from .conftest import Lab, Notebook
 
 PAGE = """
 import warnings
@@ -34,16 +34,6 @@ DOUBTS_HAVE_FOCUS = "() => document.activeElement.matches('.smsotp-doubt select'
 TOP_HAS_FOCUS = "() => document.activeElement.matches('.smsotp-top *')"
 HAS_FOCUS = "words => document.activeElement.textContent.includes(words)"
 NUMBER = re.compile(r"\+\d{9,}")
-
-
-def look(notebook: Notebook, theme: str) -> list[str]:
-    """Return what axe-core objects to in this theme, and what is cut at any of the widths."""
-    notebook.theme(theme)
-    findings = axe_findings(notebook.page)
-    for pixels in (390, 760, 1280):
-        notebook.width(pixels)
-        findings += [f"cut at {pixels}: {found}" for found in cut_texts(notebook.page)]
-    return findings
 
 
 def click(card: Any, name: str | re.Pattern[str]) -> None:
@@ -74,7 +64,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     notebook.open(lab.write("campaigns.ipynb", PAGE)).run_all()
     page, card = notebook.page, notebook.page.locator(".smsotp-form")
     card.get_by_text("12 campaigns, the latest first").wait_for()
-    assert look(notebook, THEMES[0]) == []
+    assert notebook.look() == []
     click(card, "Earlier campaigns")
     card.get_by_role("button", name="Open Early 0").wait_for()
     page.wait_for_function(HAS_FOCUS, arg="Later campaigns")
@@ -84,7 +74,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     click(card, "Open autumn-sale")
     page.wait_for_function(TOP_HAS_FOCUS)
     card.get_by_text("40 rows, page 1 of 3").wait_for()
-    assert look(notebook, THEMES[1]) == []
+    assert notebook.look() == []
 
     # settle: the later request by keyboard was accepted, one row of the other was not
     card.get_by_label("Requests in doubt").select_option(index=1)
@@ -99,7 +89,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     click(card, "It was not accepted")
     card.get_by_text("up to 1 person is texted twice").wait_for()
     page.wait_for_function(HAS_FOCUS, arg="No, leave them in doubt")
-    assert look(notebook, THEMES[2]) == []
+    assert notebook.look() == []
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     card.get_by_text("1 row to go again; nothing was sent yet.").wait_for()
@@ -128,12 +118,12 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     click(card, re.compile(r"^Withdraw the other \d+ rows$"))
     page.wait_for_function("() => document.activeElement.matches('input[placeholder=\"wrong price\"]')")
     page.keyboard.type("sold out")
-    assert look(notebook, THEMES[2]) == []
+    assert notebook.look() == []
     click(card, re.compile(r"^Yes, withdraw \d+$"))
     card.get_by_text("withdrawn: this campaign never texts them.").wait_for()
     page.wait_for_function(TOP_HAS_FOCUS)
     assert notebook.kernel("ledger.campaign('autumn-sale').changes['reason'].dropna().tolist()") == "['sold out']"
-    assert look(notebook, THEMES[0]) == []
+    assert notebook.look() == []
     cells = notebook.cells()
     page.keyboard.press("d")
     page.keyboard.press("d")

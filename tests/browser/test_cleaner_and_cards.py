@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import openpyxl
-import pytest
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts, expect
+from .conftest import Lab, Notebook, expect
 
 CLEANER = """
 from smsotp_nb.widgets import PhoneCleaner
@@ -33,19 +32,18 @@ def answered(file: Path, row: str, number: str) -> None:
     book.save(file)
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Notebook, lab: Lab, theme: str) -> None:
+def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Notebook, lab: Lab) -> None:
     """By keyboard from the filter to the merged answers; the focus never leaves the form."""
     folder = lab.folder / "notebooks"
     for old in folder.glob("messy*"):
         old.unlink()
     (folder / "messy.csv").write_text("\n".join(MESSY), encoding="utf-8")
     cell = CLEANER.replace('"../sample_data/recipients.csv"', '"messy.csv", phone="phone", region="country"')
-    notebook.open(lab.write("cleaner.ipynb", cell), theme).run_all()
-    page, shown = notebook.page, theme.replace("JupyterLab ", "").replace(" ", "-").lower()
+    notebook.open(lab.write("cleaner.ipynb", cell)).run_all()
+    page = notebook.page
     card = page.locator(".smsotp-form")
     card.get_by_text("2 of 28 rows, to messy-clean.csv.").wait_for()
-    assert axe_findings(page) == []
+    assert notebook.look() == []
 
     card.get_by_label("Show").select_option(label="unusable (25)")
     card.get_by_text("Page 1 of 2, 25 rows").wait_for()
@@ -66,11 +64,7 @@ def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Noteboo
     page.wait_for_function("() => document.activeElement.tagName === 'INPUT'")
     number.fill("202 555 0145")
     card.get_by_text("✓ +12025550145, United States").wait_for()
-    assert axe_findings(page) == []
-    for pixels in (390, 760, 1280):
-        notebook.width(pixels)
-        assert cut_texts(page) == []
-        notebook.shoot(f"cleaner-edit-{shown}-{pixels}")
+    assert notebook.look(picture="cleaner-edit") == []
     number.press("Enter")
     card.get_by_text("3 of 28 rows, to messy-clean.csv.").wait_for()
     card.get_by_text("Page 1 of 2, 24 rows").wait_for()
@@ -94,11 +88,7 @@ def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Noteboo
     card.get_by_text("1 answer merged").wait_for()
     card.get_by_text("4 of 28 rows, to messy-clean.csv.").wait_for()
     card.get_by_text("✕ still unusable").wait_for()
-    assert axe_findings(page) == []
-    for pixels in (390, 640, 760, 1280):
-        notebook.width(pixels)
-        assert cut_texts(page) == []
-        notebook.shoot(f"cleaner-merged-{shown}-{pixels}")
+    assert notebook.look(picture="cleaner-merged") == []
     card.get_by_role("button", name="Undo the last edit").focus()
     page.keyboard.press("Enter")
     card.get_by_text("3 of 28 rows, to messy-clean.csv.").wait_for()
@@ -111,7 +101,7 @@ def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab
     """The clean list is written; again, and it asks: Enter keeps the file, Shift+Tab and Enter replaces it."""
     clean = lab.folder / "notebooks" / "recipients-clean.csv"
     clean.unlink(missing_ok=True)
-    notebook.open(lab.write("cleaner.ipynb", CLEANER), THEMES[1]).run_all()
+    notebook.open(lab.write("cleaner.ipynb", CLEANER)).run_all()
     page = notebook.page
     card = page.locator(".smsotp-form")
     card.get_by_text("Page 1 of").wait_for()
@@ -123,11 +113,7 @@ def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab
     write.click()
     card.get_by_text("already exists. Replace it?").wait_for()
     page.wait_for_function("() => document.activeElement.textContent === 'Keep it'")
-    assert axe_findings(page) == []
-    for pixels in (390, 760, 1280):
-        notebook.width(pixels)
-        assert cut_texts(page) == []
-        notebook.shoot(f"cleaner-question-{pixels}")
+    assert notebook.look(picture="cleaner-question") == []
     page.keyboard.press("Enter")
     card.get_by_text("The file is unchanged.").wait_for()
     assert clean.read_text(encoding="utf-8") == "mine"
@@ -151,23 +137,23 @@ CARD = 'sms.cost.card(sms.results.read("../sample_data/results_two_currencies.cs
 def test_forms_and_cards_in_a_notebook_reopened(notebook: Notebook, lab: Lab) -> None:
     """A form comes back with its kernel, says how to get it back without; a card stays."""
     path = lab.write("reopened.ipynb", FORMS, INBOX, CARD)
-    notebook.open(path, THEMES[1]).run_all()
+    notebook.open(path).run_all()
     page = notebook.page
     form, place = page.locator(".smsotp-form"), page.locator(".smsotp-place")
     form.nth(1).wait_for()
     form.first.get_by_label("Phone number", exact=True).fill("+1 415 555 0100")
     form.first.get_by_text("✓ United States").wait_for()
     expect(page.locator(".smsotp-place:visible")).to_have_count(0)
-    assert axe_findings(page, ".smsotp-card") == []
+    assert notebook.look(".smsotp-card") == []
     notebook.command("docmanager:save")
 
-    notebook.open(path, THEMES[1])
+    notebook.open(path, anew=True)
     form.nth(1).wait_for()
     expect(form.first.get_by_label("Phone number", exact=True)).to_have_value("+1 415 555 0100")
     expect(page.locator(".smsotp-place:visible")).to_have_count(0)
     notebook.shut_down()
 
-    notebook.open(path, THEMES[1])
+    notebook.open(path, anew=True)
     place.nth(1).wait_for()
     expect(page.locator(".smsotp-place:visible")).to_have_count(2)
     assert not any(line.is_visible() for line in page.get_by_text("Error displaying widget").all())

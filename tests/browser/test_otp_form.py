@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts, expect
+from .conftest import Lab, Notebook, expect
 
 FORM = """
 from smsotp_nb._sandbox import Sandbox
@@ -19,12 +19,11 @@ FOCUSED = """() => {
   return part === document.body ? "the page" : part.labels?.[0]?.textContent || part.textContent;
 }"""
 IN_FORM = "() => !!document.activeElement.closest('.smsotp-form .smsotp-head, .smsotp-form > :has(.smsotp-head)')"
-WIDTHS = (390, 640, 760, 1280)  # 640 is what 1280 holds at a zoom of 200%
 
 
-def shown(notebook: Notebook, lab: Lab, theme: str = THEMES[0]) -> Any:
+def shown(notebook: Notebook, lab: Lab) -> Any:
     """Open a notebook with the form and return the card."""
-    notebook.open(lab.write("form.ipynb", FORM), theme).run_all()
+    notebook.open(lab.write("form.ipynb", FORM)).run_all()
     card = notebook.page.locator(".smsotp-otp")
     card.wait_for()
     return card
@@ -62,14 +61,6 @@ def verified(card: Any, masked: str = "+1415...0100") -> None:
     card.get_by_text(f"The service confirmed the code for {masked} at").wait_for()
 
 
-def fits(notebook: Notebook) -> dict[int, list[str]]:
-    found = {}
-    for pixels in WIDTHS:
-        notebook.width(pixels)
-        found[pixels] = cut_texts(notebook.page)
-    return {pixels: cut for pixels, cut in found.items() if cut}
-
-
 def focused(page: Any) -> str:
     """Return the label of what has the focus: the text of a button, the label of a field."""
     return str(page.evaluate(FOCUSED))
@@ -95,7 +86,6 @@ def test_a_wrong_code_an_expired_one_and_a_new_one(notebook: Notebook, lab: Lab)
     enter(card, code)
     card.get_by_text("it was sent 6 minutes ago and was valid for 5 minutes: it has most likely expired").wait_for()
     states.append(look(notebook, card))
-    assert fits(notebook) == {}
     click(card, "Send a new code")
     card.get_by_text("Accepted for").wait_for()
     wait_for_focus(notebook.page, "Code from the message")
@@ -104,7 +94,6 @@ def test_a_wrong_code_an_expired_one_and_a_new_one(notebook: Notebook, lab: Lab)
     verified(card)
     wait_for_focus(notebook.page, "Start over")
     states.append(look(notebook, card))
-    assert fits(notebook) == {}
     assert [findings for findings, _ in states] == [[]] * len(states)
     assert len({height for _, height in states}) == 1
 
@@ -123,8 +112,7 @@ def test_a_pause_that_is_asked_for_and_a_reply_that_is_lost(notebook: Notebook, 
     notebook.kernel("box.fault('throttle', next=1, seconds=200)")
     click(card, "Send code")
     card.get_by_text("The service asks to wait: 3:").wait_for()
-    assert look(notebook, card)[0] == []
-    assert fits(notebook) == {}
+    assert notebook.look() == []
     click(card, "Stop waiting")
     card.get_by_text("You stopped waiting.").wait_for()
     assert notebook.kernel("len(box.inbox)") == "0"
@@ -137,12 +125,8 @@ def test_a_pause_that_is_asked_for_and_a_reply_that_is_lost(notebook: Notebook, 
 
 
 def look(notebook: Notebook, card: Any) -> tuple[list[str], float]:
-    """Return what axe-core objects to in each theme, and the card's height."""
-    findings = []
-    for theme in THEMES:
-        notebook.theme(theme)
-        findings += [f"{theme}: {found}" for found in axe_findings(notebook.page)]
-    return findings, card.bounding_box()["height"]
+    """Return what a look finds, and the card's height."""
+    return notebook.look(), card.bounding_box()["height"]
 
 
 def test_the_keyboard_alone_is_enough_and_no_key_reaches_the_notebook(notebook: Notebook, lab: Lab) -> None:
@@ -188,7 +172,7 @@ def test_neither_code_nor_number_is_left_in_a_saved_notebook(notebook: Notebook,
 
 
 def test_the_passcode_notebook_runs_and_its_form_works(notebook: Notebook) -> None:
-    notebook.open("notebooks/otp_demo.ipynb", THEMES[1]).run_all()
+    notebook.open("notebooks/otp_demo.ipynb").run_all()
     card = notebook.page.locator(".smsotp-otp").first  # the form, before the presenter
     enter(card, send(card))
     verified(card)

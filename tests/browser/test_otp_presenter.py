@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts
-from .test_otp_form import IN_FORM, click, enter, fits, focused, open_code, verified, wait_for_focus
+from .conftest import Lab, Notebook, cut_texts
+from .test_otp_form import IN_FORM, click, enter, focused, open_code, verified, wait_for_focus
 
 PRESENTER = """
 from smsotp_nb import Sandbox
@@ -17,18 +17,10 @@ presenter
 
 
 def shown(notebook: Notebook, lab: Lab) -> Any:
-    notebook.open(lab.write("presenter.ipynb", PRESENTER), THEMES[0]).run_all()
+    notebook.open(lab.write("presenter.ipynb", PRESENTER)).run_all()
     card = notebook.page.locator(".smsotp-presenter")
     card.wait_for()
     return card
-
-
-def look(notebook: Notebook) -> list[str]:
-    findings = []
-    for theme in THEMES:
-        notebook.theme(theme)
-        findings += [f"{theme}: {found}" for found in axe_findings(notebook.page)]
-    return findings + [f"{width}: {cut}" for width, cut in fits(notebook).items()]
 
 
 def test_a_presentation_by_mouse(notebook: Notebook, lab: Lab) -> None:
@@ -46,7 +38,7 @@ def test_a_presentation_by_mouse(notebook: Notebook, lab: Lab) -> None:
     card.get_by_text("By the sandbox's clock this passcode has expired").wait_for()
     enter(card, code)
     log.get_by_text("2. otp.verify → False").wait_for()
-    assert look(notebook) == []
+    assert notebook.look() == []
     click(card, "Send a new code")
     log.get_by_text("3. otp.send → a Challenge").wait_for()
     click(card, "Use up the wrong codes")
@@ -59,7 +51,7 @@ def test_a_presentation_by_mouse(notebook: Notebook, lab: Lab) -> None:
     card.get_by_text("Nothing was asked of the service yet.").wait_for()
     wait_for_focus(notebook.page, "Phone number")
     assert notebook.kernel("(len(box.inbox), box.faults, abs(box.ahead) < 1)") == "(0, (), True)"
-    assert look(notebook) == []
+    assert notebook.look() == []
 
 
 def test_a_presentation_by_keyboard(notebook: Notebook, lab: Lab) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .conftest import THEMES, Lab, Notebook, axe_findings, cut_texts, expect
+from .conftest import Lab, Notebook, expect
 
 START = """
 import threading, time, warnings, pandas as pd, smsotp_nb as sms
@@ -53,7 +53,7 @@ SHOWN = f"words => ({OUTPUTS})().includes(words)"
 def test_what_was_done_is_what_a_saved_notebook_shows(notebook: Notebook, lab: Lab) -> None:
     """Live the forms alone; without a kernel, trusted or not, the cards of how it ended, and never an error."""
     path = lab.write("saved_forms.ipynb", START, *FORMS, WORK)
-    notebook.open(path, THEMES[0]).run_all()
+    notebook.open(path).run_all()
     page = notebook.page
     place, form = page.locator(".smsotp-place"), page.locator(".smsotp-form")
     form.nth(2).wait_for()
@@ -63,14 +63,10 @@ def test_what_was_done_is_what_a_saved_notebook_shows(notebook: Notebook, lab: L
     notebook.command("docmanager:save")
     notebook.shut_down()
 
-    notebook.open(path, THEMES[1])
+    notebook.open(path, anew=True)
     place.nth(2).wait_for()
     ended(notebook)
-    assert axe_findings(page, ".smsotp-card") == []
-    for pixels in (390, 760, 1280):
-        notebook.width(pixels)
-        assert cut_texts(page, ".smsotp-card") == []
-        notebook.shoot(f"saved-forms-{pixels}", ".jp-Notebook")
+    assert notebook.look(".smsotp-card", picture="saved-forms") == []
     notebook.shut_down()
 
     saved = json.loads((lab.folder / path).read_text(encoding="utf-8"))
@@ -81,11 +77,10 @@ def test_what_was_done_is_what_a_saved_notebook_shows(notebook: Notebook, lab: L
     copied = "notebooks/saved_forms_copied.ipynb"
     unsigned = json.dumps(saved).replace("Run this cell", "Run  this cell")  # other outputs than were signed
     (lab.folder / copied).write_text(unsigned, encoding="utf-8")
-    notebook.open(copied, THEMES[0])
+    notebook.open(copied, anew=True)
     page.get_by_text("Campaign form: results").wait_for()
     assert page.locator(".smsotp-place style").count() == 0  # not trusted: the sheets are gone
     ended(notebook)
-    notebook.shoot("saved-forms-not-trusted", ".jp-Notebook")
 
 
 def ended(notebook: Notebook) -> None:

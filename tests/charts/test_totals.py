@@ -20,13 +20,13 @@ from support.sending import sent
 from smsotp_nb import charts, cost
 from smsotp_nb._cards import Card
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.tables import ACCEPTED
-from smsotp_nb._phones import lookup
+from smsotp_nb._ledger.rows.tables import ACCEPTED
+from smsotp_nb._phones import countries
 from smsotp_nb._planning import plan
 from smsotp_nb._sandbox import Sandbox
 
 FEW = ["US", "DE", "FR", "IN", "NG"]
-MANY = [region for region in sorted(lookup.countries()) if region not in ("BV", "TF")][::5][:40]
+MANY = [region for region in sorted(countries.countries()) if region not in ("BV", "TF")][::5][:40]
 ELSEWHERE, ANOTHER_PART, REFUSED = "+19075550101", "+19075550102", "+19075550116"
 BALANCE = 1000
 ROWS = f"""
@@ -72,7 +72,7 @@ def rates(regions: list[str]) -> pd.DataFrame | None:
 
 def campaign(box: Sandbox, ledger: Ledger, regions: list[str], known: list[str], *special: str) -> pd.DataFrame:
     """Send one of two texts, the longer one in UCS-2, to a number of each region and to special ones."""
-    phones = [lookup.example(region) for region in regions] + list(special)
+    phones = [countries.example(region) for region in regions] + list(special)
     names = ["Ann" if at % 2 else "Łucja " * 15 for at in range(len(phones))]
     people = pd.DataFrame({"phone": phones, "name": names})
     made = plan(
@@ -223,6 +223,7 @@ def said(card: Card) -> tuple[Sums, int]:
     return amounts([card.state]), sum(int(count.replace(",", "")) for count in re.findall(r"([\d,]+) mess", card.state))
 
 
+@pytest.mark.sampled(4)
 def test_every_picture_of_amounts_adds_up(made: Made) -> None:
     """Bars, their rest, and the line above them: all that was billed, and every estimate it is compared with."""
     compared = made.estimated()
@@ -244,6 +245,7 @@ def test_every_picture_of_amounts_adds_up(made: Made) -> None:
                 assert +estimated == (+compared if pair else Counter()), name
 
 
+@pytest.mark.sampled(4)
 def test_every_country_is_drawn_with_what_it_was_billed(made: Made) -> None:
     """No billed country is unknown, whether or not there was a rate for it."""
     for source in made.sources:
@@ -262,6 +264,7 @@ def test_every_country_is_drawn_with_what_it_was_billed(made: Made) -> None:
     assert isos == set(made.rows["iso"])
 
 
+@pytest.mark.sampled(4)
 def test_every_picture_of_counts_adds_up(made: Made) -> None:
     """Messages and parts, with the rest; no parts at all are said, and drawn as none."""
     for source in made.sources:
@@ -274,6 +277,7 @@ def test_every_picture_of_counts_adds_up(made: Made) -> None:
                 assert ("No parts yet" in page.text) == (value == "parts" and not total and len(made.rows) > 0)
 
 
+@pytest.mark.sampled(4)
 def test_the_card_adds_up(made: Made) -> None:
     """Its figures, its line, the countries with their rest, and the row of totals."""
     for source in made.sources:
@@ -294,6 +298,7 @@ def test_the_card_adds_up(made: Made) -> None:
         assert +sums == +(made.billed() + counts)
 
 
+@pytest.mark.sampled(4)
 def test_the_report_adds_up(made: Made, tmp_path: Path) -> None:
     """Each table of the page and of the workbook: its lines make its total, and that is everything billed."""
     for source in made.sources:

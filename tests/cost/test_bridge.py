@@ -229,7 +229,7 @@ def any_sums(draw: st.DrawFn) -> pd.DataFrame:
     return pd.concat(tables) if tables else summed({"A": (1, 1, 1)}).iloc[:0]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(any_sums(), any_sums())
 def test_whatever_is_compared_the_effects_add_up_to_the_millionth(now: pd.DataFrame, before: pd.DataFrame) -> None:
     made = cost.bridge(now, before)

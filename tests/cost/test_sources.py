@@ -128,6 +128,7 @@ def test_a_column_that_is_asked_for_twice_is_named(kind: str, sources: dict[str,
         cost.bridge(sources[kind], columns=["segment", "segment"])
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("of", ["month", "day", "kind", ["month", "segment"], ["day", "iso"]])
 def test_what_is_derived_is_the_same_of_any_source(kind: str, of: str | list[str], sources: dict[str, Source]) -> None:

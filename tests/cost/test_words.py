@@ -159,6 +159,7 @@ OF_RESULTS: dict[str, Callable[[Any], pd.DataFrame]] = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", OF_RESULTS)
 def test_every_function_takes_results_a_ledger_its_path_or_a_campaign(sent: Sent, name: str) -> None:
     function = OF_RESULTS[name]

@@ -63,6 +63,7 @@ def test_what_was_refused_is_not_spent(service: Service, ledger: Ledger) -> None
     assert sent(service, ledger, budget={"USD": "0.30"}) == {"accepted": 40, "rejected": 10, "planned": 10}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guard", [{"budget": {"USD": "0.30"}}, {"canary": 40}], ids=str)
 def test_what_was_throttled_is_counted_once(guard: dict[str, Any], service: Service, ledger: Ledger) -> None:
     """A request that is tried again gives back what it had reserved before it asks anew."""

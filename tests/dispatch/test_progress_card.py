@@ -8,23 +8,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.notebooks import execute, written
 
 from smsotp_nb._cards import Card, Meter
 from smsotp_nb._progress import ended_card, running_card
 from smsotp_nb.results import Progress
 
 START = (
-    "import threading, _thread, pandas as pd, smsotp_nb as sms\n"
-    "box = sms.Sandbox().client()\n"
+    "import threading, time, _thread, pandas as pd, smsotp_nb as sms\n"
+    "sandbox = sms.Sandbox()\n"
+    "box = sandbox.client()\n"
     "ledger = sms.Ledger('ledger.sqlite', create=True)\n"
     "people = pd.DataFrame({'phone': [f'+1 202 555 {n:04d}' for n in range(100, 140)]})\n"
     "plan = sms.plan(people, to='phone', campaign='autumn-<b>sale', text='Hi', chunk_size=1)\n"
 )
 SENDS = {
     "first": "done = sms.send(plan, client=box, ledger=ledger, canary=4)",
-    "interrupted": "threading.Timer(1.5, _thread.interrupt_main).start()\n"
+    "interrupted": "def interrupt():\n"
+    "    while len(sandbox.inbox) < 8: time.sleep(0.05)\n"
+    "    _thread.interrupt_main()\n"
+    "threading.Thread(target=interrupt).start()\n"
     "sms.send(plan, client=box, ledger=ledger, concurrency=1, max_per_second=4)",
-    "failed": "import smsotp_nb._ledger.run as run\n"
+    "failed": "import smsotp_nb._ledger.sending.run as run\n"
     "def broken(self, *_, **__): raise RuntimeError('the disk is gone')\n"
     "whole, run.Run.settle_reply = run.Run.settle_reply, broken\n"
     "sms.send(plan, client=box, ledger=ledger)",
@@ -36,17 +41,8 @@ SENDS = {
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
     """The outputs of each call, as a notebook that was run without a browser keeps them."""
-    nbclient = pytest.importorskip("nbclient")
-    import nbformat
-
-    cells = [nbformat.v4.new_code_cell(code) for code in (START, *SENDS.values())]
-    notebook: Any = nbformat.v4.new_notebook(cells=cells)
     folder = tmp_path_factory.mktemp("kept")
-    resources = {"metadata": {"path": folder}}
-    nbclient.NotebookClient(
-        notebook, timeout=100, kernel_name="python3", resources=resources, allow_errors=True
-    ).execute()
-    done = json.loads(nbformat.writes(notebook))
+    done = execute(written(START, *SENDS.values()), folder, allow_errors=True)
     assert done["cells"][0]["outputs"] == []
     return {name: cell["outputs"] for name, cell in zip(SENDS, done["cells"][1:], strict=True)}
 

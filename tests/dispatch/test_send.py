@@ -345,12 +345,12 @@ def test_two_sends_at_once_the_second_is_told_who_runs_it(ledger: Ledger) -> Non
 
     def wait(post: Post) -> None:
         arrived.set()
-        answer.wait(10)
+        answer.wait(120)
 
     with Service(seen=wait) as service:
         first = threading.Thread(target=sent, args=(plan_of(10), service.client(), ledger))
         first.start()
-        assert arrived.wait(10)
+        assert arrived.wait(120)
         with pytest.raises(CampaignHeld, match="another call in this kernel"):
             sent(plan_of(10), service.client(), Ledger(ledger.path))
         answer.set()
@@ -390,12 +390,12 @@ def test_a_second_stop_leaves_what_is_under_way_in_doubt_and_a_late_answer_settl
 
     def hold(post: Post) -> None:
         if post.to[0] != numbers(1)[0]:
-            both_wait.wait(10)
-            answer.wait(10)
+            both_wait.wait(120)
+            answer.wait(120)
 
     def stop(progress: Progress) -> None:
         if progress.done:
-            both_wait.wait(10)
+            both_wait.wait(120)
             monkeypatch.setattr(Crew, "_next_report", stopped_again)
             raise KeyboardInterrupt
 
@@ -410,7 +410,7 @@ def test_a_second_stop_leaves_what_is_under_way_in_doubt_and_a_late_answer_settl
         answer.set()
         for thread in threading.enumerate():
             if re.fullmatch(r"smsotp-\d+", thread.name):
-                thread.join(10)
+                thread.join(120)
     assert campaign.counts["accepted"] == 30
     assert len(service.posts) == 3
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 import re
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -15,8 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from support.notebooks import copied, run
 
-from smsotp_nb._phones import fiction
+from smsotp_nb._phones.judging import fiction
+
+from .test_notebooks import keeps_no_secret
 
 ROOT = Path(__file__).resolve().parents[2]
 KEEP = """
@@ -68,21 +69,10 @@ class Message(NamedTuple):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which the notebook was executed."""
-    nbclient = pytest.importorskip("nbclient")
-    import nbformat
-
-    folder = tmp_path_factory.mktemp("cost")
-    for name in ("notebooks", "sample_data"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.sqlite*", "year", "__pycache__"))
-    notebook: Any = nbformat.read(folder / "notebooks" / "cost.ipynb", as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell(KEEP))
-    own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "XDG_DATA_HOME")
-    environment = {**os.environ, **{name: str(folder / name.lower()) for name in own}, "JUPYTER_PLATFORM_DIRS": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
-    where = {"metadata": {"path": folder / "notebooks"}}
-    client = nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where)
-    client.execute(env=environment)
-    return folder / "notebooks"
+    folder = copied(tmp_path_factory.mktemp("cost"))
+    done = run(folder / "cost.ipynb", KEEP)
+    keeps_no_secret(done, [], "cost")
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from support.chromium import CHROMIUM
 
 from smsotp_nb import _cli as cli
 from smsotp_nb import errors, rates, settings
@@ -29,7 +29,6 @@ NO_NETWORK = Path(__file__).parent / "no_network"
 LOADING = {"src", "srcset", "data", "poster", "action", "background"}
 OUTSIDE = re.compile(r"^\s*(?:[a-z]+:)?//", flags=re.IGNORECASE)
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 REQUIRED = "browser" in os.environ.get("SMSOTP_REQUIRE", "")
 
 pytestmark = pytest.mark.slow
@@ -37,7 +36,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as `make docs` builds it, by a Python without a network."""
+    """The site as `make docs` builds it, by a Python without a network; `.ci/run` names the one that it has built."""
+    if built := os.environ.get("SMSOTP_SITE"):
+        return Path(built)
     folder = tmp_path_factory.mktemp("site")
     paths = os.pathsep.join((str(NO_NETWORK), os.environ.get("PYTHONPATH", "")))
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
@@ -149,7 +150,7 @@ class Quiet(SimpleHTTPRequestHandler):
 def address(site: Path) -> Iterator[str]:
     """The site behind a server on loopback: a browser searches it only there."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

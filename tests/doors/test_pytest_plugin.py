@@ -16,7 +16,7 @@ SUITE = """
 
     def send(box, **fields):
         address = f"{box.url}/?action=sms.message.send&accessKeyId=any"
-        return requests.post(address, json={"to": "+12025550123", "text": "Welcome"} | fields, timeout=10)
+        return requests.post(address, json={"to": "+12025550123", "text": "Welcome"} | fields, timeout=120)
 
     def test_a_text_arrives(smsotp_sandbox):
         assert send(smsotp_sandbox).json()["code"] == "0"
@@ -49,7 +49,7 @@ def test_a_suite_of_a_user_can_use_the_fixture(tmp_path: Path) -> None:
         [*command, "--rootdir", str(tmp_path), str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=300,
         cwd=env_root,
         check=False,
     )
@@ -75,7 +75,7 @@ def test_a_suite_that_never_asks_for_it_loads_next_to_nothing(tmp_path: Path) ->
     environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
         [*command, "--rootdir", str(tmp_path), str(tmp_path)],
-        capture_output=True, text=True, timeout=110, cwd=Path(__file__).parents[2], env=environ, check=False,
+        capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[2], env=environ, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     found = next(line for line in done.stdout.splitlines() if line.startswith("LOADED")).split()

@@ -71,6 +71,7 @@ def test_the_demo_fits_the_terminal(columns: int, tmp_path: Path) -> None:
     assert [line for line in wide if max(map(len, line.split())) < columns - LONGEST_LABEL] == []
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_fits_the_terminal(command: str, columns: int, tmp_path: Path) -> None:

@@ -122,6 +122,7 @@ def mixture(half: float, error: float, people: float, spread: float) -> float:
     return float(integrate.quad(bet, peak - 12 * width, peak + 12 * width, epsrel=1e-10)[0])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
 @pytest.mark.parametrize("elapsed", [0.05, 0.5, 1.0])
 def test_sequential_interval_is_where_the_mixture_reaches_its_limit(elapsed: float, level: float) -> None:
@@ -136,6 +137,7 @@ def test_sequential_interval_is_where_the_mixture_reaches_its_limit(elapsed: flo
     assert found.half == pytest.approx(optimize.bisect(beyond, error, 6 * error), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_sequential_interval_is_tightest_on_the_reading_day() -> None:
     """No other weight of the effects makes it noticeably narrower there, as it is tuned for."""
 

@@ -68,6 +68,7 @@ def test_an_outcome_of_its_own_column() -> None:
     assert read(assigned, visits, **arguments(kinds={"visited": "binary"})).frame["total"].sum() == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["object", "category", "int64", "string[pyarrow]", "str"])
 def test_units_of_every_kind(kind: str) -> None:
     assigned = assignment(500)

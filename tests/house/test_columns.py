@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import smsotp_nb as sms
-from smsotp_nb._widgets.phone_cleaner import PhoneCleaner
+from smsotp_nb._widgets.cleaner.form import PhoneCleaner
 from smsotp_nb.errors import UsageError
 
 PEOPLE = pd.DataFrame({"phone": ["+1 202 555 0123"], "country": ["US"]})

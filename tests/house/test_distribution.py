@@ -26,7 +26,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
-        cwd=ROOT, capture_output=True, text=True, timeout=110, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder
@@ -53,10 +53,11 @@ def run(unpacked: Path, home: Path, *arguments: str) -> subprocess.CompletedProc
     code = "import smsotp_nb, sys; from smsotp_nb._cli import main; print(smsotp_nb.__file__); sys.exit(main())"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        cwd=home, env=environ, capture_output=True, text=True, timeout=110, check=False,
+        cwd=home, env=environ, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_wheel_runs_the_demo_on_data_of_its_own(unpacked: Path, tmp_path: Path) -> None:
     done = run(unpacked, tmp_path, "demo")
     assert done.returncode == 0, done.stderr

@@ -25,9 +25,9 @@ from smsotp_nb import charts, cost, results
 from smsotp_nb._client.meaning import Scrubber
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._pandas import STR
-from smsotp_nb._phones import weighing
-from smsotp_nb._showing import visible
-from smsotp_nb._widgets.results_view import Asked, ResultsView
+from smsotp_nb._phones.judging import weighing
+from smsotp_nb._showing.text import visible
+from smsotp_nb._widgets.results import Asked, ResultsView
 from smsotp_nb.errors import NotSent, ServiceError, SmsOtpError, UsageError
 
 GOOD = "+12025550123"
@@ -50,7 +50,6 @@ MUTE = ["5,000 digits", "minus 5,000 digits", "a fraction"]
 WORDS: list[dict[str, Any]] = [{"text": "Hello {k}"}, {"text": {"x": "Hello"}, "by": "k"}]
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("words", WORDS, ids=["placeholder", "segment"])
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_cell_in_a_text_is_written_or_named(cell: str, words: dict[str, Any]) -> None:
@@ -66,7 +65,6 @@ def test_the_repr_of_a_plan_moves_no_cursor() -> None:
     assert repr(sms.plan(pd.DataFrame({"phone": [GOOD]}), to="phone", campaign=CONTROL, text="Hello")).isprintable()
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_cell_that_cannot_be_read_is_a_row_with_its_problem(cell: str) -> None:
     """The row beside it is as good as ever."""
@@ -165,7 +163,7 @@ TAKEN: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("cell", ANYWHERE)
 @pytest.mark.parametrize("taken", TAKEN)
 def test_a_hostile_cell_is_a_row_with_its_problem_or_an_error_of_ours(taken: str, cell: str) -> None:

@@ -31,7 +31,7 @@ def test_urllib3_1_is_refused_in_words(tmp_path: Path) -> None:
         "except smsotp_nb.errors.UsageError as error: print(error)\n"
     )
     said = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300
     ).stdout
     assert "needs urllib3 2 or later" in said
     assert "1.26.20" in said

@@ -64,7 +64,7 @@ def run(tmp_path: Path, code: str, *arguments: str) -> subprocess.CompletedProce
     program = textwrap.dedent(BEGIN.format(here=str(TESTS))) + textwrap.dedent(code)
     return subprocess.run(
         [sys.executable, "-W", "error::ResourceWarning", "-c", program, *arguments],
-        capture_output=True, text=True, timeout=110, cwd=tmp_path, check=False,
+        capture_output=True, text=True, timeout=300, cwd=tmp_path, check=False,
     )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_a_terminal_that_knows_few_signs_is_written_to_all_the_same(tmp_path: Pa
     environ = {**os.environ, "PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-m", "smsotp_nb", "demo", "--ledger", str(tmp_path / "l.sqlite")]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=environ, timeout=110, check=False, cwd=TESTS.parent
+        command, capture_output=True, text=True, env=environ, timeout=300, check=False, cwd=TESTS.parent
     )
     assert done.returncode == 0, done.stderr
     assert "By country" in done.stdout

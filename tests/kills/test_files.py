@@ -9,7 +9,7 @@ from .files import run
 
 @pytest.mark.slow
 def test_copies_restores_moves_forks_and_readers_at_random_text_nobody_twice() -> None:
-    found = run(12)
+    found = run(6)
     assert (found.duplicates, found.lost) == (0, 0), found.odd
     assert found.kills > 0, "no file was ever refused: the stories do no harm"
 

@@ -12,13 +12,13 @@ from support.servers import Server
 
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.anchor import Anchor
-from smsotp_nb._ledger.leasing import Lease
-from smsotp_nb._ledger.lock import RunLock
-from smsotp_nb._ledger.marks import Marks
+from smsotp_nb._ledger.file.last_seen import Marks
+from smsotp_nb._ledger.file.locks import Anchor
+from smsotp_nb._ledger.file.one_runner import RunLock
 from smsotp_nb._ledger.opening import Opened
-from smsotp_nb._ledger.server import Served
-from smsotp_nb._ledger.sighting import Notes
+from smsotp_nb._ledger.server.last_seen import Notes
+from smsotp_nb._ledger.server.lease import Lease
+from smsotp_nb._ledger.server.store import Served
 
 from .interrupts import STRUCK, run
 from .people import numbers, plan_of
@@ -66,6 +66,7 @@ def interrupted_and_sent(place: str | Path, owner: type, name: str, *, after: bo
         assert set(table["to"]) == set(numbers(8))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(("owner", "name"), IN_A_FILE, ids=[f"{owner.__name__}.{name}" for owner, name in IN_A_FILE])
 def test_an_interrupt_beside_a_transaction_leaves_a_ledger_in_a_file_usable(
@@ -74,6 +75,7 @@ def test_an_interrupt_beside_a_transaction_leaves_a_ledger_in_a_file_usable(
     interrupted_and_sent(tmp_path / "l.sqlite", owner, name, after=after)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(
     ("owner", "name"), ON_A_SERVER, ids=[f"{owner.__name__}.{name}" for owner, name in ON_A_SERVER]
@@ -85,14 +87,12 @@ def test_an_interrupt_beside_a_transaction_leaves_a_ledger_on_a_server_usable(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_after_sigint_at_a_random_moment_the_same_object_goes_on() -> None:
-    found = run(3 * len(STRUCK))
+    found = run(len(STRUCK))
     assert not found.broken, found.line()
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_after_sigint_at_a_random_moment_the_same_object_goes_on_on_a_server(server: Server) -> None:
     found = run(len(STRUCK), server=server)
     assert not found.broken, found.line()

@@ -16,7 +16,7 @@ def test_eight_processes_on_the_campaigns_of_one_ledger_text_everybody_once() ->
 
 @pytest.mark.slow
 def test_after_an_interrupt_no_request_starts_and_every_answer_is_recorded() -> None:
-    found = interrupted(200)
-    assert found.interrupts == 200
+    found = interrupted(60)
+    assert found.interrupts == 60
     assert found.most_after <= THREADS
     assert (found.duplicates, found.unrecorded, found.wrong) == (0, 0, [])

@@ -9,11 +9,11 @@ from .people_stories import run
 
 
 @pytest.mark.slow
-def test_in_ten_stories_nobody_is_texted_too_often_or_after_a_stop() -> None:
-    found = run(10, seed=2)
+def test_in_stories_nobody_is_texted_too_often_or_after_a_stop() -> None:
+    found = run(4, seed=2)
     assert not found.broken, found.line()
-    assert found.messages > 50, found.line()
-    assert found.held > 20, "no rule held anybody back: the stories show nothing"
+    assert found.messages > 20, found.line()
+    assert found.held > 5, "no rule held anybody back: the stories show nothing"
 
 
 @pytest.mark.slow
@@ -23,6 +23,6 @@ def test_the_same_stories_find_the_rules_switched_off() -> None:
 
 @pytest.mark.slow
 def test_in_stories_of_a_team_nobody_is_texted_too_often_or_after_a_stop(server: Server) -> None:
-    found = run(3, seed=3, database=server.database)
+    found = run(2, seed=3, database=server.database)
     assert not found.broken, found.line()
     assert found.messages > 0

@@ -10,14 +10,13 @@ from .system_calls import CHUNK, EFFECTS, STRACE, run
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(200),
     pytest.mark.skipif(
         STRACE is None and "strace" not in os.environ.get("SMSOTP_REQUIRE", ""), reason="strace is not installed"
     ),
 ]
 
 
-DEATHS = 15  # of each pass; `python -m tests.kills` takes every call
+DEATHS = 6  # of each pass; `python -m tests.kills` takes every call
 
 
 # What each pass leaves in doubt: nothing is under way in the calling thread; at a death one request is.

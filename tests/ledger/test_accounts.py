@@ -57,7 +57,7 @@ def test_two_threads_with_two_spellings_text_everybody_once(box: Sandbox, ledger
     clients = [live(box), live(box, base_url=box.url.replace("127.0.0.1", "localhost"), key="another")]
 
     def begin(client: Client) -> None:
-        ready.wait(10)
+        ready.wait(120)
         try:
             sent(client, ledger)
         except LedgerError:
@@ -68,7 +68,7 @@ def test_two_threads_with_two_spellings_text_everybody_once(box: Sandbox, ledger
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(120)
     assert len(refused) == 1
     assert box.inbox["to"].value_counts().tolist() == [1] * 10
 

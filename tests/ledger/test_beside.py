@@ -18,7 +18,7 @@ import pytest
 from smsotp_nb import plan, send
 from smsotp_nb._ledger import Ledger, opening
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._widgets.campaign_drafts import Drafts
+from smsotp_nb._widgets.campaign.drafts import Drafts
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.settings import state_folder
 

@@ -42,7 +42,7 @@ def test_a_child_sends_while_its_parent_has_the_ledger_open(box: Sandbox, ledger
     def child() -> dict[str, int]:
         early = sent(box.url, ledger)
         os.write(ready, b"x")
-        go_on.wait(20)
+        go_on.wait(120)
         with ledger.begin(plan_of(60, chunk_size=5, campaign="later"), service="sandbox:x") as run:
             assert run.claim(0)
         return early
@@ -93,7 +93,7 @@ def test_forks_during_a_send_disturb_neither_side(box: Sandbox, ledger: Ledger) 
         children.append(fork(lambda: sent(box.url, ledger, campaign=f"of {os.getpid()}", rows=10)))
         thread.join(0.02)
     said = [child.result() for child in children]
-    thread.join(60)
+    thread.join(120)
     assert outcome == [{"accepted": 400}]
     assert said == [{"accepted": 10}] * len(children)
     assert most_often(box) == 1

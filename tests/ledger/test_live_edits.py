@@ -48,6 +48,7 @@ def editing(path: Path, statements: list[str], *, at: int) -> Callable[[object],
     return heard
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("at", [5, 11], ids=["half-way", "at the end"])
 @pytest.mark.parametrize("edit", EDITS)
 def test_what_is_altered_meanwhile_ends_in_an_error_and_in_no_table(edit: str, at: int, tmp_path: Path) -> None:

@@ -26,8 +26,9 @@ from support.servers import Pooler, Server, need_pooler, need_server
 from smsotp_nb import People, cost
 from smsotp_nb._client import Client
 from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger, Run, fences
-from smsotp_nb._ledger.sighting import Sighting
+from smsotp_nb._ledger import Ledger, Run
+from smsotp_nb._ledger.rows import runners as fences
+from smsotp_nb._ledger.server.last_seen import Sighting
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, LedgerReplaced
 
@@ -250,6 +251,7 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
         assert owner.audit()["who"].str.split().str[0].tolist()[:4] == ["anna", "dora", "dora", "emil"]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("who", "statement"),
     [
@@ -330,7 +332,7 @@ def test_a_line_that_is_cut_at_any_message_texts_nobody_twice(server: Server, ju
         whole.run()
         messages = proxy.passed
         cut = 0
-        for number in range(3, messages, max(messages // 25, 1)):
+        for number in range(3, messages, max(messages // 10, 1)):
             work = work_of(judge, through, rows=4, name=f"c{number}")
             proxy.cut_after(number)
             with contextlib.suppress(LedgerError):
@@ -340,7 +342,7 @@ def test_a_line_that_is_cut_at_any_message_texts_nobody_twice(server: Server, ju
             work.run()
             found = audit(through, judge.texted(work.plan.campaign), campaign=work.plan.campaign)
             assert (found.duplicates, found.lost) == (0, 0), (number, found.odd)
-    assert cut > 20
+    assert cut >= 8
 
 
 # -- a sender that stands still ----------------------------------------------------------------------------------------
@@ -382,6 +384,7 @@ def stopped(child: Child) -> None:
     assert os.WIFSTOPPED(status)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_a_sender_that_sleeps_between_claim_and_bytes_texts_nobody_after_a_person_decided(
     judge: Judge, address: str

@@ -13,7 +13,7 @@ from kills.worker import intents_after_the_fact
 from support.servers import Server
 
 SIZE = settings(
-    max_examples=25,
+    max_examples=8,
     stateful_step_count=15,
     deadline=None,
     database=None,
@@ -36,7 +36,7 @@ def test_every_story_keeps_the_promise() -> None:
 @pytest.mark.slow
 def test_every_story_on_a_server_keeps_the_promise(server: Server) -> None:
     with contextlib.suppress(Flaky):
-        run_state_machine_as_test(on_a_server(server), settings=settings(SIZE, max_examples=4))
+        run_state_machine_as_test(on_a_server(server), settings=settings(SIZE, max_examples=2))
     assert not BROKEN
 
 

@@ -72,7 +72,7 @@ def mute_service() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.getsockname()[1]}"
     server.shutdown(socket.SHUT_RDWR)
     server.close()
-    thread.join(5)
+    thread.join(120)
 
 
 # -- lifetime, intent, and where they travel

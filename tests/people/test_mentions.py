@@ -11,7 +11,8 @@ import pytest
 from support.servers import sampled, stored
 
 from smsotp_nb import Experiment, Ledger, People, Sandbox, plan, send
-from smsotp_nb._ledger import Ending, mentions
+from smsotp_nb._ledger import Ending
+from smsotp_nb._ledger.people import texts as mentions
 from smsotp_nb._wire import MessageRecord, Messages, SendReply
 
 from .sending import NUMBERS, plan_of
@@ -125,6 +126,7 @@ def test_ids_and_errors_of_the_service_lose_the_number(ledger: Ledger, box: Sand
     assert ledger.campaign("b").requests["error"].iloc[0].startswith("InvalidPhoneNumbers: (forgotten).12025550124")
 
 
+@pytest.mark.slow
 @pytest.mark.both_ledgers
 def test_a_thousand_people_are_forgotten_at_once(ledger: Ledger, box: Sandbox) -> None:
     many = [f"+1202555{n:04}" for n in range(1000, 2000)]
@@ -136,6 +138,7 @@ def test_a_thousand_people_are_forgotten_at_once(ledger: Ledger, box: Sandbox) -
     assert kept == ["of (forgotten)", f"of (forgotten) and {NEIGHBOUR}", "of 12"]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.both_ledgers
 @pytest.mark.parametrize("between", ["\t", "\n", "\x0b", "\u2028", '"', "\\"], ids=ascii)
 def test_what_json_writes_otherwise_sets_digits_apart_as_well(
@@ -210,6 +213,7 @@ def test_what_is_told_is_what_goes_and_nothing_else(ledger: Ledger, box: Sandbox
     assert json.loads(people.export(ASKED, tmp_path / "two.json").read_text(encoding="utf-8"))["mentions"] == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.both_ledgers
 @pytest.mark.parametrize("written", ["12025550123", "+1 202 555 0123", "(202) 555-0123", "0012025550123"])
 def test_words_and_their_segments_lose_the_number(ledger: Ledger, box: Sandbox, tmp_path: Path, written: str) -> None:

@@ -46,7 +46,6 @@ def test_a_cap_of_zero_is_refused_and_not_read_as_one(cap: Any) -> None:
         Policy(caps=[(cap, "24h")])
 
 
-@pytest.mark.timeout(30)
 def test_a_batch_of_only_capped_people_ends_and_does_not_hide_who_comes_after(box: Sandbox, ledger: Ledger) -> None:
     """Mautic #3560: a batch in which everybody was over the cap was fetched again for ever."""
     sent(plan_of("first", NUMBERS[:21], text="first"), box, ledger)

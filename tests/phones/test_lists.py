@@ -266,7 +266,7 @@ def test_explain_agrees_with_normalize() -> None:
     assert explained.steps[-1] == f"Judged: texted as {AU}, noted TEST_NUMBER."
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(st.lists(st.lists(st.integers(0, 40), max_size=12), max_size=12))
 def test_numbers_met_before_are_known(chunks: list[list[int]]) -> None:
     """However they are cut into chunks, all but the first of equal numbers were there; each is kept once."""

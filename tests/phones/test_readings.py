@@ -12,7 +12,8 @@ import pytest
 from support import phone_lists
 
 from smsotp_nb import phones
-from smsotp_nb._phones import readings, vocabulary
+from smsotp_nb._phones import vocabulary
+from smsotp_nb._phones.judging import readings
 from smsotp_nb.recipients import read_recipients
 
 Numbers = list[phonenumbers.PhoneNumber]
@@ -269,6 +270,7 @@ LISTS = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("asked", [(), ("lost_plus", "mx_1")], ids=["nothing asked", "repairs asked"])
 @pytest.mark.parametrize("written", LISTS.values(), ids=LISTS)
 def test_a_long_list_is_judged_as_short_ones(written: Callable[[pd.Series], pd.Series], asked: tuple[str, ...]) -> None:

@@ -21,8 +21,7 @@ from support import phone_lists
 
 import smsotp_nb as sms
 from smsotp_nb import sandbox
-from smsotp_nb._planning import UNASKED, plan
-from smsotp_nb._planning.dataset import joining
+from smsotp_nb._planning import UNASKED, joining, plan
 from smsotp_nb.errors import FileExists, PlanChanged, SmsOtpWarning, UsageError
 
 RATES = pd.DataFrame({"iso": ["US", "DE", "GB"], "currency": ["USD", "EUR", "USD"], "price": [0.0075, 0.0713, 0.04]})
@@ -69,6 +68,7 @@ def cells(frame: pd.DataFrame) -> list[list[Any]]:
     return frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -352,6 +352,7 @@ def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
     assert made.folder.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "changes",
     [

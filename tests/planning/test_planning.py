@@ -220,7 +220,7 @@ NUMBERS = st.sampled_from([*(number(n) for n in range(6)), "+33 1 99 00 12 34", 
     st.integers(1, 4),
     st.sampled_from(["text", "content", "template"]),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_a_plan_equals_a_row_by_row_reading(rows: list[tuple[Any, Any, Any]], size: int, kind: str) -> None:
     """Laws of every plan, against the plainest possible reading of the same rows."""
     frame = pd.DataFrame(rows, columns=["phone", "a", "b"], dtype=object)

@@ -249,7 +249,7 @@ def what_comes(file: Path, rows: int | None = None) -> object:
     return frame.columns.tolist(), frame.index.tolist(), cells, [str(warning.message) for warning in said]
 
 
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS, width=st.integers(1, 4), even=st.booleans(), piece=st.sampled_from([5, 30, 1 << 22]))
 def test_the_fast_reader_reads_as_the_strict_one(
     tmp_path: Path,

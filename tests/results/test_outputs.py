@@ -368,7 +368,7 @@ def test_a_killed_process_leaves_the_old_file_and_no_other(old: Path, signalled:
             process.stdout.readline()
         assert old.read_bytes() == OLD
         process.send_signal(signalled)
-        assert process.wait(20) == -signalled
+        assert process.wait(120) == -signalled
     assert old.read_bytes() == OLD
     if hasattr(os, "O_TMPFILE"):
         assert os.listdir(old.parent) == ["list.csv"]

@@ -431,7 +431,7 @@ def test_columns_that_are_called_by_numbers_are_called_by_their_text_in_a_file(e
     assert results.read(results.write(given, tmp_path / f"r{ending}"))["1"].tolist() == ["a"]
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=FIXTURE)
+@settings(deadline=None, max_examples=15, suppress_health_check=FIXTURE)
 @ANY_TEXTS
 def test_any_text_survives_csv_and_parquet(tmp_path: Path, texts: list[str]) -> None:
     """Whatever stands in the caller's own column comes back, character by character."""
@@ -439,7 +439,7 @@ def test_any_text_survives_csv_and_parquet(tmp_path: Path, texts: list[str]) -> 
     assert comes_back(tmp_path, texts, ".parquet")
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=FIXTURE)
+@settings(deadline=None, max_examples=8, suppress_health_check=FIXTURE)
 @ANY_TEXTS
 def test_any_text_survives_excel(tmp_path: Path, texts: list[str]) -> None:
     """Control characters and what looks like their escapes too."""
@@ -450,7 +450,7 @@ CELLS = st.none() | st.just("") | st.sampled_from([*HOSTILE, '""', ',"",', "'", 
 ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=6)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=FIXTURE)
+@settings(deadline=None, max_examples=20, suppress_health_check=FIXTURE)
 @given(rows=ROWS, price=st.none() | st.just(0.0075), safe=st.booleans(), labelled=st.booleans())
 def test_any_frame_comes_back_equal(
     tmp_path: Path, rows: list[tuple[str | None, ...]], price: float | None, safe: bool, labelled: bool

@@ -32,7 +32,7 @@ def box() -> Iterator[Sandbox]:
 
 
 def call(box: Sandbox, path: str, fields: Any, headers: dict[str, str] | None = None) -> tuple[int, Any]:
-    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=60)) as connection:
+    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
         connection.request("POST", path, json.dumps(fields), {"Content-Type": "application/json"} | (headers or {}))
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read())
@@ -214,7 +214,7 @@ def test_it_answers_as_soon_as_the_last_expected_message_has_come(box: Sandbox) 
     status, answer = expect(box, to=US, times=2, within=60)
     timer.join()
     assert (status, answer["found"]) == (200, 2)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 55  # of the 60 that it would wait
 
 
 def test_it_answers_as_soon_as_one_too_many_has_come(box: Sandbox) -> None:
@@ -223,7 +223,7 @@ def test_it_answers_as_soon_as_one_too_many_has_come(box: Sandbox) -> None:
     status, _answer = expect(box, times=0, within=60)
     timer.join()
     assert status == 409
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 55  # of the 60 that it would wait
 
 
 def test_a_second_copy_that_comes_later_is_noticed_where_it_is_waited_for(box: Sandbox) -> None:
@@ -239,9 +239,9 @@ def test_a_second_copy_that_comes_later_is_noticed_where_it_is_waited_for(box: S
 def test_what_settles_begins_with_the_last_expected_message(box: Sandbox) -> None:
     began = time.monotonic()
     timer = later(lambda: post(box, OTP, to=US))
-    assert expect(box, to=US, times=1, within=20, settle=0.3)[0] == 200
+    assert expect(box, to=US, times=1, within=60, settle=0.3)[0] == 200
     timer.join()
-    assert 0.6 <= time.monotonic() - began < 15
+    assert 0.6 <= time.monotonic() - began < 55
 
 
 def test_none_is_known_only_when_the_time_has_passed(box: Sandbox) -> None:
@@ -261,9 +261,9 @@ def test_an_expectation_that_waits_does_not_hold_up_the_end(box: Sandbox, monkey
     monkeypatch.setattr(desk, "_counted", told)
     waiter = threading.Thread(target=lambda: answers.append(expect(box, within=60)))
     waiter.start()
-    assert waits.wait(30)
+    assert waits.wait(120)
     box.close()
-    waiter.join(10)
+    waiter.join(120)
     assert [status for status, _ in answers] == [409]
 
 
@@ -324,21 +324,21 @@ def shown(language: str, holding: str) -> str:
 def test_the_javascript_test_of_the_document_runs(box: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "login.test.mjs").write_text(shown("javascript", "/expect.json"), encoding="utf-8")
     command, env = ["node", "--test", str(tmp_path)], os.environ | {"SANDBOX_URL": box.url}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pass 1" in done.stdout
     assert len(box.inbox) == 1
     box.fault("error_before")
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1, "it fails where nothing was sent"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="not found: curl")
 def test_the_curl_line_of_the_document_runs(box: Sandbox) -> None:
     line = shown("sh", "/expect.json").replace("http://127.0.0.1:8025", box.url).replace('"within": 5', '"within": 0')
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode != 0
     assert "found none among 0 messages" in done.stdout
     post(box, OTP, to=US)
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, json.loads(done.stdout)["met"]) == (0, True)

@@ -175,4 +175,4 @@ class Story(RuleBasedStateMachine):
 
 
 TestStory = pytest.mark.slow(Story.TestCase)
-TestStory.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
+TestStory.settings = settings(max_examples=20, stateful_step_count=40, deadline=None)

@@ -30,7 +30,7 @@ def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 
 def call(box: Sandbox, method: str, path: str, sent: Any = None) -> tuple[int, dict[str, str], Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
     try:
         body = None if sent is None else json.dumps(sent)
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})

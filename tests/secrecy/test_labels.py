@@ -15,11 +15,11 @@ import pytest
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Experiment, Ledger, People
-from smsotp_nb._showing import masked
-from smsotp_nb._widgets.campaign_choices import Choices
-from smsotp_nb._widgets.campaign_compared import Compared
-from smsotp_nb._widgets.campaign_html import _messages as previewed
-from smsotp_nb._widgets.campaign_orders import OrderColumns, orders
+from smsotp_nb._showing.text import masked
+from smsotp_nb._widgets.campaign.cards import _messages as previewed
+from smsotp_nb._widgets.campaign.choices import Choices
+from smsotp_nb._widgets.campaign.compared import Compared
+from smsotp_nb._widgets.campaign.orders import OrderColumns, orders
 from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignForm
@@ -125,6 +125,7 @@ def kept() -> str:
     return json.dumps(ipywidgets.Widget.get_manager_state(drop_defaults=False), ensure_ascii=False)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("no_widgets")
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 def test_forms_name_rows_by_masked_labels(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:

@@ -18,8 +18,8 @@ from openpyxl.worksheet import _writer
 
 from smsotp_nb import Ledger, Sandbox, plan, plan_dataset, results, send
 from smsotp_nb import _cli as cli
-from smsotp_nb._ledger import copies
-from smsotp_nb._widgets.campaign_drafts import Drafts
+from smsotp_nb._ledger.file import copies
+from smsotp_nb._widgets.campaign.drafts import Drafts
 from smsotp_nb.errors import LedgerError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")

@@ -6,7 +6,6 @@ A kernel is started with canaries at hand, verbose tracebacks and every library'
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,10 @@ from faults import certificates
 from faults.acts import body, cut
 from faults.server import BreakingServer, Peer, Script, serve
 from support.canaries import hits
+from support.notebooks import NOTEBOOKS, copied, execute, read, written
 
 from smsotp_nb import Ledger
 
-ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 KEY = "canary/key+7f3a&91e6="
 HMAC = "canary/secret+c04e&5d="
 OWN_CODE, ENTERED, WRONG = "48151623", "42108642", "31415926"
@@ -48,35 +46,20 @@ Sandbox.client, clients = with_canaries(Sandbox.client)
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of notebooks and sample data, with Jupyter folders, a ledger and a kernel's start of its own."""
-    for name in ("notebooks", "sample_data"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.sqlite*", ".ipynb_checkpoints"))
-    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "XDG_DATA_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / "home" / name.lower()))
+    copied(tmp_path)
     started = tmp_path / "home" / "ipythondir" / "profile_default" / "startup"
     started.mkdir(parents=True)
     (started / "00-canaries.py").write_text(STARTUP, encoding="utf-8")
-    monkeypatch.setenv("SMSOTP_LEDGER", str(tmp_path / "ledger.sqlite"))
-    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("JUPYTER_WIDGETS_ECHO", "1")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     given = {"KEY": KEY, "HMAC": HMAC, "OWN_CODE": OWN_CODE, "ENTERED": ENTERED, "WRONG": WRONG, "NUMBER": ANN}
     for name, value in given.items():
         monkeypatch.setenv(f"CANARY_{name}", value)
     return tmp_path
 
 
-def run(notebook: Any, folder: Path) -> dict[str, Any]:
-    """Run a notebook as Jupyter does, errors shown and not ending it, and return it with its widgets' state."""
-    nbclient = pytest.importorskip("nbclient")
-    import nbformat
-
-    client = nbclient.NotebookClient(
-        notebook, timeout=100, kernel_name="python3", resources={"metadata": {"path": folder}}, allow_errors=True
-    )
-    client.store_widget_state = True
-    client.execute()
-    found: dict[str, Any] = json.loads(nbformat.writes(notebook))
-    return found
+def run(notebook: Any, workplace: Path) -> dict[str, Any]:
+    """Run a notebook with the state of its widgets; errors are shown and do not end it."""
+    return execute(notebook, workplace / "notebooks", home=workplace, widgets=True, allow_errors=True)
 
 
 def outputs(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -94,20 +77,16 @@ def left_behind(folder: Path) -> bytes:
 
 
 @pytest.mark.notebook
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_a_notebook_saved_with_its_widgets_holds_no_key(path: Path, workplace: Path) -> None:
     """Each of ours on a sandbox whose clients have the canary for a key, and the passcodes that the sandbox made."""
-    import nbformat
-
-    notebook: Any = nbformat.read(workplace / "notebooks" / path.name, as_version=4)
-    written = len(notebook.cells)
     note = "import json, pathlib\nopen_ones = [one.sandbox for one in clients if not one.sandbox._ended]\n"
     note += "codes = [code for box in open_ones for code in box.inbox['code'].dropna()]\n"
     note += "keys = sorted({one.settings.key() for one in clients})\n"
     note += "pathlib.Path('noted.json').write_text(json.dumps([keys, codes]))"
-    notebook.cells.append(nbformat.v4.new_code_cell(note))
-    done = run(notebook, workplace / "notebooks")
-    del done["cells"][written:]
+    done = run(read(workplace / "notebooks" / path.name, note), workplace)
+    del done["cells"][-1]
     assert errors(done) == []
     noted = workplace / "notebooks" / "noted.json"
     keys, codes = json.loads(noted.read_text(encoding="utf-8"))
@@ -211,23 +190,13 @@ def service(
         yield server
 
 
-def written(*cells: str) -> Any:
-    """Return a notebook of code cells."""
-    import nbformat
-
-    return nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-    )
-
-
 @pytest.mark.notebook
 def test_a_live_notebook_saved_with_everything_holds_no_key_or_passcode(
     workplace: Path, service: BreakingServer
 ) -> None:
     """A campaign, the form with a custom code and three checks, Tab and ``?``, and errors in verbose mode."""
     notebook = written(*USE, *FORM, *SHOW, *ERRORS, *UNREACHED)
-    done = run(notebook, workplace / "notebooks")
+    done = run(notebook, workplace)
     sound = {"cells": done["cells"][: -len(ERRORS + UNREACHED)]}
     assert [(output["ename"], output["evalue"]) for output in outputs(sound) if "ename" in output] == []
     raised = [
@@ -263,7 +232,7 @@ LEAKS: dict[str, str] = {
 @pytest.mark.notebook
 def test_a_leak_planted_in_a_notebook_is_found(workplace: Path) -> None:
     """Each channel that is searched above, with a key in it."""
-    done = run(written(*LEAKS.values()), workplace / "notebooks")
+    done = run(written(*LEAKS.values()), workplace)
     metadata = {"cells": done["cells"], "widget": done["metadata"]["widgets"]}
     found = {
         name: hits(json.dumps(metadata["widget"] if name == "widget" else cell["outputs"]), KEY)

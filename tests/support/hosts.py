@@ -117,7 +117,7 @@ class Kernel:
     def __init__(self, manager: Any) -> None:
         self._manager, self._client = manager, manager.client()
         self._client.start_channels()
-        self._client.wait_for_ready(timeout=100)
+        self._client.wait_for_ready(timeout=300)
 
     @classmethod
     def here(cls, folder: Path, **environment: str) -> Kernel:
@@ -149,7 +149,7 @@ class Kernel:
             elif message["msg_type"] == "error":
                 shown.append(f"{content['ename']}: {content['evalue']}\n")
 
-        self._client.execute_interactive(cell, timeout=100, output_hook=show)
+        self._client.execute_interactive(cell, timeout=300, output_hook=show)
         return "".join(shown)
 
     def kill(self) -> None:

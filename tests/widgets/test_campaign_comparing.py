@@ -11,12 +11,12 @@ import pytest
 
 from smsotp_nb import Experiment, Ledger, Sandbox
 from smsotp_nb._client import Client
-from smsotp_nb._widgets.campaign_choices import Choices, Guards
-from smsotp_nb._widgets.campaign_compare_pane import comparison_card, comparison_html
-from smsotp_nb._widgets.campaign_compared import Compared
-from smsotp_nb._widgets.campaign_html import draft_html
-from smsotp_nb._widgets.campaign_orders import OrderColumns
-from smsotp_nb._widgets.campaign_steps import CampaignSteps
+from smsotp_nb._widgets.campaign.cards import draft_html
+from smsotp_nb._widgets.campaign.choices import Choices, Guards
+from smsotp_nb._widgets.campaign.compare_pane import comparison_card, comparison_html
+from smsotp_nb._widgets.campaign.compared import Compared
+from smsotp_nb._widgets.campaign.orders import OrderColumns
+from smsotp_nb._widgets.campaign.steps import CampaignSteps
 from smsotp_nb.widgets import CampaignForm
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")

@@ -13,7 +13,7 @@ import pytest
 
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._widgets.campaign_drafts import MOST, Drafts
+from smsotp_nb._widgets.campaign.drafts import MOST, Drafts
 from smsotp_nb.widgets import CampaignForm
 
 PEOPLE = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})

@@ -20,14 +20,15 @@ from smsotp_nb._ledger import Ledger
 from smsotp_nb._policy import Policy
 from smsotp_nb._progress import span
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._widgets import campaign_sending, skin
-from smsotp_nb._widgets.campaign_choices import Choices, Guards
-from smsotp_nb._widgets.campaign_html import draft_html, lines_html, plan_html, progress_html, results_html
-from smsotp_nb._widgets.campaign_list import read_upload
-from smsotp_nb._widgets.campaign_refusals import groups, refusals_html
-from smsotp_nb._widgets.campaign_state import Running
-from smsotp_nb._widgets.campaign_steps import CampaignSteps
-from smsotp_nb._widgets.campaign_writing import Draft
+from smsotp_nb._widgets import skin
+from smsotp_nb._widgets.campaign import sending as campaign_sending
+from smsotp_nb._widgets.campaign.cards import draft_html, lines_html, plan_html, progress_html, results_html
+from smsotp_nb._widgets.campaign.choices import Choices, Guards
+from smsotp_nb._widgets.campaign.refusals import groups, refusals_html
+from smsotp_nb._widgets.campaign.state import Running
+from smsotp_nb._widgets.campaign.steps import CampaignSteps
+from smsotp_nb._widgets.campaign.writing import Draft
+from smsotp_nb._widgets.uploads import read_upload
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.results import Progress
@@ -258,7 +259,7 @@ def test_a_second_click_while_sending_sends_nothing_twice(steps: CampaignSteps, 
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     assert box.inbox["to"].is_unique
     assert len(box.inbox) == 10
 
@@ -274,9 +275,9 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
     steps._changed = lambda: seen.set() if steps.running and steps.running.progress.done else None
     sending = threading.Thread(target=steps.send, args=(Guards(),))
     sending.start()
-    assert seen.wait(20)
+    assert seen.wait(120)
     steps.stop()
-    sending.join(30)
+    sending.join(120)
     sent = len(box.inbox)
     assert 0 < sent < 60
     assert steps.stage == "done"
@@ -656,7 +657,7 @@ def awaited(form: CampaignForm) -> Iterator[CampaignForm]:
     def work_and_wait(move: Callable[[], None]) -> None:
         work(lambda: (workers.append(threading.current_thread().name), move())[1])
         for thread in [one for one in threading.enumerate() if one.name == "smsotp-form"]:
-            thread.join(30)
+            thread.join(120)
             workers.extend(["not ended"] * thread.is_alive())
 
     form._settle, form._work = 0.0, work_and_wait  # type: ignore[method-assign]

@@ -13,11 +13,11 @@ import pytest
 from smsotp_nb import Experiment, Ledger, Sandbox, plan, send
 from smsotp_nb._client import Client
 from smsotp_nb._experiments import recalling
-from smsotp_nb._widgets.campaign_choices import Choices, Guards
-from smsotp_nb._widgets.campaign_compared import Compared
-from smsotp_nb._widgets.campaign_list import read_upload
-from smsotp_nb._widgets.campaign_orders import AMOUNT, AT, ON, OrderColumns, orders
-from smsotp_nb._widgets.campaign_reading import ReadingSteps
+from smsotp_nb._widgets.campaign.choices import Choices, Guards
+from smsotp_nb._widgets.campaign.compared import Compared
+from smsotp_nb._widgets.campaign.orders import AMOUNT, AT, ON, OrderColumns, orders
+from smsotp_nb._widgets.campaign.reading import ReadingSteps
+from smsotp_nb._widgets.uploads import read_upload
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.widgets import CampaignForm
 

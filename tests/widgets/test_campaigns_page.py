@@ -16,11 +16,11 @@ import pytest
 import smsotp_nb as sms
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger, listed
-from smsotp_nb._ledger.summing import Billed
+from smsotp_nb._ledger.reading.spending import Billed
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._widgets import campaigns_steps
-from smsotp_nb._widgets.campaigns_html import entry_html, opened_card, state_of
-from smsotp_nb._widgets.campaigns_steps import PAGE, CampaignsSteps, Question
+from smsotp_nb._widgets.campaigns import steps as campaigns_steps
+from smsotp_nb._widgets.campaigns.cards import entry_html, opened_card, state_of
+from smsotp_nb._widgets.campaigns.steps import PAGE, CampaignsSteps, Question
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import CampaignsPage
@@ -89,7 +89,7 @@ def test_many_campaigns_are_paged_and_searched_and_only_a_page_is_counted(
 ) -> None:
     for number in range(PAGE * 2 + 1):
         ledger.begin(planned(f"Sale {number}", rows=1), service="sandbox:a").close()
-    from smsotp_nb._ledger import reading
+    from smsotp_nb._ledger.reading import frames as reading
 
     asked: list[int] = []
     counts = reading.counts
@@ -258,9 +258,9 @@ def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Led
     box.fault("latency", seconds=0.2)
     thread = threading.Thread(target=steps.send)
     thread.start()
-    assert heard.wait(60)
+    assert heard.wait(120)
     steps.stop()
-    thread.join(60)
+    thread.join(120)
     assert steps.notice.text.startswith("Not complete:")
     assert 1 < len(box.inbox) < 40
     box.fault("latency", seconds=0)

@@ -63,7 +63,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "app.py").write_text(textwrap.dedent(APP), encoding="utf-8")
     command = [sys.executable, "-m", "marimo", "export", "html", "app.py", "-o", "app.html", "--no-include-code"]
     environ = {**os.environ, "SMSOTP_LEDGER": str(folder / "l.sqlite"), "HOME": str(folder)}
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, f"marimo {marimo.__version__}: {done.stdout}{done.stderr}"
     text = (folder / "app.html").read_text(encoding="utf-8")
     return html.unescape(text.replace("\\u003C", "<").replace("\\u003E", ">").replace("\\u0026", "&"))

@@ -19,11 +19,11 @@ import pytest
 
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._phones import lookup
+from smsotp_nb._phones import countries
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
-from smsotp_nb._widgets.otp_steps import OtpSteps, number_hint
-from smsotp_nb._widgets.otp_words import Known, lines, no_match
+from smsotp_nb._widgets.otp.steps import OtpSteps, number_hint
+from smsotp_nb._widgets.otp.words import Known, lines, no_match
 from smsotp_nb._widgets.skin import digits_of, settled
 from smsotp_nb._widgets.stages import Notice
 from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
@@ -315,17 +315,17 @@ def test_a_second_send_while_one_is_under_way_does_nothing(clock: Clock) -> None
 
     def slowly() -> None:
         under_way.set()
-        assert go_on.wait(10)
+        assert go_on.wait(120)
 
     steps = scripted(clock, slowly, None)
     first = threading.Thread(target=steps.send, args=(Request(ANNA),))
     first.start()
-    assert under_way.wait(10)
+    assert under_way.wait(120)
     steps.send(Request(ANNA))
     steps.restart()
     assert steps.stage == "sending"
     go_on.set()
-    first.join(10)
+    first.join(120)
     assert steps.client.asked == ["send"]  # type: ignore[attr-defined]
 
 
@@ -386,7 +386,7 @@ def driven(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> OtpForm:
     def work_and_wait(move: Callable[[], None]) -> None:
         moved.clear()
         work(move)
-        assert moved.wait(20), "the thread of the click did not end its move"
+        assert moved.wait(120), "the thread of the click did not end its move"
 
     def tell_and_tick() -> None:
         moved.set()
@@ -428,7 +428,7 @@ def test_an_open_form_sees_that_the_sandboxs_clock_is_moved() -> None:
         form = OtpForm(box)
         form.phone.value = ANNA
         form.send_button.click()
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while form.steps.stage != "entry":
             assert time.monotonic() < until
             time.sleep(0.01)
@@ -582,7 +582,7 @@ def test_advice_appears_while_choosing(driven: OtpForm) -> None:
 def test_the_cn_variant_asks_for_a_signature() -> None:
     with Sandbox(variant="cn") as box:
         form = OtpForm(box.client())
-        form.phone.value = lookup.example("CN")
+        form.phone.value = countries.example("CN")
         form._request()
         assert "The signature is required for +86 numbers" in form._notice.value
 

@@ -11,10 +11,10 @@ import pytest
 
 from smsotp_nb import Client, Sandbox, Settings
 from smsotp_nb._client import once
-from smsotp_nb._widgets.otp_desk import ENDED, FAULTY, NO_CODE, Desk
-from smsotp_nb._widgets.otp_steps import OtpSteps
-from smsotp_nb._widgets.sandbox_clock import SandboxClock
-from smsotp_nb._widgets.wire_log import exchanges, log_html
+from smsotp_nb._widgets.otp.clock import SandboxClock
+from smsotp_nb._widgets.otp.desk import ENDED, FAULTY, NO_CODE, Desk
+from smsotp_nb._widgets.otp.exchanges import exchanges, log_html
+from smsotp_nb._widgets.otp.steps import OtpSteps
 from smsotp_nb.errors import UsageError
 from smsotp_nb.otp import Request
 from smsotp_nb.settings import Secret
@@ -182,7 +182,7 @@ def test_buttons_act_and_the_log_follows_the_form(box: Sandbox) -> None:
 
 
 def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not true():
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -15,8 +15,8 @@ import pytest
 from smsotp_nb._cards import Marked
 from smsotp_nb._client import Client
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._widgets.cleaning import PAGE, Question, clean, export, filters, judged_alone, marked, rows
-from smsotp_nb._widgets.cleaning_edits import Edits, Step
+from smsotp_nb._widgets.cleaner.edits import Edits, Step
+from smsotp_nb._widgets.cleaner.judging import PAGE, Question, clean, export, filters, judged_alone, marked, rows
 from smsotp_nb._widgets.latest import Latest
 from smsotp_nb.errors import UsageError
 from smsotp_nb.settings import Secret, Settings
@@ -568,16 +568,16 @@ def test_only_what_was_asked_last_is_taken() -> None:
     def make(asked: str) -> str:
         if asked == "old":
             begun.set()
-            assert go_on.wait(10)
+            assert go_on.wait(120)
         return asked
 
     latest = Latest(make, taken.append, wait=0.0)
     latest.ask("old")
-    assert begun.wait(10)
+    assert begun.wait(120)
     slow = latest._timer
     latest.ask("new")
     latest.settle()
     go_on.set()
     assert slow is not None
-    slow.join(10)
+    slow.join(120)
     assert taken == ["new"]

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.notebooks import execute
+from support.notebooks import written as notebook_of
 
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
@@ -150,15 +152,7 @@ CELLS = (
 @pytest.mark.notebook
 def test_the_saved_output_follows_the_form(tmp_path: Any) -> None:
     """A kernel and a notebook: buttons are pressed in another cell, and the cell of the form tells the end."""
-    nbclient = pytest.importorskip("nbclient")
-    import nbformat
-
-    notebook: Any = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    client = nbclient.NotebookClient(
-        notebook, timeout=100, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
-    )
-    client.execute()
-    kept, live = json.loads(nbformat.writes(notebook))["cells"][1]["outputs"]
+    kept, live = execute(notebook_of(*CELLS), tmp_path)["cells"][1]["outputs"]
     assert "10  accepted" in "".join(kept["data"]["text/plain"])
     assert "Write" not in json.dumps(kept)
     assert WIDGET in live["data"]

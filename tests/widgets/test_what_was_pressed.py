@@ -16,7 +16,8 @@ import smsotp_nb as sms
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._widgets import campaign_list, skin
+from smsotp_nb._widgets import skin
+from smsotp_nb._widgets import uploads as campaign_list
 from smsotp_nb._widgets.doubts import Doubts
 from smsotp_nb._widgets.pinned import Pinned
 from smsotp_nb.widgets import CampaignForm, CampaignsPage, OtpForm, PhoneCleaner
@@ -30,7 +31,7 @@ ANOTHER = "had changed when you pressed it"
 
 def join() -> None:
     for thread in [one for one in threading.enumerate() if one.name in WORKERS]:
-        thread.join(30)
+        thread.join(120)
 
 
 def waited(form: Any) -> Any:

@@ -1,0 +1,375 @@
+"""The campaign form compares texts: people are drawn by chance, and each text is sent as a campaign of its own.
+
+One press of the button sends all texts, one after the other. What is asked for holds for all of them together: the
+number that is typed is that of all messages, the limit of the cost is divided between the texts in proportion to their
+estimated cost, so that it cuts them alike, and of each text as many go first as were asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from typing import Any
+
+import pandas as pd
+
+from ... import _planning as planning
+from ..._cards import counted
+from ..._experiments.assigning import foreseen
+from ..._experiments.declaring import HOLDOUT
+from ..._experiments.experiment import Experiment
+from ..._ledger import Campaign, Unfinished
+from ...errors import SmsOtpError, UsageError
+from ...problems import PROBLEMS, Problem
+from ...results import Progress
+from ..stages import CHANGED, Notice, Sign, complaints, refused
+from .choices import Choices, Guards
+from .compared import SECOND
+from .sending import ENDS, Sending
+from .state import Running
+from .writing import Draft, Writing
+
+_MICRO = Decimal("0.000001")
+
+
+class OneCampaign(Writing, Sending):
+    """The moves of one campaign."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """An experiment and the campaigns of its texts; ``held_out`` counts people of the list who are not texted."""
+
+    test: Experiment
+    frame: pd.DataFrame
+    drawn: Mapping[str, Any]  # the arguments of `Experiment.assign`
+    arms: dict[str, OneCampaign]
+    held_out: int
+    foreseen: tuple[str, ...]
+
+    def record(self) -> None:
+        """Draw the people and record their arms; who has one keeps it."""
+        self.test.assign(self.frame, **self.drawn)
+
+    def results(self) -> pd.DataFrame:
+        """Return the result tables of all texts below each other, with the column ``arm``."""
+        tables = [(arm, steps.results) for arm, steps in self.arms.items() if steps.results is not None]
+        return pd.concat([table.assign(arm=arm) for arm, table in tables])
+
+
+class Comparing(OneCampaign):
+    """A campaign, or several texts compared; what the form asks of a campaign it then hears of all of them."""
+
+    comparison: Comparison | None = None
+    _halted = False
+
+    @property
+    def arms(self) -> list[OneCampaign]:
+        """The campaigns of the texts that are compared; none where nothing is."""
+        return [*self.comparison.arms.values()] if self.comparison else []
+
+    @property
+    def tried(self) -> int:
+        """Rows that were posted, of all texts."""
+        return sum(arm.tried for arm in self.arms) if self.comparison else super().tried
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are to be texted, of all texts."""
+        return sum(arm.waiting for arm in self.arms) if self.comparison else super().waiting
+
+    @property
+    def to_go(self) -> int:
+        """Rows that the next send would post, of all texts."""
+        return sum(arm.to_go for arm in self.arms) if self.comparison else super().to_go
+
+    @property
+    def reworded(self) -> int:
+        """Rows not yet sent that are recorded with another text, of all texts."""
+        return sum(arm.reworded for arm in self.arms) if self.comparison else super().reworded
+
+    def going(self, first: int = 0) -> int:
+        """Rows that the next send posts if so many of each text go first."""
+        return sum(arm.going(first) for arm in self.arms) if self.comparison else super().going(first)
+
+    def limits(self, guards: Guards) -> str:
+        """Say below the button what else holds the send back, and how it is divided."""
+        said = super().limits(guards)
+        if len(self.arms) < 2:
+            return said
+        said += f" {guards.first:,} of each text go first." if self.going(guards.first) < self.to_go else ""
+        said += " The limit of the cost is divided between the texts." if guards.budget else ""
+        return said.strip()
+
+    # -- write and check
+
+    def _forget_plan(self) -> None:
+        super()._forget_plan()
+        self.comparison = None
+
+    def draft(self, choices: Choices) -> Draft:
+        """Plan the first rows, with both texts where two are compared, and say what these people can show."""
+        made, compared = super().draft(choices), choices.compared
+        if made.plan is None or not compared.on:
+            return made
+        share = made.plan.rows["status"].eq("planned").mean()
+        try:
+            other = self._planned(self.frame.head(len(made.plan.rows)), _of_arm(choices, SECOND, compared.other))
+            said = compared.foreseen(round(len(self.frame) * share))
+        except SmsOtpError as error:
+            return Draft(problems=complaints(error))
+        return dataclasses.replace(made, other=other if compared.other.strip() else None, foreseen=tuple(said))
+
+    def _make(self, choices: Choices) -> list[Unfinished]:
+        before, self.comparison = self.comparison, None
+        if not choices.compared.on:
+            return super()._make(choices)
+        try:
+            return self._make_arms(choices)
+        except SmsOtpError:
+            self.comparison = before
+            raise
+
+    def _make_arms(self, choices: Choices) -> list[Unfinished]:
+        compared = choices.compared
+        test = Experiment(choices.campaign, ledger=self.ledger, **compared.declared())
+        whole = self._planned(self.frame, choices)
+        arm_of = foreseen(self.frame[compared.unit], test._declared, self.ledger).to_numpy(object)
+        planned = whole.rows["status"].eq("planned").to_numpy()
+        if (nobody := planned & pd.isna(arm_of)).any():
+            labels = ", ".join(map(repr, self.frame.index[nobody][:3].tolist()))
+            raise UsageError(f"unit= is blank in {counted(int(nobody.sum()), 'row')} that can be texted: {labels}")
+        arms: dict[str, OneCampaign] = {}
+        met: list[Unfinished] = []
+        for name, words in compared.texts(choices.words).items():
+            arm = OneCampaign(
+                self.frame[planned & (arm_of == name)], client=self.client, ledger=self.ledger, policy=self.policy,
+                type_above=self._type_above, changed=self._heard_of_arms, clock=self._clock,
+            )  # fmt: skip
+            found = arm._make(_of_arm(choices, name, words))
+            if arm.counts:
+                arm._read_results()
+            arm._agreed, arm.stage = sum(one.both for one in found), "planned"
+            arms[name], met = arm, [*met, *found]
+        people = int(planned.sum())
+        held = int((planned & (arm_of == HOLDOUT)).sum())
+        said = tuple(compared.foreseen(people))
+        self.plan, self._to, self._suppress = whole, choices.to, choices.suppress
+        self.comparison = Comparison(test, self._asked_for(choices), self._drawn(choices), arms, held, said)
+        self._gather()
+        return met
+
+    def _asked_for(self, choices: Choices) -> pd.DataFrame:
+        """Return the columns that a draw looks at."""
+        names = dict.fromkeys([choices.to, choices.compared.unit, *([choices.region] if choices.region else [])])
+        return self.frame[[*names]]
+
+    def _drawn(self, choices: Choices) -> dict[str, Any]:
+        given = dataclasses.replace(choices, policy=self.policy).arguments()
+        names = ("to", "region", "default_region", "policy", "suppress", "ignore_unreadable_suppressions")
+        how = {name: given[name] for name in names if name in given}
+        return how | ({"exclude": self._reached(choices.exclude)} if choices.exclude else {})
+
+    # -- what all texts come to
+
+    def _gather(self) -> None:
+        """Sum up what is known of each text."""
+        assert self.comparison is not None
+        assert self.plan is not None
+        arms = self.arms
+        begun = any(arm.counts for arm in arms)
+        states = [arm.counts or {"planned": arm.waiting} for arm in arms] if begun else []
+        self.counts = {state: sum(one.get(state, 0) for one in states) for one in states for state in one}
+        self._going = pd.concat([arm._going for arm in arms])
+        self._cost = planning.overview.about(self._going)
+        self.plan = dataclasses.replace(self.plan)  # another one: what was drawn of it is not up to date
+        self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
+
+    def _look_again(self) -> None:
+        if self.comparison is None:
+            super()._look_again()
+            return
+        for arm in self.arms:
+            arm._look()
+            if arm.counts:
+                arm._read_results()
+        self._gather()
+        if self.stage == "done":
+            self.results = self.comparison.results()
+
+    def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
+        """Return the campaigns of all texts."""
+        if self.comparison is None:
+            return super().doubtful()
+        return [found for arm in self.arms for found in arm.doubtful()]
+
+    # -- send
+
+    def send_test(self, number: str, default_region: str = "", *, plan: planning.Plan | None = None) -> bool:
+        """Send the first message of each text to oneself; say whether all were accepted."""
+        if self.comparison is None:
+            return super().send_test(number, default_region, plan=plan)
+        same = plan is None or plan is self.plan
+        if not same or not self._begin({"planned"}, "testing", self.notice.text):
+            return False
+        standing = self._before
+        done = [arm.send_test(number, default_region) for arm in self.arms]
+        self._show("planned", standing.text, standing.sign)
+        worst: Sign = "ok" if all(done) else "warn"
+        self._tell_tested(Notice(" ".join(dict.fromkeys(arm.tested.text for arm in self.arms)), worst))
+        return all(done)
+
+    def test_label(self) -> str:
+        """Say on the button what a test sends."""
+        return "Send me the first message of each text" if len(self.arms) > 1 else super().test_label()
+
+    def stop(self) -> None:
+        """Begin no further request, of any text."""
+        self._halted = self.stage == "sending"
+        for arm in self.arms:
+            arm.stop()
+        super().stop()
+
+    def _meanwhile(self) -> str:
+        if self.comparison is None:
+            return super()._meanwhile()
+        said = next(filter(None, (arm._meanwhile() for arm in self.arms)), "")
+        if said:
+            self._look_again()
+            self._show(self.stage, *self._standing())
+        return said
+
+    def _send(self, plan: planning.Plan, guards: Guards, back: str, reason: str) -> None:
+        if self.comparison is None:
+            super()._send(plan, guards, back, reason)
+            return
+        self._started, self.running, self._halted = self._clock(), None, False
+        expected, tried = self.to_go, self.tried
+        try:
+            self.comparison.record()
+            self._look_again()
+        except SmsOtpError as error:
+            self._refuse(back, *refused(error, "Not sent."))
+            return
+        if self.to_go != expected:
+            self._refuse(back, f"Not sent. {CHANGED}", "warn")
+            return
+        self._send_arms(guards, reason)
+        self._gather()
+        self._stop.clear()
+        self._ended(back, posted=self.tried > tried)
+
+    def _send_arms(self, guards: Guards, reason: str) -> None:
+        for arm, share in zip(self.arms, self._shared(guards), strict=True):
+            if self._halted or not arm.to_go:
+                continue
+            arm.send(share, arm.to_type(share.first), reason)
+            why = arm._held_back()
+            if arm.refusal.text or arm.notice.sign == "bad" or (why and why.code in ENDS):
+                return
+
+    def _held_back(self) -> Problem | None:
+        """Return what held the rest back; of a text that was not begun, no row says so."""
+        return PROBLEMS["STOPPED"] if self._halted and self.waiting else super()._held_back()
+
+    def _ended(self, back: str, *, posted: bool) -> None:
+        """Say what the send came to, of all texts, and what kept one from going on."""
+        assert self.comparison is not None
+        told = [arm.refusal if arm.refusal.text else arm.notice for arm in self.arms]
+        trouble = [said for arm, said in zip(self.arms, told, strict=True) if arm.refusal.text or said.sign == "bad"]
+        words = " ".join(said.text for said in trouble)
+        if trouble and not posted:
+            faults = {field: words for arm in self.arms for field, words in arm.faults.items()}
+            self._refuse(back, words, trouble[0].sign, faults)
+            return
+        self.results = self.comparison.results()
+        said = self._come_to()
+        self._show(
+            "done", f"{said.text} {words}".strip(), "bad" if any(one.sign == "bad" for one in told) else said.sign
+        )
+
+    def asked(self, guards: Guards) -> dict[str, dict[str, Any]]:
+        """Return the arguments of ``send`` for each text; none where nothing is compared or a guard cannot be read."""
+        if self.comparison is None or guards.faults():
+            return {}
+        shared = zip(self.comparison.arms.items(), self._shared(guards), strict=True)
+        return {name: share.arguments(tried=arm.tried) for (name, arm), share in shared}
+
+    def _shared(self, guards: Guards) -> list[Guards]:
+        """Divide the limit of the cost between the texts, in proportion to what their rows are estimated to cost."""
+        limit = guards.arguments().get("budget")
+        if not limit:
+            return [guards] * len(self.arms)
+        ((currency, amount),) = limit.items()
+        costs = [
+            0.0 if arm.plan is None else planning.overview.costs(arm.plan.rows).get(currency, 0.0) for arm in self.arms
+        ]
+        total = sum(costs)
+        if not total:  # each send then says that it needs an estimate
+            return [guards] * len(costs)
+        parts = [(Decimal(amount) * Decimal(str(cost / total))).quantize(_MICRO, ROUND_DOWN) for cost in costs]
+        return [Guards({**guards.fields, "budget": f"{currency} {part:f}"}) for part in parts]
+
+    def _heard_of_arms(self) -> None:
+        """Put the progress of all texts together."""
+        if self.stage != "sending":
+            return
+        told = [arm.running.progress if arm.running else _at_rest(arm) for arm in self.arms]
+        seconds = self._clock() - self._started
+        self.running = Running(_together(told), seconds, self._halted)
+        self._changed()
+
+    # -- change
+
+    def withdraw(self, reason: str = "", *, plan: planning.Plan | None = None) -> None:
+        """Take all rows not yet sent out of their campaigns for good; a text of which nothing is recorded is left."""
+        if self.comparison is None:
+            super().withdraw(reason, plan=plan)
+            return
+        if not self._may_withdraw(plan):
+            return
+        before = self.waiting
+        for arm in self.arms:
+            arm.withdraw(reason)
+        for name in [name for name, arm in self.comparison.arms.items() if not arm.counts]:
+            del self.comparison.arms[name]
+        self._look_again()
+        refusals = [arm.refusal for arm in self.arms if arm.refusal.text]
+        if refusals:
+            self._refuse(self.stage, refusals[0].text, refusals[0].sign)
+            return
+        self.results = self.comparison.results()
+        gone = counted(before - self.waiting, "row")
+        self._show("done", f"{gone} withdrawn: this campaign never texts them.", "ok")
+
+
+def _of_arm(choices: Choices, name: str, words: str) -> Choices:
+    """Return the choices of the campaign of one text."""
+    return dataclasses.replace(choices, campaign=f"{choices.campaign}/{name}", words=words)
+
+
+def _at_rest(arm: OneCampaign) -> Progress:
+    """Return the progress of a text that is not being sent."""
+    return Progress(
+        done=arm.tried,
+        total=arm.tried + arm.waiting,
+        accepted=arm.counts.get("accepted", 0),
+        rejected=arm.counts.get("rejected", 0),
+        in_doubt=arm.counts.get("in_doubt", 0),
+    )
+
+
+def _together(told: list[Progress]) -> Progress:
+    currencies = {one.currency for one in told if one.cost_micros or one.currency}
+    same = len(currencies) == 1
+    return Progress(
+        done=sum(one.done for one in told),
+        total=sum(one.total for one in told),
+        accepted=sum(one.accepted for one in told),
+        rejected=sum(one.rejected for one in told),
+        in_doubt=sum(one.in_doubt for one in told),
+        cost_micros=sum(one.cost_micros for one in told) if same else 0,
+        currency=currencies.pop() if same else "",
+    )

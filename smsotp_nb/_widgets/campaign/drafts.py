@@ -1,0 +1,119 @@
+"""Drafts that outlive a kernel: what was typed into a campaign form, beside the ledger, for this user only.
+
+A draft holds texts and choices. It holds nothing that was given in code, no key, and nothing of the list.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..._outputs import outputs
+from ..._own_files import FOLDER, READ_WRITE, OwnFiles, is_of_another
+from ...errors import UsageError
+
+MOST = 20  # drafts that are kept
+LONGEST = 1 << 24  # bytes of one
+# Between them a moment can be told by any clock.
+_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+Values = Mapping[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A draft on the disk: its file, what was typed, and when it was kept last (UTC)."""
+
+    file: Path
+    values: Values = field(repr=False)
+    at: datetime
+
+    def words(self) -> str:
+        """Say which draft it is, by the clock of this machine."""
+        when = self.at.astimezone()
+        day = "" if when.date() == datetime.now().astimezone().date() else f"{when:%Y-%m-%d} "
+        name = str(self.values.get("campaign", "")).strip()
+        return f"Your draft of {day}{when:%H:%M} is here{f': campaign {name}' if name else ''}."
+
+
+class Drafts:
+    """The drafts beside a ledger. A form keeps one, in a file of its own.
+
+    Example:
+        >>> import tempfile
+        >>> ledger = Path(tempfile.mkdtemp()) / "ledger.sqlite"
+        >>> Drafts(ledger).keep({"campaign": "spring"})
+        >>> Drafts(ledger).latest().values
+        {'campaign': 'spring'}
+    """
+
+    def __init__(self, ledger: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        # Several users may use a ledger that belongs to another one; beside one of our own everything is ours.
+        self._own = OwnFiles(UsageError, "; the draft was not kept", of_others=is_of_another(ledger))
+        self._folder = ledger.resolve().with_name(ledger.name + "-drafts")
+        self._file = self._folder / f"{secrets.token_hex(8)}.json"
+        self._now = now
+        self._kept: Values = {}
+
+    def keep(self, values: Values) -> None:
+        """Keep these values in place of those before; the same again write nothing, none discard the draft.
+
+        Raises:
+            UsageError: the system refuses to write the file.
+        """
+        if values == self._kept:
+            return
+        if not values:
+            self.discard()
+            return
+        content = json.dumps({"at": self._now().isoformat(), "values": dict(values)}).encode()
+        try:
+            self._own.make_folder(self._folder)
+            os.close(self._own.open(self._file, os.O_CREAT | READ_WRITE))
+        except OSError as error:
+            raise UsageError(f"the draft cannot be kept in {self._folder}: {error.strerror}") from None
+        with outputs(self._file, overwrite=True) as (draft,):
+            draft.write(lambda file: file.write(content))
+        self._kept = dict(values)
+        for older in self._all()[MOST:]:
+            older.file.unlink(missing_ok=True)
+
+    def latest(self) -> Kept | None:
+        """Return the draft that was kept last, or None."""
+        found = self._all()
+        return found[0] if found else None
+
+    def take(self, draft: Kept) -> None:
+        """Go on with a draft: what is kept from now on takes its place."""
+        self._file, self._kept = draft.file, dict(draft.values)
+
+    def discard(self, draft: Kept | None = None) -> None:
+        """Delete a draft, or that of this form."""
+        file = draft.file if draft else self._file
+        file.unlink(missing_ok=True)
+        if file == self._file:
+            self._kept = {}
+
+    def _all(self) -> list[Kept]:
+        try:
+            self._own.look(self._folder, wanted=FOLDER)
+        except UsageError:  # whoever keeps a draft hears of it
+            return []
+        found = [_read(file, self._own) for file in self._folder.glob("*.json")]
+        return sorted((one for one in found if one is not None), key=lambda one: one.at, reverse=True)
+
+
+def _read(file: Path, own: OwnFiles) -> Kept | None:
+    """Return a draft; None for a file that is no draft, or that was deleted meanwhile."""
+    try:
+        found: Any = json.loads(own.read(file, LONGEST))
+        at = datetime.fromisoformat(found["at"])
+        values = {str(name): value for name, value in found["values"].items() if isinstance(value, str | int)}
+    except (UsageError, OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        return None
+    return Kept(file, values, at) if at.tzinfo and values and _FIRST < at < _LAST else None

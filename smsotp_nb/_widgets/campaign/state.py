@@ -1,0 +1,248 @@
+"""What the campaign form knows: the list, the plan, and what the ledger says of the two.
+
+The ledger is the only memory: what a screen says of a campaign is read there, so it is right after a kernel's restart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ... import _planning as planning
+from ..._calling.arguments import not_whole, refuse
+from ..._cards import counted
+from ..._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, state_line
+from ..._ledger.places import not_a_ledger
+from ..._planning import Plan
+from ..._policy import Policy, not_policy
+from ..._sandbox.facade import client_of
+from ...results import Progress
+from ..columns import names_of
+from ..stages import PRESSED_ANOTHER, Notice, Sign, Stages
+
+if TYPE_CHECKING:
+    from ..._client import Client
+    from ..._sandbox import Sandbox
+
+TYPE_ABOVE = 1000
+BUSY = ("planning", "testing", "sending")
+IN_CODE = "given in code"
+TRIED = ("accepted", "rejected", "in_doubt")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A send under way: the last progress, and how long it has been going, in seconds."""
+
+    progress: Progress
+    seconds: float
+    stopping: bool
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds that the rest may take at the pace so far; None before anything is known."""
+        done = self.progress.done
+        return self.seconds / done * self.progress.left if done and self.seconds else None
+
+
+class CampaignState(Stages):
+    """The state that all moves of the form share.
+
+    ``notice`` says how things stand, ``refusal`` why the last click did nothing, ``faults`` which field is why.
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame | None = None,
+        *,
+        client: Client | Sandbox,
+        ledger: LedgerOrPath | None = None,
+        policy: Policy | None = None,
+        type_above: int = TYPE_ABOVE,
+        changed: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if frame is not None:
+            names_of(frame)
+        refuse(not_whole("type_above", type_above, least=0), not_policy(policy))
+        super().__init__("write", changed=changed)
+        self.refusal = self._before = Notice()
+        self.faults: Mapping[str, str] = {}
+        self.frame = pd.DataFrame() if frame is None else frame
+        self._called = IN_CODE  # the file of the list, and its sheet
+        self.client = client_of(client, what="a form")
+        if not isinstance(ledger, Ledger | str | Path | None):
+            raise not_a_ledger(ledger)
+        self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        self.policy = policy
+        self._type_above = type_above
+        self._clock = clock
+        self._stop = threading.Event()
+        self._started = 0.0
+        self._forget_plan()
+
+    def _forget_plan(self) -> None:
+        """Know nothing of a plan, of what was sent by it, or of what a person agreed to."""
+        self.plan: Plan | None = None
+        self._to: Hashable = None  # the column of its numbers
+        self._suppress: Any = None  # whom it leaves out
+        self.met: list[Unfinished] = []  # campaigns whose people the plan would text under another name
+        self._agreed = 0  # how many a person let be texted by such a campaign and by this one
+        self.unfinished = ""  # the campaign that was begun here and has rows to go
+        self.results: pd.DataFrame | None = None
+        self.counts: dict[str, int] = {}
+        self.running: Running | None = None
+        self.alone = 0  # how many went first, to be looked at
+        self.tested = Notice()
+        self._going = pd.DataFrame()  # the rows that the next send would post
+        self._cost = ""
+
+    @property
+    def live(self) -> bool:
+        """Whether a send reaches real people and costs real money."""
+        return self.client.sandbox is None
+
+    def where(self) -> str:
+        """Say in words whom a send would reach."""
+        if not self.live:
+            return "Sandbox: nobody is texted, nothing leaves this machine."
+        return f"Live service at {self.client.settings.base_url}: real people are texted, and every text is billed."
+
+    def listed(self) -> str:
+        """Name the list that is in use: its file, its sheet, its rows."""
+        if not len(self.frame.columns):
+            return "No list is in use."
+        return f"List: {self._called}, {counted(len(self.frame), 'row')}."
+
+    def asked_for(self) -> str:
+        """Say whom the plan is for and whom it leaves out."""
+        if self._suppress is None:
+            return f"{self.listed()} Suppression list: none."
+        given = self._suppress if isinstance(self._suppress, str | Path) else "given in code"
+        return f"{self.listed()} Suppression list: {given}."
+
+    @property
+    def tried(self) -> int:
+        """Rows of the recorded campaign that were posted."""
+        return self.posted_and_to_go(self.counts)[0]
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are to be texted, now or when a rule lets them."""
+        return self.posted_and_to_go(self.counts)[1]
+
+    def posted_and_to_go(self, counts: dict[str, int]) -> tuple[int, int]:
+        """Return how many rows were posted and how many are to go by these counts; without any, by the plan."""
+        if counts:
+            return sum(counts[state] for state in TRIED), counts["planned"]
+        return 0, int((self.plan.rows["status"] == "planned").sum()) if self.plan else 0
+
+    @property
+    def to_go(self) -> int:
+        """Rows that the next send would post: those that wait, without whom the rules hold back now."""
+        if self.plan is None:
+            return 0
+        prospect = self.plan.prospect
+        held = len(prospect.held) + prospect.left_out if prospect else 0
+        return max(self.waiting - held, 0)
+
+    @property
+    def reworded(self) -> int:
+        """Rows not yet sent that are recorded with another text than the plan has."""
+        return self.plan.prospect.changed if self.plan and self.plan.prospect else 0
+
+    def numbers(self) -> pd.Series | None:
+        """Return the numbers as the list has them, in its order."""
+        return self.frame.get(self._to)
+
+    def pressed_another(self) -> None:
+        """Say that the button said something else when it was pressed; nothing was done."""
+        if self.stage not in BUSY:
+            self._refuse(self.stage, f"Nothing was done. {PRESSED_ANOTHER}", "warn")
+
+    def forget_refusal(self) -> None:
+        """Take away why the last click did nothing, for somebody is typing; faults go with their own fields."""
+        self.refusal, self.met = Notice(), []
+        self._changed()
+
+    # -- inside a move
+
+    def _others(self) -> list[Unfinished]:
+        """Return the unfinished campaigns with these people; one that is recorded itself was let through before."""
+        if self.plan is None or self.counts:
+            return []
+        return self.ledger.unfinished(self.plan, service=self.client.service)
+
+    def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
+        if stage in BUSY:
+            self._before = self.notice
+        self.refusal, self.faults, self.met = Notice(), {}, []
+        super()._show(stage, words, sign)
+
+    def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
+        """Leave how things stand, and say why the click did nothing."""
+        if self.stage in BUSY:
+            self.notice = self._before
+        self.stage, self.refusal, self.faults = stage, Notice(words, sign), faults or {}
+        self._changed()
+
+    def _look(self) -> pd.DataFrame | None:
+        """Read in the ledger how the plan stands to it; return what is recorded of the campaign."""
+        if self.plan is None:
+            return None
+        campaign = self.recorded()
+        if campaign is not None:
+            campaign.heed_opt_outs()
+        self.counts = campaign.counts if campaign else {}
+        self.plan = dataclasses.replace(
+            self.plan, prospect=self.ledger.prospect(self.plan, service=self.client.service)
+        )
+        frame = campaign.frame if campaign else None
+        # Read once a stage: a million rows are not looked up at every redraw.
+        self._going = planning.overview.rows_to_go(self.plan, frame, self.plan.prospect)
+        self._cost = planning.overview.about(self._going)
+        self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
+        return frame
+
+    def _look_again(self) -> None:
+        if self.stage == "done":
+            self._read_results()
+        else:
+            self._look()
+
+    def _read_results(self) -> None:
+        frame = self._look()
+        if frame is not None and self.plan is not None:
+            self.results = frame.set_axis(self.plan.rows.index) if len(frame) == len(self.plan.rows) else frame
+
+    def recorded(self) -> Campaign | None:
+        """Return the campaign as the ledger has it, or None."""
+        if self.plan is None or not self.ledger.knows(self.plan.campaign, service=self.client.service):
+            return None
+        return self.ledger.campaign(self.plan.campaign, service=self.client.service)
+
+    def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
+        """Return the campaigns whose rows in doubt are shown, each with the labels of its rows in the list."""
+        campaign = self.recorded()
+        return [] if campaign is None or self.plan is None else [(campaign, self.plan.rows.index)]
+
+    def _standing(self) -> tuple[str, Any]:
+        if not self.counts:
+            return "Nothing has been sent.", ""
+        said = f"This campaign is already recorded: {state_line(self.counts)}."
+        if self.reworded:
+            rows = counted(min(self.reworded, self.to_go), "row")
+            return f"{said} {rows} not yet sent get the new text, the others keep theirs.", "warn"
+        return f"{said} Sending continues where it stopped.", "warn"
+
+
+def in_both(met: list[Unfinished]) -> int:
+    """Return how many people would be texted twice, counted in each campaign that they are in."""
+    return sum(one.both for one in met)

@@ -1,0 +1,370 @@
+"""What the phone cleaner does, without a widget: judge a column, say what became of each row, show the difference."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from ... import phones
+from ..._cards import Marked, State
+from ..._pandas import STR
+from ..._phones import vocabulary
+from ..._phones.beside import free_names
+from ..._phones.countries import country_name
+from ..._phones.owner.questions import name_of_row, text_of
+from ..._results import workbook
+from ...errors import SmsOtpError
+from ...problems import PROBLEMS, in_words
+from ..columns import NONE_CHOSEN
+from ..stages import sentence
+from .edits import Edits
+
+Outcome = Literal["unchanged", "fixed", "unusable", "duplicate", "left out"]
+Which = Literal["left out", "usable"]
+OUTCOMES: Final[tuple[Outcome, ...]] = ("unchanged", "fixed", "unusable", "duplicate", "left out")
+STATES: Final = {
+    "unchanged": State("check", "unchanged"),
+    "fixed": State("check", "fixed"),
+    "unusable": State("cross", "unusable"),
+    "duplicate": State("!", "duplicate"),
+    "left out": State("!", "left out"),
+}
+USABLE: Final = ("unchanged", "fixed")
+EDITED: Final = "edited"
+PROBLEM: Final = "problem:"
+PAGE: Final = 20
+_REPAIR: Final = re.compile(r"\Arepair '[a-z_0-9]+': ")
+_KINDS: Final = {
+    "MOBILE": "mobile",
+    "FIXED_LINE": "landline",
+    "FIXED_LINE_OR_MOBILE": "mobile or landline",
+    "VOIP": "internet telephony",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to judge: the column of the numbers, that of the countries, the default country, repairs asked for.
+
+    Example:
+        >>> print(Question("phone", region="country", default_region="DE").line())
+        people.sms.normalize("phone", region="country", default_region="DE")
+    """
+
+    column: Hashable
+    region: Hashable = NONE_CHOSEN
+    default_region: str = ""
+    repair: tuple[str, ...] = ()
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments of ``frame.sms.normalize``."""
+        given = {"region": self.region, "default_region": self.default_region, "repair": list(self.repair)}
+        return {name: value for name, value in given.items() if value not in ("", [])}
+
+    def line(self) -> str:
+        """Return the line of code that judges the same."""
+        said = "".join(f", {name}={quoted(value)}" for name, value in self.arguments().items())
+        return f"people.sms.normalize({quoted(self.column)}{said})"
+
+    def lines(self, names: Iterable[Hashable]) -> list[str]:
+        """Return the lines of code that put the same columns beside a list with columns of these names."""
+        taken = {"to", "region", "cc", "type", "problem", "note"} & set(names)
+        beside = 'numbers.add_prefix("sms_")' if taken else "numbers"
+        return [f"numbers = {self.line()}", f"people.join({beside})"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cleaned:
+    """A judged list: ``judged`` has ``to, region, cc, type, problem, note, result`` (str) on the list's index.
+
+    ``frame`` is the list with the edits; ``problem`` is why it could not be judged at all, empty otherwise.
+    """
+
+    edits: Edits
+    frame: pd.DataFrame
+    question: Question
+    judged: pd.DataFrame
+    counts: Mapping[Outcome, int]
+    problems: Mapping[str, int]
+    evidence: phones.Evidence | None = None
+    problem: str = ""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The list with the new columns beside its own; one whose name is taken already is called ``sms_...``.
+
+        Where cells were edited, ``edited`` says what they were.
+        """
+        new = self.judged
+        if self.edits.cells:
+            told = {place: self.edits.told(place) for place in self.edits.cells}
+            new = new.assign(edited=pd.Series([told.get(at) for at in range(len(new))], index=new.index, dtype=STR))
+        new = new.rename(columns=free_names(new.columns, self.frame.columns)).reset_index(drop=True)
+        return pd.concat([self.frame.reset_index(drop=True), new], axis=1).set_axis(self.frame.index)
+
+    @property
+    def left_out(self) -> pd.DataFrame:
+        """The rows of ``table`` that the clean list does not have: unusable, repeated and left out."""
+        return self.table[~self.is_usable()]
+
+    @property
+    def usable(self) -> pd.DataFrame:
+        """The rows of ``table`` with a usable number that no row before them has: the clean list."""
+        return self.table[self.is_usable()]
+
+    @property
+    def clean_rows(self) -> int:
+        return sum(self.counts.get(name, 0) for name in USABLE)
+
+    def explained(self) -> pd.DataFrame:
+        """Return the rows left out between ``row``, their labels in the list, and ``meaning``, the reason in words."""
+        found = self.left_out
+        named = free_names(["row", "meaning"], found.columns)
+        judged = self.judged[~self.is_usable()]
+        words = map(_reason, judged["result"], judged["problem"], judged["note"])
+        labels = found.index.map(name_of_row) if isinstance(found.index, pd.MultiIndex) else found.index
+        found.insert(0, named["row"], labels)
+        found[named["meaning"]] = pd.Series(list(words), index=found.index, dtype=STR)
+        return found
+
+    def is_usable(self) -> npt.NDArray[np.bool_]:
+        return self.judged["result"].isin(USABLE).to_numpy(bool)
+
+    def why(self, place: int) -> str:
+        """Return why a row is what it is, in words."""
+        row = self.judged.iloc[place]
+        return _reason(row["result"], row["problem"], row["note"])
+
+
+def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
+    """Judge a column of a list with its edits; the list itself is not changed.
+
+    Example:
+        >>> people = pd.DataFrame({"phone": ["+12025550123", "(202) 555-0123", "nobody", "202 555 0147"]})
+        >>> clean(people, Question("phone", default_region="US")).table["result"].tolist()
+        ['unchanged', 'duplicate', 'unusable', 'fixed']
+    """
+    edits = edits if isinstance(edits, Edits) else Edits(edits)
+    frame = edits.frame()
+    if question.column == NONE_CHOSEN:
+        return Cleaned(edits, frame, question, _nothing(frame), {}, {}, problem="no column is chosen")
+    asked = question.arguments()
+    region = frame[asked.pop("region")] if "region" in asked else None
+    try:
+        evidence = phones.weigh_column(frame[question.column], region=region, **asked)
+        judged = phones.normalize(frame[question.column], region=region, evidence=evidence, **asked)
+    except SmsOtpError as error:
+        return Cleaned(edits, frame, question, _nothing(frame), {}, {}, problem=str(error))
+    gone = np.isin(np.arange(len(frame)), list(edits.left_out))
+    judged["result"] = _outcomes(edits.source[question.column], judged["to"], gone)
+    _name_duplicates(judged)
+    counts = judged["result"].value_counts().to_dict()
+    problems = judged.loc[(judged["result"] == "unusable").to_numpy(), "problem"].value_counts().to_dict()
+    ordered = {code: int(problems[code]) for code in vocabulary.PROBLEMS if code in problems}
+    return Cleaned(edits, frame, question, judged, {n: int(counts.get(n, 0)) for n in OUTCOMES}, ordered, evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """One row as the form shows it: what it is called, its number before and after, its country, and why."""
+
+    place: int
+    name: str
+    before: Marked
+    after: Marked
+    country: str
+    state: State
+    why: str
+    edited: str = ""
+
+
+def rows(cleaned: Cleaned, shown: str, *, find: str = "", page: int = 0) -> tuple[list[RowView], int]:
+    """Return one page of the rows that are asked for, and how many there are.
+
+    Args:
+        shown: ``""`` for all rows, a result, ``"edited"``, or ``"problem:CODE"``.
+        find: only rows whose number or label has these characters.
+    """
+    places = _places(cleaned, shown, find.strip().lower())
+    here = places[page * PAGE : (page + 1) * PAGE]
+    return [_view(cleaned, int(place)) for place in here], len(places)
+
+
+def filters(cleaned: Cleaned | None) -> list[tuple[str, str]]:
+    """Return what rows can be shown, as (label with their number, key)."""
+    if cleaned is None:
+        return [("all rows", "")]
+    made = [(f"all rows ({len(cleaned.judged):,})", "")]
+    for name in ("unusable", "duplicate", "fixed", "unchanged", "left out"):
+        made += [(f"{name} ({cleaned.counts.get(name, 0):,})", name)]
+    if cleaned.edits.cells:
+        made.append((f"edited ({len(cleaned.edits.cells):,})", EDITED))
+    return made + [(f"{in_words(code)} ({count:,})", PROBLEM + code) for code, count in cleaned.problems.items()]
+
+
+def marked(before: str, after: str) -> tuple[Marked, Marked]:
+    """Return both texts in pieces: what was taken away in the first, what was added in the second.
+
+    Example:
+        >>> marked("(202) 555", "+1202555")[1].pieces
+        (('+1', 'ins'), ('202', ''), ('555', ''))
+    """
+    old: list[tuple[str, Literal["", "ins", "del"]]] = []
+    new: list[tuple[str, Literal["", "ins", "del"]]] = []
+    for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        old += [(before[a:b], "" if what == "equal" else "del")] * (b > a)
+        new += [(after[c:d], "" if what == "equal" else "ins")] * (d > c)
+    return Marked(tuple(old)), Marked(tuple(new))
+
+
+def export(
+    cleaned: Cleaned,
+    path: str,
+    *,
+    which: Which = "left out",
+    source: str | Path | None = None,
+    overwrite: bool = False,
+) -> tuple[Path, int]:
+    """Write the clean list, or the rows left out with their reasons, to a file; return it and how many rows went in.
+
+    Cells that a spreadsheet would run as formulas are made harmless; E.164 numbers stay whole.
+
+    Args:
+        path: of a file that ends in ``.csv``, ``.tsv`` or ``.xlsx``.
+        source: the file that the list was read from; it is never written over.
+        overwrite: replace a file that is there already.
+
+    Raises:
+        FileExists: it is there already.
+        UsageError: the name ends in something else, or the file cannot be written.
+    """
+    rows = cleaned.explained() if which == "left out" else cleaned.usable
+    file = place_of(path)
+    with workbook.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
+        table.add(rows)
+    return file, len(rows)
+
+
+def place_of(path: str) -> Path:
+    """Return where a file of this name is written."""
+    return Path(os.path.expanduser(path.strip())).absolute() if path.strip() else Path()
+
+
+def judged_alone(cleaned: Cleaned, place: int, number: str, country: str) -> tuple[bool, str]:
+    """Say in words what becomes of a row with another number or country: whether it can be texted, and why.
+
+    Example:
+        >>> cleaned = clean(pd.DataFrame({"phone": ["?"]}), Question("phone"))
+        >>> judged_alone(cleaned, 0, "+1 202 555 0123", "")
+        (True, '+12025550123, United States, mobile or landline')
+    """
+    asked = cleaned.question.arguments()
+    region = [country or None] if "region" in asked else None
+    row = phones.normalize([number], **{**asked, "region": region}, evidence=cleaned.evidence or "none").iloc[0]
+    if pd.isna(row["to"]):
+        return False, _why(row["problem"], None)
+    same = np.flatnonzero((cleaned.judged["to"] == row["to"]).to_numpy(bool))
+    others = [cleaned.edits.name(int(at)) for at in same if at != place and int(at) not in cleaned.edits.left_out]
+    again = f"; the number of row {others[0]}" if others else ""
+    return True, f"{row['to']}, {country_name(str(row['region']))}, {_KINDS.get(row['type'], 'phone')}{again}"
+
+
+def _places(cleaned: Cleaned, shown: str, find: str) -> npt.NDArray[np.intp]:
+    judged = cleaned.judged
+    if shown == EDITED:
+        places = np.array(sorted(cleaned.edits.cells), np.intp)
+    elif shown.startswith(PROBLEM):
+        code = (judged["problem"] == shown.removeprefix(PROBLEM)) & (judged["result"] == "unusable")
+        places = np.flatnonzero(code.to_numpy(bool))
+    else:
+        places = np.flatnonzero((judged["result"] == shown).to_numpy(bool)) if shown else np.arange(len(judged))
+    if not find:
+        return places
+    texts = cleaned.frame[cleaned.question.column].astype(STR).iloc[places]
+    has = texts.str.lower().str.contains(find, regex=False, na=False).to_numpy(bool)
+    has = has | judged["to"].iloc[places].str.contains(find, regex=False, na=False).to_numpy(bool)
+    has = has | np.array([cleaned.edits.name(int(place)).lower() == find for place in places], bool)
+    return np.asarray(places[has], np.intp)
+
+
+def _outcomes(before: pd.Series, to: pd.Series, gone: npt.NDArray[np.bool_]) -> pd.Series:
+    usable = to.notna()
+    result: pd.Series = pd.Series("fixed", index=to.index, dtype=STR)
+    result = result.mask((before.astype(STR).to_numpy() == to.to_numpy()) & usable, "unchanged")
+    repeated = to.mask(gone).duplicated()
+    return result.mask(usable & repeated, "duplicate").mask(~usable, "unusable").mask(gone, "left out")
+
+
+def _name_duplicates(judged: pd.DataFrame) -> None:
+    """Name the row that a duplicate repeats, as planning does."""
+    again = (judged["result"] == "duplicate").to_numpy(bool)
+    first = judged["result"].isin(USABLE).to_numpy(bool)
+    label_of = dict(zip(judged["to"][first], judged.index[first], strict=True))
+    named = pd.Series([f"DUPLICATE_OF:{name_of_row(label_of[to])}" for to in judged["to"][again]], dtype=STR)
+    judged["problem"] = judged["problem"].mask(again, "DUPLICATE_OF")
+    notes = judged["note"].to_numpy(dtype=object, copy=True)
+    notes[again] = named.to_numpy(dtype=object)
+    judged["note"] = pd.Series(notes, index=judged.index, dtype=STR)
+
+
+def _nothing(frame: pd.DataFrame) -> pd.DataFrame:
+    names = ("to", "region", "cc", "type", "problem", "note")
+    empty = pd.DataFrame({name: pd.Series(None, index=frame.index, dtype=STR) for name in names})
+    return empty.assign(result=pd.Series("unusable", index=frame.index, dtype=STR))
+
+
+def _view(cleaned: Cleaned, place: int) -> RowView:
+    row, question = cleaned.judged.iloc[place], cleaned.question
+    outcome = str(row["result"])
+    cell = cleaned.frame[question.column].iat[place]
+    before = text_of(cell) or ""
+    after = str(row["to"]) if isinstance(row["to"], str) and outcome != "unusable" else ""
+    old, new = marked(before, after) if after and outcome != "left out" else (_same(before), _same(after))
+    country = "" if question.region == NONE_CHOSEN else text_of(cleaned.frame[question.region].iat[place]) or ""
+    name, told = cleaned.edits.name(place), cleaned.edits.told(place)
+    return RowView(place, name, old, new, country, STATES[outcome], _with_next(cleaned, place), told)
+
+
+def _with_next(cleaned: Cleaned, place: int) -> str:
+    """Return why a row is what it is, and the next step where there is one."""
+    row = cleaned.judged.iloc[place]
+    why = sentence(cleaned.why(place)) if cleaned.why(place) else ""
+    if row["result"] != "unusable" or not isinstance(row["problem"], str):
+        return why
+    return f"{why} Edit the row, or {PROBLEMS[row['problem']].next_step}."
+
+
+def _reason(result: Any, problem: Any, note: Any) -> str:
+    if result == "left out":
+        return "left out here or by the owner of the list"
+    return "" if result == "unchanged" else _why(problem, note)
+
+
+def _same(text: str) -> Marked:
+    return Marked(((text, ""),) if text else ())
+
+
+def _why(problem: Any, note: Any) -> str:
+    if isinstance(note, str) and note.startswith("DUPLICATE_OF:"):
+        return f"the number of row {note.removeprefix('DUPLICATE_OF:')}"
+    if isinstance(problem, str):
+        return in_words(problem)
+    codes: Sequence[str] = note.split() if isinstance(note, str) else ()
+    return "; ".join(_REPAIR.sub("", vocabulary.meaning_of_note(code)) for code in codes)
+
+
+def quoted(value: Any) -> str:
+    return (
+        repr(value).replace("'", '"')
+        if isinstance(value, str) and "'" not in value and '"' not in value
+        else repr(value)
+    )

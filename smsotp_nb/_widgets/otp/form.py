@@ -1,0 +1,417 @@
+"""The passcode form: fields, buttons and the sandbox's inbox around ``OtpSteps``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import ipywidgets
+
+from ..._calling.arguments import not_callable, not_number, refuse
+from ..._calling.words import in_our_words
+from ..._cards import Card, Note
+from ..._client import once
+from ..._moments import Now, utc_now
+from ..._sandbox.facade import client_of
+from ..._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
+from ...otp import Challenge, Request, ledger_of
+from ...settings import Secret
+from .. import saved, skin
+from ..campaign.cards import lines_html
+from ..inbox import draw
+from ..stages import plain, sentence
+from . import panes, words
+from .clock import SandboxClock
+from .steps import RESEND_WAIT, OtpSteps, View, number_hint
+
+if TYPE_CHECKING:
+    from ..._client import Client
+    from ..._ledger import LedgerOrPath
+    from ..._sandbox import Sandbox
+
+STEPS = ("Request", "Enter code", "Verified")
+CHANNELS = (("Automatic (SMS first)", "auto"), ("SMS", "sms"), ("Voice call", "call"), ("WhatsApp", "whatsapp"))
+SANDBOX = "Sandbox: nothing leaves this machine, every message appears in the inbox."
+LIVE = "Live service at {host}: the passcode goes to a real phone and is billed. There is no inbox here."
+TICK = 1.0
+ANYBODY = "+12025550123"  # reserved for fiction: stands for a number not typed yet
+
+
+class OtpForm(skin.Shown):
+    """A form that sends a passcode and verifies it. Make it the last line of a cell.
+
+    It shows one step at a time: request, enter the code, verified. A pause that the service asks for (``Retry-After``)
+    counts down and can be ended; nothing is sent again without a press. If ``client`` is a sandbox's, its inbox is
+    shown beside the form; on a live service the form says that there is none. Codes that are typed are read and cleared
+    at once, and the number once it is sent to, so that no saved notebook holds one.
+
+    Args:
+        client: the service, or a sandbox to try it.
+        ledger: a Ledger, or its path, in which number, country, parts and price of each passcode are recorded for
+            `cost`; never the passcode. By default nothing is recorded.
+        resend_wait: seconds before another passcode can be requested.
+        now: the clock. By default the sandbox's, so that ``box.advance`` has effect, or this machine's on a live
+            service.
+
+    Attributes:
+        widget: the ipywidgets root, to place in a layout of your own.
+        steps: the state behind the form; ``steps.challenge`` is the open challenge.
+
+    Raises:
+        UsageError: ``client`` is not a client.
+        LedgerError: the ledger cannot be used.
+
+    Example:
+        >>> from smsotp_nb import Sandbox
+        >>> from smsotp_nb.widgets import OtpForm
+        >>> with Sandbox() as box:
+        ...     form = OtpForm(box)
+        >>> form.steps.stage
+        'request'
+    """
+
+    _calls = "sms.otp.send(...), challenge.verify(...)"
+
+    @in_our_words
+    def __init__(
+        self,
+        client: Client | Sandbox,
+        *,
+        ledger: LedgerOrPath | None = None,
+        resend_wait: float = RESEND_WAIT,
+        now: Now | None = None,
+    ) -> None:
+        client = once(client_of(client, what="a form"))  # a pause is shown and waited for here, not inside a request
+        refuse(
+            not_number("resend_wait", resend_wait, of="seconds"),
+            not_callable("now", now, example="lambda: datetime.now(UTC)"),
+        )
+        self._box = client.sandbox
+        self._clock = None if now is not None or self._box is None else SandboxClock(self._box)
+        now = now or self._clock or utc_now
+        books = ledger_of(ledger)
+        self.steps = OtpSteps(client, ledger=books, resend_wait=resend_wait, now=now, changed=self._render)
+        self._cn = client.settings.variant == "cn"
+        self._where = SANDBOX if self._box else LIVE.format(host=urlsplit(client.settings.base_url).hostname)
+        self._drawing = threading.RLock()
+        self._ticking = False
+        self._settle = skin.SETTLE
+        self._asked_to_verify = False
+        self._typed = ""
+        self._own: Secret | None = None
+        self._step = 1
+        self._drawn: object = None
+        self.drawn: Callable[[], None] = lambda: None  # called whenever the form was drawn
+        self._make_fields()
+        self._make_buttons()
+        self.main = self._lay_out()
+        self.widget = self._card()
+        self._hint_number()
+        self._render()
+
+    def __repr__(self) -> str:
+        return f"<OtpForm at step {STEPS[self.steps.view().step - 1]!r}; run the cell to use it>"
+
+    # -- what a saved notebook keeps
+
+    def _moment(self) -> object:
+        return self.steps.stage
+
+    def _saved(self) -> Card:
+        stage, challenge = self.steps.stage, self.steps.challenge
+        if stage == "verified" and challenge is not None:
+            verified = Note("check", f"Verified {mask(challenge.to)} on {saved.moment()}")
+            return Card("One-time passcode", "", (verified,), "Run this cell again to send another passcode.")
+        if stage == "request":
+            return Card("One-time passcode", "", closing=saved.TO_USE)
+        step = STEPS[self.steps.view().step - 1]
+        return saved.unfinished("One-time passcode", step, "Run this cell again to send a new passcode.")
+
+    # -- parts
+
+    def _make_fields(self) -> None:
+        self.phone = skin.text("Phone number", placeholder="+1 415 555 0100")
+        self.channel = ipywidgets.Dropdown(description="Channel", options=CHANNELS, value="auto")
+        low, high = DIGITS
+        self.digits = ipywidgets.Dropdown(
+            description="Digits", options=[(str(n), n) for n in range(low, high + 1)], value=DEFAULT_DIGITS
+        )
+        self.intent = skin.text("Intent (optional)", placeholder="login", continuous_update=False)
+        self.signature = skin.text(
+            "Signature" if self._cn else "Signature (optional)", placeholder="Acme", continuous_update=False
+        )
+        self.lifetime = ipywidgets.BoundedIntText(
+            description="Lifetime, seconds", value=TTL_DEFAULT, min=1, max=TTL_MAX, continuous_update=True
+        )
+        self.custom = skin.text("Custom code", placeholder="none: generated", continuous_update=False)
+        self.code = skin.text("Code from the message", "smsotp-code")
+        self.phone.observe(lambda _: self._hint_number(), "value")
+        self.code.observe(lambda _: self._code_typed(), "value")
+        rare = (self.digits, self.lifetime, self.intent, self.custom, self.channel, self.signature)
+        for field in rare:
+            field.observe(lambda _: self._render(), "value")
+        self._asked_for = (self.phone, *rare)
+
+    def _make_buttons(self) -> None:
+        self.send_button = skin.button("Send code")
+        self.verify_button = skin.button("Verify")
+        self.again_button = skin.button("Send a new code")
+        self.change_button = skin.button("Change", "smsotp-link", tooltip="Change the number or how it is reached")
+        self.stop_button = skin.button("Stop waiting")
+        self.restart_button = skin.button("Start over", "smsotp-primary")
+        self.send_button.on_click(lambda _: self._send())
+        self.verify_button.on_click(lambda _: self._verify())
+        self.again_button.on_click(lambda _: self._resend(self.steps.challenge))
+        self.stop_button.on_click(lambda _: self._stop_waiting())
+        for button in (self.change_button, self.restart_button):
+            button.on_click(lambda _: self._restart())
+        skin.on_enter(self.code, self._verify)
+
+    def _lay_out(self) -> ipywidgets.VBox:
+        """Return the steps one below the other; one of them is shown."""
+        self.head, self._hint = skin.block(""), skin.block("", "smsotp-hint")
+        self._advice_line, self._past, self._countdown = skin.block(""), skin.block(""), skin.block("")
+        self._pause, self._verified = skin.block(""), skin.block("")
+        self._notice, self._lines = skin.block(""), skin.block("")
+        pause = (self._pause, self.stop_button)
+        self._past_row = skin.box(self._past, self.change_button, classes=("smsotp-asked",))
+        self._pause_row = skin.box(*pause, classes=("smsotp-pause",))
+        self._panes = {
+            1: skin.box(*self._request_fields(), classes=("smsotp-main",)),
+            2: skin.box(
+                self._countdown,
+                self.code,
+                skin.box(self.verify_button, self.again_button, classes=("smsotp-act",)),
+                classes=("smsotp-main",),
+            ),
+            3: skin.box(self._verified, self.restart_button, classes=("smsotp-main",)),
+        }
+        for step in (2, 3):
+            skin.show(self._panes[step], False)
+        # The pause stands before what it holds back: the Tab key goes on from one to the other.
+        steps = (self._past_row, self._panes[1], self._pause_row, self.send_button, self._panes[2], self._panes[3])
+        return skin.box(*steps, self._notice, self._lines, classes=("smsotp-main",))
+
+    def _request_fields(self) -> tuple[ipywidgets.Widget, ...]:
+        rare = (self.lifetime, self.custom) if self._cn else (self.signature, self.lifetime, self.custom)
+        return (
+            self.phone,
+            self._hint,
+            *([self.signature] if self._cn else []),
+            skin.box(self.channel, self.digits, classes=("smsotp-pair", "smsotp-uneven")),
+            self.intent,
+            *skin.folded("More options", "Fewer options", skin.box(*rare, classes=("smsotp-pair",))),
+            self._advice_line,
+        )
+
+    def _card(self) -> ipywidgets.VBox:
+        self.side = skin.block("", "smsotp-side")
+        body = (self.main, self.side) if self._box else (self.main,)
+        layout = ("smsotp-body", "smsotp-two") if self._box else ("smsotp-body",)
+        slim = () if self._box else ("smsotp-slim",)
+        return skin.form(self.head, skin.box(*body, classes=layout), classes=("smsotp-otp", *slim))
+
+    # -- gestures: one line each, the work is on a thread of its own
+
+    def _send(self) -> None:
+        self._own = self._own_code()
+        self.custom.value = ""
+        self._work(self._request)
+
+    def _request(self) -> None:
+        typed, request = skin.settled(self._request_typed, wait=self._settle)
+        wrong = _missing(request, cn=self._cn)
+        if wrong:
+            self.steps.refuse(wrong)
+        else:
+            self._typed = typed
+            self.steps.send(request)
+
+    def _request_typed(self) -> tuple[str, Request]:
+        typed = self.phone.value
+        return typed, self._asked(number_hint(typed)[1])
+
+    def _own_code(self) -> Secret | None:
+        """Return the custom code: what is typed, or what was typed for a request that was not taken."""
+        typed = self.custom.value.strip()
+        return Secret(typed) if typed else self._own
+
+    def _asked(self, number: str) -> Request:
+        custom = self._own_code()
+        return Request(
+            number,
+            digits=None if custom or self.digits.value == DEFAULT_DIGITS else self.digits.value,
+            intent=self.intent.value.strip() or None,
+            channel=None if self.channel.value == "auto" else self.channel.value,
+            signature=self.signature.value.strip() or None,
+            code=custom,
+            ttl=None if self.lifetime.value == TTL_DEFAULT else self.lifetime.value,
+        )
+
+    def _verify(self) -> None:
+        """Take the code once it is whole: the last keys typed may arrive after the Enter or the click."""
+        view = self.steps.view()
+        if not view.can_enter:
+            return
+        code = skin.digits_of(self.code.value)
+        self._asked_to_verify = len(code) < view.code_length
+        if self._asked_to_verify:
+            self.steps.incomplete()
+            self.code.focus()
+        else:
+            self.code.value, challenge = "", self.steps.challenge
+            self._work(lambda: self.steps.verify(code, challenge))
+
+    def _resend(self, challenge: Challenge | None) -> None:
+        self._work(lambda: self.steps.resend(challenge))
+
+    def _code_typed(self) -> None:
+        if self._asked_to_verify and len(skin.digits_of(self.code.value)) >= self.steps.view().code_length:
+            self._verify()
+
+    def _restart(self) -> None:
+        self.code.value = ""
+        self.phone.value = self._typed
+        self.steps.restart()
+
+    def _stop_waiting(self) -> None:
+        self.steps.stop_waiting()
+        self._focus()
+
+    def _work(self, move: Callable[[], None]) -> None:
+        threading.Thread(target=self._move, args=(move,), name="smsotp-form", daemon=True).start()
+
+    def _move(self, move: Callable[[], None]) -> None:
+        self._look_at_the_clock()
+        before = self.steps.stage, self.steps.notice
+        move()
+        if (self.steps.stage, self.steps.notice) != before:
+            self._focus()
+        self._tick()
+
+    def _focus(self) -> None:
+        """Leave the focus where the next key belongs; on what is disabled or gone it would fall to the notebook."""
+        view = self.steps.view()
+        entry = self.code if view.can_enter else self.again_button if view.can_send else self.change_button
+        request = self.send_button if number_hint(self.phone.value)[1] else self.phone
+        target = {1: request, 2: entry, 3: self.restart_button}[view.step]
+        (self.stop_button if view.pausing else target).focus()
+
+    def _tick(self) -> None:
+        """Redraw the countdown once a second while there is one, on the thread of the move that opened it."""
+        with self._drawing:
+            if self._ticking:
+                return
+            self._ticking = True
+        while self._counting():
+            time.sleep(TICK)
+            self._look_at_the_clock()
+            self._render()
+
+    def refresh(self) -> None:
+        """Draw the form as it is now, by the time of the sandbox, and its inbox as it is now."""
+        self._drawn = None
+        self._look_at_the_clock()
+        self._render()
+
+    def _look_at_the_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.look()
+
+    def _counting(self) -> bool:
+        with self._drawing:
+            self._ticking = self.steps.stage in ("sending", "entry", "checking") or self.steps.view().pausing > 0
+            return self._ticking
+
+    # -- drawing
+
+    def _hint_number(self) -> None:
+        hint, _ = number_hint(self.phone.value)
+        self._hint.value = skin.line(hint.text, hint.sign)
+
+    def _advice(self) -> str:
+        if len(self.intent.value.strip()) > INTENT_LENGTH:
+            return f"An intent has at most {INTENT_LENGTH} characters."
+        request = self._asked(ANYBODY)
+        advice = [*request.advice()]
+        if request.code:
+            advice.insert(0, "a generated code is safer than one of your own")
+        said = "; ".join(advice)
+        return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+    def _render(self) -> None:
+        with self._drawing:
+            view = self.steps.view()
+            done, live = view.stage == "verified", self._box is None
+            self.head.value = skin.head("One-time passcode", self._where, STEPS, view.step, done=done, live=live)
+            self._draw_inbox(view)  # first: when the words say verified, the code is gone
+            self._draw_words(view)
+            self._draw_buttons(view)
+            self._turn(view)
+            self._save_card()
+        self.drawn()
+
+    @property
+    def _books(self) -> str:
+        return str(self.steps.ledger.path) if self.steps.ledger else ""
+
+    def _draw_words(self, view: View) -> None:
+        advice = self._advice()
+        self._advice_line.value = skin.line(advice, "warn" if advice else "")
+        self._past.value = panes.past_html(view)
+        self._countdown.value = panes.left_html(view)
+        self._pause.value = panes.pause_html(view)
+        self._verified.value = panes.verified_html(view)
+        self._notice.value = panes.notice_html(view)
+        request = self.steps.request or self._asked(ANYBODY)
+        self._lines.value = lines_html(words.lines(request, sandbox=self._box is not None, ledger=self._books))
+        self.code.placeholder = "–" * view.code_length
+        self.custom.placeholder = "as typed before" if self._own else "none: generated"
+
+    def _draw_buttons(self, view: View) -> None:
+        """A button that was pressed stays enabled while the service is asked: its focus would fall to the notebook."""
+        asking = view.stage in ("sending", "checking")
+        for field in self._asked_for:
+            field.disabled = view.stage == "sending"  # what is on its way is not edited
+        self.send_button.description = self.again_button.description = view.send_label
+        self.send_button.disabled = self.again_button.disabled = not (view.can_send or asking)
+        self.verify_button.description = "Checking …" if view.stage == "checking" else "Verify"
+        self.code.disabled = self.verify_button.disabled = not (view.can_enter or asking)
+        skin.primary(self.send_button, view.next == "send")
+        skin.primary(self.again_button, view.next == "send")
+        skin.primary(self.verify_button, view.next == "verify")
+        skin.show(self._pause_row, view.pausing > 0)
+        skin.show(self.change_button, view.step == 2)
+        skin.show(self._past_row, view.step > 1)
+
+    def _turn(self, view: View) -> None:
+        """Show the pane of the step, give it the focus, and only then take the other one away."""
+        if view.step == self._step:
+            return
+        gone, self._step = self._panes[self._step], view.step
+        skin.show(self._panes[view.step], True)
+        {1: self.phone, 2: self.code, 3: self.restart_button}[view.step].focus()
+        skin.show(gone, False)
+        skin.show(self.send_button, view.step == 1)
+        if view.step > 1:
+            self._own, self.phone.value = None, ""  # a saved notebook holds no number
+
+    def _draw_inbox(self, view: View) -> None:
+        """Read the inbox when something happened, and while a message may still arrive."""
+        if self._box is None:
+            return
+        moment = (view.stage, self.steps.challenge, self.steps.open_ids())
+        if moment != self._drawn:
+            self._drawn = moment
+            draw(self.side, self._box, moment[2])
+
+
+def _missing(request: Request, *, cn: bool) -> str:
+    """Say in the form's own words what keeps the first step from going on."""
+    if not request.to:
+        return "Enter a phone number in international format."
+    wrong = request.problems(variant="cn" if cn else "intl")
+    return sentence(plain("; ".join(wrong))) if wrong else ""

@@ -1,0 +1,128 @@
+"""A file that is uploaded in a form, read as any list is: its rows, or why there are none."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import ipywidgets
+import pandas as pd
+
+from .._cards import counted
+from .._outputs import write_file
+from ..errors import SmsOtpError, SmsOtpWarning
+from ..recipients import read_recipients, sheets
+from . import skin
+from .columns import names_of
+from .stages import Sign, broken, sentence
+
+KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm"
+NUMBERED = "Its rows are numbered as a spreadsheet shows them; the first row holds the names of the columns."
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """What became of an uploaded file: its rows, or none, and what there is to say of the reading."""
+
+    name: str
+    frame: pd.DataFrame | None = field(repr=False)
+    words: str
+    sign: Sign
+    sheet: str = ""
+
+    @property
+    def called(self) -> str:
+        """The name of the file and of its sheet."""
+        return f"{self.name}, sheet {self.sheet}" if self.sheet else self.name
+
+    @property
+    def line(self) -> str:
+        """The code that reads the same file."""
+        return f"people = sms.read_recipients({self.name!r}, numbered=True)"
+
+
+def read_upload(name: str, content: bytes) -> Uploaded:
+    """Read an uploaded file; it is on the disk, for this user only, while it is read.
+
+    Example:
+        >>> read_upload("people.csv", b"phone,name\\n+12025550123,Ann\\n").words[:30]
+        'people.csv: 1 row, 2 columns. '
+    """
+    name = Path(name.replace("\\\\", "/")).name or "list.csv"
+    with tempfile.TemporaryDirectory(prefix="smsotp-") as folder:
+        file = Path(folder) / name
+        try:
+            write_file(file, lambda made: made.write(content))
+            frame, sheet, lost = _read(file)
+        except SmsOtpError as error:
+            return Uploaded(name, None, _plain(str(error), file), "bad")
+        except Exception as error:  # noqa: BLE001 - a button's traceback goes where nobody looks
+            return Uploaded(name, None, f"{name} cannot be read. {broken(error)[0]}", "bad")
+    of = f", sheet {sheet}" if sheet else ""
+    said = f"{name}{of}: {counted(len(frame), 'row')}, {counted(len(frame.columns), 'column')}. {NUMBERED}"
+    return Uploaded(name, frame, " ".join([said, *(_plain(words, file) for words in lost)]), _sign(lost), sheet)
+
+
+def _read(file: Path) -> tuple[pd.DataFrame, str, list[str]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SmsOtpWarning)
+        frame = read_recipients(file, numbered=True)
+    names_of(frame)
+    lost = [str(one.message) for one in caught if issubclass(one.category, SmsOtpWarning)]
+    first, *others = sheets(file) or [""]
+    if others:
+        lost.append(f"only the sheet {first!r} was read, not {', '.join(map(repr, others))}")
+    return frame, first, lost
+
+
+class Upload:
+    """The button that takes a file, and the line that says what became of the last one.
+
+    A form never goes on with the file before: ``take`` gets every file that was chosen, one that cannot be read too,
+    and returns what is to be said instead where it does not take it.
+
+    Attributes:
+        button: the ipywidgets upload.
+        said: the line.
+        widget: both, to place in a form.
+
+    Example:
+        >>> taken = []
+        >>> upload = Upload("Choose the list", KINDS, lambda read: taken.append(read.frame) or "")
+        >>> upload.show(read_upload("people.csv", b""))
+        >>> taken
+        [None]
+    """
+
+    def __init__(self, label: str, kinds: str, take: Callable[[Uploaded], str]) -> None:
+        self._take = take
+        self.button = ipywidgets.FileUpload(accept=kinds, multiple=False, description=label, icon="")
+        self.said = skin.block("")
+        self.widget = skin.box(self.button, self.said, classes=("smsotp-field",))
+        self.button.observe(lambda _: self._chosen(), "value")
+
+    def show(self, read: Uploaded) -> None:
+        """Hand a file on, and say what became of it."""
+        refused = self._take(read)
+        self.said.value = skin.line(refused, "warn") if refused else skin.line(read.words, read.sign)
+
+    def _chosen(self) -> None:
+        """Read the file and forget its bytes, which a saved notebook would hold."""
+        files = self.button.value
+        if files:
+            name, content = files[0]["name"], bytes(files[0]["content"])
+            self.button.value = ()
+            self.show(read_upload(name, content))
+
+
+def _plain(words: str, file: Path) -> str:
+    """Return words about the file as a sentence, without the folder in which it was for a moment."""
+    words = words.replace(str(file), file.name)
+    return f"{words}." if words.startswith(file.name) else sentence(words)
+
+
+def _sign(lost: list[str]) -> Sign:
+    return "warn" if lost else "ok"
