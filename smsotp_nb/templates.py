@@ -118,10 +118,6 @@ def column_texts(
 
     Raises:
         UsageError: lists every name, and every key of ``fill``, that is no column, each with the closest one.
-
-    Example:
-        >>> column_texts(pd.DataFrame({"n": [1.0, None]}), ["n"], fill={"n": "no"})["n"].tolist()
-        ['1', 'no']
     """
     frame = as_pandas(frame)
     no_dict = None if fill is None else not_mapping("fill", fill, example="{'name': 'there'}")
@@ -143,12 +139,7 @@ def column_texts(
 
 
 def written(template: Template, values: Mapping[str, pd.Series[str]], length: int) -> pd.Series[str]:
-    """Return a text filled with columns as `column_texts` returns them, on 0..; NaN where a value is missing.
-
-    Example:
-        >>> written(parse("Hi {n}"), column_texts(pd.DataFrame({"n": ["Ana", None]}), ["n"]), 2).tolist()
-        ['Hi Ana', nan]
-    """
+    """Return a text filled with columns as `column_texts` returns them, on 0..; NaN where a value is missing."""
     text = cast("pd.Series[str]", pd.Series(template.literals[0], index=pd.RangeIndex(length), dtype=STR))
     for name, literal in zip(template.slots, template.literals[1:], strict=True):
         text = text + values[name] + literal if literal else text + values[name]
@@ -156,12 +147,7 @@ def written(template: Template, values: Mapping[str, pd.Series[str]], length: in
 
 
 def missing_values(values: Mapping[str, pd.Series[str]], length: int) -> tuple[pd.Series[bool], pd.Series[str]]:
-    """Return which rows lack a value of these columns, and which ones as ``VALUE_MISSING:<column>``, on 0...
-
-    Example:
-        >>> missing_values(column_texts(pd.DataFrame({"n": ["a", ""]}), ["n"]), 2)[1].tolist()
-        [nan, 'VALUE_MISSING:n']
-    """
+    """Return which rows lack a value of these columns, and which ones as ``VALUE_MISSING:<column>``, on 0..."""
     missing = np.zeros(length, dtype=bool)
     columns = _str([None]).take(np.zeros(length, dtype=np.intp)).reset_index(drop=True)
     for name, series in values.items():
@@ -180,10 +166,6 @@ def as_text(series: AnySeries) -> pd.Series[str]:
     Whole floats lose their ``.0``, no number is written with an exponent, Decimals keep their places, and dates are ISO
     (without a time if the whole column has none). None, NaN, infinities, blank text and invalid Unicode (half a
     surrogate pair) are missing.
-
-    Example:
-        >>> as_text(pd.Series([20.0, 7.5, 1e-7, None])).tolist()
-        ['20', '7.5', '0.0000001', nan]
     """
     series = as_pandas(series)
     dtype = series.dtype
@@ -202,12 +184,7 @@ def as_text(series: AnySeries) -> pd.Series[str]:
 
 
 def no_placeholder(name: str, frame: pd.DataFrame) -> str | None:
-    """Say why a placeholder has no column; None when it has.
-
-    Example:
-        >>> no_placeholder("names", pd.DataFrame({"name": ["Ana"]}))
-        "no column for the placeholder {names}; did you mean 'name'? (columns: 'name')"
-    """
+    """Say why a placeholder has no column; None when it has."""
     wrong = columns.absent(name, frame.columns)
     if wrong is None or not wrong.startswith("no column"):
         return wrong

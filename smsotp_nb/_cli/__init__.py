@@ -23,12 +23,7 @@ BROKEN_PIPE = 141  # as a shell says it of a program that SIGPIPE ended
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used.
-
-    Example:
-        >>> main(["clean", "no-such-file.csv"])
-        2
-    """
+    """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used."""
     options = parser().parse_args(argv)
     _write_any_sign()
     try:
@@ -102,14 +97,7 @@ COMMANDS = (
 
 
 def _with_options(said: str, options: argparse.Namespace) -> str:
-    """Name the options of the command where a message names the arguments of a function.
-
-    Example:
-        >>> _with_options("default_region='X' is not a country", argparse.Namespace(default_region="X"))
-        "--default-region 'X' is not a country"
-        >>> _with_options("open it with Ledger(path, create=True)", argparse.Namespace(create=False))
-        'open it with Ledger(path, create=True)'
-    """
+    """Name the options of the command where a message names the arguments of a function."""
     calls = re.compile(r"(\b\w+\([^()]*\))")  # what a call says is Python, and no option
     return "".join(piece if calls.fullmatch(piece) else _options_in(piece, options) for piece in calls.split(said))
 

@@ -12,12 +12,7 @@ from ..settings import is_address
 
 
 def say(words: str, *, hang: str = "", error: bool = False) -> None:
-    """Print words, broken between them; an error stays one line for whoever reads a log by lines.
-
-    Example:
-        >>> say("2 rows written to clean.csv")
-        2 rows written to clean.csv
-    """
+    """Print words, broken between them; an error stays one line for whoever reads a log by lines."""
     stream = sys.stderr if error else sys.stdout
     if stream is None:  # it was closed before the program began
         return
@@ -26,12 +21,7 @@ def say(words: str, *, hang: str = "", error: bool = False) -> None:
 
 
 def ledger_typed(text: str) -> str | Path:
-    """Return the path of a ledger's file, or the address of its server.
-
-    Example:
-        >>> ledger_typed("postgresql://anna@db.example/campaigns"), ledger_typed("/data/l.sqlite").name
-        ('postgresql://anna@db.example/campaigns', 'l.sqlite')
-    """
+    """Return the path of a ledger's file, or the address of its server."""
     return text if is_address(text) else path_typed(text)
 
 

@@ -57,10 +57,6 @@ def margin(tried: Sequence[Tried], level: float) -> Margin:
     """Return how far off this share of the forecasts was at most; the coming one is counted as one more of them.
 
     It is a share of what was expected, unless one of them expected nothing.
-
-    Example:
-        >>> margin([Tried("USD", "any", "", 100.0, 100.0 + off) for off in (10, -20, 30, -40)], 0.6)
-        Margin(size=0.3, is_share=True)
     """
     is_share = all(one.expected > 0 for one in tried)
     offs = sorted(one.off / one.expected if is_share else one.off for one in tried)
@@ -68,22 +64,12 @@ def margin(tried: Sequence[Tried], level: float) -> Margin:
 
 
 def reached(tried: int, level: float) -> float:
-    """Return the level that so many forecasts can vouch for, at most the one asked for.
-
-    Example:
-        >>> reached(4, 0.9), reached(12, 0.8)
-        (0.8, 0.8)
-    """
+    """Return the level that so many forecasts can vouch for, at most the one asked for."""
     return min(level, tried / (tried + 1))
 
 
 def missed(tried: Sequence[Tried]) -> float | None:
-    """Return by how much these forecasts were off on average, as a share of what came on average; None of nothing.
-
-    Example:
-        >>> missed([Tried("USD", "any", "", 90.0, 100.0), Tried("USD", "any", "", 130.0, 100.0)])
-        0.2
-    """
+    """Return by how much these forecasts were off on average, as a share of what came on average; None of nothing."""
     came = sum(one.actual for one in tried)
     return sum(one.off for one in tried) / came if came else None
 

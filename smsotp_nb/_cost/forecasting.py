@@ -348,7 +348,9 @@ def _countries(made: Forecast, currency: str) -> list[Table]:
     )
     more = and_more(len(mine) - len(rows), ".groups")
     heads = ("Country", "Messages", "Parts, estimated", "Price of a part", "It was", f"Expected, {currency}")
-    return [Table(heads, rows, ("left", *["right"] * 5), "By country", more)] if rows else []  # type: ignore[arg-type]
+    return (
+        [Table(heads, rows, ("left", "right", "right", "right", "right", "right"), "By country", more)] if rows else []
+    )  # type: ignore[arg-type]
 
 
 def _tried_table(tests: pd.DataFrame, row: dict[str, Any]) -> Table:

@@ -5,5 +5,5 @@
 - ``contacting``: who was sent what; ``joining``: outcomes of the people they belong to
 - ``statistics``: intervals, and the check of the arms' sizes; ``comparing``: arms, also by the values of a stratum
 - ``reading``: all of it as a table, with ``words`` in sentences and ``picture`` as a card and a chart
-- ``power``: what can be seen at all; ``calibrating``: the method, tried on one's own outcomes
+- ``power``: what can be seen at all, and the method, tried on one's own outcomes
 """

@@ -32,13 +32,7 @@ _KEY: Final = 32  # bytes
 
 
 def uniform(units: Sequence[str], key: bytes) -> Shares:
-    """Return a number from 0 up to 1 for each unit, from its keyed hash.
-
-    Example:
-        >>> there, back = uniform(["ann", "ben"], b"autumn"), uniform(["ben", "ann"], b"autumn")
-        >>> there.tolist() == back[::-1].tolist()
-        True
-    """
+    """Return a number from 0 up to 1 for each unit, from its keyed hash."""
     short = blake2b(key, digest_size=_KEY).digest()  # a key of blake2b has 64 bytes at most
     digests = b"".join([blake2b(unit.encode(), key=short, digest_size=8).digest() for unit in units])
     found: Shares = (np.frombuffer(digests, ">u8") >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -66,10 +60,6 @@ def evenly(place: Shares, strata: Sequence[str], key: bytes) -> Shares:
 
     The steps begin at a random point, from a hash of the stratum, so that a unit's chance of an arm is the arm's share,
     however small its stratum is.
-
-    Example:
-        >>> evenly(np.array([0.3, 0.1, 0.2]), ["a", "a", "a"], b"autumn").argsort().tolist()
-        [1, 2, 0]
     """
     names, code = np.unique(np.asarray(strata, dtype=object), return_inverse=True)
     order = np.lexsort((place, code))
@@ -114,12 +104,7 @@ def read(frame: pd.DataFrame, asked: Declared, ledger: Ledger, to: str, how: dic
 
 
 def unit_texts(column: pd.Series) -> pd.Series:
-    """Return units as text, whole numbers without a decimal point.
-
-    Example:
-        >>> unit_texts(pd.Series([7.0, None], name="id")).tolist()
-        ['7', nan]
-    """
+    """Return units as text, whole numbers without a decimal point."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind == "floating" and column.dropna().mod(1).eq(0).all():
         kind, column = "integer", column.astype("Int64")

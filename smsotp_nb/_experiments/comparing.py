@@ -170,12 +170,7 @@ def pairs(
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for their number by Holm's method; missing ones stay missing.
-
-    Example:
-        >>> holm([0.01, 0.04, 0.03])
-        [0.03, 0.06, 0.06]
-    """
+    """Return p-values adjusted for their number by Holm's method; missing ones stay missing."""
     known = [p for p in values if not math.isnan(p)]
     if len(known) < 2:
         return list(values)

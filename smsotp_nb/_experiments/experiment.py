@@ -17,10 +17,9 @@ from .._moments import Now, microseconds, utc_now
 from .._policy import Policy, Window, written
 from ..columns import require
 from ..errors import UsageError
-from . import assigning, calibrating, contacting, power, reading, split
-from .calibrating import Calibration
+from . import assigning, contacting, power, reading, split
 from .declaring import declare, not_a_stratum
-from .power import Power
+from .power import Calibration, Power
 from .reading import Reading
 from .split import Split
 from .statistics import distributions
@@ -135,7 +134,7 @@ class Experiment(cards.WithCard):
         people: int,
         on: str | None = None,
         amount: str | None = None,
-        splits: int = calibrating.SPLITS,
+        splits: int = power.TIMES,
         level: float = 0.95,
         seed: int = 0,
     ) -> Calibration:
@@ -154,7 +153,7 @@ class Experiment(cards.WithCard):
             UsageError: there are fewer people than units with an outcome, or a column is missing.
         """
         asked = self._declared
-        return calibrating.calibrate(
+        return power.calibrate(
             outcomes,
             on=asked.unit if on is None else on,
             people=people,

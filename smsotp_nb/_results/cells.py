@@ -89,12 +89,7 @@ def read(file: bytes, separator: str) -> pd.DataFrame:
 
 
 def tells_empty(file: bytes, separator: str) -> bool:
-    """Return whether a name of the header stands without quotes.
-
-    Example:
-        >>> tells_empty(b'to,name\\n"+12025550123",""', ","), tells_empty(b'"to","name"\\n"+12025550123",""', ",")
-        (True, False)
-    """
+    """Return whether a name of the header stands without quotes."""
     head = file[: file.find(b"\n")].decode("utf-8-sig", "replace")
     return bool(_BETWEEN_QUOTES.sub("", head).strip(f"{separator} \r"))
 
@@ -144,12 +139,7 @@ _TIMES: Final = frozenset(
 
 
 def neutral(texts: AnySeries) -> pd.Series:
-    """Return a column whose text no spreadsheet runs as a formula; E.164 numbers and other values are unchanged.
-
-    Example:
-        >>> neutral(pd.Series(["=1+1", "-5", "+12025550123", "plain", "'=x", "a;=1+1"])).tolist()
-        ["'=1+1", "'-5", '+12025550123', 'plain', "''=x", "a;'=1+1"]
-    """
+    """Return a column whose text no spreadsheet runs as a formula; E.164 numbers and other values are unchanged."""
     texts = as_pandas(texts)
     if isinstance(texts.dtype, pd.StringDtype) and texts.dtype.storage == "pyarrow":
         return _neutral_by_column(texts)
@@ -195,10 +185,6 @@ def told(column: pd.Series) -> pd.Series:
 
     Raises:
         UsageError: a value has no text; names column and row.
-
-    Example:
-        >>> told(pd.Series([b"=7", ["a"], "x", 5], dtype=object)).tolist()
-        ["b'=7'", "['a']", 'x', 5]
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)

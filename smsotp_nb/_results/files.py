@@ -89,12 +89,6 @@ def as_bytes(frame: pd.DataFrame, name: str) -> bytes:
 
     Raises:
         UsageError: as `write`.
-
-    Example:
-        >>> print(as_bytes(pd.DataFrame({"to": ["+12025550123"]}), "r.csv").decode("utf-8-sig"))
-        to
-        "+12025550123"
-        <BLANKLINE>
     """
     file = io.BytesIO()
     _writer(frame, Path(name))(file)
@@ -128,13 +122,6 @@ def write_book(
     Raises:
         FileExists: as `write`.
         UsageError: as `write`.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = write_book({"total": pd.DataFrame({"price": [0.5]})}, Path(folder) / "spent.xlsx")
-        ...     pd.read_excel(file, sheet_name="total")["price"].tolist()
-        [0.5]
     """
     _by_ending(Path(path), {".xlsx": workbook.write})
     sheets = {name: as_pandas(table) for name, table in tables.items()}
@@ -143,14 +130,7 @@ def write_book(
 
 
 def write_text(text: str, path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()) -> Path:
-    """Write a text file as UTF-8, as safely as `write`, and return its path.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_text("Zoë", Path(folder) / "name.txt").read_text(encoding="utf-8")
-        'Zoë'
-    """
+    """Write a text file as UTF-8, as safely as `write`, and return its path."""
     return write_file(path, lambda file: file.write(text.encode("utf-8")), inputs=inputs, overwrite=overwrite)
 
 

@@ -123,12 +123,7 @@ def spellings(digest: bytes) -> tuple[str, ...]:
 
 
 def signed_texts(query_string: str) -> tuple[str, ...]:
-    """Return the texts a client may have signed for this query, each once.
-
-    Example:
-        >>> signed_texts("b=1%202&a=x&signature=s")
-        ('a=x&b=1 2', 'a=x&b=1%202', 'a=x&b=1+2')
-    """
+    """Return the texts a client may have signed for this query, each once."""
     pairs = sorted(pair for pair in parse_qsl(query_string, keep_blank_values=True) if pair[0] != "signature")
     as_sent = sorted(pair for pair in _split(query_string) if pair[0] != "signature")
     encoded: Iterable[Iterable[tuple[str, str]]] = (
@@ -164,12 +159,7 @@ OF_OPERATIONS: Final = {name: HEADERS[name] for name in ("X-Content-Type-Options
 
 
 def not_token(name: str, value: object) -> str | None:
-    """Complain of what no header, cookie or address carries as it is; the token itself is not repeated.
-
-    Example:
-        >>> not_token("token=", "café")
-        'token= must be 1 to 200 characters of ASCII without blanks or control characters, got text of 4 characters'
-    """
+    """Complain of what no header, cookie or address carries as it is; the token itself is not repeated."""
     if isinstance(value, str) and 0 < len(value) <= LONGEST_TOKEN and all("!" <= sign <= "~" for sign in value):
         return None
     got = f"text of {len(value)} characters" if isinstance(value, str) else given(value)

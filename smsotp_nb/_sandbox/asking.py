@@ -106,10 +106,6 @@ def written(asked: Mapping[str, Any]) -> bytes:
 
     Raises:
         UsageError: a value is of a kind that JSON does not have.
-
-    Example:
-        >>> written({"seconds": 5})
-        b'{"seconds": 5}'
     """
     refuse(*(f"{name}= must be text or a number, got {given(value)}" for name, value in asked.items() if _odd(value)))
     return json.dumps(asked).encode()
@@ -157,12 +153,7 @@ def _not_as_expected(found: Any) -> NotAsExpected:
 
 
 def named(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return keyword arguments as `Expectation.read` names them.
-
-    Example:
-        >>> named({"text_matches": "code", "template_id": "7"})
-        {'text~': 'code', 'templateId': '7'}
-    """
+    """Return keyword arguments as `Expectation.read` names them."""
     return {_named(field): value for field, value in fields.items()}
 
 

@@ -63,12 +63,7 @@ def _read_templates(path: Path) -> Mapping[str, str]:
 
 
 def variables(template: str) -> tuple[str, ...]:
-    """Return the variables of a template in the order they appear.
-
-    Example:
-        >>> variables("Hi {name}, {code}")
-        ('name', 'code')
-    """
+    """Return the variables of a template in the order they appear."""
     return tuple(dict.fromkeys(_VARIABLE.findall(template)))
 
 
@@ -78,22 +73,12 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def filled(template: str, values: Mapping[str, str]) -> int:
-    """Return how many characters a template has, filled, at most; a value may stand in it many times.
-
-    Example:
-        >>> filled("{a}{a}", {"a": "xyz"})
-        12
-    """
+    """Return how many characters a template has, filled, at most; a value may stand in it many times."""
     return len(template) + sum(len(values[name]) for name in _VARIABLE.findall(template))
 
 
 def shape(text: str, template_id: str | None = None) -> str:
-    """Return what texts of one campaign have in common: the template, or the text without names and figures.
-
-    Example:
-        >>> shape("Hi Anna, order 17 is ready") == shape("Hi Bob, order 9 is ready")
-        True
-    """
+    """Return what texts of one campaign have in common: the template, or the text without names and figures."""
     return f"template {template_id}" if template_id else _NAMES_AND_FIGURES.sub("*", text)
 
 
@@ -103,12 +88,7 @@ def shape_number(text: str, template_id: str | None = None) -> int:
 
 
 def signed(text: str, signature: str | None, variant: wire.Variant) -> str:
-    """Return a text with its signature joined to it, as this variant of the sandbox does.
-
-    Example:
-        >>> signed("Hello", "Acme", "intl")
-        '[Acme] Hello'
-    """
+    """Return a text with its signature joined to it, as this variant of the sandbox does."""
     if not signature:
         return text
     return fill(wire.SIGNATURE_JOIN[variant], {"signature": signature, "content": text})
@@ -121,12 +101,7 @@ def passcode(code: str, signature: str | None, variant: wire.Variant) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tariff:
-    """One currency and the price of a part in millionths of it, by country.
-
-    Example:
-        >>> sample("intl").micros["US"]
-        7500
-    """
+    """One currency and the price of a part in millionths of it, by country."""
 
     currency: str
     micros: Mapping[str, int]
@@ -158,14 +133,7 @@ def sample(variant: wire.Variant) -> Tariff:
 
 
 def country(number: str) -> Country | None:
-    """Return the country of an E.164 number, or None if nobody can be texted at it.
-
-    Example:
-        >>> country("+12025550123")
-        Country(iso='US', cc='1')
-        >>> country("+447700900123") is None
-        True
-    """
+    """Return the country of an E.164 number, or None if nobody can be texted at it."""
     if not wire.E164.fullmatch(number):
         return None
     found = _places()(number)

@@ -280,22 +280,12 @@ class Service:
 
 
 def money(micros: int) -> str:
-    """Return millionths as decimal text with six fractional digits.
-
-    Example:
-        >>> money(38420000)
-        '38.420000'
-    """
+    """Return millionths as decimal text with six fractional digits."""
     return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
 
 
 def millionths(amount: str | float | Decimal) -> int:
-    """Return an amount of money in millionths, rounded.
-
-    Example:
-        >>> millionths(12.5), millionths("0.0075")
-        (12500000, 7500)
-    """
+    """Return an amount of money in millionths, rounded."""
     try:
         exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
     except InvalidOperation:

@@ -135,13 +135,6 @@ def own_database(path: Path) -> None:
     Raises:
         UsageError: it, or a file of SQLite's beside it, is a link, a folder, a pipe, a device or somebody else's, or
             the system refuses to make it.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     own_database(Path(folder) / "box.sqlite")
-        ...     oct((Path(folder) / "box.sqlite").stat().st_mode & 0o777)
-        '0o600'
     """
     with _told(path):
         try:

@@ -15,7 +15,7 @@ from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
 from support.made_experiments import spent
 
-from smsotp_nb._experiments import calibrating, comparing, joining, power, statistics
+from smsotp_nb._experiments import comparing, joining, power, statistics
 from smsotp_nb._experiments.statistics import Amounts, Share
 from smsotp_nb.errors import UsageError
 
@@ -235,7 +235,7 @@ def test_calibration_tells_a_good_method_from_a_bad_one() -> None:
     random = np.random.default_rng(9)
     bought = pd.DataFrame({"customer": range(365), "spend": spent(365, random)})
     arguments = {"on": "customer", "people": 64_000, "weights": {"plain": 95, "holdout": 5}, "amount": "spend"}
-    found = calibrating.calibrate(bought, kinds={"bought": "binary", "spend": "amount"}, **arguments)
+    found = power.calibrate(bought, kinds={"bought": "binary", "spend": "amount"}, **arguments)
     rates = found.frame.set_index("outcome")
     assert rates["false_positives"].between(0.02, 0.07).all()
     assert rates["coverage"].between(0.93, 0.98).all()
@@ -246,7 +246,7 @@ def test_calibration_tells_a_good_method_from_a_bad_one() -> None:
 def test_calibration_needs_everybody() -> None:
     bought = pd.DataFrame({"customer": range(365)})
     with pytest.raises(UsageError, match="must count everybody: 365 units"):
-        calibrating.calibrate(bought, on="customer", people=300, kinds={"bought": "binary"}, weights={"a": 1, "b": 1})
+        power.calibrate(bought, on="customer", people=300, kinds={"bought": "binary"}, weights={"a": 1, "b": 1})
 
 
 @pytest.mark.parametrize("kind", ["text", "number"])

@@ -122,10 +122,6 @@ class Expectation:
 
         Raises:
             UsageError: lists everything that is wrong with it.
-
-        Example:
-            >>> Expectation.read({"to": "+12025550123", "text~": "code", "times": 1}).describe()
-            "exactly 1 message with to +12025550123 and text matching 'code'"
         """
         problems = [problem for name, value in given.items() if (problem := _problem(name, value))]
         if problems:
