@@ -10,6 +10,7 @@ import pandas as pd
 from .. import _dates as dates
 from .._calling import given, in_our_words, not_a, not_choice, not_number, not_zone, refuse
 from .._cards import Bar, Block, Card, Note, Table, WithCard, about, and_more, counted, money, share
+from .._cards.blocks import Align
 from .._pandas import STR
 from .._phones import country_name
 from .._planning import Plan
@@ -348,9 +349,8 @@ def _countries(made: Forecast, currency: str) -> list[Table]:
     )
     more = and_more(len(mine) - len(rows), ".groups")
     heads = ("Country", "Messages", "Parts, estimated", "Price of a part", "It was", f"Expected, {currency}")
-    return (
-        [Table(heads, rows, ("left", "right", "right", "right", "right", "right"), "By country", more)] if rows else []
-    )  # type: ignore[arg-type]
+    align: tuple[Align, ...] = ("left", "right", "right", "right", "right", "right")
+    return [Table(heads, rows, align, "By country", more)] if rows else []
 
 
 def _tried_table(tests: pd.DataFrame, row: dict[str, Any]) -> Table:

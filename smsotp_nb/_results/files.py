@@ -237,22 +237,22 @@ def _read_csv(file: Path) -> pd.DataFrame:
     separator = max(",;\t", key=head.count)
     refuse_large(file, columns=head.count(separator) + 1)
     try:
-        cells = cells.read(text, separator)
+        table = cells.read(text, separator)
     except pd.errors.ParserWarning:
         raise UsageError(f"{file.name!r} has a row with more cells than its header has names; correct it") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UsageError(f"{file.name!r} cannot be read as UTF-8 CSV: {str(error).strip()}") from None
-    cells.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in cells.columns]
+    table.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in table.columns]
     if separator == ";":
-        cells = _points_for_commas(cells)
-    own = [position for position, name in enumerate(cells.columns) if name not in COLUMNS]
-    first = {at: int(cells.iloc[:, at].notna().to_numpy().argmax()) for at in own if cells.iloc[:, at].notna().any()}
+        table = _points_for_commas(table)
+    own = [position for position, name in enumerate(table.columns) if name not in COLUMNS]
+    first = {at: int(table.iloc[:, at].notna().to_numpy().argmax()) for at in own if table.iloc[:, at].notna().any()}
     bare = set(first) - _quoted(text.decode("utf-8-sig"), separator, first)
     columns = [
-        _plain_numbers(cells.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(cells.iloc[:, at])
-        for at in range(cells.shape[1])
+        _plain_numbers(table.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(table.iloc[:, at])
+        for at in range(table.shape[1])
     ]
-    return _unflattened(joined(columns, cells, restore=marked))
+    return _unflattened(joined(columns, table, restore=marked))
 
 
 def _as_it_is(column: pd.Series) -> pd.Series:
@@ -272,7 +272,7 @@ def _quoted(text: str, separator: str, first: dict[int, int]) -> set[int]:
         if row > last:
             break
         if first.get(at) == row and match[1].startswith('"'):
-            cells.add(at)
+            quoted.add(at)
         ends = match[2] != separator
         row, at = (row + 1, 0) if ends else (row, at + 1)
     return quoted

@@ -216,14 +216,14 @@ class Service:
         """Price a message for each number."""
         one = parts.count(text).parts
         first = self.state.last + 1
-        messages = []
+        billed = []
         for n, (number, place) in enumerate(zip(numbers, places, strict=True), first):
             effect = choices.RESERVED[number].effect if number in choices.RESERVED else ""
-            billed = one + (effect == "parts")
+            count = one + (effect == "parts")
             iso = "CA" if effect == "iso" else place.iso
-            price = self.tariff.price(iso, billed)
-            messages.append(Message(self.state.mark("message", n).hex(), number, iso, place.cc, billed, price))
-        return Billed(messages, sum(message.price for message in messages))
+            price = self.tariff.price(iso, count)
+            billed.append(Message(self.state.mark("message", n).hex(), number, iso, place.cc, count, price))
+        return Billed(billed, sum(message.price for message in billed))
 
     def _accept(self, request: Request, billed: Billed, passcode: NewPasscode | None = None) -> Accepted:
         """Record a request and deduct its price from the balance."""
