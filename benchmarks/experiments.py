@@ -23,10 +23,9 @@ from scipy import stats
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from support.made_experiments import BASE, MEAN_SPENT, WEIGHTS, arguments, assignment, orders, spent
 
-from smsotp_nb._experiments import amounts, comparing, power, sequential, shares
-from smsotp_nb._experiments.amounts import Amounts
+from smsotp_nb._experiments import comparing, power, statistics
 from smsotp_nb._experiments.reading import read
-from smsotp_nb._experiments.shares import Share
+from smsotp_nb._experiments.statistics import Amounts, Share
 
 Z = float(stats.norm.ppf(0.975))
 # People, share held out, share that buys without a message, and how much more with it.
@@ -70,12 +69,12 @@ def try_shares(runs: int) -> None:
             f"  shares: {people:,} people, {held:.0%} held out, {base:.2%} buy, with a message {lift:g} times as many"
         )
         truth = base * (lift - 1)
-        limits = shares.newcombe(arm_count, arm_people, base_count, base_people, level=0.95)
+        limits = statistics.newcombe(arm_count, arm_people, base_count, base_people, level=0.95)
         said("Newcombe", limits, truth, (0.935, 0.97))
         said("Wald", wald(arm_count, arm_people, base_count, base_people), truth)
         rejected = np.mean(
             [
-                shares.compare(Share(a, n), Share(b, m)).p < 0.05
+                statistics.compare_shares(Share(a, n), Share(b, m)).p < 0.05
                 for a, n, b, m in zip(
                     random.binomial(arm_people[:runs], base).tolist(),
                     arm_people[:runs].tolist(),
@@ -101,10 +100,10 @@ def try_money(runs: int) -> None:
         found: dict[str, list[tuple[float, float]]] = {"redrawn arms": [], "bootstrap within arms": [], "Welch": []}
         for run in range(runs):
             arm, base = _arms(random, 64_000, held, lift)
-            one = amounts.compare(arm, base, draws=999, seed=run)
+            one = statistics.compare_amounts(arm, base, draws=999, seed=run)
             found["redrawn arms"].append((one.low, one.high))
             found["bootstrap within arms"].append(bootstrapped(arm, base, random))
-            difference = amounts.difference(amounts.sums(arm), amounts.sums(base))
+            difference = statistics.difference(statistics.sums(arm), statistics.sums(base))
             half = Z * difference.error
             found["Welch"].append((difference.difference - half, difference.difference + half))
         print(f"  money: 64,000 people, {held:.0%} held out, {BASE:.2%} buy, with a message {lift:g} times as many")
@@ -122,18 +121,18 @@ def _arms(random: np.random.Generator, people: int, held: float, lift: float) ->
 
 def bootstrapped(arm: Amounts, base: Amounts, random: np.random.Generator, draws: int = 999) -> tuple[float, float]:
     """Return the studentized bootstrap interval, each arm drawn from itself."""
-    found = amounts.difference(amounts.sums(arm), amounts.sums(base))
-    again = amounts.difference(_again(arm, random, draws), _again(base, random, draws))
+    found = statistics.difference(statistics.sums(arm), statistics.sums(base))
+    again = statistics.difference(_again(arm, random, draws), _again(base, random, draws))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (again.difference - found.difference) / again.error
     low, high = np.quantile(t[np.isfinite(t)], [0.025, 0.975])
     return found.difference - high * found.error, found.difference - low * found.error
 
 
-def _again(of: Amounts, random: np.random.Generator, draws: int) -> amounts.Sums:
+def _again(of: Amounts, random: np.random.Generator, draws: int) -> statistics.Sums:
     weights = random.poisson(1.0, (draws, len(of.spent))).astype("float64")
     people = weights.sum(axis=1) + random.poisson(of.people - len(of.spent), draws)
-    return amounts.Sums(weights @ of.spent, weights @ np.square(of.spent), people)
+    return statistics.Sums(weights @ of.spent, weights @ np.square(of.spent), people)
 
 
 def try_looks(runs: int) -> None:
@@ -155,8 +154,8 @@ def _ever_shares(random: np.random.Generator, held: float, runs: int, *, wide: b
     base = random.binomial(base_people, BASE / DAYS, (runs, DAYS)).cumsum(axis=1)
     apart = np.zeros(runs, dtype=bool)
     for day in range(DAYS):
-        level = sequential.wider(0.95, sequential.stretch((day + 1) / DAYS)) if wide else 0.95
-        low, high = shares.newcombe(arm[:, day], 64_000 - base_people, base[:, day], base_people, level=level)
+        level = statistics.wider(0.95, statistics.stretch((day + 1) / DAYS)) if wide else 0.95
+        low, high = statistics.newcombe(arm[:, day], 64_000 - base_people, base[:, day], base_people, level=level)
         apart |= (low > 0) | (high < 0)
     return float(apart.mean())
 
@@ -188,7 +187,7 @@ def try_power(runs: int) -> None:
         base_people = people * held // 100
         arm = random.binomial(people - base_people, BASE * 1.2, 10 * runs)
         base = random.binomial(base_people, BASE, 10 * runs)
-        low, _ = shares.newcombe(arm, people - base_people, base, base_people, level=0.95)
+        low, _ = statistics.newcombe(arm, people - base_people, base, base_people, level=0.95)
         print(f"  power: 20% more with {held}% held out asks for {people:,} people; seen by {(low > 0).mean():.1%}")
 
 

@@ -28,8 +28,8 @@ import numpy as np
 import pandas as pd
 
 from smsotp_nb import Experiment, Ledger, Plan, Policy, Sandbox, plan, send
-from smsotp_nb._experiments.drawing import drawn, uniform
-from smsotp_nb._experiments.shares import Share, compare
+from smsotp_nb._experiments.assigning import drawn, uniform
+from smsotp_nb._experiments.statistics import Share, compare_shares
 from smsotp_nb.errors import SmsOtpWarning
 
 BASE, EFFECT = 0.2, 0.1
@@ -123,7 +123,7 @@ def drawn_in(run: int, frame: pd.DataFrame) -> Limits:
     assigned = pd.DataFrame({"unit": frame["customer"], "arm": np.where(texted, "texted", "holdout"), "at": _DAY})
     bought = frame["customer"].isin(orders_of(assigned, np.random.default_rng(run))["customer"]).to_numpy()
     sides = [Share(int(bought[side].sum()), int(side.sum())) for side in (texted, ~texted)]
-    found = compare(*sides)
+    found = compare_shares(*sides)
     return found.low, found.high
 
 

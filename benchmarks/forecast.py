@@ -19,10 +19,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from smsotp_nb._cost import month_ahead, plan_ahead
-from smsotp_nb._cost.backtest import Tried, margin
-from smsotp_nb._cost.daily import daily
-from smsotp_nb._cost.month_ahead import WAYS, Floats, Span
+from smsotp_nb._cost import ahead
+from smsotp_nb._cost.ahead import WAYS, Floats, Span, Tried, margin
+from smsotp_nb._cost.sources import daily
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sample_data"))
 from made_year import made_year
@@ -51,8 +50,8 @@ def months(rows: pd.DataFrame, start: pd.Timestamp) -> list[dict[str, object]]:
     for first in MONTHS:
         end, length = (first - start).days, first.days_in_month
         span, history = Span(0, length), days[:end]
-        tried = month_ahead.backtests(history, span, [*WAYS], currency="USD", end=first)
-        best = month_ahead.chosen(tried, [*WAYS])
+        tried = ahead.month_backtests(history, span, [*WAYS], currency="USD", end=first)
+        best = ahead.chosen(tried, [*WAYS])
         came = float(days[end : end + length].sum())
         for name, method in {**dict(zip(WAYS, WAYS, strict=True)), "best": best}.items():
             mine = [one for one in tried if one.method == method]
@@ -65,7 +64,7 @@ def months(rows: pd.DataFrame, start: pd.Timestamp) -> list[dict[str, object]]:
 
 def campaigns(rows: pd.DataFrame) -> list[dict[str, object]]:
     """Return how the last ten campaigns of one year were forecast, each with an interval from those before it."""
-    tried = plan_ahead.backtests(plan_ahead.history(rows))
+    tried = ahead.plan_backtests(ahead.history(rows))
     cases = [(tried[place], tried[place + 1 :]) for place in range(10)]
     return [judged("campaign, learned rates", one.expected, one.actual, before) for one, before in cases]
 

@@ -35,7 +35,7 @@ from smsotp_nb import otp, parts, phones, rates, recipients, results, sandbox, s
 from smsotp_nb._cards import Card
 from smsotp_nb._cards.blocks import Message, Note, Table
 from smsotp_nb._phones.vocabulary import REPAIRS
-from smsotp_nb._sandbox import choices, parameters, wording
+from smsotp_nb._sandbox import choices, messages, parameters
 from smsotp_nb._sandbox.access import Access
 from smsotp_nb._sandbox.testing.expect import Expectation
 from smsotp_nb._sandbox.testing.faults import Fault
@@ -169,11 +169,11 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "otp.send": lambda text: otp.send(text, client=CLIENT),
         "sandbox.Rules": lambda text: sandbox.Rules(templates={"a": text}),
         "sandbox.Sandbox": rehearsed,
-        "sandbox wording": lambda text: wording.shape_number(text),
-        "sandbox templates": lambda text: wording.fill(text, dict.fromkeys(wording.variables(text), "x")),
-        "sandbox templates value": lambda text: wording.fill("{a}{a}", {"a": text}),
-        "sandbox signed": lambda text: wording.signed(text, text, "cn"),
-        "sandbox passcode": lambda text: wording.passcode("123456", text, "cn"),
+        "sandbox wording": lambda text: messages.shape_number(text),
+        "sandbox templates": lambda text: messages.fill(text, dict.fromkeys(messages.variables(text), "x")),
+        "sandbox templates value": lambda text: messages.fill("{a}{a}", {"a": text}),
+        "sandbox signed": lambda text: messages.signed(text, text, "cn"),
+        "sandbox passcode": lambda text: messages.passcode("123456", text, "cn"),
         "sandbox fault": Fault.read,
         "sandbox fault field": lambda text: Fault.read(f"latency seconds={text}"),
         "sandbox reserved": lambda text: choices.refusal([text]),
@@ -229,8 +229,8 @@ def on_file(folder: Path) -> dict[str, Callable[[str], Any]]:
         "results.write xlsx": lambda text: results.write(result_table(error=text), folder / "w.xlsx", overwrite=True),
         "sandbox state": lambda text: remembered(text, folder),
         "sandbox state file": lambda text: sms.Sandbox(state=written(text, folder, ".sqlite")).close(),
-        "sandbox templates file": lambda text: wording.templates(written(text, folder, ".json")),
-        "sandbox templates file value": lambda text: wording.templates(written(f'{{"a":{text}}}', folder, ".json")),
+        "sandbox templates file": lambda text: messages.templates(written(text, folder, ".json")),
+        "sandbox templates file value": lambda text: messages.templates(written(f'{{"a":{text}}}', folder, ".json")),
         "people.opt_out": lambda text: people.opt_out(text, source=text),
         "people.history": lambda text: people.history(text),
         "people.import_optouts": lambda text: people.import_optouts(frame(text), column="phone", source="list", **US),

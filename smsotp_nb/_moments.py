@@ -18,10 +18,5 @@ def utc_now() -> datetime:
 
 
 def microseconds(moment: datetime) -> int:
-    """Return a moment as microseconds since 1970, exactly.
-
-    Example:
-        >>> microseconds(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC))
-        1000005
-    """
+    """Return a moment as microseconds since 1970, exactly."""
     return (moment - _EPOCH) // _MICROSECOND

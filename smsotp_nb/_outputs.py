@@ -34,16 +34,7 @@ class _Place:
 
 
 class Output:
-    """A file on its way into its place: ``file`` is open for binary writing, ``path`` is the place as it was named.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with outputs(Path(folder) / "name.txt") as (name,):
-        ...         name.write(lambda file: file.write("Zoë".encode()))
-        ...     name.path.read_text(encoding="utf-8")
-        'Zoë'
-    """
+    """A file on its way into its place: ``file`` is open for binary writing, ``path`` is the place as it was named."""
 
     def __init__(self, place: _Place) -> None:
         self.path = place.named
@@ -137,14 +128,7 @@ def outputs(*paths: StrPath, inputs: Iterable[StrPath] = (), overwrite: bool = F
 def write_file(
     path: StrPath, write_it: Callable[[BinaryIO], object], *, inputs: Iterable[StrPath] = (), overwrite: bool = False
 ) -> Path:
-    """Write one file as `outputs` does and return its path.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_file(Path(folder) / "a", lambda file: file.write(b"b")).read_bytes()
-        b'b'
-    """
+    """Write one file as `outputs` does and return its path."""
     with outputs(path, inputs=inputs, overwrite=overwrite) as (output,):
         output.write(write_it)
     return output.path

@@ -44,14 +44,6 @@ class OwnFiles:
         error: what is raised for something else in the place of a file.
         undone: what the error says was not done.
         of_others: whether a file of another user is used as it is; otherwise it is refused.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     OwnFiles(UsageError).read(Path(folder), most=9)  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-            ...
-        smsotp_nb.errors.UsageError: ... is a folder; it must be a file of your own. See who put it there, ...
     """
 
     error: type[LedgerError] | type[UsageError]
@@ -161,12 +153,7 @@ class OwnFiles:
 
 
 def kind(mode: int) -> str:
-    """Return in words what a mode is of.
-
-    Example:
-        >>> kind(Path("/").stat().st_mode)
-        'a folder'
-    """
+    """Return in words what a mode is of."""
     return next((name for is_it, name in _KINDS if is_it(mode)), "a device")
 
 

@@ -31,25 +31,12 @@ _COPIES_ON_WRITE: Final = int(pd.__version__.partition(".")[0]) >= 3
 
 
 def lent(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame of ours to hand out: what becomes of it never reaches ours.
-
-    Example:
-        >>> ours = pd.DataFrame({"n": [1]})
-        >>> theirs = lent(ours)
-        >>> theirs.loc[0, "n"] = 2
-        >>> ours["n"].tolist()
-        [1]
-    """
+    """Return a frame of ours to hand out: what becomes of it never reaches ours."""
     return frame.copy(deep=not _COPIES_ON_WRITE)
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFrame:
-    """Return a frame with these columns, in the place of its own; they may be called by numbers, unlike in ``assign``.
-
-    Example:
-        >>> with_columns(pd.DataFrame({0: [1], "a": [2]}), {0: [3]}).iloc[0].tolist()
-        [3, 2]
-    """
+    """Return a frame with these columns, in the place of its own; they may be called by numbers, unlike in `assign`."""
     made = frame.copy(deep=False)
     for name, column in columns.items():
         made[name] = column
@@ -57,12 +44,7 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[Any, Any]) -> pd.DataFram
 
 
 def holds_text(column: pd.Series) -> bool:
-    """Say whether a column holds text, as pandas 3 knows from its dtype: on pandas 2 it is one of objects.
-
-    Example:
-        >>> holds_text(pd.Series(["a", None])), holds_text(pd.Series(["a", 1])), holds_text(pd.Series([1]))
-        (True, False, False)
-    """
+    """Say whether a column holds text, as pandas 3 knows from its dtype: on pandas 2 it is one of objects."""
     if isinstance(column.dtype, pd.StringDtype):
         return True
     try:
@@ -72,12 +54,7 @@ def holds_text(column: pd.Series) -> bool:
 
 
 def texts(column: pd.Series) -> pd.Series:
-    """Return a column as text (`STR`), whatever its cells are; missing ones stay missing.
-
-    Example:
-        >>> texts(pd.Series(["a", None, 10**5000, ["b"]], dtype=object)).tolist()
-        ['a', nan, '<int>', "['b']"]
-    """
+    """Return a column as text (`STR`), whatever its cells are; missing ones stay missing."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return texts(column.astype(column.cat.categories.dtype))
     if column.dtype != object and not isinstance(column.dtype, pd.StringDtype):
@@ -92,12 +69,7 @@ def texts(column: pd.Series) -> pd.Series:
 
 
 def is_missing(cell: Any) -> bool:
-    """Return whether a cell stands for no value; a signaling NaN, which cannot be asked, does not.
-
-    Example:
-        >>> is_missing(None), is_missing(float("nan")), is_missing(pd.NA), is_missing([None]), is_missing("")
-        (True, True, True, False, False)
-    """
+    """Return whether a cell stands for no value; a signaling NaN, which cannot be asked, does not."""
     try:
         return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
     except Exception:  # noqa: BLE001 - whatever a stranger's methods raise
@@ -108,10 +80,6 @@ def without(texts: Any, marked: Any) -> Any:
     """Return an Arrow column of text, missing where it is marked (booleans, an Arrow column as long).
 
     pyarrow up to 22 at least reads other bytes where ``if_else`` puts a missing scalar into a slice of text.
-
-    Example:
-        >>> without(pa.array(["a", "b", "c"]).slice(1), pa.array([True, False])).to_pylist()
-        [None, 'c']
     """
     kept = pc.if_else(marked, pa.scalar(None, pa.bool_()), True)
     return pc.if_else(kept, texts, texts)

@@ -35,14 +35,6 @@ class Bar:
             last line.
         stream: where a terminal's bar is drawn, the error stream by default.
         clock: monotonic seconds.
-
-    Example:
-        >>> import io
-        >>> out = io.StringIO()
-        >>> with Bar("autumn-sale", stream=out, clock=lambda: 0.0) as bar:
-        ...     bar(Progress(done=2, total=2, accepted=2, cost_micros=15000, currency="USD"))
-        >>> print(out.getvalue(), end="")
-        autumn-sale: 2 of 2, 2 accepted, USD 0.015 in 0 s
     """
 
     def __init__(
@@ -83,21 +75,7 @@ class Bar:
 
 
 def running_card(title: str, note: str, update: Progress, seconds: float, *, before: int = 0) -> Card:
-    """Return the card of a campaign under way; ``before`` rows were done when this call began.
-
-    Example:
-        >>> print(running_card("autumn-sale", "", Progress(done=20, total=60, accepted=20), 10.0))
-        autumn-sale: sending
-        20 of 60, 10 s, about 20 s left
-        <BLANKLINE>
-        autumn-sale: 20 of 60
-        <BLANKLINE>
-        20  accepted
-         0  rejected
-         0  in doubt
-        40  to go
-         –  billed
-    """
+    """Return the card of a campaign under way; ``before`` rows were done when this call began."""
     done = update.done - before
     left = f", about {span(seconds / done * update.left)} left" if done and update.left else ""
     state = f"{number(update.done)} of {number(update.total)}, {span(seconds)}{left}"
@@ -106,19 +84,7 @@ def running_card(title: str, note: str, update: Progress, seconds: float, *, bef
 
 
 def ended_card(title: str, note: str, update: Progress, seconds: float, ended: Ended = "", *, before: int = 0) -> Card:
-    """Return the card that stays: what became of the rows, what to do next, and where it is recorded.
-
-    Example:
-        >>> print(ended_card("autumn-sale", "", Progress(done=2, total=2, accepted=2), 3.2))
-        autumn-sale: complete
-        2 of 2 in 3 s
-        <BLANKLINE>
-        2  accepted
-        0  rejected
-        0  in doubt
-        0  to go
-        –  billed
-    """
+    """Return the card that stays: what became of the rows, what to do next, and where it is recorded."""
     how = _how(update, ended)
     sent = update.done - before
     said = f"{number(sent)} by this call, " if before and sent else "none by this call, " if before else ""
@@ -128,22 +94,12 @@ def ended_card(title: str, note: str, update: Progress, seconds: float, ended: E
 
 
 def words(update: Progress) -> str:
-    """Return an update as one line: rows done, outcomes that occurred, cost.
-
-    Example:
-        >>> words(Progress(done=12, total=40, accepted=9, rejected=2, in_doubt=1, cost_micros=67500, currency="USD"))
-        '12 of 40, 9 accepted, 2 rejected, 1 in doubt, USD 0.0675'
-    """
+    """Return an update as one line: rows done, outcomes that occurred, cost."""
     return f"{number(update.done)} of {number(update.total)}, {_counts(update)}"
 
 
 def span(seconds: float) -> str:
-    """Return a span of time as people say it.
-
-    Example:
-        >>> span(7), span(125), span(7260)
-        ('7 s', '2 min 5 s', '2 h 1 min')
-    """
+    """Return a span of time as people say it."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -153,12 +109,7 @@ def span(seconds: float) -> str:
 
 
 def in_notebook() -> bool:
-    """Return whether this process is a notebook's kernel.
-
-    Example:
-        >>> in_notebook()
-        False
-    """
+    """Return whether this process is a notebook's kernel."""
     shell = sys.modules.get("IPython")
     found = shell.get_ipython() if shell is not None else None
     return getattr(found, "kernel", None) is not None

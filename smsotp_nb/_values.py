@@ -219,7 +219,9 @@ def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:
         if truth[texts.notna()].all() or (truth & _holds(column, (bool, np.bool_))).any():
             _refuse(texts, truth, one, "is a truth value", "yes/no", "with your own two words")
         _refuse(texts, texts.str.fullmatch(_MOMENT, na=False), one, "is a time", "date", _OTHER_TIMES)
-        _refuse(texts, texts.str.fullmatch(_NOISE, na=False), one, "has more than six decimal places", ".2f", "or money")
+        _refuse(
+            texts, texts.str.fullmatch(_NOISE, na=False), one, "has more than six decimal places", ".2f", "or money"
+        )
     real = texts.notna() if dtype.kind == "M" else _holds(column, (dt.date, dt.time))
     _refuse(texts, texts.notna() & real, one, "is a time", "date", _OTHER_TIMES)
 

@@ -23,10 +23,6 @@ def absent(name: Any, names: Iterable[Any], *, beside: bool = True) -> str | Non
         name: the column that is asked for.
         names: those that there are.
         beside: list them behind the answer.
-
-    Example:
-        >>> absent("fone", ["phone", "name"])
-        "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'name')"
     """
     if not isinstance(name, Hashable) or callable(name) or name is None or isinstance(name, bool):
         return f"a column is named by its name, got {given(name)}"
@@ -46,11 +42,6 @@ def require(name: Any, names: Iterable[Any], *, where: str = "") -> None:
 
     Raises:
         UsageError: says the nearest name and lists those there are.
-
-    Example:
-        >>> require("fone", ["phone", "name"], where="keep=")
-        Traceback (most recent call last):
-        smsotp_nb.errors.UsageError: keep=: no column 'fone'; did you mean 'phone'? (columns: 'phone', 'name')
     """
     wrong = absent(name, names)
     if wrong is not None:
@@ -58,12 +49,7 @@ def require(name: Any, names: Iterable[Any], *, where: str = "") -> None:
 
 
 def nearest(name: str, names: Iterable[Any]) -> Any:
-    """Return the name that is most like this one, whatever the case and blanks around it; None where none is.
-
-    Example:
-        >>> nearest("PHONE", ["Phone ", "name"]), nearest("phone.number", ["phone"]), nearest("x", ["phone"])
-        ('Phone ', 'phone', None)
-    """
+    """Return the name that is most like this one, whatever the case and blanks around it; None where none is."""
     by_lower = {column.lower().strip(): column for column in reversed([*names]) if isinstance(column, str)}
     bare = re.split(r"[.:!\[]", name.lower().strip())[0].strip()
     close = difflib.get_close_matches(bare or name.lower(), by_lower, n=1, cutoff=0.6)
@@ -71,12 +57,7 @@ def nearest(name: str, names: Iterable[Any]) -> Any:
 
 
 def listed(names: Iterable[Any]) -> str:
-    """Return the first names there are, in brackets.
-
-    Example:
-        >>> listed(["phone", "name"])
-        "(columns: 'phone', 'name')"
-    """
+    """Return the first names there are, in brackets."""
     there = list(names)
     more = f" and {len(there) - MOST_LISTED} more" if len(there) > MOST_LISTED else ""
     return f"(columns: {', '.join(map(cited, there[:MOST_LISTED])) or 'none'}{more})"

@@ -12,12 +12,9 @@ from ._cost.bridge import Bridge, bridge
 from ._cost.exchange import convert
 from ._cost.forecasting import Forecast, forecast
 from ._cost.invoice import Reconciled, reconcile_invoice
-from ._cost.learned import rates
-from ._cost.overview import card
 from ._cost.saving import Savings, savings
-from ._cost.spent import spending
-from ._cost.sums import by, by_country, compare, unpriced_rows
-from ._cost.views import by_campaign, by_encoding, by_month, by_type, differences, drift, outcomes, summary
+from ._cost.sums import by, by_country, compare, spending, unpriced_rows
+from ._cost.views import by_campaign, by_encoding, by_month, by_type, card, differences, drift, outcomes, rates, summary
 from ._cost.words import BilledWords, words
 from ._ledger import reconcile
 

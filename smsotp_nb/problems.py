@@ -320,12 +320,7 @@ def table() -> pd.DataFrame:
 
 
 def in_words(code: str) -> str:
-    """Return what a code means without the arguments that bring it, as a form says it.
-
-    Example:
-        >>> in_words("TEST_NUMBER"), in_words("LOCAL_ONLY")
-        ('a number reserved for fiction', 'the area code is missing')
-    """
+    """Return what a code means without the arguments that bring it, as a form says it."""
     return _WHEN.sub("", PROBLEMS[code].meaning)
 
 

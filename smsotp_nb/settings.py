@@ -234,22 +234,13 @@ def sandbox_secrets(environ: Mapping[str, str] | None = None) -> tuple[str | Non
     """Return the HMAC secret and the token of a sandbox from ``SMSOTP_SANDBOX_SECRET`` and ``SMSOTP_SANDBOX_TOKEN``.
 
     A process list shows what stands on a command line; it does not show these.
-
-    Example:
-        >>> sandbox_secrets({"SMSOTP_SANDBOX_TOKEN": "t"})
-        (None, 't')
     """
     found = os.environ if environ is None else environ
     return found.get("SMSOTP_SANDBOX_SECRET") or None, found.get("SMSOTP_SANDBOX_TOKEN") or None
 
 
 def is_loopback(host: str | None) -> bool:
-    """Return whether a host is this machine, by whichever of its names.
-
-    Example:
-        >>> [is_loopback(host) for host in ("localhost.", "127.1", "::ffff:127.0.0.1", "0.0.0.0", "127.example")]
-        [True, True, True, True, False]
-    """
+    """Return whether a host is this machine, by whichever of its names."""
     name = (host or "").rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return True
@@ -262,12 +253,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def is_address(given: object) -> bool:
-    """Return whether a text is the address of a server rather than a path, of whichever kind.
-
-    Example:
-        >>> is_address("postgresql://db.example/campaigns"), is_address("mysql://h/d"), is_address("campaigns.sqlite")
-        (True, True, False)
-    """
+    """Return whether a text is the address of a server rather than a path, of whichever kind."""
     text = given.strip().lower() if isinstance(given, str) else ""
     return text.startswith(_SERVERS) or _SCHEME.match(text) is not None or "password=" in text.replace(" ", "")
 
@@ -280,12 +266,6 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
 
     Returns:
         The absolute path of a file, or the address of a server, sealed because it may hold a password by mistake.
-
-    Example:
-        >>> ledger_place({"SMSOTP_LEDGER": "/data/campaigns.sqlite"}).name
-        'campaigns.sqlite'
-        >>> ledger_place({"SMSOTP_LEDGER": "postgresql://anna@db.example/campaigns"})
-        ***
     """
     chosen = Secret((os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip())
     if chosen.reveal() in ("", TEMPORARY):
@@ -300,22 +280,12 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
 
 
 def ledger_is_chosen(environ: Mapping[str, str] | None = None) -> bool:
-    """Return whether ``SMSOTP_LEDGER`` says where the record is kept, or that none is wanted that lasts.
-
-    Example:
-        >>> ledger_is_chosen({"SMSOTP_LEDGER": "temporary"}), ledger_is_chosen({})
-        (True, False)
-    """
+    """Return whether ``SMSOTP_LEDGER`` says where the record is kept, or that none is wanted that lasts."""
     return bool((os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip())
 
 
 def lent_by(environ: Mapping[str, str] | None = None) -> str:
-    """Return which host lends this machine with a disk that is new each time, and the variable that says so, or "".
-
-    Example:
-        >>> lent_by({"COLAB_RELEASE_TAG": "release"}), lent_by({"KAGGLE_URL_BASE": "https://k.example"})
-        ('Google Colab (COLAB_RELEASE_TAG is set)', 'Kaggle (KAGGLE_URL_BASE is set)')
-    """
+    """Return which host lends this machine with a disk that is new each time, and the variable that says so, or ""."""
     names = {name for name, value in (os.environ if environ is None else environ).items() if value.strip()}
     environ = None  # a traceback may print the variables of every frame, and this one holds the key
     signs = ((host, name) for name in sorted(names) for host, begun in HOSTS.items() if name.startswith(begun))

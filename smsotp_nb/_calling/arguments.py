@@ -80,12 +80,7 @@ def nearest(name: Any, known: Iterable[str]) -> str:
 
 
 def not_text(name: str, value: Any, *, hint: str = "") -> str | None:
-    """Complain of what is no text.
-
-    Example:
-        >>> not_text("text", 5)
-        'text= must be text, got 5'
-    """
+    """Complain of what is no text."""
     if isinstance(value, str):
         return None
     column = "; a column's values go in by a placeholder, '{column}'" if type(value).__name__ == "Series" else ""
@@ -93,12 +88,7 @@ def not_text(name: str, value: Any, *, hint: str = "") -> str | None:
 
 
 def not_whole(name: str, value: Any, *, least: int = 1, most: int | None = None, none: bool = False) -> str | None:
-    """Complain of what is no whole number in its span; numpy's count, True and 5.0 do not.
-
-    Example:
-        >>> not_whole("row", True, least=0), not_whole("row", 3, least=0)
-        ('row= must be a whole number of at least 0, got True', None)
-    """
+    """Complain of what is no whole number in its span; numpy's count, True and 5.0 do not."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if (none and value is None) or (whole and least <= value and (most is None or value <= most)):
         return None
@@ -109,12 +99,7 @@ def not_whole(name: str, value: Any, *, least: int = 1, most: int | None = None,
 def not_number(
     name: str, value: Any, *, of: str, least: float = 0, above: bool = False, none: bool = False
 ) -> str | None:
-    """Complain of what is no finite number of at least (or above) ``least``; ``of`` says what it counts.
-
-    Example:
-        >>> not_number("wait", "5", of="seconds")
-        "wait= must be seconds, a number of at least 0, got '5'"
-    """
+    """Complain of what is no finite number of at least (or above) ``least``; ``of`` says what it counts."""
     real = isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
     if (none and value is None) or (real and (value > least if above else value >= least)):
         return None
@@ -123,36 +108,21 @@ def not_number(
 
 
 def not_flag(name: str, value: Any) -> str | None:
-    """Complain of what is neither True nor False: "no" counts as true wherever it is not refused.
-
-    Example:
-        >>> not_flag("overwrite", "no")
-        "overwrite= must be True or False, got 'no'"
-    """
+    """Complain of what is neither True nor False: "no" counts as true wherever it is not refused."""
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return None
     return f"{name}= must be True or False, got {given(value)}"
 
 
 def not_callable(name: str, value: Any, *, example: str, none: bool = True) -> str | None:
-    """Complain of what cannot be called.
-
-    Example:
-        >>> not_callable("progress", True, example="print")
-        'progress= must be a function such as print, or None, got True'
-    """
+    """Complain of what cannot be called."""
     if (none and value is None) or (callable(value) and not isinstance(value, type)):
         return None
     return f"{name}= must be a function such as {example}{', or None' if none else ''}, got {given(value)}"
 
 
 def not_choice(name: str, value: Any, choices: Sequence[str]) -> str | None:
-    """Complain of what is none of the words there are.
-
-    Example:
-        >>> not_choice("value", "prize", ["price", "parts"])
-        "value= must be one of 'price', 'parts', got 'prize'; did you mean 'price'?"
-    """
+    """Complain of what is none of the words there are."""
     if isinstance(value, str) and value in choices:
         return None
     close = nearest(value, choices) if isinstance(value, str) else ""
@@ -160,22 +130,12 @@ def not_choice(name: str, value: Any, choices: Sequence[str]) -> str | None:
 
 
 def not_mapping(name: str, value: Any, *, example: str) -> str | None:
-    """Complain of what is no dict.
-
-    Example:
-        >>> not_mapping("exchange", 0.9, example="{'CNY': '0.1377'}")
-        "exchange= must be a dict such as {'CNY': '0.1377'}, got 0.9"
-    """
+    """Complain of what is no dict."""
     return None if isinstance(value, Mapping) else f"{name}= must be a dict such as {example}, got {given(value)}"
 
 
 def not_replacement(name: str, value: Any) -> str | None:
-    """Complain of what is no mapping of one character each to the text that is written instead.
-
-    Example:
-        >>> not_replacement("replace", {"ab": "c"})
-        'replace= must be a dict of one character each and the text to write instead, such as parts.PLAIN, got dict'
-    """
+    """Complain of what is no mapping of one character each to the text that is written instead."""
     pairs = value.items() if isinstance(value, Mapping) else [(None, None)]
     if all(isinstance(old, str) and len(old) == 1 and isinstance(new, str) for old, new in pairs):
         return None
@@ -184,12 +144,7 @@ def not_replacement(name: str, value: Any) -> str | None:
 
 
 def not_zone(name: str, value: Any) -> str | None:
-    """Complain of what is no time zone of the tz database.
-
-    Example:
-        >>> not_zone("tz", "Berlin")
-        "tz= must be a time zone such as 'Europe/Berlin' or 'UTC', got 'Berlin'; did you mean 'Europe/Berlin'?"
-    """
+    """Complain of what is no time zone of the tz database."""
     try:
         zoneinfo.ZoneInfo(value if isinstance(value, str) else "")
     except (ValueError, TypeError, AttributeError, OSError, RecursionError, zoneinfo.ZoneInfoNotFoundError):
@@ -201,12 +156,7 @@ def not_zone(name: str, value: Any) -> str | None:
 
 
 def not_path(name: str, value: Any, *, example: str) -> str | None:
-    """Complain of what is no path of a file.
-
-    Example:
-        >>> not_path("path", None, example="'rates.csv'")
-        "path= must be the path of a file such as 'rates.csv', got None"
-    """
+    """Complain of what is no path of a file."""
     if isinstance(value, str) and "://" in value:  # which may hold a password; a folder would be called after it
         return f"{name}= must be the path of a file such as {example}, got the address of a server"
     named = isinstance(value, os.PathLike) or (isinstance(value, str) and value.strip())
@@ -216,12 +166,7 @@ def not_path(name: str, value: Any, *, example: str) -> str | None:
 
 
 def not_file(name: str, value: Any) -> str | None:
-    """Complain of what is no file that there is.
-
-    Example:
-        >>> not_file("certificate", "no.pem")
-        "certificate= must be the path of a file; there is none at 'no.pem'"
-    """
+    """Complain of what is no file that there is."""
     wrong = not_path(name, value, example="'box.pem'")
     if wrong or os.path.isfile(os.path.expanduser(value)):
         return wrong
@@ -229,23 +174,13 @@ def not_file(name: str, value: Any) -> str | None:
 
 
 def not_list(name: str, value: Any, *, of: str) -> str | None:
-    """Complain of what is no list (or one text, which the caller takes for a list of one).
-
-    Example:
-        >>> not_list("allow_hosts", 5, of="names")
-        'allow_hosts= must be a list of names, got 5'
-    """
+    """Complain of what is no list (or one text, which the caller takes for a list of one)."""
     listed = isinstance(value, Iterable) and not isinstance(value, bytes)
     return None if listed else f"{name}= must be a list of {of}, got {given(value)}"
 
 
 def not_a(name: str, value: Any, kinds: type | tuple[type, ...], *, wanted: str) -> str | None:
-    """Complain of what is none of these kinds; ``wanted`` says what is and how to come by it.
-
-    Example:
-        >>> not_a("patience", 5, dict, wanted="a Patience")
-        'patience= must be a Patience, got 5'
-    """
+    """Complain of what is none of these kinds; ``wanted`` says what is and how to come by it."""
     return None if isinstance(value, kinds) else f"{name}= must be {wanted}, got {given(value)}"
 
 
@@ -253,12 +188,7 @@ def not_a(name: str, value: Any, kinds: type | tuple[type, ...], *, wanted: str)
 
 
 def not_texts(name: str, values: Any) -> str | None:
-    """Complain of what is no list or column of texts: one text, whose letters would count, or nothing to go through.
-
-    Example:
-        >>> not_texts("texts", "Hello")
-        "texts= must be a list or a column of texts, got 'Hello'; for one text write ['Hello'], or call parts.count"
-    """
+    """Complain of what is no list or column of texts: one text, whose letters would count, or nothing to go through."""
     if isinstance(values, str):
         shown = given(values)
         one = f"[{shown}]" if shown.startswith("'") else "[text]"
@@ -272,12 +202,7 @@ def not_texts(name: str, values: Any) -> str | None:
 
 
 def not_all_text(name: str, values: Sequence[Any], labels: Sequence[Any] | None = None) -> str | None:
-    """Complain of the entries of a list that are no text, the first three by their place.
-
-    Example:
-        >>> not_all_text("texts", ["Hi", None, 5])
-        'texts= must hold texts; entry 1 is None, entry 2 is 5. Leave missing ones out, such as with .dropna()'
-    """
+    """Complain of the entries of a list that are no text, the first three by their place."""
     places = labels if labels is not None else range(len(values))
     wrong = [(place, value) for place, value in zip(places, values, strict=True) if not isinstance(value, str)]
     if not wrong:
@@ -288,12 +213,7 @@ def not_all_text(name: str, values: Sequence[Any], labels: Sequence[Any] | None 
 
 
 def not_frame(name: str, value: Any, *, hint: str = "") -> str | None:
-    """Complain of what is no DataFrame of pandas.
-
-    Example:
-        >>> not_frame("frame", "list.csv")
-        "frame must be a DataFrame, got 'list.csv'; read_recipients(path) reads one from a file"
-    """
+    """Complain of what is no DataFrame of pandas."""
     import pandas as pd
 
     if isinstance(value, pd.DataFrame):
@@ -304,12 +224,7 @@ def not_frame(name: str, value: Any, *, hint: str = "") -> str | None:
 
 
 def not_series(name: str, value: Any, *, example: str) -> str | None:
-    """Complain of what is no column of pandas.
-
-    Example:
-        >>> not_series("to", ["+12025550123"], example="judged['to']")
-        "to must be a column (a Series) such as judged['to'], got list"
-    """
+    """Complain of what is no column of pandas."""
     import pandas as pd
 
     return (

@@ -13,8 +13,8 @@ import pandas as pd
 from .. import cost
 from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
 from .._cards import Card, Figures, Note, counted, money, number, page, places_of
-from .._cost.overview import billed_in_words
 from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read
+from .._cost.views import billed_in_words
 from .._ledger import Ledger, path_of, snapshot_of, when_sent
 from .._moments import Now, utc_now
 from .._pandas import STR

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from .. import __version__
 from .._sandbox import command
 from ..errors import SmsOtpError
-from . import campaigns, cleaning, demo, people, shipped
-from .saying import say
+from . import cleaning, demo, recorded
+from .terminal import say
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
@@ -23,12 +23,7 @@ BROKEN_PIPE = 141  # as a shell says it of a program that SIGPIPE ended
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used.
-
-    Example:
-        >>> main(["clean", "no-such-file.csv"])
-        2
-    """
+    """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used."""
     options = parser().parse_args(argv)
     _write_any_sign()
     try:
@@ -86,22 +81,23 @@ def _describe_sandbox(sandbox: argparse.ArgumentParser) -> None:
 COMMANDS = (
     ("demo", demo.describe, "run a campaign from sample data against a sandbox; nothing leaves this machine"),
     ("sandbox", _describe_sandbox, "run a local service that answers the interface, until Ctrl-C"),
-    ("notebooks", shipped.describe, "write the example notebooks and their sample data to a folder"),
+    ("notebooks", demo.describe_notebooks, "write the example notebooks and their sample data to a folder"),
     ("clean", cleaning.describe, "normalize the phone numbers of a list to E.164"),
-    ("people", people.describe, "record opt-outs and opt-ins; say, write or delete what is stored about a person"),
-    ("campaigns", campaigns.describe, "list the recorded campaigns, or show one: its counts, and what holds rows back"),
+    (
+        "people",
+        recorded.describe_people,
+        "record opt-outs and opt-ins; say, write or delete what is stored about a person",
+    ),
+    (
+        "campaigns",
+        recorded.describe_campaigns,
+        "list the recorded campaigns, or show one: its counts, and what holds rows back",
+    ),
 )
 
 
 def _with_options(said: str, options: argparse.Namespace) -> str:
-    """Name the options of the command where a message names the arguments of a function.
-
-    Example:
-        >>> _with_options("default_region='X' is not a country", argparse.Namespace(default_region="X"))
-        "--default-region 'X' is not a country"
-        >>> _with_options("open it with Ledger(path, create=True)", argparse.Namespace(create=False))
-        'open it with Ledger(path, create=True)'
-    """
+    """Name the options of the command where a message names the arguments of a function."""
     calls = re.compile(r"(\b\w+\([^()]*\))")  # what a call says is Python, and no option
     return "".join(piece if calls.fullmatch(piece) else _options_in(piece, options) for piece in calls.split(said))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted
 from .._sandbox.command import path_typed
 from ..errors import FileExists, UsageError
-from .saying import say
+from .terminal import say
 
 if TYPE_CHECKING:
     from .. import phones
@@ -47,12 +47,12 @@ def describe(clean: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Stream the list into its files, so that its size does not matter; they appear when all of it is judged."""
     from .. import phones
-    from .._results import streaming
+    from .._results import workbook
 
     paths = [path for path in (options.out, options.unusable) if path is not None]
     tally = phones.Tally()
     try:
-        with streaming.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
+        with workbook.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
             written = dict(zip(paths, tables, strict=True))
             for cleaned in _cleaned(options, tally):
                 for path, rows in ((options.out, cleaned.rows), (options.unusable, cleaned.unusable)):

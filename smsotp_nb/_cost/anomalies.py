@@ -16,9 +16,8 @@ from .._pandas import STR
 from .._phones import country_name
 from .._results import contract
 from ..errors import UsageError
-from .daily import daily
 from .expected_range import WEEK, Floats, Judged, of_averages, of_shares
-from .sources import Source, records
+from .sources import Source, daily, records
 
 _GAP: Final = 3  # usual days between two unusual ones that are still one finding
 _MOST: Final = 0.5  # of an excess: what has more is its cause

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import factorial
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -326,7 +326,7 @@ def _blocks(bridge: Bridge, total: dict[str, Any]) -> list[Table]:
     )
     heads = ("", "Change", "Messages", "Shares", "Parts", "Price of a part")
     title = "What changed most" + (f", {total['currency']}" if len(bridge.totals) > 1 else "")
-    align = cast("tuple[Align, ...]", ("left", *["right"] * 5))
+    align: tuple[Align, ...] = ("left", "right", "right", "right", "right", "right")
     said = and_more(more, ".groups")
     return [steps, *([Table(heads, rows, align, title, said)] if rows else [])]
 

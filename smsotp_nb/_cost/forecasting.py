@@ -10,16 +10,15 @@ import pandas as pd
 from .. import _dates as dates
 from .._calling import given, in_our_words, not_a, not_choice, not_number, not_zone, refuse
 from .._cards import Bar, Block, Card, Note, Table, WithCard, about, and_more, counted, money, share
+from .._cards.blocks import Align
 from .._pandas import STR
 from .._phones import country_name
 from .._planning import Plan
 from .._results import contract
 from ..errors import UsageError
-from . import month_ahead, plan_ahead
-from .backtest import LEAST, Tried, margin, missed, reached
-from .daily import daily
-from .month_ahead import BASELINE, WAYS, Floats, Span
-from .sources import Source, records
+from . import ahead
+from .ahead import BASELINE, LEAST, WAYS, Floats, Span, Tried, margin, missed, reached
+from .sources import Source, daily, records
 
 Method = Literal["best", "smoothing", "weekly pattern"]
 TOO_SHORT: Final = "none: the history is too short"
@@ -141,7 +140,7 @@ def _of_month(rows: pd.DataFrame, month: str | None, until: object, methods: lis
     span = Span((max(first, end) - end).days, (last - end).days)
     priced = rows.dropna(subset=["currency"])
     series = {str(currency): _series(part, end) for currency, part in priced.groupby("currency", sort=True)}
-    needed = month_ahead.least(span)
+    needed = ahead.least(span)
     if all(len(days) < needed for days in series.values()):
         longest = max((len(days) for days in series.values()), default=0)
         raise UsageError(
@@ -149,7 +148,7 @@ def _of_month(rows: pd.DataFrame, month: str | None, until: object, methods: lis
             "longer history, or a month that is nearer"
         )
     tried = {
-        currency: month_ahead.backtests(days, span, [*dict.fromkeys([*methods, BASELINE])], currency=currency, end=end)
+        currency: ahead.month_backtests(days, span, [*dict.fromkeys([*methods, BASELINE])], currency=currency, end=end)
         for currency, days in series.items()
         if len(days) >= needed
     }
@@ -214,7 +213,7 @@ def _month_total(
     methods: list[str],
     level: float,
 ) -> dict[str, Any]:
-    method, currency = month_ahead.chosen(tried, methods), tried[0].currency
+    method, currency = ahead.chosen(tried, methods), tried[0].currency
     billed = _billed_since(rows, currency, first)
     total = _total(currency, WAYS[method](days, span), [one for one in tried if one.method == method], level)
     for name in ("expected", "low", "high"):
@@ -240,9 +239,9 @@ def _total(currency: str, expected: float, tried: list[Tried], level: float) -> 
 
 
 def _of_plan(rows: pd.DataFrame, plan: Plan, level: float) -> Forecast:
-    history = plan_ahead.history(rows)
-    groups, left_out = plan_ahead.groups(history, plan)
-    tried = plan_ahead.backtests(history)
+    history = ahead.history(rows)
+    groups, left_out = ahead.groups(history, plan)
+    tried = ahead.plan_backtests(history)
     totals = [
         _plan_total(
             str(currency), float(part["expected"].sum()), [one for one in tried if one.currency == currency], level
@@ -255,7 +254,7 @@ def _of_plan(rows: pd.DataFrame, plan: Plan, level: float) -> Forecast:
             "and the plan has no rates; plan(rates=...) with rates gives plan.estimate an amount"
         )
     if all(total["method"] == TOO_SHORT for total in totals):
-        raise UsageError(plan_ahead.lacking(rows, groups, tried))
+        raise UsageError(ahead.lacking(rows, groups, tried))
     return Forecast(plan.campaign, _totals(totals), _tests(tried), _groups(groups), left_out)
 
 
@@ -350,7 +349,8 @@ def _countries(made: Forecast, currency: str) -> list[Table]:
     )
     more = and_more(len(mine) - len(rows), ".groups")
     heads = ("Country", "Messages", "Parts, estimated", "Price of a part", "It was", f"Expected, {currency}")
-    return [Table(heads, rows, ("left", *["right"] * 5), "By country", more)] if rows else []  # type: ignore[arg-type]
+    align: tuple[Align, ...] = ("left", "right", "right", "right", "right", "right")
+    return [Table(heads, rows, align, "By country", more)] if rows else []
 
 
 def _tried_table(tests: pd.DataFrame, row: dict[str, Any]) -> Table:
@@ -369,7 +369,7 @@ def _why(row: dict[str, Any]) -> list[Note]:
     """Say which method was used and why, and where the interval comes from."""
     notes = []
     off = f"off by {share(row['off'])} on average"
-    if row["method"] == plan_ahead.METHOD:
+    if row["method"] == ahead.METHOD:
         notes.append(Note("i", f"Learned rates were {off} in earlier campaigns."))
     elif row["method"] == BASELINE:
         notes.append(Note("i", f"The weekly pattern is used: nothing that was tried was better. It was {off}."))
@@ -382,7 +382,7 @@ def _why(row: dict[str, Any]) -> list[Note]:
 
 
 def _earlier(row: dict[str, Any]) -> str:
-    return "campaigns" if row["method"] == plan_ahead.METHOD else "days"
+    return "campaigns" if row["method"] == ahead.METHOD else "days"
 
 
 def _notes(made: Forecast) -> list[Note]:

@@ -19,8 +19,7 @@ from .._pandas import STR
 from .._recipients import read_recipients
 from .._results import contract
 from ..errors import UsageError
-from .invoice_card import card_of
-from .invoice_lines import FIELDS, lines_of
+from .invoice_lines import FIELDS, card_of, lines_of
 from .sources import Source
 
 MATCHES: Final[dict[str, str]] = {

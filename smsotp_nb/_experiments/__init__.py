@@ -1,10 +1,9 @@
 """Experiments: did a campaign earn its money?
 
-``joining`` brings outcomes to the people they belong to, ``shares`` and ``amounts`` compare two arms, ``prices`` says
-what an extra outcome cost, ``ratio`` checks the sizes of the arms, ``reading`` puts all of it into a table, ``words``
-into sentences and ``picture`` into a card; ``exploring`` looks at segments, ``power`` is asked before, and
-``calibrating`` tries the method on one's own outcomes. ``experiment`` is all of it as a person declares it:
-``declaring`` checks that, ``drawing`` draws, ``assigning`` records, ``split`` shows the arms, and ``contacting`` brings
-back who was sent what. The libraries of statistics are the extra ``smsotp_nb[statistics]``, loaded by ``library`` when
-first needed.
+- ``experiment``: an experiment as a person declares and reads it; ``recalling``: one that is recorded, for the forms
+- ``declaring``: what was declared, checked; ``assigning``: arms drawn and recorded; ``split``: the arms of a list
+- ``contacting``: who was sent what; ``joining``: outcomes of the people they belong to
+- ``statistics``: intervals, and the check of the arms' sizes; ``comparing``: arms, also by the values of a stratum
+- ``reading``: all of it as a table, with ``words`` in sentences and ``picture`` as a card and a chart
+- ``power``: what can be seen at all, and the method, tried on one's own outcomes
 """

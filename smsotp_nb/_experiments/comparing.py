@@ -1,20 +1,53 @@
-"""Every arm against the holdout and the arms against each other, as tables."""
+"""Arms compared: outcome by outcome, what an extra one cost, and by the values of a stratum."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
-from . import amounts, sequential, shares
-from .amounts import Amounts
-from .joining import HOLDOUT
-from .library import several
-from .prices import NO_PRICE, per_extra
-from .shares import Comparison, Share
+from . import statistics
+from .joining import HOLDOUT, Joined
+from .statistics import Amounts, Comparison, Share, several
+
+
+class Price(NamedTuple):
+    """From and to, in the currency of the cost; ``high`` is infinite where there is no upper limit.
+
+    Both are NaN where no positive price fits: the interval of the effect lies below nothing.
+    """
+
+    low: float
+    high: float
+
+
+NO_PRICE = Price(math.nan, math.nan)
+
+
+def per_extra(cost: float, low: float, high: float) -> Price:
+    """Return the prices that an exact cost and the interval of the extra outcomes leave possible.
+
+    Fieller (1954) keeps every ratio that the data do not contradict: a price is kept when ``cost / price`` lies within
+    the interval of the extra outcomes. What was billed is known exactly, so that only the outcomes vary.
+
+    Args:
+        cost: what was billed for the arm.
+        low: lower limit of the extra outcomes.
+        high: their upper limit.
+
+    Example:
+        >>> per_extra(300.0, 20.0, 100.0)
+        Price(low=3.0, high=15.0)
+        >>> per_extra(300.0, -20.0, 100.0)
+        Price(low=3.0, high=inf)
+    """
+    if not high > 0 or not cost > 0:
+        return NO_PRICE
+    return Price(cost / high, cost / low if low > 0 else math.inf)
+
 
 Measure = Share | Amounts
 ARMS: Final = (
@@ -30,22 +63,22 @@ def compare(arm: Measure, base: Measure, *, level: float, elapsed: float | None 
     The interval of a look keeps the shape of the usual one, which knows how skewed the outcome is, and is stretched.
     """
     if elapsed is not None:
-        return _at_a_look(arm, base, level=level, times=sequential.stretch(elapsed, level=level))
+        return _at_a_look(arm, base, level=level, times=statistics.stretch(elapsed, level=level))
     if isinstance(arm, Share) and isinstance(base, Share):
-        return shares.compare(arm, base, level=level)
+        return statistics.compare_shares(arm, base, level=level)
     assert isinstance(arm, Amounts)
     assert isinstance(base, Amounts)
-    return amounts.compare(arm, base, level=level)
+    return statistics.compare_amounts(arm, base, level=level)
 
 
 def _at_a_look(arm: Measure, base: Measure, *, level: float, times: float) -> Comparison:
     """Return the wider interval; the p-value of a single look would not hold."""
     method = f"at every look, {times:.1f} times as wide"
     if isinstance(arm, Share) and isinstance(base, Share):
-        wide = sequential.wider(level, times)
+        wide = statistics.wider(level, times)
         if wide == 1:  # in the first hours: too wide for a float, so all that a difference of shares can be
             return Comparison(arm.value - base.value, -1.0, 1.0, math.nan, method)
-        return shares.compare(arm, base, level=wide)._replace(p=math.nan, method=method)
+        return statistics.compare_shares(arm, base, level=wide)._replace(p=math.nan, method=method)
     one = compare(arm, base, level=level)
     low, high = (
         one.difference - times * (one.difference - one.low),
@@ -137,12 +170,7 @@ def pairs(
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for their number by Holm's method; missing ones stay missing.
-
-    Example:
-        >>> holm([0.01, 0.04, 0.03])
-        [0.03, 0.06, 0.06]
-    """
+    """Return p-values adjusted for their number by Holm's method; missing ones stay missing."""
     known = [p for p in values if not math.isnan(p)]
     if len(known) < 2:
         return list(values)
@@ -158,3 +186,34 @@ def table(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> pd.DataFra
     kinds = {name: "int64" if name in counts else "float64" for name in names if name not in {*texts, "settled"}}
     made = frame.astype(kinds)
     return made.assign(settled=made["settled"].eq(True).astype("bool")) if "settled" in names else made
+
+
+SEGMENTS: Final = ("segment", "outcome", "arm", "people", "value", "difference", "low", "high")
+_FEW: Final = 2  # people of an arm, from which on it can be compared
+
+
+def explore(found: Joined, segments: pd.Series[Any], *, level: float) -> pd.DataFrame:
+    """Return the difference of each arm from the holdout within each segment.
+
+    All intervals together share the error (Bonferroni); there is no p-value, because nothing is claimed.
+    """
+    named = segments.astype(object).where(segments.notna(), None)
+    pieces = [(name, (named == name).to_numpy("bool")) for name in sorted(named.dropna().unique(), key=str)]
+    arms = [arm for arm in found.arms if arm != HOLDOUT]
+    number = len(pieces) * len(arms) * len(found.kinds)
+    each = 1 - (1 - level) / max(number, 1)
+    return table([row for name, within in pieces for row in _of(name, found, within, each)], SEGMENTS)
+
+
+def _of(name: Hashable, found: Joined, within: Any, level: float) -> list[dict[str, Any]]:
+    rows = []
+    for outcome in found.kinds:
+        measured = found.measured(outcome, within)
+        base = measured.get(HOLDOUT)
+        for arm, of in measured.items():
+            if arm == HOLDOUT or base is None or min(of.people, base.people) < _FEW:
+                continue
+            one = compare(of, base, level=level)
+            row = {"segment": str(name), "outcome": outcome, "arm": arm, "people": of.people, "value": of.value}
+            rows.append(row | {"difference": one.difference, "low": one.low, "high": one.high})
+    return rows

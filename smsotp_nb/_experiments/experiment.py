@@ -16,13 +16,12 @@ from .._moments import Now, microseconds, utc_now
 from .._policy import Policy, Window, written
 from ..columns import require
 from ..errors import UsageError
-from . import assigning, calibrating, contacting, power, reading, split
-from .calibrating import Calibration
+from . import assigning, contacting, power, reading, split
 from .declaring import declare, not_a_stratum
-from .library import distributions
-from .power import Power
+from .power import TIMES, Calibration, Power
 from .reading import Reading
 from .split import Split
+from .statistics import distributions
 
 _CALLER = 4  # frames above the warning of a purge
 
@@ -134,7 +133,7 @@ class Experiment(cards.WithCard):
         people: int,
         on: str | None = None,
         amount: str | None = None,
-        splits: int = calibrating.SPLITS,
+        splits: int = TIMES,
         level: float = 0.95,
         seed: int = 0,
     ) -> Calibration:
@@ -153,7 +152,7 @@ class Experiment(cards.WithCard):
             UsageError: there are fewer people than units with an outcome, or a column is missing.
         """
         asked = self._declared
-        return calibrating.calibrate(
+        return power.calibrate(
             outcomes,
             on=asked.unit if on is None else on,
             people=people,

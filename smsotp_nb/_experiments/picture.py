@@ -11,7 +11,7 @@ import pandas as pd
 from .._cards import MISSING, Bar, Block, Card, Note, Table, money, number
 from . import words
 from .joining import HOLDOUT
-from .ratio import Ratio
+from .statistics import Ratio
 from .words import Facts
 
 _STATES: Final = {

@@ -18,10 +18,10 @@ from .._moments import Now, utc_now
 from .._pandas import lent
 from .._wire import amount as from_micros
 from ..errors import UsageError
-from . import comparing, exploring, picture, ratio, words
+from . import comparing, picture, statistics, words
 from .declaring import ASSIGNMENT
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
-from .ratio import Ratio
+from .statistics import Ratio
 
 State = Literal["waiting", "uneven", "early", "sequential", "read"]
 KINDS: Final = ("binary", "amount")
@@ -45,7 +45,7 @@ class Reading(WithCard):
     ratio: Ratio | None
     costs: Mapping[str, Mapping[str, float]]
     facts: words.Facts
-    exploration: pd.DataFrame = field(default_factory=lambda: comparing.table((), exploring.SEGMENTS))
+    exploration: pd.DataFrame = field(default_factory=lambda: comparing.table((), comparing.SEGMENTS))
 
     def sentence(self) -> str:
         """Return a paragraph that may be quoted; it never says more than the intervals.
@@ -85,27 +85,17 @@ def read(
 ) -> Reading:
     """Read an experiment: outcomes by the arm each person was assigned to, whatever became of the message.
 
+    Arguments are those of `Experiment.read`, and besides:
+
     Args:
-        assigned: a row for each unit: ``unit``, ``arm`` (the holdout is ``"holdout"``), ``at`` (UTC, of the send, or of
-            the holdout's neighbours), ``contacted`` (bool), ``cost`` (float64, billed) and its ``currency``. Where it
-            has them, ``in_doubt`` and ``unpriced`` (int64: messages that are not in the cost) and ``elsewhere`` (str:
-            another campaign that texted the unit) are told of.
-        outcomes: a row for each outcome.
-        on: its column with the unit.
-        at: its column with the time, with a zone.
-        amount: its column with the amount, for an outcome of kind ``amount`` that has no column of its name.
+        assigned: a row for each unit, as `Experiment.assigned` returns them; ``in_doubt``, ``unpriced`` and
+            ``elsewhere`` may be missing.
         kinds: ``binary`` or ``amount`` for each outcome. A binary outcome is any row, or a true one in its own column.
         window: how long after its send an outcome counts for a unit.
         read_on: the reading day, named before; by default when the last window closes.
-        early: read before the reading day: True labels what is read, ``"sequential"`` gives intervals that hold at
-            every look.
         weights: the declared share of each arm, for the sample-ratio check; the arms are shown in this order.
-        currency: of the amounts.
-        explore: a column of the assignment whose segments are compared, too: for ideas, nothing is claimed of them.
         level: coverage of each interval.
-        name: of the experiment.
-        to_go: how many people its campaigns are still to text, which is said.
-        now: the clock.
+        to_go: how many people its campaigns are still to text.
 
     Raises:
         UsageError: nothing was sent yet, a unit is there twice, or a column is missing or holds something else.
@@ -128,7 +118,7 @@ def read(
     )
     day = read_on or (assigned["at"].max() + window).to_pydatetime()
     sizes = found.people()
-    checked = ratio.check(sizes, _weights(weights, sizes)) if weights else None
+    checked = statistics.check(sizes, _weights(weights, sizes)) if weights else None
     state = _state(now() < day, early, checked)
     doubt, unpriced = (_messages(assigned, found, name) for name in ("in_doubt", "unpriced"))
     facts = words.Facts(
@@ -165,7 +155,7 @@ def _explored(assigned: pd.DataFrame, found: Joined, explore: Hashable | None, l
     if explore is None:
         return None
     columns.require(explore, assigned.columns, where="explore=")
-    return exploring.explore(found, assigned[explore], level=level)
+    return comparing.explore(found, assigned[explore], level=level)
 
 
 def _check(assigned: pd.DataFrame, kinds: Mapping[str, str], window: timedelta, early: object) -> None:

@@ -12,11 +12,10 @@ from .. import _cards as cards
 from .._ledger import Statements, experiments
 from .._pandas import STR, lent
 from ..problems import in_words
-from . import ratio
+from . import statistics
 from .assigning import People, named
 from .declaring import HOLDOUT, Declared
-from .library import distributions
-from .ratio import RED, Ratio
+from .statistics import RED, Ratio, distributions
 
 if TYPE_CHECKING:
     pass
@@ -111,7 +110,7 @@ def split(
     table = sizes(arm, recorded, asked)
     without = arm.isna().to_numpy()
     left_out = pd.DataFrame({"to": people.to, "problem": people.problem})[without].set_axis(frame.index[without])
-    checked = ratio.check(dict(zip(table["arm"], table["people"].astype(int), strict=True)), asked.weights)
+    checked = statistics.check(dict(zip(table["arm"], table["people"].astype(int), strict=True)), asked.weights)
     with_arm = frame.assign(arm=arm.set_axis(frame.index))
     return Split(asked.name, table, checked, others, with_arm, left_out)
 

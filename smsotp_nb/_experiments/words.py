@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._cards import counted, money
 from .joining import AFTER, BEFORE, HOLDOUT, UNKNOWN
-from .ratio import Ratio
+from .statistics import Ratio
 
 MINUS: Final = "−"
 _SHOWN: Final = 3  # campaigns
@@ -174,23 +174,13 @@ def _kind(facts: Facts) -> str:
 
 
 def _signed(value: float, *, places: int = 2, down: bool = False) -> str:
-    """Return a number with its sign, rounded to the lower or the higher one.
-
-    Example:
-        >>> _signed(0.123), _signed(-0.123), _signed(0.129, down=True), _signed(-0.001)
-        ('+0.13', '−0.12', '+0.12', '0.00')
-    """
+    """Return a number with its sign, rounded to the lower or the higher one."""
     rounded = outwards(value, places=places, down=down)
     return f"{'+' if rounded > 0 else MINUS if rounded < 0 else ''}{abs(rounded):,.{places}f}"
 
 
 def outwards(value: float, *, places: int, down: bool) -> float:
-    """Return a limit rounded so that the interval never gets narrower.
-
-    Example:
-        >>> outwards(3.126, places=2, down=True), outwards(3.121, places=2, down=False)
-        (3.12, 3.13)
-    """
+    """Return a limit rounded so that the interval never gets narrower."""
     scaled = round(value * 10**places, 6)
     return float((math.floor(scaled) if down else math.ceil(scaled)) / 10**places)
 

@@ -114,12 +114,7 @@ class Progress:
 
 
 def money(micros: AnySeries) -> pd.Series:
-    """Return integer millionths as float64 amounts: the nearest double of each six-decimal value.
-
-    Example:
-        >>> money(pd.Series([7500, 38420000])).tolist()
-        [0.0075, 38.42]
-    """
+    """Return integer millionths as float64 amounts: the nearest double of each six-decimal value."""
     whole: pd.Series = as_pandas(micros)
     return (whole.astype("float64") / 1_000_000).round(6)
 
@@ -129,10 +124,6 @@ def micros(amounts: AnySeries) -> pd.Series:
 
     Raises:
         UsageError: an amount is infinite, too large to be exact, or has more than six decimal places.
-
-    Example:
-        >>> micros(pd.Series([0.0075, 38.42, None])).tolist()
-        [7500, 38420000, <NA>]
     """
     given: pd.Series = as_pandas(amounts)
     scaled = given.astype("float64") * 1_000_000

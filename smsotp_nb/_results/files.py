@@ -25,7 +25,7 @@ from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
 from .._showing import cited
 from ..errors import UsageError
-from . import quoted, workbook
+from . import cells, workbook
 from .cells import headed, joined, neutral_frame, restored, told
 from .contract import COLUMNS, check
 
@@ -89,12 +89,6 @@ def as_bytes(frame: pd.DataFrame, name: str) -> bytes:
 
     Raises:
         UsageError: as `write`.
-
-    Example:
-        >>> print(as_bytes(pd.DataFrame({"to": ["+12025550123"]}), "r.csv").decode("utf-8-sig"))
-        to
-        "+12025550123"
-        <BLANKLINE>
     """
     file = io.BytesIO()
     _writer(frame, Path(name))(file)
@@ -128,13 +122,6 @@ def write_book(
     Raises:
         FileExists: as `write`.
         UsageError: as `write`.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = write_book({"total": pd.DataFrame({"price": [0.5]})}, Path(folder) / "spent.xlsx")
-        ...     pd.read_excel(file, sheet_name="total")["price"].tolist()
-        [0.5]
     """
     _by_ending(Path(path), {".xlsx": workbook.write})
     sheets = {name: as_pandas(table) for name, table in tables.items()}
@@ -143,14 +130,7 @@ def write_book(
 
 
 def write_text(text: str, path: str | Path, *, overwrite: bool = False, inputs: Iterable[StrPath] = ()) -> Path:
-    """Write a text file as UTF-8, as safely as `write`, and return its path.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_text("Zoë", Path(folder) / "name.txt").read_text(encoding="utf-8")
-        'Zoë'
-    """
+    """Write a text file as UTF-8, as safely as `write`, and return its path."""
     return write_file(path, lambda file: file.write(text.encode("utf-8")), inputs=inputs, overwrite=overwrite)
 
 
@@ -242,7 +222,7 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, excel_safe: bool) -> None:
     flat = _flat(headed(frame))
-    quoted.write(neutral_frame(flat) if excel_safe else _told(flat), file, marked=excel_safe)
+    cells.write(neutral_frame(flat) if excel_safe else _told(flat), file, marked=excel_safe)
 
 
 def _told(flat: pd.DataFrame) -> pd.DataFrame:
@@ -257,22 +237,22 @@ def _read_csv(file: Path) -> pd.DataFrame:
     separator = max(",;\t", key=head.count)
     refuse_large(file, columns=head.count(separator) + 1)
     try:
-        cells = quoted.read(text, separator)
+        table = cells.read(text, separator)
     except pd.errors.ParserWarning:
         raise UsageError(f"{file.name!r} has a row with more cells than its header has names; correct it") from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UsageError(f"{file.name!r} cannot be read as UTF-8 CSV: {str(error).strip()}") from None
-    cells.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in cells.columns]
+    table.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in table.columns]
     if separator == ";":
-        cells = _points_for_commas(cells)
-    own = [position for position, name in enumerate(cells.columns) if name not in COLUMNS]
-    first = {at: int(cells.iloc[:, at].notna().to_numpy().argmax()) for at in own if cells.iloc[:, at].notna().any()}
+        table = _points_for_commas(table)
+    own = [position for position, name in enumerate(table.columns) if name not in COLUMNS]
+    first = {at: int(table.iloc[:, at].notna().to_numpy().argmax()) for at in own if table.iloc[:, at].notna().any()}
     bare = set(first) - _quoted(text.decode("utf-8-sig"), separator, first)
     columns = [
-        _plain_numbers(cells.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(cells.iloc[:, at])
-        for at in range(cells.shape[1])
+        _plain_numbers(table.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(table.iloc[:, at])
+        for at in range(table.shape[1])
     ]
-    return _unflattened(joined(columns, cells, restore=marked))
+    return _unflattened(joined(columns, table, restore=marked))
 
 
 def _as_it_is(column: pd.Series) -> pd.Series:

@@ -51,22 +51,12 @@ def write(questions: Questions, path: StrPath, *, inputs: Iterable[StrPath] = ()
 
 
 def asked(cell: str) -> str:
-    """Return the text of a cell as it was before `write` made it harmless.
-
-    Example:
-        >>> asked("'=1+1"), asked("+1 202 555 0123")
-        ('=1+1', '+1 202 555 0123')
-    """
+    """Return the text of a cell as it was before `write` made it harmless."""
     return workbook.unescaped(str(restored(pd.Series([cell], dtype=STR)).iat[0]))
 
 
 def harmless(texts: pd.Series) -> pd.Series:
-    """Return a column of text in which only what a spreadsheet could run has changed.
-
-    Example:
-        >>> harmless(pd.Series(["+1 (202) 555-0123", "+A1", "=1+1", "-5"])).tolist()
-        ['+1 (202) 555-0123', "'+A1", "'=1+1", "'-5"]
-    """
+    """Return a column of text in which only what a spreadsheet could run has changed."""
     numbers = [isinstance(text, str) and NUMBER.match(text) is not None for text in texts]
     return texts.where(pd.Series(numbers, index=texts.index, dtype="bool"), neutral(texts))
 

@@ -1,12 +1,12 @@
 """A local service that answers the same interface, with an inbox to look at. It texts nobody.
 
-What people use: ``facade`` (`Sandbox`), ``frames`` (its answers as pandas), ``command`` (``smsotp-nb sandbox``).
-The service: ``service`` (the three operations), ``choices`` (what the interface leaves open, and the numbers that make
-it answer in a special way), ``access`` (keys and signatures), ``wording`` (texts, templates), ``tariff`` (prices).
-What it remembers: ``state``, ``filing`` (accepted requests on their way into the tables), ``tables``, ``clock``.
-Around it: ``account`` (a request from its arrival to the journal), ``faults``, ``journal``, ``inbox``, ``expect`` (what
-a test expects, and the nearest misses). Over HTTP: ``server`` (the socket), ``gate`` (who is let in), ``serving``
-(requests to replies), ``desk`` (the addresses beside the interface), ``parameters`` (of an address).
+- ``facade``: `Sandbox`, which asks by ``asking``, with ``frames`` as answers; ``command``: ``smsotp-nb sandbox``
+- ``service``: the three operations; ``choices``: what the interface leaves open, and the numbers with special answers
+- ``messages``: texts, templates and prices; ``access``: keys and signatures, and who is let in
+- ``state``: what is remembered, and its clock; ``tables``: its file, and accepted requests on their way into it
+- ``account``: a request from its arrival to the journal; ``inbox``: the accepted messages
+- ``server``: the socket, and requests to replies; ``desk``: the addresses beside the interface, with ``parameters``
+- ``testing``: ``faults``, the ``journal`` of requests, and what a test ``expect``s, with the nearest misses
 """
 
 from typing import TYPE_CHECKING

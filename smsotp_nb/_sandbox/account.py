@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from .filing import Accepted
 from .service import INVALID_PARAMS, Answer, Service
 from .state import State
+from .tables import Accepted
 from .testing.faults import Fault, Faults, Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
 from .testing.journal import Headers, Journal, Told
 

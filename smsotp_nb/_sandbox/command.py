@@ -10,8 +10,8 @@ from .._calling import refuse
 from ..errors import UsageError
 from ..settings import sandbox_secrets
 from . import server
+from .access import not_token
 from .choices import Rules
-from .gate import not_token
 
 LONGEST = 1 << 14  # bytes of a file with a secret
 

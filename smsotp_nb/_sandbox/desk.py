@@ -15,8 +15,8 @@ from .. import _wire as wire
 from .._schema import FARTHEST
 from ..errors import UsageError
 from . import inbox, parameters
+from .access import HEADERS
 from .account import Account, Concerns
-from .gate import HEADERS
 from .service import money
 from .state import State
 from .testing import expect, faults, journal

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
-import re
-import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, get_args
 from urllib.parse import urlencode, urlsplit
 
 from .. import _cards as cards
@@ -23,6 +19,8 @@ from .._calling import (
     in_our_words,
     nearest,
     not_a,
+    not_all_text,
+    not_choice,
     not_list,
     not_mapping,
     not_number,
@@ -32,11 +30,11 @@ from .._calling import (
     refuse,
 )
 from .._services import SandboxService
-from .._showing import visible
-from ..errors import NotAsExpected, SmsOtpError, UsageError
+from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
+from .access import not_token
+from .asking import Asking, about, named, summed_up
 from .choices import Rules
-from .gate import not_token
 from .server import HOST, Server, is_loopback
 from .service import millionths
 from .testing.faults import Fault
@@ -46,35 +44,8 @@ if TYPE_CHECKING:
 
     from .._client import Client
 
-Found = TypeVar("Found")
-
-ANSWER_WITHIN: Final = 90.0  # seconds; waiting takes up to 80
-WHOLE_WITHIN: Final = 600.0  # seconds for all of an answer: an inbox may hold a million messages
-MOST_BYTES: Final = 1 << 30  # of one
 GLANCE: Final = 1.0  # seconds that a repr or a card may take: a traceback prints them, too
 _HOLDERS: weakref.WeakValueDictionary[Path, Sandbox] = weakref.WeakValueDictionary()
-
-
-def written(asked: Mapping[str, Any]) -> bytes:
-    """Return what a sandbox is asked for as JSON.
-
-    Raises:
-        UsageError: a value is of a kind that JSON does not have.
-
-    Example:
-        >>> written({"seconds": 5})
-        b'{"seconds": 5}'
-    """
-    refuse(*(f"{name}= must be text or a number, got {shown(value)}" for name, value in asked.items() if _odd(value)))
-    return json.dumps(asked).encode()
-
-
-def _odd(value: Any) -> bool:
-    try:
-        json.dumps(value)
-    except (TypeError, ValueError, RecursionError):
-        return True
-    return False
 
 
 class Sandbox:
@@ -126,7 +97,20 @@ class Sandbox:
         allow_hosts: Iterable[str] = (),
         token: str | None = None,
     ) -> None:
-        _refuse_wrong(port, state, seed, rules, faults, host, allow_hosts, token)
+        names = [allow_hosts] if isinstance(allow_hosts, str) else allow_hosts
+        seedless = isinstance(seed, bool) or not isinstance(seed, int | str | None)
+        refuse(
+            not_whole("port", port, least=0, most=65_535),
+            None if state is None else not_path("state", state, example="'sandbox.sqlite'") or _a_folder(state),
+            not_choice("variant", variant, get_args(wire.Variant)),
+            not_choice("form", form, get_args(wire.Form)),
+            f"seed= must be a whole number or text, got {shown(seed)}" if seedless else None,
+            None if rules is None else not_a("rules", rules, Rules, wanted="a sandbox.Rules(...)"),
+            not_list("faults", faults, of="faults, such as ['drop_after next=1']"),
+            not_text("host", host) or (None if host.isprintable() else f"host= must be a name, got {shown(host)}"),
+            not_list("allow_hosts", names, of="names") or not_all_text("allow_hosts", [*names]),
+            None if token is None else not_token("token=", token),
+        )
         held = None if state is None else Path(state).expanduser().resolve()
         holder = None if held is None else _HOLDERS.get(held)
         if holder is not None:
@@ -141,14 +125,14 @@ class Sandbox:
             rules=rules,
             faults=faults,
             host=host,
-            allow_hosts=allow_hosts,
+            allow_hosts=names,
             token=token,
         )
         server.start()
         self._end: weakref.finalize[[Server, int], Sandbox] | None = weakref.finalize(self, _end, server, os.getpid())
-        self._url, self._id, self._variant, self._form = server.url, server.account.state.id, variant, form
+        self._asking = Asking(server.url, server.token)
+        self._id, self._variant, self._form = server.account.state.id, variant, form
         self._secret = None if rules is None else Secret.of(rules.secret)
-        self._token = None if server.token is None else Secret(server.token)
         if held is not None:
             _HOLDERS[held] = self
 
@@ -177,9 +161,8 @@ class Sandbox:
         if urlsplit(url).scheme != "http" or not (is_loopback(url) or token):
             raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...) or is given token=, got {url!r}")
         box = cls.__new__(cls)
-        box._url = url.rstrip("/")
-        box._token = None if token is None else Secret(token)
-        box._id, box._variant, box._form = box._get("/sandbox.json", _about)
+        box._asking = Asking(url.rstrip("/"), token)
+        box._id, box._variant, box._form = box._asking.get("/sandbox.json", about)
         box._secret, box._end = None, None
         return box
 
@@ -205,12 +188,12 @@ class Sandbox:
             name: Secret.of(value) if name.startswith("access_key") else value for name, value in settings.items()
         }
         chosen: dict[str, Any] = {
-            "base_url": self._url,
+            "base_url": self._asking.url,
             "access_key_id": "sandbox",
             "access_key_secret": self._secret,
             "variant": self._variant,
             "form": self._form,
-            "service": SandboxService.of(self._id, self._url),
+            "service": SandboxService.of(self._id, self._asking.url),
         }
         unknown = [name for name in settings if name not in Settings.__slots__]
         if unknown:
@@ -225,17 +208,17 @@ class Sandbox:
     @property
     def url(self) -> str:
         """The address, ``http://127.0.0.1:<port>``."""
-        return self._url
+        return self._asking.url
 
     @property
     def token(self) -> str | None:
         """The token that others need to read it; None if only this machine reaches it."""
-        return None if self._token is None else self._token.reveal()
+        return None if self._asking.token is None else self._asking.token.reveal()
 
     @property
     def balance(self) -> Decimal:
         """The remaining balance, in the currency of the variant."""
-        return self._get("/sandbox.json", lambda found: Decimal(found["balance"]))
+        return self._asking.get("/sandbox.json", lambda found: Decimal(found["balance"]))
 
     @property
     def inbox(self) -> pd.DataFrame:
@@ -246,7 +229,7 @@ class Sandbox:
         """
         from . import frames  # pandas: not for those who only run the service
 
-        return self._get("/inbox.json", lambda found: frames.messages(found["messages"]))
+        return self._asking.get("/inbox.json", lambda found: frames.messages(found["messages"]))
 
     @property
     def requests(self) -> pd.DataFrame:
@@ -266,7 +249,7 @@ class Sandbox:
         """
         from . import frames  # pandas: not for those who only run the service
 
-        return self._get("/requests.json", lambda found: frames.requests(found["requests"]))
+        return self._asking.get("/requests.json", lambda found: frames.requests(found["requests"]))
 
     @in_our_words
     def code(self, to: str, *, wait: float = 0.0) -> str | None:
@@ -281,7 +264,7 @@ class Sandbox:
         wrong = None if named else f"to= must be a number in E.164, with its plus, got {shown(to)}"
         refuse(wrong, not_number("wait", wait, of="seconds"))
         asked = urlencode({"to": to, "kind": "passcode", "newest": 1, "limit": 1, "wait": wait})
-        return self._get(
+        return self._asking.get(
             f"/inbox.json?{asked}", lambda found: str(found["messages"][0]["code"]) if found["messages"] else None
         )
 
@@ -314,13 +297,8 @@ class Sandbox:
 
         if given is not None:
             refuse(not_mapping("given", given, example="{'text': 'Hi'}"))
-        asked = dict(given or {}) | {_name(field): value for field, value in fields.items()}
-        odd = [field for field, value in asked.items() if not isinstance(value, str | int | float | bool | None)]
-        refuse(*(f"{field}= must be one text or number, got {shown(asked[field])}" for field in odd))
-        status, found = self._asked("POST", "/expect.json", json.dumps(asked).encode())
-        if status == 409:
-            raise self._understood(found, _not_as_expected)
-        return self._understood(good(status, found), lambda found: frames.messages(found["messages"]))
+        expected = {**(given or {}), **named(fields)}
+        return self._asking.expected(expected, lambda found: frames.messages(found["messages"]))
 
     def clear(self) -> None:
         """Delete every accepted message and every recorded request; balance and passcodes are kept.
@@ -334,7 +312,7 @@ class Sandbox:
             ...     len(box.inbox)
             0
         """
-        self._call("DELETE", "/inbox.json", None)
+        self._asking.call("DELETE", "/inbox.json")
 
     @in_our_words
     def top_up(self, amount: str | float | Decimal) -> Decimal:
@@ -346,7 +324,7 @@ class Sandbox:
             Decimal('2.500000')
         """
         more = {"add": str(wire.amount(millionths(amount)))}
-        return self._post("/balance.json", more, lambda found: Decimal(found["balance"]))
+        return self._asking.post("/balance.json", more, lambda found: Decimal(found["balance"]))
 
     @in_our_words
     def advance(self, seconds: float) -> datetime:
@@ -363,17 +341,19 @@ class Sandbox:
         hint = "; of a timedelta give its .total_seconds()" if isinstance(seconds, timedelta) else ""
         wrong = not_number("seconds", seconds, of="seconds to move the clock on", least=float("-inf"))
         refuse(wrong and wrong + hint)
-        return self._post("/clock.json", {"advance": seconds}, lambda found: datetime.fromisoformat(found["now"]))
+        return self._asking.post(
+            "/clock.json", {"advance": seconds}, lambda found: datetime.fromisoformat(found["now"])
+        )
 
     @property
     def ahead(self) -> float:
         """Seconds that the sandbox's clock is ahead of the machine's; negative if it is behind."""
-        return self._get("/clock.json", lambda found: float(found["ahead"]))
+        return self._asking.get("/clock.json", lambda found: float(found["ahead"]))
 
     @property
     def faults(self) -> tuple[Fault, ...]:
         """The faults that are switched on."""
-        return self._get("/faults.json", lambda found: tuple(Fault(**fault) for fault in found["faults"]))
+        return self._asking.get("/faults.json", lambda found: tuple(Fault(**fault) for fault in found["faults"]))
 
     @in_our_words
     def fault(self, kind: str, **settings: Any) -> None:
@@ -398,70 +378,33 @@ class Sandbox:
             ['throttle, next 1, seconds 2']
         """
         told = asdict(Fault.read(fault))
-        self._call("POST", "/faults.json", written({name: value for name, value in told.items() if value is not None}))
+        self._asking.call("POST", "/faults.json", {name: value for name, value in told.items() if value is not None})
 
     @in_our_words
     def clear_faults(self, kind: str | None = None) -> None:
         """Switch off the faults of one kind, or all of them."""
-        self._call("DELETE", "/faults.json" if kind is None else f"/faults.json?{urlencode({'kind': kind})}", None)
+        self._asking.call("DELETE", "/faults.json" if kind is None else f"/faults.json?{urlencode({'kind': kind})}")
 
     def __repr__(self) -> str:
-        return f"Sandbox({self._url}, {self._summary()})"
+        return f"Sandbox({self._asking.url}, {self._summary()})"
 
     def card(self) -> cards.Card:
         """Return a short card: address, balance, messages."""
-        return cards.Card("Sandbox", self._summary(), closing=f"It texts nobody. Address: {self._url}")
+        return cards.Card("Sandbox", self._summary(), closing=f"It texts nobody. Address: {self._asking.url}")
 
     def _repr_html_(self) -> str:
-        link = f'<a href="{cards.safe(self._url)}" target="_blank" rel="noopener">Open the inbox</a>'
+        link = f'<a href="{cards.safe(self._asking.url)}" target="_blank" rel="noopener">Open the inbox</a>'
         return f'{self.card().html()}<p class="mathjax_ignore" style="margin:.3em 0">{link}</p>'
 
     def _summary(self) -> str:
         try:
-            about = good(*self._asked("GET", "/sandbox.json", None, within=GLANCE))
+            reply = self._asking.call("GET", "/sandbox.json", within=GLANCE)
         except SmsOtpError:
             return "not running, or busy"
         try:
-            return _summed_up(about)
+            return summed_up(reply)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return "not a sandbox"
-
-    # Over HTTP also in the same process, so that a sandbox elsewhere is no special case.
-
-    def _get(self, path: str, read: Callable[[Any], Found]) -> Found:
-        return self._understood(self._call("GET", path, None), read)
-
-    def _post(self, path: str, fields: dict[str, Any], read: Callable[[Any], Found]) -> Found:
-        return self._understood(self._call("POST", path, written(fields)), read)
-
-    def _understood(self, found: Any, read: Callable[[Any], Found]) -> Found:
-        """Return what a reply says, read by a function; what is no reply of a sandbox is an error of ours."""
-        try:
-            return read(found)
-        except SmsOtpError:
-            raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            raise SmsOtpError(f"What answers at {self._url} is not a sandbox of this version.") from None
-
-    def _call(self, method: str, path: str, body: bytes | None) -> Any:
-        return good(*self._asked(method, path, body))
-
-    @in_our_words  # the token is among its variables, and properties are not wrapped
-    def _asked(self, method: str, path: str, body: bytes | None, *, within: float = ANSWER_WITHIN) -> tuple[int, Any]:
-        where = urlsplit(self._url)
-        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=within)
-        headers = {"Content-Type": "application/json"} if body else {}
-        headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token.reveal()}"}
-        try:
-            connection.request(method, path, body, headers)
-            reply = connection.getresponse()
-            return reply.status, json.loads(_whole(reply, time.monotonic() + WHOLE_WITHIN))
-        except (OSError, http.client.HTTPException, ValueError, RecursionError):
-            raise SmsOtpError(
-                f"No sandbox answers at {self._url}. Start one with Sandbox(), or check the port."
-            ) from None
-        finally:
-            connection.close()
 
     @property
     def _ended(self) -> bool:
@@ -483,23 +426,6 @@ class Sandbox:
 def _a_folder(state: object) -> str | None:
     folder = isinstance(state, str | os.PathLike) and Path(state).expanduser().is_dir()
     return f"state={shown(str(state))} is a folder; name a file in it, such as 'sandbox.sqlite'" if folder else None
-
-
-def _refuse_wrong(
-    port: object, state: object, seed: object, rules: object, faults: object, host: object, names: object, token: object
-) -> None:
-    """Refuse arguments of the wrong kind; the server checks the rest itself."""
-    seedless = isinstance(seed, bool) or not isinstance(seed, int | str | None)
-    refuse(
-        not_whole("port", port, least=0, most=65_535),
-        None if state is None else not_path("state", state, example="'sandbox.sqlite'") or _a_folder(state),
-        f"seed= must be a whole number or text, got {shown(seed)}" if seedless else None,
-        None if rules is None else not_a("rules", rules, Rules, wanted="a sandbox.Rules(...)"),
-        not_list("faults", faults, of="faults, such as ['drop_after next=1']"),
-        not_text("host", host) or (None if str(host).isprintable() else f"host= must be a name, got {shown(host)}"),
-        not_list("allow_hosts", names, of="names"),
-        None if token is None else not_token("token=", token),
-    )
 
 
 def client_of(service: Client | Sandbox, *, what: str) -> Client:
@@ -528,57 +454,3 @@ def client_of(service: Client | Sandbox, *, what: str) -> Client:
 def _end(server: Server, pid: int) -> None:
     if os.getpid() == pid:  # a forked child holds no thread of its parent
         server.close()
-
-
-def _about(found: Any) -> tuple[Any, Any, Any]:
-    """Return what a sandbox says of itself: its id, its variant and the form of its requests."""
-    return found["id"], found["variant"], found["form"]
-
-
-def _whole(reply: http.client.HTTPResponse, until: float) -> bytes:
-    """Return the body of a reply, in time and of bounded size.
-
-    Raises:
-        TimeoutError, ValueError: it is neither.
-    """
-    found = bytearray()
-    while piece := reply.read1(1 << 20):
-        found += piece
-        if len(found) > MOST_BYTES:
-            raise ValueError("longer than what a sandbox says")
-        if time.monotonic() > until:
-            raise TimeoutError
-    return bytes(found)
-
-
-def _not_as_expected(found: Any) -> NotAsExpected:
-    near = tuple(_masked(words) for words in found["misses"])
-    lines = "".join(f"\n  nearest: {words}" for words in near)
-    return NotAsExpected(_masked(found["error"]) + lines, found=found["found"], misses=near)
-
-
-def _summed_up(about: Mapping[str, Any]) -> str:
-    messages = cards.counted(about["messages"], "message")
-    return f"{messages}, balance {visible(about['currency'])} {Decimal(about['balance']):,.2f}"
-
-
-def good(status: int, found: Any) -> Any:
-    if status != 200:
-        raise UsageError(str(found.get("error", status)) if isinstance(found, dict) else str(status))
-    return found
-
-
-def _name(field: str) -> str:
-    """Return a keyword argument as `Expectation.read` names it.
-
-    Example:
-        >>> _name("text_matches"), _name("template_id")
-        ('text~', 'templateId')
-    """
-    plain = field.removesuffix("_matches")
-    named = "templateId" if plain == "template_id" else plain
-    return named if plain == field else f"{named}~"
-
-
-def _masked(words: str) -> str:
-    return re.sub(r"\+\d{6,15}", lambda found: wire.mask(found[0]), words)

@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Final
 
 from .. import parts
 from . import parameters
-from .clock import moment
-from .filing import Accepted
 from .service import money
-from .state import State
+from .state import State, moment
+from .tables import Accepted
 
 COLUMNS: Final = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
 KINDS: Final = {"passcode": "r.action = 'otp.send'", "message": "r.action <> 'otp.send'"}

@@ -19,10 +19,6 @@ def read(query: Mapping[str, str], readers: Readers) -> dict[str, Any]:
 
     Raises:
         UsageError: a parameter is unknown or has a value that cannot be used.
-
-    Example:
-        >>> read({"limit": "5", "newest": "1", "to": ""}, {"limit": whole, "newest": flag, "to": number})
-        {'limit': 5, 'newest': True}
     """
     unknown = sorted(set(query) - set(readers))
     if unknown:
@@ -84,24 +80,14 @@ def whole(text: str) -> int:
 
 
 def integer(value: Any) -> int | None:
-    """Return a JSON value as an integer, or None; 5.0 counts as an integer, as in JSON Schema.
-
-    Example:
-        >>> integer(5.0), integer(5.5), integer(True), integer("5")
-        (5, None, None, None)
-    """
+    """Return a JSON value as an integer, or None; 5.0 counts as an integer, as in JSON Schema."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return int(value) if isinstance(value, int) or value.is_integer() else None
 
 
 def json_number(text: str) -> int | float:
-    """Read a JSON number with a point or an exponent; 5.0 becomes an integer.
-
-    Example:
-        >>> json_number("5.0"), json_number("5.5")
-        (5, 5.5)
-    """
+    """Read a JSON number with a point or an exponent; 5.0 becomes an integer."""
     value = float(text)
     return int(value) if value.is_integer() else value
 

@@ -1,36 +1,247 @@
-"""The sandbox's service over HTTP, on loopback unless told otherwise, in a thread of its own or in the foreground."""
+"""From an HTTP request to its reply: who is admitted, which operation or address is meant, what went wrong."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import signal
 import socket
+import struct
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal
+from http.cookies import SimpleCookie
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_args
+from posixpath import normpath
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from .. import _wire as wire
-from .._calling import not_all_text, not_choice, refuse
 from ..errors import SmsOtpWarning, UsageError
-from . import gate
-from .account import Account
+from . import access
+from .access import Gate
+from .account import Account, Received
 from .choices import Rules
-from .desk import Desk
-from .gate import Gate
-from .service import MAX_BYTES, Service, millionths
-from .serving import OneLine, Serving, log
+from .desk import ASSETS, Desk, as_json
+from .service import INVALID_PARAMS, MAX_BYTES, Answer, Service, millionths
 from .state import State
 from .tables import BROKEN, unreadable
-from .testing.faults import Fault, Faults
+from .testing.faults import Fault, Faults, Outcome
+
+REQUEST_ID: Final = "X-Uni-Request-Id"  # beyond the interface; one client in the field compares its case
+UNAUTHORIZED: Final = "105001"
+RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
+
+MOST_ADDRESSES: Final = 200
+UNREADABLE: Final = (HttpProcessingError, web.RequestPayloadError)
+
+Handler = Callable[[Any], Awaitable[web.StreamResponse]]
+
+log = logging.getLogger("smsotp_nb.sandbox")
+
+
+class OneLine(logging.LoggerAdapter[logging.Logger]):
+    """Logs bytes that are not HTTP in one line; errors of our own keep their traceback."""
+
+    def exception(self, msg: object, *args: object, exc_info: Any = True, **kwargs: Any) -> None:
+        if isinstance(exc_info, UNREADABLE):
+            # its message cites the address of the request, in which the key stands
+            self.warning("a request that is no HTTP was refused: %s", type(exc_info).__name__)
+        else:
+            super().exception(msg, *args, exc_info=exc_info, **kwargs)
+
+
+class Address(NamedTuple):
+    """Where a request goes: its path, its query, and whether the path is the root."""
+
+    path: str
+    query: Mapping[str, str]
+    is_root: bool
+
+
+class Serving:
+    """Answers every request of one sandbox.
+
+    Args:
+        guard: decides who is admitted.
+        account: answers the operations.
+        routes: answer the sandbox's own addresses.
+    """
+
+    def __init__(self, guard: access.Gate, account: Account, routes: list[web.RouteDef]) -> None:
+        self._gate = guard
+        self._account = account
+        self._handlers: dict[tuple[str, str], Handler] = {(route.method, route.path): route.handler for route in routes}
+        self._paths = {route.path for route in routes}
+        self._addresses: dict[str, Address] = {}
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        path, query, is_root = self._address(request)
+        is_operation = is_root and request.method == "POST"
+        asked = access.Asked(request.method, path, query, request.headers, _reached(request))
+        refusal = self._gate.of_strangers(asked)
+        if is_operation and refusal is None:
+            return await self._operation(request, query)
+        if is_operation or path not in self._paths:
+            return await self._stray(request, query, refusal or self._gate.refusal_of_own(asked))
+        refusal = refusal or self._gate.of_pages(asked)
+        if refusal is None and path not in PUBLIC:
+            refusal = self._gate.of_the_unknown(asked)
+        if refusal is not None:
+            return _sign_in() if refusal.status == 401 and path == "/" else _refused(refusal)
+        answer = await self._own(request, path)
+        if path == "/" and self._gate.token is not None and "token" in request.query:
+            self._remember(answer)
+        return answer
+
+    def _address(self, request: web.BaseRequest) -> Address:
+        """Return the address of a request; it is cached, because clients that do not sign repeat the same one."""
+        known = self._addresses.get(request.raw_path)
+        if known is None:
+            known = Address(request.path, request.query, _is_root(request.path))
+            if len(self._addresses) == MOST_ADDRESSES:
+                self._addresses.clear()
+            self._addresses[request.raw_path] = known
+        return known
+
+    async def _own(self, request: web.BaseRequest, path: str) -> web.StreamResponse:
+        handler = self._handlers.get((request.method, path))
+        if handler is None and request.method == "HEAD":
+            handler = self._handlers.get(("GET", path))
+        if handler is None:
+            return self._wrong_method(path)
+        try:
+            return await handler(request)
+        except UsageError as error:
+            return as_json({"error": str(error)}, status=400)
+        except web.HTTPRequestEntityTooLarge:
+            return as_json({"error": f"a request has at most {MAX_BYTES:,} bytes"}, status=413)
+        except UNREADABLE:
+            return as_json({"error": "the body cannot be read as its headers say"}, status=400)
+        except ConnectionError:  # the reader has left meanwhile
+            return web.Response()
+
+    def _wrong_method(self, path: str) -> web.Response:
+        allowed = {method for method, served in self._handlers if served == path}
+        allowed |= {"HEAD"} if "GET" in allowed else set()
+        allowed |= {"POST"} if _is_root(path) else set()
+        answer = as_json({"error": "Method Not Allowed"}, status=405)
+        answer.headers["Allow"] = ", ".join(sorted(allowed))
+        return answer
+
+    def _remember(self, answer: web.StreamResponse) -> None:
+        """Keep the token in a cookie, and open the page again without the token in its address."""
+        cookie: SimpleCookie = SimpleCookie({self._gate.cookie: str(self._gate.token)})
+        cookie[self._gate.cookie]["httponly"] = "true"
+        cookie[self._gate.cookie]["samesite"] = "Strict"
+        cookie[self._gate.cookie]["path"] = "/"
+        answer.headers["Set-Cookie"] = cookie[self._gate.cookie].OutputString()
+        answer.headers["Refresh"] = "0; url=/"
+
+    # operations
+
+    async def _operation(self, request: web.BaseRequest, query: Mapping[str, str]) -> web.StreamResponse:
+        try:
+            received = await _received(request, query)
+        except ConnectionError:  # the client has left in the middle of it
+            return web.Response()
+        outcome, request_id = await self._account.meet(received)
+        return await _carry_out(request, outcome, request_id)
+
+    async def _stray(
+        self, request: web.BaseRequest, query: Mapping[str, str], refusal: access.Refusal | None
+    ) -> web.StreamResponse:
+        """Refuse a POST to an unknown path in the envelope of the operations, which some clients expect everywhere."""
+        if request.method != "POST" and "action" not in query:
+            return _refused(refusal or access.Refusal(404, "Not Found"))
+        found = refusal or access.Refusal(404, "the operations are at POST /?action=<action>")
+        envelope = self._account.service.refuse(INVALID_PARAMS if refusal is None else UNAUTHORIZED).envelope
+        try:
+            received = await _received(request, query)
+        except ConnectionError:
+            return web.Response()
+        told = Answer(found.status, {**envelope, "error": found.why})
+        answer = _refused(found, envelope)
+        answer.headers[REQUEST_ID] = self._account.turn_away(received, told)
+        return answer
+
+
+PUBLIC: Final = frozenset(f"/{name}" for name in ASSETS if not name.endswith(".html"))
+
+
+async def _received(request: web.BaseRequest, query: Mapping[str, str]) -> Received:
+    """Read a request to its end.
+
+    Raises:
+        ConnectionError: the client left before that."""
+    body: bytes | None
+    try:
+        body = await request.read()
+    except (web.HTTPRequestEntityTooLarge, *UNREADABLE):
+        body = None
+    return Received(request.method, request.raw_path, request.raw_headers, query, request.content_type, body)
+
+
+def _is_root(path: str) -> bool:
+    """Return whether a path is the root: "/", "//", nothing at all, or one like "/otp.send/.." of the OpenAPI file."""
+    return normpath(f"/{path.lstrip('/')}") == "/"
+
+
+def _reached(request: web.BaseRequest) -> str:
+    """Return the address of this machine at which the connection came in."""
+    return "" if request.transport is None else str(request.transport.get_extra_info("sockname")[0])
+
+
+def _refused(refusal: access.Refusal, envelope: Mapping[str, Any] | None = None) -> web.Response:
+    return as_json({**(envelope or {}), "error": refusal.why}, status=refusal.status)
+
+
+def _sign_in() -> web.Response:
+    body = (files(__package__) / "page" / "sign_in.html").read_bytes()
+    headers = {**access.HEADERS, "Cache-Control": "no-store", "WWW-Authenticate": "Bearer"}
+    return web.Response(body=body, status=401, content_type="text/html", charset="utf-8", headers=headers)
+
+
+async def _carry_out(request: web.BaseRequest, outcome: Outcome, request_id: str) -> web.StreamResponse:
+    """Send the outcome of a request to its client."""
+    headers = {REQUEST_ID: request_id, **access.OF_OPERATIONS, **outcome.headers}
+    if outcome.seconds:
+        await asyncio.sleep(outcome.seconds)
+    if outcome.transfer in ("reset", "closed"):
+        return _hang_up(request, reset=outcome.transfer == "reset")
+    if outcome.transfer == "half":
+        return await _half(request, outcome, headers)
+    headers["Content-Type"] = outcome.content_type
+    return web.Response(body=outcome.body, status=outcome.status, headers=headers)
+
+
+async def _half(request: web.BaseRequest, outcome: Outcome, headers: dict[str, str]) -> web.StreamResponse:
+    """Announce a whole reply, and close the connection in the middle of it."""
+    announced = {"Content-Type": outcome.content_type, "Content-Length": str(outcome.length)}
+    reply = web.StreamResponse(headers=headers | announced)
+    await reply.prepare(request)
+    await reply.write(outcome.body)
+    return _hang_up(request, reset=False)
+
+
+def _hang_up(request: web.BaseRequest, *, reset: bool) -> web.StreamResponse:
+    """Close the connection; the returned response is never sent."""
+    transport = request.transport
+    if transport is not None:
+        if reset:
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        transport.abort()
+    return web.Response()
+
 
 HOST = "127.0.0.1"
 OWN = frozenset({HOST, "localhost", "::1"})
@@ -43,10 +254,10 @@ GOODBYE = 0.05  # seconds for the reply to the one who asks for refused connecti
 class Server:
     """One sandbox: its state, its service and its socket; nothing runs before ``start`` or ``run``.
 
-    The arguments are those of `Sandbox`.
+    The arguments are those of `Sandbox`, which has checked their kinds.
 
     Raises:
-        UsageError: the port is taken, the state, the templates file or the token cannot be used, or a fault is invalid.
+        UsageError: the port is taken, the state or the templates file cannot be used, or a fault is invalid.
     """
 
     def __init__(
@@ -64,13 +275,6 @@ class Server:
         allow_hosts: Iterable[str] = (),
         token: str | None = None,
     ) -> None:
-        names = [allow_hosts] if isinstance(allow_hosts, str) else [*allow_hosts]
-        refuse(
-            not_choice("variant", variant, get_args(wire.Variant)),
-            not_choice("form", form, get_args(wire.Form)),
-            not_all_text("allow_hosts", names),
-            None if token is None else gate.not_token("token=", token),
-        )
         is_open = host not in OWN
         self.token = token or (secrets.token_urlsafe(24) if is_open else None)
         if is_open:
@@ -93,7 +297,7 @@ class Server:
         self.port: int = self._socket.getsockname()[1]
         name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self.port}"
-        self._gate = Gate(names, token=self.token, cookie=f"smsotp-sandbox-{self.port}")
+        self._gate = Gate(allow_hosts, token=self.token, cookie=f"smsotp-sandbox-{self.port}")
         self._desk = Desk(self.account, self.url, shut=self._shut)
         self._runner: web.ServerRunner | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -16,12 +16,11 @@ from .. import _wire as wire
 from .. import parts
 from .._schema import FARTHEST
 from ..errors import UsageError
-from . import choices, parameters, tariff, wording
+from . import choices, messages, parameters
 from .access import Access
 from .choices import Rules
-from .clock import Clock
-from .filing import Accepted, Message, NewPasscode, Request
-from .state import Passcode, State
+from .state import Clock, Passcode, State
+from .tables import Accepted, Message, NewPasscode, Request
 
 MAX_BYTES: Final = 1 << 20
 INVALID_PARAMS: Final = "104002"
@@ -89,10 +88,10 @@ class Service:
         self.variant = variant
         self.form = form
         self.rules = rules or Rules()
-        self.tariff = tariff.sample(variant)
+        self.tariff = messages.sample(variant)
         self.clock = clock or Clock(state, base=now)
         self.access = Access(self.rules.revealed(), now)
-        self.templates = wording.templates(self.rules.templates)
+        self.templates = messages.templates(self.rules.templates)
         self._counts = ("parts", "count") if self.rules.both_counts else ("count" if form == "earlier" else "parts",)
         self._operations = {
             "sms.message.send": self._send_message,
@@ -149,7 +148,7 @@ class Service:
         places = _countries([number])
         self._limit_sends(number)
         code = custom or self._new_code(digits)
-        text = wording.passcode(code, signature, self.variant)
+        text = messages.passcode(code, signature, self.variant)
         billed = self._bill([number], places, text)
         sent_by = "sms" if channel == "auto" else channel
         request = Request(self.clock.now(), "otp.send", text, code, sent_by, intent, signature)
@@ -191,40 +190,40 @@ class Service:
         if not isinstance(data, dict):
             raise Refused(INVALID_PARAMS)
         if template_id is not None:
-            return wording.signed(self._from_template(template_id, data), signature, self.variant), template_id
+            return messages.signed(self._from_template(template_id, data), signature, self.variant), template_id
         if text is not None:
             return text, None
         if content is None:
             raise Refused(wire.MISSING_PARAMS)
-        return wording.signed(content, signature, self.variant), None
+        return messages.signed(content, signature, self.variant), None
 
     def _from_template(self, template_id: str, data: Fields) -> str:
         template = self.templates.get(template_id)
         if template is None:
             raise Refused(NO_TEMPLATE)
         values = {}
-        for name in wording.variables(template):
+        for name in messages.variables(template):
             if data.get(name) is None:
                 raise Refused(MISSING_TEMPLATE_DATA)
             if isinstance(data[name], bool) or not isinstance(data[name], (str, int, float)):
                 raise Refused(INVALID_TEMPLATE_DATA)
             values[name] = str(data[name])
-        if wording.filled(template, values) > MAX_BYTES:  # no other request has so long a text
+        if messages.filled(template, values) > MAX_BYTES:  # no other request has so long a text
             raise Refused(INVALID_TEMPLATE_DATA)
-        return wording.fill(template, values)
+        return messages.fill(template, values)
 
-    def _bill(self, numbers: list[str], places: list[tariff.Country], text: str) -> Billed:
+    def _bill(self, numbers: list[str], places: list[messages.Country], text: str) -> Billed:
         """Price a message for each number."""
         one = parts.count(text).parts
         first = self.state.last + 1
-        messages = []
+        billed = []
         for n, (number, place) in enumerate(zip(numbers, places, strict=True), first):
             effect = choices.RESERVED[number].effect if number in choices.RESERVED else ""
-            billed = one + (effect == "parts")
+            count = one + (effect == "parts")
             iso = "CA" if effect == "iso" else place.iso
-            price = self.tariff.price(iso, billed)
-            messages.append(Message(self.state.mark("message", n).hex(), number, iso, place.cc, billed, price))
-        return Billed(messages, sum(message.price for message in messages))
+            price = self.tariff.price(iso, count)
+            billed.append(Message(self.state.mark("message", n).hex(), number, iso, place.cc, count, price))
+        return Billed(billed, sum(message.price for message in billed))
 
     def _accept(self, request: Request, billed: Billed, passcode: NewPasscode | None = None) -> Accepted:
         """Record a request and deduct its price from the balance."""
@@ -281,22 +280,12 @@ class Service:
 
 
 def money(micros: int) -> str:
-    """Return millionths as decimal text with six fractional digits.
-
-    Example:
-        >>> money(38420000)
-        '38.420000'
-    """
+    """Return millionths as decimal text with six fractional digits."""
     return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
 
 
 def millionths(amount: str | float | Decimal) -> int:
-    """Return an amount of money in millionths, rounded.
-
-    Example:
-        >>> millionths(12.5), millionths("0.0075")
-        (12500000, 7500)
-    """
+    """Return an amount of money in millionths, rounded."""
     try:
         exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
     except InvalidOperation:
@@ -374,13 +363,13 @@ def _single_number(fields: Fields) -> str:
     return number
 
 
-def _countries(numbers: list[str]) -> list[tariff.Country]:
+def _countries(numbers: list[str]) -> list[messages.Country]:
     refusal = choices.refusal(numbers)
     if refusal:
         raise Refused(refusal)
     places = []
     for number in numbers:
-        place = tariff.country(number)
+        place = messages.country(number)
         if place is None:
             raise Refused(wire.INVALID_PHONE_NUMBERS)
         places.append(place)

@@ -13,10 +13,9 @@ from support.small_plans import plan as small_plan
 
 import smsotp_nb as sms
 from smsotp_nb import cost
-from smsotp_nb._cost import month_ahead
-from smsotp_nb._cost.backtest import Tried, margin
-from smsotp_nb._cost.daily import daily
-from smsotp_nb._cost.month_ahead import BASELINE, Span
+from smsotp_nb._cost import ahead
+from smsotp_nb._cost.ahead import BASELINE, Span, Tried, margin
+from smsotp_nb._cost.sources import daily
 from smsotp_nb._sandbox.choices import NUMBERS
 from smsotp_nb.errors import UsageError
 
@@ -129,7 +128,7 @@ def test_a_backtest_knows_nothing_of_what_came_after() -> None:
     changed = days.copy()
     changed[-60:] *= 100
     before, after = (
-        month_ahead.backtests(one, Span(0, 30), [BASELINE], currency="USD", end=pd.Timestamp("2026-11-01"))
+        ahead.month_backtests(one, Span(0, 30), [BASELINE], currency="USD", end=pd.Timestamp("2026-11-01"))
         for one in (days, changed)
     )
     early = [(one.as_of, one.expected) for one in before if one.as_of <= "2026-09-02"]

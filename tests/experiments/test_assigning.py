@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Ledger, People, Policy, Sandbox, send
-from smsotp_nb._experiments.drawing import drawn, evenly, uniform
+from smsotp_nb._experiments.assigning import drawn, evenly, uniform
 from smsotp_nb.errors import UsageError
 
 from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms

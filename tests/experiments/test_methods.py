@@ -15,9 +15,8 @@ from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
 from support.made_experiments import spent
 
-from smsotp_nb._experiments import amounts, calibrating, comparing, power, prices, ratio, sequential, shares, twice
-from smsotp_nb._experiments.amounts import Amounts
-from smsotp_nb._experiments.shares import Share
+from smsotp_nb._experiments import comparing, joining, power, statistics
+from smsotp_nb._experiments.statistics import Amounts, Share
 from smsotp_nb.errors import UsageError
 
 # Newcombe 1998, Statistics in Medicine 17:873-890, table II, method 10: both samples, lower and upper limit.
@@ -34,15 +33,15 @@ NEWCOMBE = {
 
 @pytest.mark.parametrize(("one", "of", "other", "among", "low", "high"), NEWCOMBE.values(), ids=NEWCOMBE)
 def test_newcombe_as_published(one: int, of: int, other: int, among: int, low: float, high: float) -> None:
-    found = shares.compare(Share(one, of), Share(other, among))
+    found = statistics.compare_shares(Share(one, of), Share(other, among))
     assert (round(found.low, 4), round(found.high, 4)) == (low, high)
 
 
 def test_a_small_cell_is_tested_exactly() -> None:
     """Fisher's test below 20, the pooled z test from 20 on; each as scipy has it."""
-    small = shares.compare(Share(12, 900), Share(3, 100))
+    small = statistics.compare_shares(Share(12, 900), Share(3, 100))
     assert small.p == pytest.approx(stats.fisher_exact([[12, 888], [3, 97]]).pvalue)
-    large = shares.compare(Share(300, 45_000), Share(60, 10_000))
+    large = statistics.compare_shares(Share(300, 45_000), Share(60, 10_000))
     table = [[300, 44_700], [60, 9_940]]
     assert large.p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
     assert small.method.endswith("Fisher")
@@ -56,7 +55,7 @@ def test_p_value_and_interval_of_money_never_contradict_each_other() -> None:
     for seed in range(120):
         arm = Amounts(spent(random.binomial(4000, 0.03), random), 4000)
         base = Amounts(spent(random.binomial(1000, 0.02), random), 1000)
-        found = amounts.compare(arm, base, draws=400, seed=seed)
+        found = statistics.compare_amounts(arm, base, draws=400, seed=seed)
         assert (found.low > 0 or found.high < 0) == (found.p < 0.05)
         apart += found.p < 0.05
     assert 5 < apart < 115
@@ -68,18 +67,18 @@ def test_redrawn_arms_are_those_of_people_drawn_one_by_one() -> None:
     people, share, bought = 4000, 0.1, spent(300, random)
     everybody = np.concatenate([bought, np.zeros(people - len(bought))])
     base = random.random((4000, people)) < share
-    arm = amounts.Sums((~base) @ everybody, (~base) @ everybody**2, (~base).sum(axis=1))
-    slow = amounts.difference(arm, amounts.Sums(base @ everybody, base @ everybody**2, base.sum(axis=1))).t
-    quick = amounts.redrawn(bought, people, share, 4000, 1)
+    arm = statistics.Sums((~base) @ everybody, (~base) @ everybody**2, (~base).sum(axis=1))
+    slow = statistics.difference(arm, statistics.Sums(base @ everybody, base @ everybody**2, base.sum(axis=1))).t
+    quick = statistics.redrawn(bought, people, share, 4000, 1)
     assert stats.ks_2samp(slow, quick).pvalue > 0.01
 
 
 def test_small_amounts_drawn_by_their_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(7)
     bought = spent(3000, random)
-    each = amounts.redrawn(bought, 100_000, 0.1, 4000, 1)
-    monkeypatch.setattr(amounts, "MOST", 500)
-    together = amounts.redrawn(bought, 100_000, 0.1, 4000, 2)
+    each = statistics.redrawn(bought, 100_000, 0.1, 4000, 1)
+    monkeypatch.setattr(statistics, "MOST", 500)
+    together = statistics.redrawn(bought, 100_000, 0.1, 4000, 2)
     assert stats.ks_2samp(each, together).pvalue > 0.01
 
 
@@ -87,7 +86,7 @@ def test_money_near_a_normal_curve_is_as_welch_has_it() -> None:
     """With many people and no tail the interval is Welch's."""
     random = np.random.default_rng(8)
     one, other = random.normal(50, 10, 2000), random.normal(48, 12, 1500)
-    found = amounts.compare(Amounts(one, 2000), Amounts(other, 1500), draws=20_000)
+    found = statistics.compare_amounts(Amounts(one, 2000), Amounts(other, 1500), draws=20_000)
     welch = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
     assert found.low == pytest.approx(welch.low, abs=0.05)
     assert found.high == pytest.approx(welch.high, abs=0.05)
@@ -95,7 +94,7 @@ def test_money_near_a_normal_curve_is_as_welch_has_it() -> None:
 
 def test_nobody_bought_anything() -> None:
     """Without any amount there is neither interval nor p-value, and no error."""
-    found = amounts.compare(Amounts(np.zeros(0), 100), Amounts(np.zeros(0), 100))
+    found = statistics.compare_amounts(Amounts(np.zeros(0), 100), Amounts(np.zeros(0), 100))
     assert np.isnan([found.low, found.high, found.p]).all()
 
 
@@ -104,7 +103,7 @@ def test_sequential_interval_as_published() -> None:
     counts, sums, squares = np.array([3000, 3461]), np.array([1396.87, 2422.7]), np.array([52377.9767, 134698.29])
     (base, arm), variance = sums / counts, (squares - sums**2 / counts) / (counts - 1) / counts
     relative, error = (arm - base) / base, np.sqrt(variance[1] / base**2 + variance[0] * arm**2 / base**4)
-    found = sequential.always(error, int(counts.sum()), tuned_for=1000)
+    found = statistics.always(error, int(counts.sum()), tuned_for=1000)
     assert [round(relative - found.half, 5), round(relative + found.half, 5)] == [-0.55844, 1.56516]
 
 
@@ -129,12 +128,12 @@ def mixture(half: float, error: float, people: float, spread: float) -> float:
 def test_sequential_interval_is_where_the_mixture_reaches_its_limit(elapsed: float, level: float) -> None:
     """Integrated over all effects and solved by bisection, without the closed form."""
     error, tuned_for = 0.02, 4000.0
-    people, spread = elapsed * tuned_for, sequential.rho(level, tuned_for)
+    people, spread = elapsed * tuned_for, statistics.rho(level, tuned_for)
 
     def beyond(half: float) -> float:
         return mixture(half, error, people, spread) * (1 - level) - 1
 
-    found = sequential.always(error, people, tuned_for=tuned_for, level=level)
+    found = statistics.always(error, people, tuned_for=tuned_for, level=level)
     assert found.half == pytest.approx(optimize.bisect(beyond, error, 6 * error), rel=1e-6)
 
 
@@ -147,14 +146,14 @@ def test_sequential_interval_is_tightest_on_the_reading_day() -> None:
         return float(optimize.bisect(lambda half: mixture(half, 1.0, 900, spread) * 0.05 - 1, 1.0, 8.0))
 
     least = optimize.minimize_scalar(half, bounds=(-6, 0), method="bounded").fun
-    assert least <= sequential.always(1.0, 900, tuned_for=900).half * (1 + 1e-9) <= least * 1.001
+    assert least <= statistics.always(1.0, 900, tuned_for=900).half * (1 + 1e-9) <= least * 1.001
 
 
 def test_price_is_fiellers_set() -> None:
     """Every price is kept that a normal test of ``cost = price x extra`` does not refuse, and no other."""
     z = stats.norm.ppf(0.975)
     for extra, error in ((60.0, 20.0), (60.0, 40.0), (-10.0, 20.0)):
-        found = prices.per_extra(300.0, extra - z * error, extra + z * error)
+        found = comparing.per_extra(300.0, extra - z * error, extra + z * error)
         tried = np.linspace(0.01, 500, 200_000)
         kept = tried[np.abs(300.0 - tried * extra) <= z * tried * error]
         assert found.low == pytest.approx(kept.min(), abs=0.01)
@@ -167,16 +166,16 @@ def test_price_is_fiellers_set() -> None:
     ids=["more", "from nothing on", "perhaps nothing", "at most nothing"],
 )
 def test_no_price_is_negative(low: float, high: float, price: tuple[float, float]) -> None:
-    assert np.array_equal(prices.per_extra(300.0, low, high), price, equal_nan=True)
+    assert np.array_equal(comparing.per_extra(300.0, low, high), price, equal_nan=True)
 
 
 def test_ratio_is_the_chi_squared_test() -> None:
-    found = ratio.check({"plain": 450, "emoji": 470, "holdout": 80}, {"plain": 45, "emoji": 45, "holdout": 10})
+    found = statistics.check({"plain": 450, "emoji": 470, "holdout": 80}, {"plain": 45, "emoji": 45, "holdout": 10})
     assert found.p == pytest.approx(stats.chisquare([450, 470, 80], [450, 450, 100]).pvalue)
 
 
 def test_ratio_of_nobody_is_not_checked() -> None:
-    found = ratio.check({"plain": 0, "holdout": 0}, {"plain": 50, "holdout": 50})
+    found = statistics.check({"plain": 0, "holdout": 0}, {"plain": 50, "holdout": 50})
     assert (found.is_red, found.sentence()) == (False, "Nobody has an arm, so there are no sizes to check.")
 
 
@@ -236,7 +235,7 @@ def test_calibration_tells_a_good_method_from_a_bad_one() -> None:
     random = np.random.default_rng(9)
     bought = pd.DataFrame({"customer": range(365), "spend": spent(365, random)})
     arguments = {"on": "customer", "people": 64_000, "weights": {"plain": 95, "holdout": 5}, "amount": "spend"}
-    found = calibrating.calibrate(bought, kinds={"bought": "binary", "spend": "amount"}, **arguments)
+    found = power.calibrate(bought, kinds={"bought": "binary", "spend": "amount"}, **arguments)
     rates = found.frame.set_index("outcome")
     assert rates["false_positives"].between(0.02, 0.07).all()
     assert rates["coverage"].between(0.93, 0.98).all()
@@ -247,7 +246,7 @@ def test_calibration_tells_a_good_method_from_a_bad_one() -> None:
 def test_calibration_needs_everybody() -> None:
     bought = pd.DataFrame({"customer": range(365)})
     with pytest.raises(UsageError, match="must count everybody: 365 units"):
-        calibrating.calibrate(bought, on="customer", people=300, kinds={"bought": "binary"}, weights={"a": 1, "b": 1})
+        power.calibrate(bought, on="customer", people=300, kinds={"bought": "binary"}, weights={"a": 1, "b": 1})
 
 
 @pytest.mark.parametrize("kind", ["text", "number"])
@@ -255,7 +254,7 @@ def test_units_that_are_there_twice(kind: str) -> None:
     """Over blocks, among texts of every length; two texts of the same letters in another order are two."""
     names = ["", "ab", "ba", "Ünï", *(f"unit {number}" for number in range(5000)), "ab", "unit 4999"]
     units = pa.array(names, pa.large_string()) if kind == "text" else pa.array([*range(5004), 1, 5003])
-    assert twice.twice(pa.chunked_array([units[:700], units[700:]])) == [1, 5003, 5004, 5005]
+    assert joining.twice(pa.chunked_array([units[:700], units[700:]])) == [1, 5003, 5004, 5005]
 
 
 def test_newcombes_interval_covers_where_buyers_are_rare() -> None:
@@ -263,7 +262,7 @@ def test_newcombes_interval_covers_where_buyers_are_rare() -> None:
     random = np.random.default_rng(10)
     held = random.binomial(64_000, 0.05, 2000)
     texted, truth = 64_000 - held, 0.0057 * 0.2
-    low, high = shares.newcombe(
+    low, high = statistics.newcombe(
         random.binomial(texted, 0.0057 * 1.2), texted, random.binomial(held, 0.0057), held, level=0.95
     )
     assert 0.935 <= float(((low <= truth) & (truth <= high)).mean()) <= 0.97
@@ -274,10 +273,10 @@ def test_a_look_stretches_the_usual_interval() -> None:
     random = np.random.default_rng(11)
     arm, base = Amounts(spent(300, random), 40_000), Amounts(spent(20, random), 4_000)
     usual, look = (comparing.compare(arm, base, level=0.95, elapsed=elapsed) for elapsed in (None, 0.25))
-    times = sequential.stretch(0.25)
+    times = statistics.stretch(0.25)
     assert look.difference - look.low == pytest.approx(times * (usual.difference - usual.low))
     assert look.high - look.difference == pytest.approx(times * (usual.high - usual.difference))
-    low, high = shares.newcombe(300, 40_000, 20, 4_000, level=2 * stats.norm.cdf(1.959964 * times) - 1)
+    low, high = statistics.newcombe(300, 40_000, 20, 4_000, level=2 * stats.norm.cdf(1.959964 * times) - 1)
     found = comparing.compare(Share(300, 40_000), Share(20, 4_000), level=0.95, elapsed=0.25)
     assert (found.low, found.high) == pytest.approx((low, high), rel=1e-5)
     assert np.isnan(found.p)
@@ -296,6 +295,6 @@ def test_intervals_of_arms_against_each_other_share_the_error() -> None:
     measured = {arm: Share(count, 10_000) for arm, count in {"a": 60, "b": 75, "c": 100}.items()}
     found = comparing.pairs("x", measured, level=0.95, elapsed=None)
     assert [(row["arm"], row["against"]) for row in found] == [("a", "b"), ("a", "c"), ("b", "c")]
-    low, high = shares.newcombe(60, 10_000, 75, 10_000, level=1 - 0.05 / 3)
+    low, high = statistics.newcombe(60, 10_000, 75, 10_000, level=1 - 0.05 / 3)
     assert (found[0]["low"], found[0]["high"]) == pytest.approx((low, high))
     assert [row["p_holm"] for row in found] == comparing.holm([row["p"] for row in found])

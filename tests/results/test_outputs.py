@@ -25,7 +25,7 @@ from smsotp_nb import charts, plan, results, send
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._outputs import Output, outputs, write_file
-from smsotp_nb._results import files, streaming, workbook
+from smsotp_nb._results import files, workbook
 from smsotp_nb.errors import FileExists, UsageError
 
 OLD = b"what the user had"
@@ -315,7 +315,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 
 
 def stream(file: Path, rows: pd.DataFrame = BIG, *, stopped: bool = False) -> None:
-    with streaming.growing(file, overwrite=True) as (table,):
+    with workbook.growing(file, overwrite=True) as (table,):
         for _ in range(3):
             table.add(rows)
         if stopped:
@@ -350,9 +350,9 @@ def test_ctrl_c_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.Mon
 
 KILLED = """
 import sys, pandas as pd
-from smsotp_nb._results import streaming
+from smsotp_nb._results import workbook
 rows = pd.DataFrame({"to": ["+12025550123"] * 50_000})
-with streaming.growing(sys.argv[1], overwrite=True) as (table,):
+with workbook.growing(sys.argv[1], overwrite=True) as (table,):
     for turn in range(10_000):
         table.add(rows)
         print(turn, flush=True)

@@ -144,7 +144,7 @@ def test_a_repr_does_not_wait_for_a_sandbox_that_is_busy() -> None:
     """A traceback that prints variables prints every sandbox among them."""
     with Sandbox() as running, socket.create_server(("127.0.0.1", 0)) as silent:
         box = Sandbox.at(running.url)
-        box._url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        box._asking.url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         begun = time.monotonic()
         assert repr(box) == f"Sandbox({box.url}, not running, or busy)"
         assert "not running, or busy" in box.card().html()
@@ -203,7 +203,7 @@ def test_a_state_file_keeps_the_id_over_ports(tmp_path: Path) -> None:
 
 def test_reloading_the_package_leaves_a_running_sandbox_alone(box: Sandbox) -> None:
     """What a notebook's autoreload does after an edit."""
-    names = ["choices", "tariff", "wording", "state", "service", "inbox", "server", "facade"]
+    names = ["choices", "messages", "state", "service", "inbox", "server", "asking", "facade"]
     modules = [importlib.import_module(f"smsotp_nb._sandbox.{name}") for name in names]
     kept = [vars(module).copy() for module in [*modules, room]]
     try:

@@ -11,7 +11,7 @@ import pytest
 from support.sockets import connected
 
 from sandbox.test_server import BODY, JSON, SPELLINGS, get, post, talk
-from smsotp_nb._sandbox import gate
+from smsotp_nb._sandbox import access
 from smsotp_nb._sandbox.server import Server
 
 US, FR = "+12025550123", "+33199001234"
@@ -83,7 +83,7 @@ def test_every_answer_keeps_out_of_frames_and_other_pages(server: Server, path: 
     ],
 )
 def test_a_host_is_read_without_its_port(host: str, name: str) -> None:
-    assert gate._bare(host) == name
+    assert access._bare(host) == name
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_host_is_read_without_its_port(host: str, name: str) -> None:
 )
 def test_the_address_that_was_reached_is_a_name_too(host: str, is_let_in: bool) -> None:
     """No page can make a browser write it as Host but one that stands there itself."""
-    asked = gate.Asked("GET", "/", {}, {"Host": host}, "172.17.0.2")
-    assert (gate.Gate().of_strangers(asked) is None) == is_let_in
+    asked = access.Asked("GET", "/", {}, {"Host": host}, "172.17.0.2")
+    assert (access.Gate().of_strangers(asked) is None) == is_let_in
 
 
 # readers that wait

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from support.cpu_time import at_most
 
-from smsotp_nb._sandbox import Rules, Sandbox, facade, inbox, wording
+from smsotp_nb._sandbox import Rules, Sandbox, asking, inbox, messages
 from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import SmsOtpError, UsageError
 
@@ -159,11 +159,11 @@ def test_what_is_no_sandbox_is_told_as_none(asked: str, odd: str) -> None:
 
 
 def test_an_answer_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facade, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(asking, "MOST_BYTES", 1 << 20)
     endless = json.dumps(ABOUT).encode() + b" " * (4 << 20)
     with answering(lambda _: endless) as address, pytest.raises(SmsOtpError, match="No sandbox answers"):
         Sandbox.at(address)
-    monkeypatch.setattr(facade, "WHOLE_WITHIN", -1.0)
+    monkeypatch.setattr(asking, "WHOLE_WITHIN", -1.0)
     with answering(lambda _: json.dumps(ABOUT).encode()) as address, pytest.raises(SmsOtpError, match="No sandbox"):
         Sandbox.at(address)
 
@@ -181,4 +181,4 @@ def test_an_address_is_no_markup() -> None:
 def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(UsageError, match="is a pipe or a device"):
-        wording.templates(tmp_path / "pipe.json")
+        messages.templates(tmp_path / "pipe.json")

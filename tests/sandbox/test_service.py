@@ -13,7 +13,7 @@ from support.phone_lists import example
 
 from smsotp_nb import _wire as wire
 from smsotp_nb._phones import countries
-from smsotp_nb._sandbox import choices, tariff, wording
+from smsotp_nb._sandbox import choices, messages
 from smsotp_nb._sandbox.choices import Rules
 from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.service import Answer, Service
@@ -214,7 +214,7 @@ def test_a_balance_that_does_not_suffice_refuses_the_request_and_takes_nothing()
 
 
 def test_the_price_is_parts_times_the_rate_of_the_country(desk: Desk) -> None:
-    rate = tariff.sample("intl").micros["FR"]
+    rate = messages.sample("intl").micros["FR"]
     record = desk.data("sms.message.send", to=FR, text="a" * 161)["messages"][0]
     assert record["parts"] == 2
     assert Decimal(record["price"]) == Decimal(2 * rate) / 1_000_000
@@ -223,8 +223,8 @@ def test_the_price_is_parts_times_the_rate_of_the_country(desk: Desk) -> None:
 @pytest.mark.parametrize("variant", ["intl", "cn"])
 def test_every_country_that_can_be_texted_has_a_rate(variant: wire.Variant) -> None:
     """A text to any country has a price from the table, never a made-up one."""
-    assert set(countries.countries()) <= set(tariff.sample(variant).micros)
-    assert all(price > 0 for price in tariff.sample(variant).micros.values())
+    assert set(countries.countries()) <= set(messages.sample(variant).micros)
+    assert all(price > 0 for price in messages.sample(variant).micros.values())
 
 
 # passcodes
@@ -340,10 +340,10 @@ def test_what_a_variable_contains_is_not_filled_again(desk: Desk) -> None:
 
 
 def test_every_template_of_the_sandbox_can_be_filled() -> None:
-    for template in wording.own_templates().values():
-        names = wording.variables(template)
+    for template in messages.own_templates().values():
+        names = messages.variables(template)
         assert names
-        assert "{" not in wording.fill(template, dict.fromkeys(names, "x"))
+        assert "{" not in messages.fill(template, dict.fromkeys(names, "x"))
 
 
 # hostile bodies

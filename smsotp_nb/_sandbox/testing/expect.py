@@ -15,8 +15,7 @@ from ... import _wire as wire
 from ..._showing import is_whole
 from ...errors import UsageError
 from .. import inbox, parameters
-from ..clock import moment
-from ..state import State
+from ..state import State, moment
 from .faults import BY_NAME
 from .journal import Journal, Told, Wanted
 
@@ -123,10 +122,6 @@ class Expectation:
 
         Raises:
             UsageError: lists everything that is wrong with it.
-
-        Example:
-            >>> Expectation.read({"to": "+12025550123", "text~": "code", "times": 1}).describe()
-            "exactly 1 message with to +12025550123 and text matching 'code'"
         """
         problems = [problem for name, value in given.items() if (problem := _problem(name, value))]
         if problems:

@@ -86,12 +86,7 @@ class Fault:
 
     @classmethod
     def read(cls, given: Fault | str | Mapping[str, Any]) -> Fault:
-        """Read a fault as people write it: ``"drop_after next=1"``, a mapping, or a Fault.
-
-        Example:
-            >>> Fault.read("latency seconds=0.2 share=0.5")
-            Fault(kind='latency', action='', share=0.5, next=None, seconds=0.2, jitter=0.0, status=None)
-        """
+        """Read a fault as people write it: ``"drop_after next=1"``, a mapping, or a Fault."""
         if isinstance(given, Fault):
             return given
         if not isinstance(given, str | Mapping):

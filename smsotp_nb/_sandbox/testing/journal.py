@@ -20,8 +20,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote_plus
 
 from .. import parameters
-from ..clock import moment
-from ..state import State
+from ..state import State, moment
 
 MOST: Final = 5_000
 MOST_BYTES: Final = 16 << 20
@@ -51,12 +50,7 @@ SHORTEST: Final = 6  # a shorter key stands in ordinary words too, so it is mask
 
 
 def masked_target(path: str, secrets: Iterable[str] = ()) -> str:
-    """Return the target of a request, its path and query, without its secrets.
-
-    Example:
-        >>> masked_target("/?action=otp.send&accessKeyId=abc&signature=Zm9v")
-        '/?action=otp.send&accessKeyId=***&signature=***'
-    """
+    """Return the target of a request, its path and query, without its secrets."""
     before, mark, query = path.partition("?")
     pairs = (_pair(piece) for piece in query.split("&"))
     return _wherever(before + mark + "&".join(pairs), secrets)
@@ -83,12 +77,7 @@ def masked_header(name: str, value: str, secrets: Iterable[str] = ()) -> str:
 
 
 def masked_text(body: str, secrets: Iterable[str] = ()) -> str:
-    """Return a body of JSON, whole or cut off, without the fields whose names say that they are secrets.
-
-    Example:
-        >>> masked_text('{"accessKeyId": "abc", "to": "+12025550123", "signature": "Acme"}')
-        '{"accessKeyId": "***", "to": "+12025550123", "signature": "Acme"}'
-    """
+    """Return a body of JSON, whole or cut off, without the fields whose names say that they are secrets."""
     lowered = body.lower()
     if any(word in lowered for word in _WORDS):  # most bodies have none, and this is the quicker question
         body = _SECRET_FIELD.sub(rf'\1"{MASK}"', body)
@@ -104,12 +93,7 @@ def _wherever(value: str, secrets: Iterable[str]) -> str:
 
 
 def keys_of(path: str) -> tuple[str, ...]:
-    """Return the secrets in the query of a request, to be masked wherever else they occur.
-
-    Example:
-        >>> keys_of("/?action=otp.send&accessKeyId=a%2Fb")
-        ('a/b', 'a%2Fb', 'a%2fb')
-    """
+    """Return the secrets in the query of a request, to be masked wherever else they occur."""
     pairs = (piece.partition("=") for piece in path.partition("?")[2].split("&"))
     as_sent = [value for name, _, value in pairs if value and _is_secret_query(name)]
     spelled = [way(value) for way in (unquote_plus, str, _in_small_letters, _in_capitals) for value in as_sent]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ... import cost
 from ..._cards import MISSING, Block, Card, Figures, Note, Table, about, counted, number, safe
-from ..._experiments import ratio
+from ..._experiments import statistics
 from ..._experiments.declaring import HOLDOUT
 from ..._planning import Plan, overview
 from ..._progress import span
@@ -27,8 +27,8 @@ from ...results import Progress
 from .. import skin
 from ..stages import Notice
 from .comparing import Comparison
-from .moves import Draft, OneCampaign
-from .state import MEANS, NEXT, Running
+from .moves import OneCampaign
+from .state import MEANS, NEXT, Draft, Running
 
 SHOWN = 3  # messages of a preview, rows of a group
 MOST = 4  # groups; the others are folded away
@@ -265,7 +265,7 @@ def comparison_card(comparison: Comparison) -> Card:
     table = Table(names, tuple(rows), ("left", "right", "right", "right", "right", "right"))
     sizes = {name: _people(arm) for name, arm in comparison.arms.items()}
     sizes |= {HOLDOUT: comparison.held_out} if declared.holdout else {}
-    checked = ratio.check(sizes, {name: declared.weights[name] for name in sizes})
+    checked = statistics.check(sizes, {name: declared.weights[name] for name in sizes})
     blocks: list[Block] = [
         table,
         Note("cross" if checked.is_red else "check", checked.sentence()),

@@ -43,7 +43,7 @@ NEXT = {
     "CANARY": "look at the results, then send to the others or change their text",
     "EXCLUDED": "nothing, or leave out one campaign less",
     "SAME_TEXT": "change the text, or send again at the time said here",
-    "VALUE_MISSING": "fill the column in the list, or write in the text, behind a bar in the placeholder, what to say instead",
+    "VALUE_MISSING": "fill the column in the list, or write what to say instead behind a bar in the placeholder",
     "REJECTED": "ask the service why; the result table has its words for each row",
     "ACCOUNT": "check address and key with the account's owner, then send again",
     "THROTTLED": "send again later, or with fewer messages a second",

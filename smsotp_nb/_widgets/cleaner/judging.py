@@ -18,7 +18,7 @@ from ... import phones
 from ..._cards import Marked, State
 from ..._pandas import STR
 from ..._phones import country_name, free_names, name_of_row, text_of, vocabulary, without_rows
-from ..._results import streaming
+from ..._results import workbook
 from ...errors import SmsOtpError
 from ...problems import PROBLEMS, in_words
 from ..lists import NONE_CHOSEN
@@ -229,7 +229,7 @@ def export(
     """
     rows = cleaned.explained() if which == "left out" else cleaned.usable
     file = place_of(path)
-    with streaming.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
+    with workbook.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
         table.add(rows)
     return file, len(rows)
 

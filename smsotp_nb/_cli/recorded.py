@@ -1,8 +1,9 @@
-"""``smsotp-nb people``: what people said about being texted, and what is stored about one of them."""
+"""``smsotp-nb people`` and ``smsotp-nb campaigns``: what is recorded, and decisions about people."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,7 @@ from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
 from ..errors import FileExists, UsageError
-from .saying import say
-from .typed import add_ledger
+from .terminal import add_ledger, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ROW = "row "  # begins what an import says of a row that it cannot read
 
 
-def describe(people: argparse.ArgumentParser) -> None:
+def describe_people(people: argparse.ArgumentParser) -> None:
     """Add every command and option."""
     commands = people.add_subparsers(required=True, metavar="COMMAND")
     for name, what in (("opt-out", "do not want to be texted any more"), ("opt-in", "agreed to be texted")):
@@ -188,4 +188,25 @@ def _forget(options: argparse.Namespace) -> int:
         )
     gone = people.forget(options.numbers, default_region=region)
     say(f"Forgotten: the rows of {counted(gone, 'message')} no longer name anybody. They stay opted out.")
+    return 0
+
+
+def describe_campaigns(campaigns: argparse.ArgumentParser) -> None:
+    """Add every option of the command."""
+    campaigns.add_argument("name", nargs="?", metavar="NAME", help="the campaign to show (default: list them all)")
+    campaigns.add_argument("--service", metavar="ID", help="whose, where several services have one of that name")
+    add_ledger(campaigns)
+    campaigns.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the card of the ledger, or of one campaign."""
+    from .._ledger import opened
+
+    with opened(options.ledger) as ledger:
+        if options.name is not None:
+            print(ledger.campaign(options.name, service=options.service).card())
+            return 0
+        card = ledger.card()
+        print(dataclasses.replace(card, closing=card.closing and "Next: smsotp-nb campaigns NAME shows one."))
     return 0

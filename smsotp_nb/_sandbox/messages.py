@@ -1,14 +1,18 @@
-"""The text a recipient reads: content joined with its signature, a filled template, the sentence of a passcode."""
+"""What a message of the sandbox says, from texts and templates, and what it costs."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import NamedTuple
 
 from .. import _wire as wire
 from .._foreign.gate import file_at
@@ -59,12 +63,7 @@ def _read_templates(path: Path) -> Mapping[str, str]:
 
 
 def variables(template: str) -> tuple[str, ...]:
-    """Return the variables of a template in the order they appear.
-
-    Example:
-        >>> variables("Hi {name}, {code}")
-        ('name', 'code')
-    """
+    """Return the variables of a template in the order they appear."""
     return tuple(dict.fromkeys(_VARIABLE.findall(template)))
 
 
@@ -74,22 +73,12 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def filled(template: str, values: Mapping[str, str]) -> int:
-    """Return how many characters a template has, filled, at most; a value may stand in it many times.
-
-    Example:
-        >>> filled("{a}{a}", {"a": "xyz"})
-        12
-    """
+    """Return how many characters a template has, filled, at most; a value may stand in it many times."""
     return len(template) + sum(len(values[name]) for name in _VARIABLE.findall(template))
 
 
 def shape(text: str, template_id: str | None = None) -> str:
-    """Return what texts of one campaign have in common: the template, or the text without names and figures.
-
-    Example:
-        >>> shape("Hi Anna, order 17 is ready") == shape("Hi Bob, order 9 is ready")
-        True
-    """
+    """Return what texts of one campaign have in common: the template, or the text without names and figures."""
     return f"template {template_id}" if template_id else _NAMES_AND_FIGURES.sub("*", text)
 
 
@@ -99,12 +88,7 @@ def shape_number(text: str, template_id: str | None = None) -> int:
 
 
 def signed(text: str, signature: str | None, variant: wire.Variant) -> str:
-    """Return a text with its signature joined to it, as this variant of the sandbox does.
-
-    Example:
-        >>> signed("Hello", "Acme", "intl")
-        '[Acme] Hello'
-    """
+    """Return a text with its signature joined to it, as this variant of the sandbox does."""
     if not signature:
         return text
     return fill(wire.SIGNATURE_JOIN[variant], {"signature": signature, "content": text})
@@ -113,3 +97,52 @@ def signed(text: str, signature: str | None, variant: wire.Variant) -> str:
 def passcode(code: str, signature: str | None, variant: wire.Variant) -> str:
     """Return the message that carries a passcode."""
     return signed(fill(PASSCODE[variant], {"code": code}), signature, variant)
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """One currency and the price of a part in millionths of it, by country."""
+
+    currency: str
+    micros: Mapping[str, int]
+
+    def price(self, iso: str, parts: int) -> int:
+        """Return the price of one message in millionths; a country without a rate costs as much as the dearest."""
+        rate = self.micros.get(iso)
+        return parts * (max(self.micros.values()) if rate is None else rate)
+
+
+class Country(NamedTuple):
+    """Where a number is texted: alpha-2 country and calling code."""
+
+    iso: str
+    cc: str
+
+
+def sample_file(variant: wire.Variant) -> Traversable:
+    """Return the rate table of a variant: CSV with ``iso, currency, price`` (per part)."""
+    return files(__package__) / f"sample_rates_{variant}.csv"
+
+
+@cache
+def sample(variant: wire.Variant) -> Tariff:
+    """Return the sample rates of a variant: USD for intl, CNY for cn."""
+    with sample_file(variant).open(encoding="utf-8") as text:
+        rows = list(csv.DictReader(text))
+    return Tariff(rows[0]["currency"], {row["iso"]: int(row["price"].replace(".", "")) for row in rows})
+
+
+def country(number: str) -> Country | None:
+    """Return the country of an E.164 number, or None if nobody can be texted at it."""
+    if not wire.E164.fullmatch(number):
+        return None
+    found = _places()(number)
+    return Country(*found) if found else None
+
+
+@cache
+def _places() -> Callable[[str], tuple[str, str] | None]:
+    # With phonenumbers, which a sandbox needs with its first request, not at its start.
+    from .._phones import place
+
+    return place

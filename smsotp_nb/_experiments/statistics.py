@@ -1,0 +1,335 @@
+"""Intervals of shares and amounts of two arms, also for whoever looks often, and the check of the arms' sizes.
+
+The libraries are the extra ``smsotp_nb[statistics]``, loaded when first needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import UsageError
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Name the extra where a library is missing."""
+    try:
+        yield
+    except ImportError:
+        raise UsageError("experiments need two libraries more: pip install 'smsotp_nb[statistics]'") from None
+
+
+def distributions() -> Any:
+    """Return ``scipy.stats``."""
+    with _named():
+        from scipy import stats
+    return stats
+
+
+def proportions() -> Any:
+    """Return ``statsmodels.stats.proportion``."""
+    with _named():
+        from statsmodels.stats import proportion
+    return proportion
+
+
+def several() -> Any:
+    """Return ``statsmodels.stats.multitest``."""
+    with _named():
+        from statsmodels.stats import multitest
+    return multitest
+
+
+def sizes() -> Any:
+    """Return ``statsmodels.stats.power``."""
+    with _named():
+        from statsmodels.stats import power
+    return power
+
+
+SMALL: Final = 20  # a cell below it is tested exactly
+Floats = npt.NDArray[np.float64]
+
+
+class Comparison(NamedTuple):
+    """A difference with its interval and p-value, and the method in words."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    method: str
+
+
+class Share(NamedTuple):
+    """How many of so many people."""
+
+    reached: int
+    people: int
+
+    @property
+    def value(self) -> float:
+        return self.reached / self.people
+
+    @property
+    def deviation(self) -> float:
+        return float(np.sqrt(self.value * (1 - self.value)))
+
+
+def compare_shares(arm: Share, base: Share, *, level: float = 0.95) -> Comparison:
+    """Compare two shares: ``arm`` minus ``base``.
+
+    The interval is Newcombe's hybrid of two Wilson intervals (Statistics in Medicine 1998, method 10), which keeps its
+    95% where buyers are rare and one arm is small. The test is Fisher's where one of the four cells is below 20, and
+    the pooled z test elsewhere.
+    """
+    low, high = newcombe(arm.reached, arm.people, base.reached, base.people, level=level)
+    exact = is_small(arm, base)
+    p = _fisher(arm, base) if exact else _pooled(arm, base)
+    return Comparison(
+        arm.value - base.value, float(low), float(high), p, "Newcombe, Fisher" if exact else "Newcombe, pooled z"
+    )
+
+
+def newcombe(count: Any, people: Any, base_count: Any, base_people: Any, *, level: float) -> tuple[Any, Any]:
+    """Return Newcombe's limits of the difference of two shares; numbers or arrays of them."""
+    low, high = proportions().confint_proportions_2indep(
+        count, people, base_count, base_people, method="newcomb", compare="diff", alpha=1 - level
+    )
+    return low, high
+
+
+def is_small(arm: Share, base: Share) -> bool:
+    """Say whether one of the four cells is too small for the normal approximation."""
+    return min(arm.reached, arm.people - arm.reached, base.reached, base.people - base.reached) < SMALL
+
+
+def _fisher(arm: Share, base: Share) -> float:
+    table = [[arm.reached, arm.people - arm.reached], [base.reached, base.people - base.reached]]
+    return float(distributions().fisher_exact(table).pvalue)
+
+
+def _pooled(arm: Share, base: Share) -> float:
+    _, p = proportions().proportions_ztest([arm.reached, base.reached], [arm.people, base.people])
+    return float(p)
+
+
+DRAWS: Final = 4000
+MOST: Final = 20_000  # amounts that are drawn one by one
+_CELLS: Final = 4_000_000  # of one block of drawings
+_SMALLEST: Final = 1e-12
+
+
+class Amounts(NamedTuple):
+    """What people spent: those who spent anything as an array of float64, and how many people there are."""
+
+    spent: Floats
+    people: int
+
+    @property
+    def value(self) -> float:
+        return float(self.spent.sum()) / self.people
+
+    @property
+    def deviation(self) -> float:
+        squares = float(np.square(self.spent).sum()) - self.people * self.value**2
+        return float(np.sqrt(max(squares, 0.0) / max(self.people - 1, 1)))
+
+
+class Sums(NamedTuple):
+    """Sum, sum of squares and number of people of one arm; numbers, or an array with one entry a drawing."""
+
+    total: Any
+    squares: Any
+    people: Any
+
+
+def compare_amounts(
+    arm: Amounts, base: Amounts, *, level: float = 0.95, draws: int = DRAWS, seed: int = 0
+) -> Comparison:
+    """Compare the means of two arms, per person assigned: ``arm`` minus ``base``.
+
+    Args:
+        arm: what one arm spent.
+        base: what the other spent.
+        level: coverage of the interval.
+        draws: how often the arms are drawn again.
+        seed: of these drawings; the same data and seed give the same answer.
+    """
+    found = difference(sums(arm), sums(base))
+    if not found.error > _SMALLEST:
+        return Comparison(float(found.difference), float("nan"), float("nan"), float("nan"), "nobody spent anything")
+    spent = np.concatenate([arm.spent, base.spent])
+    drawn = redrawn(spent, arm.people + base.people, base.people / (arm.people + base.people), draws, seed)
+    low, high = limits(found, drawn, level=level)
+    return Comparison(float(found.difference), low, high, p_value(found.t, drawn), "redrawn arms, studentized")
+
+
+class Found(NamedTuple):
+    """A difference of means and its standard error by Welch; numbers or arrays."""
+
+    difference: Any
+    error: Any
+
+    @property
+    def t(self) -> Any:
+        return self.difference / self.error
+
+
+def sums(of: Amounts) -> Sums:
+    """Return the sums of one arm."""
+    return Sums(float(of.spent.sum()), float(np.square(of.spent).sum()), of.people)
+
+
+def difference(arm: Sums, base: Sums) -> Found:
+    """Return the difference of two means and its standard error."""
+    return Found(arm.total / arm.people - base.total / base.people, np.sqrt(_variance(arm) + _variance(base)))
+
+
+def _variance(of: Sums) -> Any:
+    """Return the variance of a mean."""
+    mean = of.total / of.people
+    return np.maximum(of.squares / of.people - mean**2, 0.0) / (of.people - 1)
+
+
+def limits(found: Found, drawn: Floats, *, level: float) -> tuple[float, float]:
+    """Return the interval whose critical values are those of the drawings: it leaves out 0 where p says so, too."""
+    ordered = np.sort(drawn)
+    tail = max(1, int((1 - level) / 2 * (len(ordered) + 1) + _SMALLEST))
+    lower, upper = ordered[tail - 1], ordered[-tail]
+    return float(found.difference - upper * found.error), float(found.difference - lower * found.error)
+
+
+def p_value(t: float, drawn: Floats) -> float:
+    """Return the two-sided p-value: twice the smaller tail, the drawing that happened counted among them."""
+    tail = min(int((drawn >= t).sum()), int((drawn <= t).sum()))
+    return min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
+
+
+def redrawn(spent: Floats, people: int, share: float, draws: int, seed: int) -> Floats:
+    """Return the studentized differences of so many drawings in which each person is in the base with ``share``."""
+    random = np.random.default_rng(seed)
+    order = np.argsort(np.abs(spent))
+    large, small = spent[order[-MOST:]], spent[order[:-MOST]] if len(spent) > MOST else spent[:0]
+    base = _large(large, share, draws, random)
+    rest = _small(small, share, draws, random)
+    nobody = random.binomial(people - len(spent), share, draws)
+    base = Sums(base.total + rest.total, base.squares + rest.squares, base.people + rest.people + nobody)
+    arm = Sums(spent.sum() - base.total, np.square(spent).sum() - base.squares, people - base.people)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a drawing that leaves an arm of a few people empty
+        t = np.asarray(difference(arm, base).t, dtype="float64")
+    return np.asarray(t[np.isfinite(t)])
+
+
+def _large(spent: Floats, share: float, draws: int, random: np.random.Generator) -> Sums:
+    """Draw each amount by itself."""
+    columns = np.column_stack([spent, np.square(spent), np.ones_like(spent)])
+    block = max(1, _CELLS // max(len(spent), 1))
+    sizes = [min(block, draws - start) for start in range(0, draws, block)]
+    drawn = [(random.random((size, len(spent)), dtype="float32") < share).astype("float64") @ columns for size in sizes]
+    return Sums(*np.concatenate(drawn).T)
+
+
+def _small(spent: Floats, share: float, draws: int, random: np.random.Generator) -> Sums:
+    """Draw the sums of many amounts at once."""
+    columns = np.column_stack([spent, np.square(spent), np.ones_like(spent)])
+    spread = share * (1 - share) * (columns.T @ columns)
+    return Sums(*random.multivariate_normal(share * columns.sum(axis=0), spread, size=draws, method="svd").T)
+
+
+_LEAST: Final = 1e-6  # of a window: before it nothing has been learned
+
+
+class Always(NamedTuple):
+    """Half the width of the interval, and how many times that of the interval of a single look."""
+
+    half: float
+    times: float
+
+
+def stretch(elapsed: float, *, level: float = 0.95) -> float:
+    """Return how many times as wide the interval is when so much of the outcomes' windows has passed (0 to 1].
+
+    What is learned grows with the time that has passed, so that a share of the windows counts as that share of the
+    people; the interval is tightest at the reading day.
+    """
+    return always(1.0, max(elapsed, _LEAST), tuned_for=1.0, level=level).times
+
+
+def rho(level: float, tuned_for: float) -> float:
+    """Return the parameter that makes the interval tightest at so many people."""
+    alpha = 1 - level
+    return math.sqrt((-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / tuned_for)
+
+
+def always(error: float, people: float, *, tuned_for: float, level: float = 0.95) -> Always:
+    """Return half the width of the interval around a difference with the standard error ``error``.
+
+    Args:
+        error: standard error of the difference now.
+        people: how many are read now.
+        tuned_for: how many will be read at the reading day.
+        level: coverage over all looks together.
+    """
+    spread = people * rho(level, tuned_for) ** 2
+    half = error * math.sqrt(2 * (spread + 1) / spread * math.log(math.sqrt(spread + 1) / (1 - level)))
+    single = float(distributions().norm.ppf((1 + level) / 2)) * error
+    return Always(half, half / single if single else math.nan)
+
+
+def wider(level: float, times: float) -> float:
+    """Return the coverage of a single look whose interval is so many times as wide as that of ``level``."""
+    normal = distributions().norm
+    return float(2 * normal.cdf(times * normal.ppf((1 + level) / 2)) - 1)
+
+
+RED: Final = 0.001  # Fabijan et al., KDD 2019: a threshold that a healthy experiment hardly ever meets
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """The sizes of the arms beside those expected, and how likely such a difference is by chance."""
+
+    sizes: Mapping[str, int]
+    expected: Mapping[str, float]
+    p: float
+
+    @property
+    def is_red(self) -> bool:
+        """Say whether the sizes are not those of the arms that were declared."""
+        return self.p < RED
+
+    def sentence(self) -> str:
+        """Return the check in words."""
+        if not sum(self.sizes.values()):
+            return "Nobody has an arm, so there are no sizes to check."
+        shown = ", ".join(f"{arm} {size:,} (expected {self.expected[arm]:,.0f})" for arm, size in self.sizes.items())
+        if self.is_red:
+            return (
+                f"The arms do not have the sizes they were given: {shown}; chance alone does this in fewer than 1 of "
+                "1,000 experiments. Look for what removed people from one arm only; until then no difference means "
+                "anything."
+            )
+        return f"The arms have the sizes they were given, up to chance (p = {self.p:.2g}): {shown}."
+
+
+def check(sizes: Mapping[str, int], weights: Mapping[str, float]) -> Ratio:
+    """Compare the sizes of arms with their weights by the chi-squared test.
+
+    Args:
+        sizes: people of each arm.
+        weights: the share of each arm, in any unit: 45, 45 and 10 as well as 0.45, 0.45 and 0.1.
+    """
+    people, total = sum(sizes.values()), sum(weights[arm] for arm in sizes)
+    expected = {arm: people * weights[arm] / total for arm in sizes}
+    if len(sizes) < 2 or not people:
+        return Ratio(dict(sizes), expected, 1.0)
+    p = distributions().chisquare([*sizes.values()], [*expected.values()]).pvalue
+    return Ratio(dict(sizes), expected, float(p))
