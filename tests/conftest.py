@@ -31,7 +31,11 @@ LONGEST_FIRST = (
     "browser/test_otp_form.py",
     "browser/test_cleaner_and_cards.py",
     "browser/test_sandbox_inbox.py",
+    "documents/test_cost_notebook.py",
     "documents/test_site.py",
+    "engines/test_snippets.py",
+    "kills/test_random_kills.py",
+    "kills/test_interrupts.py",
     "ledger/test_damage.py",
     "phones/test_exact.py",
     "house/test_every_wrong_call.py",
@@ -42,7 +46,10 @@ LONGEST_FIRST = (
     "ledger/test_ledger.py",
     "house/test_layers.py",
     "widgets/test_campaign_reading.py",
+    "widgets/test_campaign_form.py",
     "cost/test_packed_sums.py",
+    "secrecy/test_tables.py",
+    "people/test_mentions.py",
 )
 
 
