@@ -30,10 +30,11 @@ import numpy as np
 import pandas as pd
 
 from smsotp_nb import cost
-from smsotp_nb._ledger import Ledger, contacts
-from smsotp_nb._ledger.answers import KIND, Whole
-from smsotp_nb._ledger.store import Store
-from smsotp_nb._ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.file.store import Store
+from smsotp_nb._ledger.rows import contacts
+from smsotp_nb._ledger.rows.answers import KIND, Whole
+from smsotp_nb._ledger.rows.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
 
 CAMPAIGNS = 12
 COUNTRIES = ["US", "IN", "DE", "FR", "BR", "GB", "NA", "CN", "NG", "MX", "JP", "ZA", "ES", "IT", "PL", "SE"]

@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from smsotp_nb._ledger import parquet
-from smsotp_nb._ledger.parquet import SCHEMA
+from smsotp_nb._ledger.reading import parquet
+from smsotp_nb._ledger.reading.parquet import SCHEMA
 
 MILLION = 1_000_000
 DIFFERENT = 10

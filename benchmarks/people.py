@@ -24,7 +24,7 @@ import numpy as np
 from sending import campaign, client_of, numbers, service
 
 from smsotp_nb import Ledger, Policy, plan, send
-from smsotp_nb._ledger import contacts
+from smsotp_nb._ledger.rows import contacts
 from smsotp_nb._moments import microseconds, utc_now
 from smsotp_nb.errors import CampaignIncomplete
 

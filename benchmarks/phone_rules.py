@@ -276,7 +276,8 @@ def without_each_rule(all_lists: list[List]) -> None:
 
 
 def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]]:
-    from smsotp_nb._phones import readings, regions, repairs, weighing
+    from smsotp_nb._phones.cells import regions, repairs
+    from smsotp_nb._phones.judging import readings, weighing
 
     for one in readings.READINGS:
         if not one.repair or one.name == readings.WITH_PLUS:

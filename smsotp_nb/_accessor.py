@@ -16,8 +16,7 @@ from ._cards import Card
 from ._frames import AnyFrame
 from ._ledger import LedgerOrPath
 from ._pandas import STR, texts, with_columns
-from ._phones.evidence import Evidence, Level
-from ._phones.judgement import TEXTABLE, NoteOrRefuse
+from ._phones import TEXTABLE, Evidence, Level, NoteOrRefuse
 from ._planning.wording import TemplateData, Words
 from ._policy import Policy
 from ._wire import Variant, mask

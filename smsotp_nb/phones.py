@@ -78,36 +78,34 @@ from typing import TYPE_CHECKING
 from ._lazy import attributes
 
 if TYPE_CHECKING:
-    from ._phones.batches import normalize_batch, normalize_schema, verdict_batch, verdict_schema
-    from ._phones.edits import edit
-    from ._phones.evidence import Evidence
-    from ._phones.explanation import Explanation, explain
-    from ._phones.finding import Found, find_columns
-    from ._phones.judgement import normalize, weigh_column
-    from ._phones.merging import Answers, merge_answers
-    from ._phones.owner import ask_owner
-    from ._phones.several import duplicates, explode, one_phone
-    from ._phones.streams import Cleaned, clean_chunks
-    from ._phones.summary import Report, Tally, report, unusable
-    from ._phones.verdicts import verdict
+    from ._phones import (
+        Answers,
+        Cleaned,
+        Evidence,
+        Explanation,
+        Found,
+        Report,
+        Tally,
+        ask_owner,
+        clean_chunks,
+        duplicates,
+        edit,
+        explain,
+        explode,
+        find_columns,
+        merge_answers,
+        normalize,
+        normalize_batch,
+        normalize_schema,
+        one_phone,
+        report,
+        unusable,
+        verdict,
+        verdict_batch,
+        verdict_schema,
+        weigh_column,
+    )
 
-__getattr__ = attributes(
-    __name__,
-    {
-        "_phones.batches": ["normalize_batch", "normalize_schema", "verdict_batch", "verdict_schema"],
-        "_phones.edits": ["edit"],
-        "_phones.evidence": ["Evidence"],
-        "_phones.explanation": ["Explanation", "explain"],
-        "_phones.finding": ["Found", "find_columns"],
-        "_phones.judgement": ["normalize", "weigh_column"],
-        "_phones.merging": ["Answers", "merge_answers"],
-        "_phones.owner": ["ask_owner"],
-        "_phones.several": ["duplicates", "explode", "one_phone"],
-        "_phones.streams": ["Cleaned", "clean_chunks"],
-        "_phones.summary": ["Report", "Tally", "report", "unusable"],
-        "_phones.verdicts": ["verdict"],
-    },
-)
 __all__ = [
     "Answers",
     "Cleaned",
@@ -135,6 +133,7 @@ __all__ = [
     "verdict_schema",
     "weigh_column",
 ]
+__getattr__ = attributes(__name__, {"_phones": __all__})
 
 
 def __dir__() -> list[str]:

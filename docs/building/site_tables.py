@@ -12,7 +12,7 @@ import griffe
 from smsotp_nb import _cli as cli
 from smsotp_nb import errors, problems, rates, settings
 from smsotp_nb._guards import GUARDS
-from smsotp_nb._ledger import parquet
+from smsotp_nb._ledger.reading import parquet
 from smsotp_nb._phones.vocabulary import NOTES, REPAIRS
 from smsotp_nb._results.contract import COLUMNS, MEANINGS, STATE_MEANINGS
 

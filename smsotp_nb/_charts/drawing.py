@@ -13,7 +13,7 @@ from .._cards import Bar, Bars, Block, Card, Cell, Note, Table, counted, money, 
 from .._cost.sources import records
 from .._frames import AnyFrame, as_pandas
 from .._pandas import is_missing
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results.contract import micros
 from .._results.contract import money as money_of
 from .._wire import amount

@@ -15,7 +15,7 @@ from .._cards import Note, counted, number
 from .._cost.sources import Source, is_summed
 from .._ledger import Ledger
 from .._ledger.places import path_of
-from .._ledger.summing import when_sent
+from .._ledger.reading.spending import when_sent
 from .._moments import Now
 from .._pandas import STR
 from .._services import is_rehearsal, shown

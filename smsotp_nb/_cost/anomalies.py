@@ -13,7 +13,7 @@ import pandas as pd
 from .._calling import given, in_our_words, not_number, not_zone, refuse
 from .._cards import Card, Note, Table, WithCard, about, and_more, counted, money
 from .._pandas import STR
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results import contract
 from ..errors import UsageError
 from .daily import daily

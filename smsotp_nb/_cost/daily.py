@@ -9,7 +9,7 @@ import pandas as pd
 
 from .._dates import days
 from .._ledger import Ledger
-from .._ledger.refusals import refusals
+from .._ledger.reading.refusals import refusals
 from .._pandas import STR
 from .._results import contract
 from ..columns import require

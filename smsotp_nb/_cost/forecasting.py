@@ -11,7 +11,7 @@ from .. import _dates as dates
 from .._calling import given, in_our_words, not_a, not_choice, not_number, not_zone, refuse
 from .._cards import Bar, Block, Card, Note, Table, WithCard, about, and_more, counted, money, share
 from .._pandas import STR
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._planning import Plan
 from .._results import contract
 from ..errors import UsageError

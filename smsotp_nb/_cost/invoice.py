@@ -15,8 +15,8 @@ from .._cards import Card, WithCard
 from .._dates import Written
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
-from .._ledger.address import Address
 from .._ledger.book import opened, read_from
+from .._ledger.server.address import Address
 from .._pandas import STR
 from .._recipients.reading import read_recipients
 from .._results import contract

@@ -11,11 +11,11 @@ import pandas as pd
 from .._calling import given
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Campaign, Ledger, LedgerOrPath
-from .._ledger.address import Address
 from .._ledger.places import path_of
-from .._ledger.summing import COLUMNS as SPENT
-from .._ledger.summing import all_rows, refuse_repeated, spending
-from .._ledger.wordings import OF_WORDS
+from .._ledger.reading.spending import COLUMNS as SPENT
+from .._ledger.reading.spending import all_rows, refuse_repeated, spending
+from .._ledger.rows.wordings import OF_WORDS
+from .._ledger.server.address import Address
 from .._pandas import STR, texts, with_columns
 from .._planning import Plan
 from .._results import contract

@@ -10,8 +10,9 @@ import pandas as pd
 
 from .._calling import given, in_our_words, not_all_text, not_list, not_text, not_zone, refuse
 from .._frames import as_pandas
-from .._ledger import Campaign, Ledger, summing
-from .._ledger.address import Address
+from .._ledger import Campaign, Ledger
+from .._ledger.reading import spending as summing
+from .._ledger.server.address import Address
 from .._results import contract
 from ..columns import require
 from ..errors import UsageError

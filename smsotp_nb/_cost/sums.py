@@ -9,7 +9,7 @@ import pandas as pd
 
 from .._calling import in_our_words, not_flag, refuse
 from .._pandas import STR
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results import contract
 from .sources import COMPARED, NEEDED, Source, added_up, amounts, billed, compared, grouping, read, rows
 

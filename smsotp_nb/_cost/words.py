@@ -13,9 +13,9 @@ from .. import parts
 from .._calling import given, in_our_words, not_text, not_zone, refuse
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, and_more, counted, money, places_by
 from .._ledger import Campaign, LedgerOrPath, read_from
-from .._ledger.passcodes import KIND
 from .._ledger.places import path_of
-from .._ledger.word_sums import word_sums
+from .._ledger.reading.word_sums import word_sums
+from .._ledger.record.passcodes import KIND
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError

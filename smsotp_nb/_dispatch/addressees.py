@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._ledger import Claim
-from .._ledger.answers import Ints
-from .._ledger.people import persons
+from .._ledger.rows.answers import Ints
+from .._ledger.rows.persons import persons
 from .._planning import AnyPlan, DatasetPlan
 from .._wire.people import mask
 from ..errors import LedgerError

@@ -27,7 +27,7 @@ from .._calling import given, not_whole
 from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
 from .._ledger import Campaign, Pending, Prospect, Run, Wanted
 from .._moments import Now, utc_now
-from .._phones.zones import time_zones
+from .._phones import time_zones
 from .._planning import AnyPlan, DatasetPlan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._ledger import Ledger, experiments
-from .._ledger.changing import as_recorded
-from .._ledger.people import persons
+from .._ledger import Ledger
+from .._ledger.people import experiments
+from .._ledger.record.changing import as_recorded
+from .._ledger.rows.persons import persons
 from .._moments import microseconds
 from .._pandas import STR, is_missing
 from .._planning import plan

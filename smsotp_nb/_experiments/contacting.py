@@ -15,8 +15,9 @@ import json
 import numpy as np
 import pandas as pd
 
-from .._ledger import Ledger, experiments
-from .._ledger.store import Store
+from .._ledger import Ledger
+from .._ledger.file.store import Store
+from .._ledger.people import experiments
 from .._pandas import STR
 from .._results.contract import money
 from ..errors import UsageError

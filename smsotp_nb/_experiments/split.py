@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from .. import _cards as cards
-from .._ledger import experiments
+from .._ledger.people import experiments
 from .._pandas import STR, lent
 from ..problems import in_words
 from . import ratio

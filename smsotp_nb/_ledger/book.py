@@ -20,36 +20,30 @@ from .._wire import MessageRecord
 from ..errors import CampaignHeld, LedgerError, UsageError
 from ..results import STATES
 from ..settings import TEMPORARY
-from . import (
-    approving,
-    audit,
-    beginning,
-    contacts,
-    copies,
-    moving,
-    overview,
-    parquet,
-    passcodes,
-    purging,
-    reading,
-    retention,
-)
-from .address import Address
-from .agreeing import agree
+from . import moving
 from .campaign import Campaign
-from .damage import understood
-from .guessing import foreseen
-from .kept import names_in
-from .lock import RunLock
-from .ownership import Ownership
+from .file import copies
+from .file.one_runner import RunLock
+from .file.store import Store
+from .people import purging, retention
 from .places import given, is_default, not_a_ledger, own_file, place_of, refuse_lent, sealed, store_of
-from .prospect import Prospect, prospect, prospect_in_pieces
-from .recording import AnyPlanned, Planned, PlannedInPieces, record
-from .recovering import OWNER_DIED, give_up
-from .run import Run
-from .standing import Rules
-from .store import Store
-from .unfinished import Unfinished, unfinished
+from .reading import cards as overview
+from .reading import frames as reading
+from .reading import parquet
+from .record import approving, beginning, passcodes
+from .record.agreeing import agree
+from .record.recording import AnyPlanned, Planned, PlannedInPieces, record
+from .rows import audit, contacts
+from .rows.damage import understood
+from .rows.kept_columns import names_in
+from .rows.statements import foreseen
+from .sending.comparison import Prospect, prospect, prospect_in_pieces
+from .sending.ownership import Ownership
+from .sending.recovering import OWNER_DIED, give_up
+from .sending.rules import Rules
+from .sending.run import Run
+from .sending.unfinished import Unfinished, unfinished
+from .server.address import Address
 
 _CALLER = 5  # frames above the warning of a purge
 

@@ -22,19 +22,23 @@ from .._showing import visible
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from ..results import STATES
-from . import approving, changing, contacts, copies, overview, reading
-from .approving import Proposal
-from .damage import understood
-from .evidence import Evidence, lines_kept, take_over
-from .lock import RunLock
-from .overview import state_line
-from .passcodes import KIND
-from .purging import warn_of_unreached
-from .recording import Planned, PlannedInPieces
-from .recovering import OWNER_DIED, give_up
-from .standing import OPTED_OUT
-from .store import Store
-from .tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
+from .file import copies
+from .file.one_runner import RunLock
+from .file.store import Store
+from .people.purging import warn_of_unreached
+from .reading import cards as overview
+from .reading import frames as reading
+from .reading.cards import state_line
+from .record import approving, changing
+from .record.approving import Proposal
+from .record.evidence import Evidence, lines_kept, take_over
+from .record.passcodes import KIND
+from .record.recording import Planned, PlannedInPieces
+from .rows import contacts
+from .rows.damage import understood
+from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
+from .sending.recovering import OWNER_DIED, give_up
+from .sending.rules import OPTED_OUT
 
 if TYPE_CHECKING:
     from .book import Ledger

@@ -1,9 +1,9 @@
 """Take a ledger in a file over into one on a server: wholly, or not at all.
 
 Everything is copied in one transaction of the server, while the file is locked for all who write. What arrived is
-counted and compared by digests with what the file holds. Then the file is noted to have gone (`moved`), and only then
-does the server confirm. A process that dies before that note leaves the file as it was; one that dies after it leaves a
-file that is refused everywhere, until the next call asks the server whether it has it.
+counted and compared by digests with what the file holds. Then the file is noted to have gone (`file.moved`), and only
+then does the server confirm. A process that dies before that note leaves the file as it was; one that dies after it
+leaves a file that is refused everywhere, until the next call asks the server whether it has it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import CampaignHeld, LedgerError
-from . import audit, fences
-from .damage import refuse_damaged
-from .moved import Move, move_of
-from .recovering import OWNER_DIED, give_up
-from .spelling import COLUMNS, NUMBERED, OF_SERVER
-from .store import Store
-from .tables import PLANNED, SENDING
+from .file.moved import Move, move_of
+from .file.store import Store
+from .rows import audit
+from .rows import runners as fences
+from .rows.damage import refuse_damaged
+from .rows.tables import PLANNED, SENDING
+from .sending.recovering import OWNER_DIED, give_up
+from .server.dialect import COLUMNS, NUMBERED, OF_SERVER
 
 if TYPE_CHECKING:
-    from .connection import Connection
+    from .server.connection import Connection
 
 TABLES = tuple(table for table in COLUMNS if table != "ledger" and f"CREATE TABLE {table} " not in OF_SERVER)
 TOLD = {  # in the words of people
@@ -163,7 +164,7 @@ def _last(served: sqlite3.Connection, table: str) -> int:
 
 def _rows(file: sqlite3.Connection, table: str, after: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table as the server has them: what it numbers itself comes after what it has."""
-    from .connection import fit
+    from .server.connection import fit
 
     other = {"message": _MESSAGE} if table == "recipient" else {}
     if table in _SHIFTED:

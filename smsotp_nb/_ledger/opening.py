@@ -16,11 +16,11 @@ from .._cards import counted
 from .._own_files import JOURNAL, files_of_sqlite, is_of_another, tighten
 from .._schema import limit, strange
 from ..errors import LedgerError, LedgerOlder
-from .anchor import Anchor
-from .disk import OWN, beside, notes_folder, runs
-from .marks import Mark, Marks, Seal, Session
-from .moved import refuse_moved
-from .tables import APPLICATION_ID, TABLES, VERSION
+from .file.disk import OWN, beside, notes_folder, runs
+from .file.last_seen import Mark, Marks, Seal, Session
+from .file.locks import Anchor
+from .file.moved import refuse_moved
+from .rows.tables import APPLICATION_ID, TABLES, VERSION
 
 # The user version holds two numbers: the version of the tables, and how often a log was begun (`Opened`).
 ONE_GENERATION = 256

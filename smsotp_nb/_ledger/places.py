@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from .._calling import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
 from ..settings import TEMPORARY, Secret, data_folder, is_address, ledger_is_chosen, ledger_place
-from .address import Address, load_driver, read_address
-from .disk import in_memory, lent
-from .store import Store
+from .file.disk import in_memory, lent
+from .file.store import Store
+from .server.address import Address, load_driver, read_address
 
 if TYPE_CHECKING:
     from .book import Ledger
@@ -59,7 +59,7 @@ def store_of(place: Path | Address, *, create: bool, accept_older: bool = False)
     if isinstance(place, Path):
         return Store(place, create=create, accept_older=accept_older)
     load_driver()
-    from .server import ServerStore  # the driver is an extra
+    from .server.store import ServerStore  # the driver is an extra
 
     return ServerStore(place, create=create, accept_older=accept_older)
 

@@ -17,10 +17,11 @@ from .. import phones
 from .._calling import given, in_our_words, not_flag, not_text, refuse
 from .._dates import Written, spanned
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Ledger, LedgerOrPath, disclosing, opened, purging, read_from
-from .._ledger import consents as recorded
-from .._ledger.consents import Said
-from .._ledger.store import Store
+from .._ledger import Ledger, LedgerOrPath, opened, read_from
+from .._ledger.file.store import Store
+from .._ledger.people import consents as recorded
+from .._ledger.people import disclosing, purging
+from .._ledger.people.consents import Said
 from .._moments import Now, microseconds, utc_now
 from .._outputs import write_file
 from .._wire import Numbers, mask

@@ -20,9 +20,9 @@ from .._calling import given, in_our_words
 from .._pandas import STR
 from ..columns import require
 from ..errors import UsageError
-from .evidence import NOTHING, Evidence
-from .judgement import TEXTABLE, NoteOrRefuse, normalize
-from .verdicts import verdict
+from .judging.evidence import NOTHING, Evidence
+from .judging.judgement import TEXTABLE, NoteOrRefuse, normalize
+from .judging.verdicts import verdict
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
 

@@ -13,7 +13,7 @@ from .._frames import AnyFrame, as_pandas
 from ..columns import require
 from ..errors import UsageError
 from .beside import free_names
-from .judgement import normalize, weigh_column
+from .judging.judgement import normalize, weigh_column
 from .summary import Tally, with_reasons
 
 ROW: Final = "row"

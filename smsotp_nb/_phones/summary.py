@@ -19,9 +19,9 @@ from .._pandas import STR
 from ..errors import UsageError
 from ..problems import asked_for
 from .beside import free_names
-from .lookup import country_name
+from .countries import country_name
+from .judging.several import one_phone
 from .met import Met
-from .several import one_phone
 from .vocabulary import NOTES, PROBLEMS
 
 EXAMPLES: Final = 3

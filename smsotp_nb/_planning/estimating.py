@@ -10,7 +10,7 @@ import pandas as pd
 
 from .. import rates as rate_tables
 from .._pandas import STR
-from .._phones import lookup
+from .._phones import country_name
 from .._results import contract
 
 
@@ -44,7 +44,7 @@ def by_country(planned: pd.DataFrame, rates: pd.DataFrame, many: pd.Series[int] 
     ``many`` says for how many recipients each row stands; by default for one.
     """
     frame = _summed(planned, rates, "region", planned["region"], many)
-    frame.insert(2, "country", pd.Series([lookup.country_name(region) for region in frame["region"]], dtype=STR))
+    frame.insert(2, "country", pd.Series([country_name(region) for region in frame["region"]], dtype=STR))
     order = ["est_cost", "messages", "region"]
     return frame.sort_values(order, ascending=[False, False, True], ignore_index=True)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .._calling.arguments import not_path, refuse
-from .._phones.evidence import DRAWN, drawn
+from .._phones.judging.evidence import DRAWN, drawn
 from .._recipients import parquet, tables
 from ..errors import UsageError
 

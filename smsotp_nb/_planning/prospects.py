@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .._ledger import LedgerOrPath, Prospect, opened
 from .._ledger.places import own_place
-from .._ledger.recording import AnyPlanned
+from .._ledger.record.recording import AnyPlanned
 from ..errors import LedgerError
 
 

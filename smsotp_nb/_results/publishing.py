@@ -11,7 +11,7 @@ import pandas as pd
 from .._calling import in_our_words, not_whole, refuse
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
-from .._phones.several import one_phone
+from .._phones import one_phone
 from ..errors import UsageError
 from .contract import check, micros, money
 

@@ -172,9 +172,9 @@ def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:
 
 
 def _country_name(iso: str) -> str:
-    from .._phones import lookup  # as in tariff: not at the start
+    from .._phones import country_name  # as in tariff: not at the start
 
-    return lookup.country_name(iso)
+    return country_name(iso)
 
 
 def _sums(row: Row) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def country(number: str) -> Country | None:
 
 @cache
 def _places() -> Callable[[str], tuple[str, str] | None]:
-    from .._phones import lookup  # with phonenumbers, which a sandbox needs with its first request, not at its start
+    # With phonenumbers, which a sandbox needs with its first request, not at its start.
+    from .._phones import place
 
-    return lookup.place
+    return place

@@ -12,7 +12,7 @@ import pandas as pd
 from .._cards import MISSING, Cell, Code, State, Table, counted, money, number, places_of
 from .._cards.blocks import Align, Sign
 from .._pandas import STR, texts
-from .._phones.lookup import country_name
+from .._phones import country_name
 from .._results.contract import COLUMNS
 from .._showing import label as shown_label
 from .._wire import mask

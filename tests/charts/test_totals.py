@@ -20,13 +20,13 @@ from support.sending import sent
 from smsotp_nb import charts, cost
 from smsotp_nb._cards import Card
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.tables import ACCEPTED
-from smsotp_nb._phones import lookup
+from smsotp_nb._ledger.rows.tables import ACCEPTED
+from smsotp_nb._phones import countries
 from smsotp_nb._planning import plan
 from smsotp_nb._sandbox import Sandbox
 
 FEW = ["US", "DE", "FR", "IN", "NG"]
-MANY = [region for region in sorted(lookup.countries()) if region not in ("BV", "TF")][::5][:40]
+MANY = [region for region in sorted(countries.countries()) if region not in ("BV", "TF")][::5][:40]
 ELSEWHERE, ANOTHER_PART, REFUSED = "+19075550101", "+19075550102", "+19075550116"
 BALANCE = 1000
 ROWS = f"""
@@ -72,7 +72,7 @@ def rates(regions: list[str]) -> pd.DataFrame | None:
 
 def campaign(box: Sandbox, ledger: Ledger, regions: list[str], known: list[str], *special: str) -> pd.DataFrame:
     """Send one of two texts, the longer one in UCS-2, to a number of each region and to special ones."""
-    phones = [lookup.example(region) for region in regions] + list(special)
+    phones = [countries.example(region) for region in regions] + list(special)
     names = ["Ann" if at % 2 else "Łucja " * 15 for at in range(len(phones))]
     people = pd.DataFrame({"phone": phones, "name": names})
     made = plan(

@@ -24,7 +24,10 @@ from ledger import ledger_fuzz
 from support.sending import sent
 
 from smsotp_nb import People, Sandbox, cost, otp
-from smsotp_nb._ledger import Ledger, contacts, packed_sums, purging, summing
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.people import purging
+from smsotp_nb._ledger.reading import spending as summing
+from smsotp_nb._ledger.rows import contacts, packed_sums
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 

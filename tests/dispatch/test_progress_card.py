@@ -29,7 +29,7 @@ SENDS = {
     "    _thread.interrupt_main()\n"
     "threading.Thread(target=interrupt).start()\n"
     "sms.send(plan, client=box, ledger=ledger, concurrency=1, max_per_second=4)",
-    "failed": "import smsotp_nb._ledger.run as run\n"
+    "failed": "import smsotp_nb._ledger.sending.run as run\n"
     "def broken(self, *_, **__): raise RuntimeError('the disk is gone')\n"
     "whole, run.Run.settle_reply = run.Run.settle_reply, broken\n"
     "sms.send(plan, client=box, ledger=ledger)",

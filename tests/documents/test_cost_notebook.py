@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.notebooks import copied, run
 
-from smsotp_nb._phones import fiction
+from smsotp_nb._phones.judging import fiction
 
 from .test_notebooks import keeps_no_secret
 

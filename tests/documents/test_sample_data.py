@@ -12,7 +12,7 @@ import pytest
 
 from smsotp_nb import _planning as planning
 from smsotp_nb import cost, parts, phones, rates, recipients, results
-from smsotp_nb._phones import fiction
+from smsotp_nb._phones.judging import fiction
 
 FOLDER = Path(__file__).parents[2] / "sample_data"
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)

@@ -25,7 +25,7 @@ from smsotp_nb import charts, cost, results
 from smsotp_nb._client.meaning import Scrubber
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._pandas import STR
-from smsotp_nb._phones import weighing
+from smsotp_nb._phones.judging import weighing
 from smsotp_nb._showing.text import visible
 from smsotp_nb._widgets.results import Asked, ResultsView
 from smsotp_nb.errors import NotSent, ServiceError, SmsOtpError, UsageError

@@ -45,7 +45,7 @@ BUILT_WHILE_RUNNING = {
     "smsotp_nb._cli": "the name of an option, which needs no escape, before one equals sign",
     "smsotp_nb._phones.fast.signs": "one sign of phonenumbers' own patterns, without repetition",
     "smsotp_nb._phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
-    "smsotp_nb._phones.lookup": "phonenumbers' own patterns, matched against at most 15 digits",
+    "smsotp_nb._phones.countries": "phonenumbers' own patterns, matched against at most 15 digits",
     "smsotp_nb._planning.bodies": "a set of escaped characters",
     "smsotp_nb._results.files": "a quoted cell ends at its first single quote, so that no sign is read twice",
     "smsotp_nb._widgets.inbox": "one escaped passcode between two characters",

@@ -27,7 +27,7 @@ from unittest import mock
 
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger, opening
-from smsotp_nb._ledger.anchor import Anchor
+from smsotp_nb._ledger.file.locks import Anchor
 from smsotp_nb._planning import Plan
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import LedgerError, SmsOtpWarning

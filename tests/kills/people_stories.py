@@ -29,7 +29,7 @@ import psycopg
 
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.holds import Holds
+from smsotp_nb._ledger.sending.holds import Holds
 from smsotp_nb._people import People
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._policy import Policy

@@ -25,8 +25,8 @@ from smsotp_nb._client import Client, Patience
 from smsotp_nb._dispatch import send
 from smsotp_nb._dispatch.pacing import Pacer
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.server import ServerStore
-from smsotp_nb._ledger.store import Store
+from smsotp_nb._ledger.file.store import Store
+from smsotp_nb._ledger.server.store import ServerStore
 from smsotp_nb._planning import Plan
 from smsotp_nb.errors import PlanChanged, SmsOtpWarning
 from smsotp_nb.results import Progress

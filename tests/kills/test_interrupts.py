@@ -12,13 +12,13 @@ from support.servers import Server
 
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.anchor import Anchor
-from smsotp_nb._ledger.leasing import Lease
-from smsotp_nb._ledger.lock import RunLock
-from smsotp_nb._ledger.marks import Marks
+from smsotp_nb._ledger.file.last_seen import Marks
+from smsotp_nb._ledger.file.locks import Anchor
+from smsotp_nb._ledger.file.one_runner import RunLock
 from smsotp_nb._ledger.opening import Opened
-from smsotp_nb._ledger.server import Served
-from smsotp_nb._ledger.sighting import Notes
+from smsotp_nb._ledger.server.last_seen import Notes
+from smsotp_nb._ledger.server.lease import Lease
+from smsotp_nb._ledger.server.store import Served
 
 from .interrupts import STRUCK, run
 from .people import numbers, plan_of

@@ -33,7 +33,7 @@ from ipywidgets import Widget
 from smsotp_nb import _cli, cost
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Campaign, Ledger, listed
-from smsotp_nb._ledger.refusals import refusals
+from smsotp_nb._ledger.reading.refusals import refusals
 from smsotp_nb._people import People
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._sandbox import Sandbox

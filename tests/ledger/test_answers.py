@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smsotp_nb._ledger.answers import MOST_MICROS, Statement, by_row, fits, unpacked, whole
-from smsotp_nb._ledger.tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING, TABLES
+from smsotp_nb._ledger.rows.answers import MOST_MICROS, Statement, by_row, fits, unpacked, whole
+from smsotp_nb._ledger.rows.tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING, TABLES
 from smsotp_nb._wire import Billing, MessageRecord, Messages
 
 ATTEMPT = 7

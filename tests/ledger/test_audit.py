@@ -9,7 +9,9 @@ from support.servers import stored
 
 from smsotp_nb import Client, People
 from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger, audit, fences
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.rows import audit
+from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb.errors import CampaignHeld, LedgerError, UsageError
 
 pytestmark = pytest.mark.both_ledgers

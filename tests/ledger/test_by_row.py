@@ -11,7 +11,10 @@ from kills.people import numbers
 from support.ledger_rows import by_row
 
 from smsotp_nb import cost
-from smsotp_nb._ledger import Claim, Ending, Ledger, Run, columns, reading, recording
+from smsotp_nb._ledger import Claim, Ending, Ledger, Run
+from smsotp_nb._ledger.reading import frames as reading
+from smsotp_nb._ledger.record import recording
+from smsotp_nb._ledger.rows import columns
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._wire import MessageRecord, SendReply
 

@@ -601,13 +601,13 @@ def test_a_named_folder_that_is_not_there_is_not_made(monkeypatch: pytest.Monkey
 
 
 def test_the_default_ledger_in_memory_is_said_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("smsotp_nb._ledger.disk._mounts", lambda: "tmpfs / tmpfs rw 0 0")
+    monkeypatch.setattr("smsotp_nb._ledger.file.disk._mounts", lambda: "tmpfs / tmpfs rw 0 0")
     with pytest.warns(SmsOtpWarning, match=r"in memory \(tmpfs\).*SMSOTP_LEDGER"):
         Ledger().close()
 
 
 @pytest.mark.parametrize("kind", ["9p", "virtiofs", "drvfs", "nfs4"])
 def test_folders_of_another_machine_are_refused(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("smsotp_nb._ledger.disk._mounts", lambda: f"host / {kind} rw 0 0")
+    monkeypatch.setattr("smsotp_nb._ledger.file.disk._mounts", lambda: f"host / {kind} rw 0 0")
     with pytest.raises(LedgerError, match=rf"network file system \({kind}\)"):
         Ledger(tmp_path / "l.sqlite", create=True)

@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import People, Policy, Sandbox, cost, plan, send
-from smsotp_nb._ledger import Campaign, Ledger, fences, holds, listed
+from smsotp_nb._ledger import Campaign, Ledger, listed
+from smsotp_nb._ledger.rows import runners as fences
+from smsotp_nb._ledger.sending import holds
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 from . import ledger_fuzz

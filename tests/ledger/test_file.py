@@ -17,7 +17,7 @@ from kills.people import plan_of
 
 from smsotp_nb import cost
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.anchor import Anchor
+from smsotp_nb._ledger.file.locks import Anchor
 from smsotp_nb.errors import LedgerError
 
 SERVICE = "a service"

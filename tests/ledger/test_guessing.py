@@ -14,9 +14,20 @@ from support.servers import Server
 
 from smsotp_nb import Ledger, People, Sandbox, send
 from smsotp_nb._ledger import Run
-from smsotp_nb._ledger.claims import Wanted
-from smsotp_nb._ledger.connection import Connection
-from smsotp_nb._ledger.guessing import ANY, NEXT, NO_ROWS, NONE, ONE, Brought, Draft, Guess, NotGuessed, guessed
+from smsotp_nb._ledger.rows.statements import (
+    ANY,
+    NEXT,
+    NO_ROWS,
+    NONE,
+    ONE,
+    Brought,
+    Draft,
+    Guess,
+    NotGuessed,
+    guessed,
+)
+from smsotp_nb._ledger.sending.claims import Wanted
+from smsotp_nb._ledger.server.connection import Connection
 from smsotp_nb.errors import LedgerReplaced
 
 SERVICE = "a service"

@@ -18,8 +18,10 @@ from kills.child import fork
 from kills.people import numbers, plan_of
 
 from smsotp_nb import results
-from smsotp_nb._ledger import Claim, Ending, Ledger, Run, Wanted, columns, recording
-from smsotp_nb._ledger.address import Address
+from smsotp_nb._ledger import Claim, Ending, Ledger, Run, Wanted
+from smsotp_nb._ledger.record import recording
+from smsotp_nb._ledger.rows import columns
+from smsotp_nb._ledger.server.address import Address
 from smsotp_nb._planning import Plan, plan
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
@@ -152,7 +154,7 @@ def test_an_interrupted_recording_leaves_no_half_campaign(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("smsotp_nb._ledger.recording.destinations", interrupted)
+        patch.setattr("smsotp_nb._ledger.record.recording.destinations", interrupted)
         with pytest.raises(KeyboardInterrupt):
             begin(plan_of(10))
     assert ledger.campaigns().empty

@@ -14,7 +14,7 @@ import pytest
 from kills.service import Service
 
 from smsotp_nb import Client, Ledger, Settings, plan, preflight, send, send_test
-from smsotp_nb._ledger.disk import check_file_system, lent
+from smsotp_nb._ledger.file.disk import check_file_system, lent
 from smsotp_nb.errors import LedgerError
 from smsotp_nb.settings import lent_by
 
@@ -138,7 +138,7 @@ def test_a_test_message_and_a_preflight_say_so_too_and_a_record_that_is_there_go
     for name in os.environ:
         if lent_by({name: "1"}):
             monkeypatch.delenv(name)
-    monkeypatch.setattr("smsotp_nb._ledger.disk._mounts", lambda: DISK)
+    monkeypatch.setattr("smsotp_nb._ledger.file.disk._mounts", lambda: DISK)
     made = plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="a", text="Hi")
     client = Client(Settings(base_url=service.url, access_key_id="key"))
     with monkeypatch.context() as host:
@@ -163,12 +163,12 @@ def test_a_test_message_and_a_preflight_say_so_too_and_a_record_that_is_there_go
 def test_storage_that_is_no_disk_of_this_machine_is_refused_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr("smsotp_nb._ledger.disk._mounts", lambda: f"{DISK}x {tmp_path} {kind} rw 0 0")
+    monkeypatch.setattr("smsotp_nb._ledger.file.disk._mounts", lambda: f"{DISK}x {tmp_path} {kind} rw 0 0")
     with pytest.raises(LedgerError, match=rf"network file system \({kind}\).*PostgreSQL"):
         check_file_system(tmp_path / "ledger.sqlite")
 
 
 @pytest.mark.parametrize("kind", ["ext4", "fuseblk", "fuse.gocryptfs", "fuse.fuse-overlayfs", "overlay"])
 def test_a_disk_of_this_machine_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr("smsotp_nb._ledger.disk._mounts", lambda: f"{DISK}x {tmp_path} {kind} rw 0 0")
+    monkeypatch.setattr("smsotp_nb._ledger.file.disk._mounts", lambda: f"{DISK}x {tmp_path} {kind} rw 0 0")
     check_file_system(tmp_path / "ledger.sqlite")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from smsotp_nb import Ledger
-from smsotp_nb._ledger import marks
-from smsotp_nb._ledger.marks import SLOT, Mark, Session
+from smsotp_nb._ledger.file import last_seen as marks
+from smsotp_nb._ledger.file.last_seen import SLOT, Mark, Session
 from smsotp_nb.errors import LedgerOlder
 
 LEDGER = bytes(range(16))

@@ -14,9 +14,9 @@ from support.servers import Server
 
 from smsotp_nb import Ledger, Sandbox, send
 from smsotp_nb._client import Client
-from smsotp_nb._ledger.claims import Wanted
-from smsotp_nb._ledger.guessing import foreseen
-from smsotp_nb._ledger.store import _Shared
+from smsotp_nb._ledger.file.store import _Shared
+from smsotp_nb._ledger.rows.statements import foreseen
+from smsotp_nb._ledger.sending.claims import Wanted
 from smsotp_nb.errors import LedgerError
 
 COUNTRY = "INSERT INTO country (iso, cc) VALUES (?, ?)"

@@ -19,10 +19,10 @@ from support.servers import Server
 from smsotp_nb import Client, Experiment, People, cost, otp
 from smsotp_nb._dispatch import send
 from smsotp_nb._ledger import Ledger, moving
-from smsotp_nb._ledger.connection import Connection
-from smsotp_nb._ledger.moved import Move
-from smsotp_nb._ledger.server import Served
-from smsotp_nb._ledger.store import Store
+from smsotp_nb._ledger.file.moved import Move
+from smsotp_nb._ledger.file.store import Store
+from smsotp_nb._ledger.server.connection import Connection
+from smsotp_nb._ledger.server.store import Served
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, SmsOtpWarning, UsageError
 

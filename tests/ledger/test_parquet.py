@@ -18,7 +18,7 @@ import smsotp_nb as sms
 from smsotp_nb import Sandbox, cost
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
-from smsotp_nb._ledger.parquet import MEANINGS, SCHEMA
+from smsotp_nb._ledger.reading.parquet import MEANINGS, SCHEMA
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 TABLE = """

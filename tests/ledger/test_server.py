@@ -26,8 +26,9 @@ from support.servers import Pooler, Server, need_pooler, need_server
 from smsotp_nb import People, cost
 from smsotp_nb._client import Client
 from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger, Run, fences
-from smsotp_nb._ledger.sighting import Sighting
+from smsotp_nb._ledger import Ledger, Run
+from smsotp_nb._ledger.rows import runners as fences
+from smsotp_nb._ledger.server.last_seen import Sighting
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, LedgerReplaced
 

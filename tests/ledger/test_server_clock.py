@@ -13,7 +13,8 @@ from kills.worker import Work
 from support.servers import Server
 
 from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ending, Ledger, fences
+from smsotp_nb._ledger import Ending, Ledger
+from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb.errors import CampaignHeld
 
 # Found before the function of that name which PostgreSQL has.

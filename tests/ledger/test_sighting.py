@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._ledger.sighting import Sighting
+from smsotp_nb._ledger.server.last_seen import Sighting
 
 SEEN = Sighting(b"a ledger", system=7, timeline="00000001", database=16384, table=16390, log=5000, requests=12)
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._ledger import Ledger, disk
-from smsotp_nb._ledger.disk import file_system
-from smsotp_nb._ledger.store import Store
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.file import disk
+from smsotp_nb._ledger.file.disk import file_system
+from smsotp_nb._ledger.file.store import Store
 from smsotp_nb.errors import LedgerError
 
 WAIT = 10.0

@@ -70,16 +70,16 @@ PHASE: dict[str, frozenset[str]] = {
     "_client/meaning.py": frozenset({"", "error_of", "success", "_doubt", "_refusal"}),
     "_client/operations.py": frozenset({"", "_call", "attempt", "_once", "_is_error", "_given"}),
     "_client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
-    "_ledger/run.py": frozenset({
+    "_ledger/sending/run.py": frozenset({
         "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "_settled",
         "work",
     }),
-    "_ledger/settling.py": frozenset({
+    "_ledger/sending/settling.py": frozenset({
         "not_accepted", "write", "confirm", "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
     }),
-    "_ledger/recovering.py": frozenset({"give_up"}),
-    "_ledger/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
-    "_ledger/store.py": frozenset({
+    "_ledger/sending/recovering.py": frozenset({"give_up"}),
+    "_ledger/rows/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
+    "_ledger/file/store.py": frozenset({
         "__init__", "writing", "together", "_run_waiting", "close", "checkpoint", "_attest", "_ours", "_before_fork",
         "_after_fork_in_parent", "_after_fork_in_child",
     }),
@@ -87,23 +87,27 @@ PHASE: dict[str, frozenset[str]] = {
         "prepare_to_write", "note_acts", "rolled_back", "begin_noting", "checkpoint", "close", "open_ledger",
         "_prepare", "_refuse_damaged", "_behind", "_marks",
     }),
-    "_ledger/anchor.py": frozenset({"__init__", "settle", "leave", "close", "writing", "verify", "_trouble", "_join"}),
-    "_ledger/marks.py": frozenset({"sessions", "begin", "note", "set_aside", "_slots"}),
-    "_ledger/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
-    "_ledger/tables.py": frozenset({"spread"}),
-    "_ledger/lock.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
+    "_ledger/file/locks.py": frozenset({
+        "__init__", "settle", "leave", "close", "writing", "verify", "_trouble", "_join",
+    }),
+    "_ledger/file/last_seen.py": frozenset({"sessions", "begin", "note", "set_aside", "_slots"}),
+    "_ledger/sending/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
+    "_ledger/rows/tables.py": frozenset({"spread"}),
+    "_ledger/file/one_runner.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
     "_ledger/book.py": frozenset({"begin", "_lock", "_find", "_end_dead_ones"}),
-    "_ledger/agreeing.py": frozenset({"agree"}),
+    "_ledger/record/agreeing.py": frozenset({"agree"}),
     "_ledger/campaign.py": frozenset({"resolve", "retry_rejected", "withdraw", "_change", "_recover", "_move"}),
-    "_ledger/changing.py": frozenset({
+    "_ledger/record/changing.py": frozenset({
         "compare", "adopt", "reword", "withdraw", "_leave_out", "_skip", "_reword", "_add", "_move", "_new_chunks",
     }),
-    "_ledger/holds.py": frozenset({"look", "confirm", "of", "set_aside", "_catch_up", "_record", "_other_chunks"}),
-    "_ledger/standing.py": frozenset({
+    "_ledger/sending/holds.py": frozenset({
+        "look", "confirm", "of", "set_aside", "_catch_up", "_record", "_other_chunks",
+    }),
+    "_ledger/sending/rules.py": frozenset({
         "learn", "put_aside", "_touch", "heed", "hear", "contacted", "_met", "held", "row", "_same", "_cap", "_hold",
         "_find",
     }),
-    "_ledger/consents.py": frozenset({"record", "_remember", "forget", "_forget_rows"}),
+    "_ledger/people/consents.py": frozenset({"record", "_remember", "forget", "_forget_rows"}),
     "_dispatch/sending.py": frozenset({
         "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
         "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end",

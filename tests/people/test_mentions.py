@@ -11,7 +11,8 @@ import pytest
 from support.servers import sampled, stored
 
 from smsotp_nb import Experiment, Ledger, People, Sandbox, plan, send
-from smsotp_nb._ledger import Ending, mentions
+from smsotp_nb._ledger import Ending
+from smsotp_nb._ledger.people import texts as mentions
 from smsotp_nb._wire import MessageRecord, Messages, SendReply
 
 from .sending import NUMBERS, plan_of

@@ -21,8 +21,9 @@ from support import phone_lists, phone_signs
 
 from smsotp_nb import phones
 from smsotp_nb._pandas import STR
-from smsotp_nb._phones import reference, verdicts
+from smsotp_nb._phones import reference
 from smsotp_nb._phones.fast import assembly, automata, engine, patterns, tables
+from smsotp_nb._phones.judging import verdicts
 
 FINDINGS = Path(__file__).parent / "phone_findings.csv"
 METADATA = [metadata for _, _, metadata in tables._plans()]

@@ -12,7 +12,7 @@ import pytest
 from support.dtypes import dtype_names
 
 from smsotp_nb import phones
-from smsotp_nb._phones import lookup
+from smsotp_nb._phones import countries
 from smsotp_nb._phones.vocabulary import NOTES, PROBLEMS, REPAIRS
 from smsotp_nb.errors import UsageError
 
@@ -319,7 +319,7 @@ class TestStrangers:
     def test_float_text_gains_a_digit(self) -> None:
         """Read as it stands, the .0 of a New Zealand number becomes a digit of another valid number."""
         number = digits(example("NZ"))
-        shorter = next(number[:end] for end in (10, 11, 9) if lookup.one("+" + number[:end] + "0").valid)
+        shorter = next(number[:end] for end in (10, 11, 9) if countries.look_up("+" + number[:end] + "0").valid)
         text = f"{shorter}.0"
         assert phones.verdict([text], default_region="NZ")["e164"][0] == f"+{shorter}0"
         assert row(text, "NZ")["to"] in ("", f"+{shorter}")

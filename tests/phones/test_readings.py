@@ -12,7 +12,8 @@ import pytest
 from support import phone_lists
 
 from smsotp_nb import phones
-from smsotp_nb._phones import readings, vocabulary
+from smsotp_nb._phones import vocabulary
+from smsotp_nb._phones.judging import readings
 from smsotp_nb.recipients import read_recipients
 
 Numbers = list[phonenumbers.PhoneNumber]

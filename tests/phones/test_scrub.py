@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from support import phone_lists
 
-from smsotp_nb._phones import characters, repairs, scrub
+from smsotp_nb._phones.cells import characters, repairs, scrub
 from smsotp_nb._phones.fast import digits
 from smsotp_nb._phones.vocabulary import PROBLEM_CODE, REPAIRS, bits
 

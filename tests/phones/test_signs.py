@@ -9,8 +9,9 @@ import pytest
 from phonenumbers import phonenumberutil
 from support import phone_signs
 
-from smsotp_nb._phones import explanation, reference
+from smsotp_nb._phones import reference
 from smsotp_nb._phones.fast import signs
+from smsotp_nb._phones.judging import explanation
 
 NUMBER = "030901820"
 

@@ -9,7 +9,7 @@ import pytest
 from support.dtypes import dtype_names
 
 import smsotp_nb as sms
-from smsotp_nb._ledger.recording import Planned
+from smsotp_nb._ledger.record.recording import Planned
 
 PROMISED = re.compile(r"``([\w,\s]+)``\s+\((str|Int64|float64|int64|boolean)[;)]")
 RATES = [{"iso": "US", "currency": "USD", "price": 0.0075}]

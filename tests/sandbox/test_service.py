@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from smsotp_nb import _wire as wire
-from smsotp_nb._phones import lookup
+from smsotp_nb._phones import countries
 from smsotp_nb._sandbox import choices, tariff, wording
 from smsotp_nb._sandbox.choices import Rules
 from smsotp_nb._sandbox.inbox import Filter, find
@@ -20,7 +20,7 @@ from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import UsageError
 from smsotp_nb.settings import Secret
 
-US, FR, CN, SE = "+12025550123", "+33199001234", lookup.example("CN"), "+46701740605"
+US, FR, CN, SE = "+12025550123", "+33199001234", countries.example("CN"), "+46701740605"
 
 
 class Desk:
@@ -222,7 +222,7 @@ def test_the_price_is_parts_times_the_rate_of_the_country(desk: Desk) -> None:
 @pytest.mark.parametrize("variant", ["intl", "cn"])
 def test_every_country_that_can_be_texted_has_a_rate(variant: wire.Variant) -> None:
     """A text to any country has a price from the table, never a made-up one."""
-    assert set(lookup.countries()) <= set(tariff.sample(variant).micros)
+    assert set(countries.countries()) <= set(tariff.sample(variant).micros)
     assert all(price > 0 for price in tariff.sample(variant).micros.values())
 
 
@@ -322,7 +322,7 @@ def test_special_numbers_are_valid_ones_of_a_range_for_fiction() -> None:
     assert len(choices.RESERVED) == len(choices.NUMBERS)
     for row in choices.NUMBERS:
         assert re.fullmatch(r"\+190755501[0-9]{2}", row.number)
-        assert lookup.one(row.number).valid
+        assert countries.look_up(row.number).valid
 
 
 # templates and text

@@ -18,7 +18,7 @@ from openpyxl.worksheet import _writer
 
 from smsotp_nb import Ledger, Sandbox, plan, plan_dataset, results, send
 from smsotp_nb import _cli as cli
-from smsotp_nb._ledger import copies
+from smsotp_nb._ledger.file import copies
 from smsotp_nb._widgets.campaign.drafts import Drafts
 from smsotp_nb.errors import LedgerError
 

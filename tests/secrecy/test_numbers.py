@@ -23,7 +23,9 @@ from support.tracebacks import frames
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
 from smsotp_nb._client import Patience
-from smsotp_nb._ledger import audit, consents, disclosing, reading
+from smsotp_nb._ledger.people import consents, disclosing
+from smsotp_nb._ledger.reading import frames as reading
+from smsotp_nb._ledger.rows import audit
 
 ANN, BEN = "+12025550187", "+14155550143"
 PEOPLE = pd.DataFrame({"phone": [ANN, BEN], "name": ["Ann", "Ben"]})

@@ -18,7 +18,7 @@ import pytest
 import requests
 
 from smsotp_nb import Client, Ledger, People, Plan, Sandbox, otp, plan, plan_dataset, send, send_test
-from smsotp_nb._ledger import disclosing
+from smsotp_nb._ledger.people import disclosing
 from smsotp_nb.errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 130)]

@@ -20,8 +20,9 @@ from kills.child import fork
 from support.servers import Pooler, Server, ledger_of, need_pooler, sampled, stored
 
 from smsotp_nb import Experiment, Ledger, People, Sandbox, otp, plan, preflight, send, send_test
-from smsotp_nb._ledger import fences, purging
-from smsotp_nb._ledger.server import ServerStore
+from smsotp_nb._ledger.people import purging
+from smsotp_nb._ledger.rows import runners as fences
+from smsotp_nb._ledger.server.store import ServerStore
 from smsotp_nb._planning import body_key
 from smsotp_nb._wire import Body
 from smsotp_nb.errors import CampaignHeld, SmsOtpWarning, UsageError

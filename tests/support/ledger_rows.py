@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smsotp_nb._ledger.answers import ID
-from smsotp_nb._ledger.columns import accepted_whole
-from smsotp_nb._ledger.store import Store
-from smsotp_nb._ledger.tables import ACCEPTED, SENDING, spread
+from smsotp_nb._ledger.file.store import Store
+from smsotp_nb._ledger.rows.answers import ID
+from smsotp_nb._ledger.rows.columns import accepted_whole
+from smsotp_nb._ledger.rows.tables import ACCEPTED, SENDING, spread
 
 
 def by_row(path: Path) -> int:

@@ -16,7 +16,7 @@ import pytest
 import smsotp_nb as sms
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger, listed
-from smsotp_nb._ledger.summing import Billed
+from smsotp_nb._ledger.reading.spending import Billed
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.campaigns import steps as campaigns_steps
 from smsotp_nb._widgets.campaigns.cards import entry_html, opened_card, state_of
@@ -89,7 +89,7 @@ def test_many_campaigns_are_paged_and_searched_and_only_a_page_is_counted(
 ) -> None:
     for number in range(PAGE * 2 + 1):
         ledger.begin(planned(f"Sale {number}", rows=1), service="sandbox:a").close()
-    from smsotp_nb._ledger import reading
+    from smsotp_nb._ledger.reading import frames as reading
 
     asked: list[int] = []
     counts = reading.counts

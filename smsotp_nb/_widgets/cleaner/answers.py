@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from pathlib import Path
 
 from ... import phones
-from ..._phones.edits import without_rows
+from ..._phones.owner.edits import without_rows
 from ..columns import NONE_CHOSEN
 from .edits import PEOPLE, Edits, Step
 from .judging import Cleaned, place_of, quoted

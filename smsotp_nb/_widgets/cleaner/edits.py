@@ -10,8 +10,8 @@ from typing import Any, Final
 import pandas as pd
 
 from ..._pandas import STR
-from ..._phones.edits import Cells, with_cells
-from ..._phones.owner import name_of_row, text_of
+from ..._phones.owner.edits import Cells, with_cells
+from ..._phones.owner.questions import name_of_row, text_of
 
 PEOPLE: Final = "people = "
 COLUMNS: Final = ("row", "column", "before", "after")

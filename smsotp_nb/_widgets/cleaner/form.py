@@ -14,7 +14,7 @@ from ..._calling.arguments import not_text, refuse
 from ..._calling.words import in_our_words
 from ..._cards import Card, Figures, counted, number
 from ..._frames import AnyFrame, as_pandas
-from ..._phones.owner import text_of
+from ..._phones.owner.questions import text_of
 from ...columns import require
 from ...errors import FileExists, SmsOtpError
 from ...recipients import read_recipients, sheets

@@ -19,8 +19,8 @@ from ..._cards import Marked, State
 from ..._pandas import STR
 from ..._phones import vocabulary
 from ..._phones.beside import free_names
-from ..._phones.lookup import country_name
-from ..._phones.owner import name_of_row, text_of
+from ..._phones.countries import country_name
+from ..._phones.owner.questions import name_of_row, text_of
 from ..._results import streaming
 from ...errors import SmsOtpError
 from ...problems import PROBLEMS, in_words

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from ..._cards import counted
 from ..._client.meaning import LONGEST_PAUSE
 from ..._moments import Now, utc_now
-from ..._phones import lookup
+from ..._phones import countries as lookup
 from ..._wire import CODE, MessageRecord, mask
 from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ...otp import Challenge, Request

@@ -1,0 +1,1 @@
+"""What is recorded about people: consents, experiments, and what of it goes when somebody is to be forgotten."""

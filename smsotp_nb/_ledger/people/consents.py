@@ -1,0 +1,200 @@
+"""The register of what people said about being texted: recorded in order and never purged.
+
+What was said later counts; an opt-out wins over an opt-in of the same moment. What is unclear is read against texting:
+an opt-out of a day counts until its end, and one that is said now is later than every opt-in recorded before it,
+whatever a clock shows. Somebody who asked to be forgotten is kept as opted out under a hash (`persons`), and nothing
+else is known of them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from ..._pandas import STR
+from ..._phones.judging.several import spellings
+from ..._results.contract import STATES
+from ..file.store import Store
+from ..rows import audit, contacts
+from ..rows.columns import times
+from ..rows.packed_sums import pack_sums, sums_to_pack
+from ..rows.persons import hashed, keys, persons, secret_of, stored_as
+from ..rows.tables import PLANNED, SKIPPED
+from . import experiments
+from . import texts as mentions
+
+FORGOTTEN = "asked to be forgotten"
+_LATEST_OPT_IN = "SELECT max(at) FROM consent WHERE person=? AND opted_out=0"
+_TICK = pd.Timedelta(microseconds=1)
+_NEWER = "person IN (SELECT person FROM consent WHERE id>?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one person said: E.164 without its plus, whether they opted out, when (microseconds, minutes from UTC).
+
+    ``at`` is None for what is said as it is recorded.
+    """
+
+    number: int = field(repr=False)
+    opted_out: bool
+    at: int | None
+    zone: int
+    proof: str | None = None
+
+
+def record(connection: sqlite3.Connection, said: Iterable[Said], *, source: str, now: int) -> int:
+    """Record what people said and return how much of it is new; inside a transaction."""
+    known = connection.execute("SELECT coalesce(max(id), 0), count(*) FROM consent").fetchone()
+    rows = list(said)
+    who = persons(np.array([one.number for one in rows], np.int64)).tolist()
+    connection.executemany(
+        "INSERT OR IGNORE INTO consent (person, opted_out, at, zone, recorded_at, source, proof) "
+        f"VALUES (?, ?, max(?, coalesce(({_LATEST_OPT_IN}), 0)), ?, ?, ?, ?)",
+        [
+            (person, int(one.opted_out), *_when(person, one, now), one.zone, now, source, one.proof)
+            for person, one in zip(who, rows, strict=True)
+        ],
+    )
+    connection.execute(f"DELETE FROM opted_out WHERE {_NEWER}", known[:1])
+    connection.execute(
+        "INSERT INTO opted_out SELECT person FROM consent "
+        f"WHERE {_NEWER} GROUP BY person HAVING max(2*at + opted_out) % 2 = 1",
+        known[:1],
+    )
+    _remember(connection, who)
+    out = sum(one.opted_out for one in rows)
+    for what, many in (("opted out", out), ("opted in", len(rows) - out)):
+        if many:
+            audit.note(connection, what, rows=many, now=now)
+    return int(connection.execute("SELECT count(*) FROM consent").fetchone()[0]) - int(known[1])
+
+
+def _when(person: int, said: Said, now: int) -> tuple[int, int]:
+    """Return when it was said, and whose opt-ins it is later than, whenever those were: 0 for nobody's."""
+    if said.at is not None:
+        return said.at, 0
+    return now, person if said.opted_out else 0
+
+
+def _remember(connection: sqlite3.Connection, people: Sequence[int]) -> None:
+    """Lift the opt-out of people who were forgotten and have opted in since."""
+    if not connection.execute("SELECT EXISTS (SELECT 1 FROM opted_out WHERE person<0)").fetchone()[0]:
+        return
+    codes = hashed(np.array(people, np.int64), secret_of(connection)).tolist()
+    connection.executemany(
+        "DELETE FROM opted_out WHERE person=? AND (SELECT max(2*at + opted_out) FROM consent WHERE person=?) > "
+        "(SELECT max(2*at + opted_out) FROM consent WHERE person=?)",
+        [(code, person, code) for code, person in zip(codes, people, strict=True)],
+    )
+
+
+def opted_out(connection: sqlite3.Connection, number: int) -> bool:
+    """Return whether a person is opted out."""
+    found = connection.execute("SELECT 1 FROM opted_out WHERE person IN (?, ?)", keys(connection, number))
+    return found.fetchone() is not None
+
+
+def still_out(connection: sqlite3.Connection, said: Iterable[Said]) -> int:
+    """Return how many of those who opted in just now are opted out, by something that was said later."""
+    return sum(opted_out(connection, one.number) for one in said if one.at is None and not one.opted_out)
+
+
+def register(store: Store, number: int | None = None) -> pd.DataFrame:
+    """Return what was said, by one person or by all, in the order of time."""
+    with store.snapshot() as connection:
+        where = "" if number is None else "WHERE person IN (?, ?)"
+        found = connection.execute(
+            "SELECT CASE WHEN person>0 THEN '+' || person END, CASE opted_out WHEN 1 THEN 'opted out' ELSE 'opted in' "
+            f"END, at, zone, source, proof, recorded_at FROM consent {where} ORDER BY at, opted_out, id",
+            () if number is None else keys(connection, number),
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["to", "said", "at", "zone", "source", "proof", "recorded_at"])
+    frame["at"], frame["recorded_at"] = times(frame["at"]), times(frame["recorded_at"])
+    frame = frame.astype({"to": STR, "said": STR, "zone": "Int64", "source": STR, "proof": STR})
+    frame.insert(4, "whole_day", _whole_day(frame))
+    return frame
+
+
+def _whole_day(frame: pd.DataFrame) -> pd.Series:
+    """Say which entries were a day without an hour: they count from its beginning, or until its end."""
+    local = frame["at"] + pd.to_timedelta(frame["zone"].astype("int64"), unit="m")
+    begins = local.where(frame["said"].ne("opted out"), local + _TICK)
+    return begins.eq(begins.dt.floor("D")).astype("bool")
+
+
+def history(store: Store, number: int) -> pd.DataFrame:
+    """Return one person's rows in all campaigns, in the order of time."""
+    with store.snapshot() as connection:
+        names = stored_as(connection, number)
+        found = connection.execute(
+            "SELECT k.name, k.service, k.kind, coalesce(a.settled_at, a.started_at, k.created_at), f.state, f.problem, "
+            "f.not_before FROM fate f JOIN campaign k ON k.id=f.campaign LEFT JOIN attempt a ON a.id=f.attempt "
+            f"WHERE f.number IN ({','.join('?' * len(names))}) ORDER BY 4, k.id",
+            names,
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["campaign", "service", "kind", "at", "status", "problem", "not_before"])
+    frame["at"], frame["not_before"] = times(frame["at"]), times(frame["not_before"])
+    frame["status"] = [STATES[state] for state in frame["status"]]
+    return frame.astype({"campaign": STR, "service": STR, "kind": STR, "status": STR, "problem": STR})
+
+
+def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) -> int:
+    """Replace people by hashes in everything that is recorded, inside a transaction; return how many rows."""
+    people = np.unique(persons(np.array([*numbers], np.int64)))
+    codes = hashed(people, secret_of(connection))
+    for one in experiments.everyone(connection):
+        experiments.hide(connection, one.number, people, codes)
+    gone: list[int] = []
+    for person, code in zip(people.tolist(), codes.tolist(), strict=True):
+        latest = connection.execute("SELECT coalesce(max(at), 0) FROM consent WHERE person=?", (person,)).fetchone()[0]
+        connection.execute("DELETE FROM consent WHERE person=?", (person,))
+        connection.execute("DELETE FROM opted_out WHERE person=?", (person,))
+        connection.execute(
+            "INSERT INTO consent (person, opted_out, at, zone, recorded_at, source) VALUES (?, 1, ?, 0, ?, ?)",
+            (code, max(now, latest), now, FORGOTTEN),
+        )
+        connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
+        gone += _forget_rows(connection, person, code)
+    mentioned = mentions.forget(connection, [name for person in people.tolist() for name in spellings(person)])
+    for campaign in {*gone, *mentioned}:
+        _pack_again(store, connection, campaign, now)
+    audit.note(connection, "forgotten", rows=len(codes), now=now)
+    return len(gone)
+
+
+def _pack_again(store: Store, connection: sqlite3.Connection, campaign: int, now: int) -> None:
+    """Pack what was packed without the people who are forgotten: their number, and what was kept beside it."""
+    if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
+        contacts.pack(connection, campaign, now=now)
+    if connection.execute("SELECT 1 FROM sums WHERE campaign=? AND shared<>'[]'", (campaign,)).fetchone():
+        pack_sums(connection, campaign, sums_to_pack(store, campaign))
+
+
+def _forget_rows(connection: sqlite3.Connection, person: int, code: int) -> list[int]:
+    """Return the campaign of each row."""
+    names = spellings(person)
+    those = f"number IN ({','.join('?' * len(names))})"
+    rows = connection.execute(
+        f"SELECT f.campaign, f.chunk, f.position, f.state, k.kept FROM fate f JOIN campaign k ON k.id=f.campaign "
+        f"WHERE f.{those}",
+        names,
+    ).fetchall()
+    for campaign, chunk, position, state, kept in rows:
+        mine = (campaign, chunk, position)
+        nothing = json.dumps([None] * len(json.loads(kept))) if json.loads(kept) else None
+        connection.execute(
+            "UPDATE recipient SET number=?, kept=? WHERE campaign=? AND chunk=? AND position=?", (code, nothing, *mine)
+        )
+        if state == PLANNED:
+            connection.execute(
+                "UPDATE recipient SET own_state=?, problem='OPTED_OUT', not_before=NULL "
+                "WHERE campaign=? AND chunk=? AND position=?",
+                (SKIPPED, *mine),
+            )
+    return [row[0] for row in rows]

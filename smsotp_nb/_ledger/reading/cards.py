@@ -1,0 +1,134 @@
+"""The ledger for people to read: a card of the ledger, a card of a campaign, a campaign in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from ... import _cards as cards
+from ..._services import shown
+from ..._wire import mask
+from ...problems import explain
+
+LATEST = 20
+SHOWN = 10
+
+
+def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str, *, approval: bool = False) -> cards.Card:
+    """Return a card of what ``Ledger.campaigns`` gives, whether they need an approval, how long they are kept, and what
+    no deletion reaches."""
+    latest = campaigns.iloc[::-1].head(LATEST)
+    rows = tuple(
+        (
+            f"{name} (test)" if kind == "test" else name,
+            shown(service),
+            f"{created:%Y-%m-%d %H:%M}",
+            int(accepted),
+            int(in_doubt),
+            int(rejected),
+            int(planned),
+        )
+        for name, kind, service, created, accepted, in_doubt, rejected, planned in zip(
+            latest["campaign"], latest["kind"], latest["service"], latest["created_at"],
+            latest["accepted"], latest["in_doubt"], latest["rejected"], latest["planned"], strict=True,
+        )
+    )  # fmt: skip
+    columns = ("Campaign", "Service", "Recorded, UTC", "Accepted", "In doubt", "Rejected", "To go")
+    more = f"and {len(campaigns) - LATEST:,} earlier ones" if len(campaigns) > LATEST else ""
+    blocks: tuple[cards.Block, ...] = ()
+    if rows:
+        blocks += (cards.Table(columns, rows, ("left",) * 3 + ("right",) * 4, more=more),)
+    if approval:
+        blocks += (cards.Note("i", "Each campaign needs the approval of a second person (campaign.approve)."),)
+    if kept:
+        blocks += (cards.Note("i", kept),)
+    if unreached:
+        blocks += (cards.Note("i", f"What is deleted can still be read in {unreached}."),)
+    what = "campaign or test is" if len(campaigns) == 1 else "campaigns and tests are"
+    state = f"{len(campaigns):,} {what} recorded." if rows else "No campaign is recorded yet."
+    return cards.Card(
+        f"Ledger: {path}", state, blocks, closing="Next: ledger.campaign(name) shows one." if rows else ""
+    )
+
+
+def of_campaign(
+    name: str,
+    service: str,
+    counts: dict[str, int],
+    in_doubt: pd.DataFrame,
+    held: pd.DataFrame,
+    changes: pd.DataFrame,
+    runner: str = "",
+    approval: str = "",
+) -> cards.Card:
+    """Return a card of one campaign, of its properties, `reading.held`, `Store.runner` and `approving.state`."""
+    words = ("accepted", "in_doubt", "rejected", "planned", "skipped")
+    said = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
+    figures = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
+    blocks: tuple[cards.Block, ...] = (figures,)
+    blocks += (cards.Note("i", f"Being run by {runner}."),) * bool(runner)
+    blocks += (cards.Note("i" if approval.startswith("Approved") else "!", approval),) * bool(approval)
+    blocks += (*_held(held), *_changes(changes))
+    closing = ""
+    if len(in_doubt):
+        rows = tuple(
+            (cards.Code(mask(to)), phase, "" if pd.isna(status) else str(status), error)
+            for to, phase, status, error in in_doubt[["to", "phase", "http_status", "error"]]
+            .head(SHOWN)
+            .itertuples(index=False)
+        )
+        more = f"and {len(in_doubt) - SHOWN:,} more" if len(in_doubt) > SHOWN else ""
+        blocks += (cards.Table(("In doubt", "Phase", "HTTP", "What is known"), rows, ("left",) * 4, more=more),)
+        closing = (
+            "Next: find out what happened, then campaign.resolve(rows, accepted=True or False). "
+            "Never sent again automatically."
+        )
+    return cards.Card(f"Campaign: {name}", f"Recorded for {shown(service)}.", blocks, closing=closing)
+
+
+def _held(held: pd.DataFrame) -> list[cards.Note]:
+    """Return in words which rule holds back how many rows, and until when."""
+    return [
+        cards.Note("!", f"{cards.counted(int(rows), 'row')}{until(first, last)}: {explain(problem)} ({problem}).")
+        for problem, rows, first, last in held.itertuples(index=False)
+    ]
+
+
+def _changes(changes: pd.DataFrame) -> list[cards.Note]:
+    because = map(_because, changes["source"], changes["reason"])
+    return [
+        cards.Note("i", f"{what} on {at:%Y-%m-%d %H:%M} UTC, {cards.counted(int(rows), 'row')}{why}.")
+        for at, what, rows, why in zip(changes["at"], changes["what"], changes["rows"], because, strict=True)
+    ]
+
+
+def _because(source: str | float, reason: str | float) -> str:
+    by = f", by {source}" if isinstance(source, str) else ""
+    return by + (f": {reason}" if isinstance(reason, str) else "")
+
+
+def until(first: pd.Timestamp, last: pd.Timestamp) -> str:
+    """Return in words until when rows are held back, between two times that may be missing.
+
+    Example:
+        >>> until(pd.Timestamp("2026-11-12 09:30:01Z"), pd.Timestamp("2026-11-12 09:30:02Z"))
+        ', until 2026-11-12 09:30 UTC'
+    """
+    if pd.isna(first):
+        return ""
+    begins, ends = f"{first:%Y-%m-%d %H:%M}", f"{last:%Y-%m-%d %H:%M}"
+    return f", until {begins}{'' if begins == ends else f' to {ends}'} UTC"
+
+
+def state_line(found: dict[str, int]) -> str:
+    """Return counts by state in one line of words.
+
+    Example:
+        >>> state_line({"accepted": 12340, "in_doubt": 200, "rejected": 3, "planned": 87457})
+        '12,340 accepted, 200 in doubt, 3 rejected, 87,457 to go'
+    """
+    words = (("accepted", "accepted"), ("in_doubt", "in doubt"), ("rejected", "rejected"), ("planned", "to go"))
+    said = [f"{found.get(state, 0):,} {word}" for state, word in words]
+    under_way = found.get("sending", 0)
+    return ", ".join(said + [f"{under_way:,} under way"] * bool(under_way))

@@ -1,0 +1,298 @@
+"""The ledger as frames."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..._pandas import STR
+from ..._results.contract import COLUMNS, STATES, money
+from ..._services import name_key
+from ..file.store import Store
+from ..record.beginning import refuse_contradicted, whether_contradicted
+from ..record.evidence import source_of
+from ..rows.columns import Columns, accepted_whole, hexadecimal, times, which_billings
+from ..rows.damage import Unfit
+from ..rows.statements import Question, foreseen
+from ..rows.tables import ACCEPTED, PLANNED, SKIPPED
+
+_OF_LEDGER = (
+    "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",
+    "error_code", "error", "request_id", "http_status", "at", "not_before", "number",
+)  # fmt: skip
+
+_OF_REQUEST = (
+    "request", "chunk", "started_at", "settled_at", "outcome", "phase", "http_status", "error_code", "error",
+    "request_id", "seconds", "currency", "recipients", "message_count", "total", "disagreement",
+)  # fmt: skip
+
+
+_COUNTRIES = "SELECT id, iso, cc FROM country"
+
+
+def named_so(connection: sqlite3.Connection, name: str, service: str | None) -> list[tuple[int, str, str, str]]:
+    """Return number, service, kept columns as JSON and name of the campaigns of a name, one of each service.
+
+    A campaign stands before passcodes whose month has that name, and what is not purged before what is. Tests are found
+    where nothing else has the name: the latest, for all.
+    """
+    found = connection.execute(
+        "SELECT id, service, kept, name, kind FROM campaign "
+        "WHERE name_key=? AND service=coalesce(?, service) ORDER BY kind='campaign', purged=0, id",
+        (name_key(name), service),
+    ).fetchall()
+    tests = [row[:4] for row in found if row[4] == "test"]
+    others = {row[1]: row[:4] for row in found if row[4] != "test"}
+    return list(others.values()) or tests[-1:]
+
+
+def counts(store: Store, campaign: int) -> dict[str, int]:
+    """Return the number of rows of a campaign by state, all states named."""
+    found = [0] * len(STATES)
+    with store.reading() as connection:
+        for is_whole, state, rows in connection.execute(*how_it_stands(campaign)):
+            found[state] += rows
+            found[PLANNED] -= rows * is_whole  # by themselves they are planned
+    return dict(zip(STATES, found, strict=True))
+
+
+def how_it_stands(campaign: int) -> Question:
+    """Ask for the number of rows by their own states, and of those whose chunk has one state as a whole."""
+    return (
+        "SELECT 0, own_state, count(*) FROM recipient WHERE campaign=? GROUP BY own_state "
+        "UNION ALL SELECT 1, state, count(*) FROM chunk CROSS JOIN recipient USING (campaign, chunk) "
+        "WHERE campaign=? AND state IS NOT NULL GROUP BY state",
+        (campaign, campaign),
+    )
+
+
+def outcomes(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what the ledger knows of every row, indexed by the row's position in the caller's frame.
+
+    Beside columns of the result table: ``number`` (Int64), see `persons`.
+    """
+    columns = Columns(
+        ("position", "chunk", "number", "state", "attempts", "attempt", "country", "parts", "price", "not_before"),
+        ("problem", "id"),
+    )
+    with store.snapshot() as connection:
+        contradicted = whether_contradicted(campaign)
+        foreseen(connection, contradicted, which_billings(campaign), (_COUNTRIES, ()), _which_attempts(campaign))
+        columns.read(
+            connection,
+            campaign,
+            {"id": "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"},
+            by_row=True,
+        )
+        for whole in accepted_whole(connection, campaign, ("position", "number", "attempts")):
+            columns.add(
+                len(whole.attempt), position=whole.columns["position"], chunk=whole.chunk, state=ACCEPTED,
+                number=whole.columns["number"],
+                attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, country=whole.country,
+                parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
+            )  # fmt: skip
+        countries = _lookup(store, _COUNTRIES, ("iso", "cc"))
+        attempts = _attempts(store, campaign)
+        refuse_contradicted(connection, campaign)
+    rows = columns.series()
+    frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
+    state = rows["state"].astype("int64").to_numpy()
+    frame["status"] = _named(state, STATES)
+    frame["problem"], frame["id"] = rows["problem"].array, rows["id"].array
+    _join(frame, rows["country"], countries)
+    frame["parts"], frame["attempts"] = rows["parts"].array, rows["attempts"].array
+    chunk = rows["chunk"].array
+    frame["chunk"] = pd.Series(chunk).where(pd.Series(chunk) >= 0).array
+    frame["price"] = money(rows["price"]).to_numpy("float64", na_value=np.nan)
+    _join(frame, rows["attempt"], attempts)
+    frame["not_before"] = times(rows["not_before"]).array
+    frame["number"] = rows["number"].array
+    # The evidence of an attempt belongs to the rows that it did not settle as accepted.
+    clean = (state == ACCEPTED) | frame["problem"].isna().to_numpy()
+    frame.loc[clean, ["error_code", "error"]] = np.nan
+    return frame[list(_OF_LEDGER)].sort_index()
+
+
+def recorded(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what a campaign's plan recorded, by position: to, body key, region, type and the estimate."""
+    columns = Columns(("position", "chunk", "number", "destination", "body", "est_parts"), ("encoding",))
+    with store.snapshot() as connection:
+        columns.read(connection, campaign)
+    rows = columns.series()
+    frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
+    number = rows["number"].astype(STR)
+    frame["to"] = ("+" + number).where(rows["number"].gt(0).fillna(False)).array  # not of who was forgotten
+    frame["body"] = rows["body"].array
+    destination = _lookup(store, "SELECT id, region, type, currency, rate FROM destination",
+                          ("region", "type", "est_currency", "rate"))  # fmt: skip
+    _join(frame, rows["destination"], destination)
+    frame["est_parts"], frame["encoding"] = rows["est_parts"].array, rows["encoding"].array
+    cost = rows["est_parts"].array * frame.pop("rate").astype("Int64").array
+    frame["est_cost"] = money(pd.Series(cost, index=frame.index)).to_numpy("float64", na_value=np.nan)
+    return frame.sort_index()
+
+
+def numbers_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
+    """Return the E.164 numbers of the rows in these states, by position."""
+    found = digits_of(store, campaign, states)
+    return ("+" + found.astype(STR)).rename("to").sort_index()
+
+
+def digits_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
+    """Return the numbers of the rows in these states without their plus (Int64), by position."""
+    columns = Columns(("position", "chunk", "number", "state"), ())
+    with store.snapshot() as connection:
+        refuse_contradicted(connection, campaign)
+        columns.read(connection, campaign)
+    rows = columns.series()
+    mine = rows["state"].isin(states) & rows["number"].gt(0).fillna(False)
+    position = pd.Index(rows["position"][mine].astype("int64"), name=None)
+    return rows["number"][mine].set_axis(position)
+
+
+def fates(store: Store, campaign: int) -> pd.DataFrame:
+    """Return how many rows there are of each ``status`` and ``problem`` (str), and until when the rules hold them back:
+    ``rows`` (Int64), ``earliest, latest`` (UTC).
+    """
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT state, problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? "
+            "GROUP BY 1, 2 ORDER BY 1, 3 DESC",
+            (campaign,),
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["status", "problem", "rows", "earliest", "latest"])
+    frame["status"] = _named(frame["status"].to_numpy("int64"), STATES)
+    for name in ("earliest", "latest"):
+        frame[name] = times(frame[name].astype("Int64"))
+    return frame.astype({"problem": STR, "rows": "Int64"})
+
+
+def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
+    """Return the caller's own columns as recorded, by position."""
+    with store.reading() as connection:
+        found = connection.execute("SELECT position, kept FROM recipient WHERE campaign=?", (campaign,)).fetchall()
+    values = [json.loads(row[1]) for row in found]
+    return pd.DataFrame(values, columns=list(names), index=[row[0] for row in found]).sort_index()
+
+
+def campaign_frame(store: Store, campaign: int, *, name: str, service: str, names: Sequence[str]) -> pd.DataFrame:
+    """Return a campaign as a result table, by position, from the ledger alone."""
+    with store.snapshot():
+        frame = outcomes(store, campaign)
+        if not frame.index.is_unique:
+            raise Unfit("two rows of a campaign have one place")
+        frame = frame.join(recorded(store, campaign))
+    frame["campaign"], frame["service"] = name, service
+    table = frame[list(COLUMNS)].astype(COLUMNS)
+    return table.join(kept(store, campaign, names)) if names else table
+
+
+def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
+    """Return the rows of one state with the evidence of their latest request, by position."""
+    columns = "position to chunk attempts phase http_status error_code error request_id started_at settled_at"
+    frame = _query(
+        store,
+        "SELECT r.position, CASE WHEN r.number>0 THEN '+' || r.number END, r.chunk, r.attempts, "
+        "a.phase, a.http_status, a.error_code, a.error, "
+        "a.request_id, a.started_at, a.settled_at FROM fate r LEFT JOIN attempt a ON a.id=r.attempt "
+        "WHERE r.campaign=? AND r.state=? ORDER BY r.position",
+        (campaign, state),
+        columns.split(),
+    )
+    text = dict.fromkeys(("to", "phase", "error_code", "error", "request_id"), STR)
+    return frame.astype({**text, "chunk": "Int64", "attempts": "Int64", "http_status": "Int64"})
+
+
+def requests(store: Store, campaign: int) -> pd.DataFrame:
+    """Return one row for each request of a campaign, by its number, in the order in which they were claimed.
+
+    ``outcome, phase, error_code, error, request_id, currency, disagreement`` (str), ``chunk, http_status, recipients,
+    message_count`` (Int64), ``seconds, total`` (float64; the reply's totalAmount), ``started_at, settled_at``.
+    """
+    columns = list(_OF_REQUEST)
+    frame = _query(
+        store,
+        f"SELECT id, {', '.join(columns[1:])} FROM attempt WHERE campaign=? ORDER BY id",
+        (campaign,),
+        columns,
+    )
+    frame["total"] = money(frame["total"].astype("Int64")).to_numpy("float64", na_value=np.nan)
+    text = ("outcome", "phase", "error_code", "error", "request_id", "currency", "disagreement")
+    counted = ("chunk", "http_status", "recipients", "message_count")
+    return frame.astype({**dict.fromkeys(text, STR), **dict.fromkeys(counted, "Int64"), "seconds": "float64"})
+
+
+def held(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what is held back, by problem: ``problem`` (str), ``rows`` (Int64), ``first, last`` (UTC)."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? AND chunk>=0 "
+            "AND state IN (?, ?) AND problem IS NOT NULL GROUP BY problem ORDER BY 2 DESC",
+            (campaign, PLANNED, SKIPPED),
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["problem", "rows", "first", "last"])
+    frame["first"], frame["last"] = times(frame["first"]), times(frame["last"])
+    return frame.astype({"problem": STR, "rows": "Int64"})
+
+
+def changes(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what was changed of a campaign after it was recorded: at, what, rows, reason, source."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT at, what, rows, reason, evidence FROM change WHERE campaign=? ORDER BY id", (campaign,)
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["at", "what", "rows", "reason", "source"])
+    frame["at"], frame["source"] = times(frame["at"]), frame["source"].map(source_of)
+    return frame.astype({"what": STR, "rows": "Int64", "reason": STR, "source": STR})
+
+
+def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) -> pd.DataFrame:
+    """Return a small query as a frame, indexed by its first column, its times read."""
+    with store.reading() as connection:
+        found = connection.execute(sql, values).fetchall()
+    frame = pd.DataFrame(found, columns=columns).set_index(columns[0]).rename_axis(None)
+    for name in ("started_at", "settled_at"):
+        frame[name] = times(frame[name])
+    return frame
+
+
+def _which_attempts(campaign: int) -> Question:
+    return (
+        "SELECT id, currency, error_code, error, request_id, http_status, coalesce(settled_at, started_at) "
+        "FROM attempt WHERE campaign=?",
+        (campaign,),
+    )
+
+
+def _attempts(store: Store, campaign: int) -> pd.DataFrame:
+    sql, values = _which_attempts(campaign)
+    frame = _lookup(store, sql, ("currency", "error_code", "error", "request_id", "http_status", "at"), tuple(values))
+    frame["http_status"] = frame["http_status"].astype("Int64")
+    frame["at"] = times(frame["at"])
+    return frame.astype(dict.fromkeys(("currency", "error_code", "error", "request_id"), STR))
+
+
+def _lookup(store: Store, sql: str, names: Sequence[str], values: tuple[Any, ...] = ()) -> pd.DataFrame:
+    with store.reading() as connection:
+        rows = connection.execute(sql, values).fetchall()
+    frame = pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
+    text = [name for name in names if name not in {"http_status", "at", "rate"}]
+    return frame.astype(dict.fromkeys(text, STR))
+
+
+def _join(frame: pd.DataFrame, key: pd.Series, table: pd.DataFrame) -> None:
+    """Add a table's columns to a frame, row by row through its number in ``key``; missing where there is none."""
+    place = table.index.get_indexer(pd.Index(key.fillna(-1).astype("int64")))
+    for name in table.columns:
+        frame[name] = table[name].array.take(place, allow_fill=True)
+
+
+def _named(codes: np.ndarray, names: Sequence[str]) -> Any:
+    dictionary = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(list(names)))
+    return pd.Series(dictionary.cast(pa.string()).to_pandas(), dtype=STR).array

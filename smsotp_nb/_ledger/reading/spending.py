@@ -1,0 +1,289 @@
+"""Sum up what all campaigns of a ledger cost, from the sums that are kept beside them, else from their rows."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from ... import _dates as dates
+from ..._calling.arguments import given
+from ..._pandas import STR
+from ..._results.contract import COLUMNS as RESULTS
+from ..._results.contract import money
+from ..._services import is_rehearsal
+from ...columns import require
+from ...errors import UsageError
+from ..file.store import Store
+from ..places import path_of, store_of
+from ..rows.kept_columns import Combinations, known_columns
+from ..rows.packed_sums import EVER, packed_sums
+from ..rows.row_sums import FACTS, SUMS, days, row_sums
+from ..rows.wordings import OF_WORDS, words_of
+from ..server.address import Address
+from .frames import campaign_frame, counts
+
+if TYPE_CHECKING:
+    from ..book import Ledger
+
+COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
+    **dict.fromkeys(("service", "campaign", "kind", "month"), STR),
+    "day": "datetime64[us]",
+    **dict.fromkeys(("iso", "region", "type", "encoding", "currency"), STR),
+    **dict.fromkeys(("messages", "parts"), "Int64"),
+    "cost": "float64",
+    **dict.fromkeys(("unpriced", "priced_parts", "compared", "compared_parts", "est_parts"), "Int64"),
+    "compared_cost": "float64",
+    "est_cost": "float64",
+}
+_WORD_TYPES: Final[dict[str, str | pd.StringDtype]] = {"wording": STR, "version": "Int64"}
+_AT_ONCE: Final = 100_000  # sums that are held before they are added up
+_ENCODINGS: Final = (None, "gsm7", "ucs2")
+
+
+def spending(
+    ledger: Ledger | str | Path | Address,
+    *,
+    service: str | None = None,
+    campaign: int | None = None,
+    since: object = None,
+    until: object = None,
+    tz: str = "UTC",
+    columns: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Sum up the accepted messages of a ledger, or of one campaign by its number, as `cost.spending` says."""
+    span = span_of(since, until, tz)
+    with snapshot_of(ledger) as store:
+        _check_kept(store, columns)
+        campaigns = services_asked(store, service)
+        if campaign is not None:
+            campaigns = campaigns[campaigns.index == campaign]
+        of_words = [name for name in columns if name in OF_WORDS]
+        own = [name for name in columns if name not in OF_WORDS]
+        sums = summed(store, campaigns.index.tolist(), span, tz, words=bool(of_words), names=own)
+        if of_words:
+            sums = sums.join(_words(store)[of_words], on="measure")
+        return _finished(sums.join(campaigns, on="number"), columns)
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse names of columns of which one stands twice."""
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise UsageError(f"column {repeated[0]!r} is asked for twice")
+
+
+def refuse_summed(name: object) -> None:
+    """Refuse the name of a column that every sum has."""
+    if name in COLUMNS:
+        raise UsageError(f"columns={name!r} is a column of every sum; ask for your own columns only")
+
+
+def _check_kept(store: Store, names: Sequence[str]) -> None:
+    refuse_repeated(names)
+    with store.reading() as connection:
+        known = known_columns(connection) if names else []
+    for name in names:
+        refuse_summed(name)
+        require(name, [*known, *OF_WORDS, *COLUMNS], where="columns of the ledger")
+
+
+def _words(store: Store) -> pd.DataFrame:
+    with store.reading() as connection:
+        return words_of(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """What a campaign was billed: micro-units by currency, and how many accepted messages have no readable price."""
+
+    micros: tuple[tuple[str, int], ...] = ()
+    unpriced: int = 0
+
+
+def billed(store: Store, campaigns: Sequence[int]) -> dict[int, Billed]:
+    """Return what campaigns were billed, by their numbers; those that were purged, too."""
+    sums = summed(store, campaigns, (None, None), "UTC")
+    return {number: _billed(sums[(sums["number"] == number).to_numpy()]) for number in campaigns} if len(sums) else {}
+
+
+def _billed(sums: pd.DataFrame) -> Billed:
+    """Add up in integers; a price without a currency counts as none, as in `spending`."""
+    known = sums[sums["currency"].notna()]
+    micros = known.groupby("currency")["micros"].sum()
+    unpriced = int(sums["messages"].sum() - known["priced"].sum())
+    return Billed(
+        tuple((str(currency), int(each)) for currency, each in micros.items() if each or not unpriced), unpriced
+    )
+
+
+@contextlib.contextmanager
+def snapshot_of(ledger: Ledger | str | Path | Address) -> Iterator[Store]:
+    """Read everything as of one moment, by a separate connection, because a campaign may be running."""
+    store = store_of(path_of(ledger), create=False)
+    try:
+        with store.snapshot():
+            yield store
+    finally:
+        store.close()
+
+
+def services_asked(store: Store, asked: str | None) -> pd.DataFrame:
+    """Return service, campaign and kind of the campaigns asked for, by their number."""
+    found = table_of(store, "SELECT id, service, name, kind FROM campaign", ("service", "campaign", "kind"))
+    return of_services(found, asked, where="the ledger")
+
+
+def of_services(found: pd.DataFrame, asked: str | None, *, where: str) -> pd.DataFrame:
+    """Return the rows of a frame whose ``service`` was asked for; None stands for the live ones, if there are any."""
+    rehearsed = found["service"].astype(STR).map(is_rehearsal).astype("bool")
+    if asked is None:
+        return found if rehearsed.all() else found[~rehearsed]
+    if asked in ("live", "sandbox"):
+        return found[rehearsed == (asked == "sandbox")]
+    chosen = found[found["service"] == asked]
+    if chosen.empty:
+        known = ", ".join(map(repr, found["service"].unique())) or "none yet"
+        raise UsageError(f"{where} has no service {asked!r}; it has {known}")
+    return chosen
+
+
+def all_rows(ledger: Ledger | str | Path | Address) -> pd.DataFrame:
+    """Return the result rows of all campaigns that `spending` sums up, without the kept columns."""
+    with snapshot_of(ledger) as store:
+        campaigns = services_asked(store, None)
+        tables = [
+            campaign_frame(store, number, name=name, service=of, names=())
+            for number, name, of in zip(campaigns.index, campaigns["campaign"], campaigns["service"], strict=True)
+        ]
+    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(RESULTS))
+    return found.astype(RESULTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """When the requests of a ledger's campaigns were answered, UTC, and how many of their rows are in each state."""
+
+    first: pd.Timestamp | None
+    last: pd.Timestamp | None
+    rows: dict[str, int]
+
+
+def when_sent(ledger: Ledger | str | Path) -> Sent:
+    """Return when that was sent of which `spending` returns the cost, and what became of all rows."""
+    with snapshot_of(ledger) as store:
+        numbers = services_asked(store, None).index.tolist()
+        of = f"campaign IN ({','.join(map(str, numbers))}) AND outcome IN ('accepted', 'partial', 'purged')"
+        sql = f"SELECT 1, min(coalesce(settled_at, started_at)), max(settled_at) FROM attempt WHERE {of}"
+        times = table_of(store, sql, ("first", "last")).iloc[0]
+        rows = Counter[str]()
+        for number in numbers:
+            rows.update(counts(store, number))
+    first, last = (None if at is None else pd.Timestamp(at, unit="us", tz="UTC") for at in times)
+    return Sent(first, last, dict(rows))
+
+
+def span_of(since: object, until: object, tz: str) -> tuple[int | None, int | None]:
+    """Return a span in microseconds since 1970.
+
+    Raises:
+        UsageError: a time cannot be read, or the span ends before it begins.
+    """
+    begins, ends = _micros_of(since, "since", tz), _micros_of(until, "until", tz)
+    if begins is not None and ends is not None and begins >= ends:
+        raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")
+    return begins, ends
+
+
+def _micros_of(when: object, name: str, tz: str) -> int | None:
+    if when is None:
+        return None
+    moment = dates.one(name, when).utc(tz, pd.RangeIndex(1), ambiguous=np.array([True])).iloc[0]
+    return int((moment - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(microseconds=1))
+
+
+def table_of(store: Store, sql: str, names: tuple[str, ...], values: tuple[object, ...] = ()) -> pd.DataFrame:
+    """Return a small query as a frame of objects, indexed by its first column."""
+    with store.reading() as connection:
+        rows = connection.execute(sql, values).fetchall()
+    return pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
+
+
+def summed(
+    store: Store,
+    campaigns: Sequence[int],
+    span: tuple[int | None, int | None],
+    tz: str,
+    *,
+    words: bool = False,
+    names: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Add up the accepted messages of campaigns by what is known of their requests, destinations and kept columns."""
+    since, until = span
+    within = EVER[0] if since is None else since, EVER[1] if until is None else until
+    kept = Combinations(names) if names else None
+    done, tables, held, most = set[int](), list[pd.DataFrame](), 0, _AT_ONCE
+    for number, table in packed_sums(store, campaigns, within, tz, kept):
+        done.add(number)
+        tables.append(table)
+        held += len(table)
+        if held > most:
+            tables = [_added_up(tables, words=words)]
+            held, most = len(tables[0]), _AT_ONCE + 2 * len(tables[0])
+    rest = [number for number in campaigns if number not in done]
+    tables.append(row_sums(store, rest, within, lambda at: days(at, tz), words=words, kept=kept))
+    return _known(store, _added_up(tables, words=words), kept)
+
+
+def _added_up(tables: list[pd.DataFrame], *, words: bool) -> pd.DataFrame:
+    """Add up the sums that are of the same, in one table."""
+    some = [table for table in tables if len(table)]
+    found = pd.concat(some, ignore_index=True) if len(some) > 1 else [*some, tables[-1]][0]
+    if not words:
+        found = found.assign(measure=0)
+    return found.groupby([*FACTS, "combination"], dropna=False, as_index=False)[list(SUMS)].sum()
+
+
+def _known(store: Store, sums: pd.DataFrame, kept: Combinations | None) -> pd.DataFrame:
+    """Put what is known of them in the place of numbers."""
+    destinations = table_of(
+        store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
+    )
+    countries = table_of(store, "SELECT id, iso FROM country", ("iso",))
+    frame = sums.drop(columns="combination").assign(
+        day=pd.to_datetime(sums["at"], unit="D").dt.as_unit("us"),
+        encoding=sums["encoding"].map(dict(enumerate(_ENCODINGS))),
+        est_parts=sums["est_parts"].where(sums["est_parts"] > 0),
+        iso=countries["iso"].reindex(sums["country"]).array,
+    )
+    frame = frame.join(destinations.reindex(sums["destination"]).reset_index(drop=True))
+    return frame if kept is None else frame.join(kept.frame(sums["combination"].to_numpy()))
+
+
+def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Turn integer sums into the frame for people; a price without a currency counts as none."""
+    billed = sums["currency"].notna()
+    rate = pd.to_numeric(sums["rate"]).astype("float64")
+    estimate = pd.to_numeric(sums["est_parts"]).astype("float64")
+    both = billed & (sums["currency"] == sums["est_currency"]) & rate.notna() & estimate.notna()
+    compared = sums["priced"].where(both, 0)
+    each = (rate * estimate).where(both, 0).astype("int64")
+    done = sums.assign(
+        month=sums["day"].dt.strftime("%Y-%m"),
+        cost=money(sums["micros"]).where(billed & (sums["priced"] > 0)),
+        unpriced=(sums["messages"] - sums["priced"]).where(billed, sums["messages"]),
+        priced_parts=sums["priced_parts"].where(billed, 0),
+        compared=compared,
+        compared_parts=sums["priced_parts"].where(both, 0),
+        est_parts=compared * estimate.where(both, 0).astype("int64"),
+        compared_cost=money(sums["micros"].where(both, 0)).where(compared > 0),
+        est_cost=money(compared * each).where(compared > 0),
+    )
+    typed = {name: dtype for name, dtype in _WORD_TYPES.items() if name in names}
+    return done.reindex(columns=[*names, *COLUMNS]).astype({**COLUMNS, **typed})

@@ -1,0 +1,448 @@
+"""Compare a recorded campaign with a later plan of it, and change the rows that have not been sent.
+
+The rows of the two are matched by person. Rows that a message may have reached never change.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+
+from ..._cards import counted
+from ...errors import LedgerError, PlanChanged, UsageError
+from ..rows import audit
+from ..rows.answers import Ints, Whole, reordered
+from ..rows.columns import Columns
+from ..rows.contacts import Realm
+from ..rows.kept_columns import names_in
+from ..rows.persons import hashed, persons, secret_of
+from ..rows.statements import Question
+from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, SKIPPED
+from ..rows.wordings import record_words
+from ..sending.holds import planned
+from ..sending.rules import OPTED_OUT, Rules, Standing
+from . import approving
+from .recording import (
+    LEFT_OUT,
+    Planned,
+    PlannedInPieces,
+    bodies_of,
+    destinations,
+    insert_rows,
+    optional_int,
+    optional_text,
+)
+
+WITHDRAWN = "WITHDRAWN"
+_PARTLY = "partly "  # before the fingerprint of a plan of which only words, or only new recipients, were taken over
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How a plan differs from what is recorded.
+
+    Attributes:
+        added: places, in the plan's frame, of people to text whom the campaign does not have.
+        changed: places of people to text who are recorded with another message, and not reached yet.
+        others: how many are recorded with another message and were reached, rejected or left out.
+        dropped: places of people whom the plan leaves out and the record still has to go.
+        gone: how many the record still has to go and the plan does not have at all.
+        recorded: the record, one row a person, indexed by person: chunk, position, state, body.
+        people: the person of each row of the plan; 0 if the number is unusable or an earlier row is theirs.
+    """
+
+    added: Ints
+    changed: Ints
+    others: int
+    dropped: Ints
+    gone: int
+    recorded: pd.DataFrame = field(repr=False)
+    people: Ints = field(repr=False)
+
+    @property
+    def resumes(self) -> bool:
+        """Whether the plan texts nobody whom the record would not text, with the same words."""
+        return not (len(self.added) or len(self.changed) or self.gone)
+
+    def told(self) -> str:
+        """Return the differences in words."""
+        another = len(self.changed) + self.others
+        said = [
+            (len(self.added), f"{counted(len(self.added), 'recipient')} added"),
+            (self.gone, f"{self.gone:,} removed"),
+            (len(self.dropped), f"{len(self.dropped):,} left out now"),
+            (another, f"{another:,} with another text"),
+        ]
+        return ", ".join(text for many, text in said if many) or "the same recipients and texts in another order"
+
+
+def compare(connection: sqlite3.Connection, campaign: int, plan: Planned) -> Difference:
+    """Return how a plan differs from what is recorded of its campaign."""
+    recorded = _recorded(connection, campaign)
+    rows = plan.rows
+    people = as_recorded(connection, people_of(rows), recorded.index.to_numpy())
+    going = rows["status"].eq("planned").to_numpy()
+    place = recorded.index.get_indexer(pd.Index(people))
+    known = (place >= 0) & (people != 0)
+    state = np.where(known, recorded["state"].to_numpy()[place], -1) if len(recorded) else np.full(len(place), -1)
+    keys = np.zeros(len(rows), np.int64)
+    keys[going] = np.asarray(plan.body_keys)[rows["body"].to_numpy("int64", na_value=0)[going]]
+    another = going & known
+    if len(recorded):
+        another &= recorded["body"].to_numpy()[place] != keys
+    still = ~np.isin(recorded.index.to_numpy(), people)
+    to_go = recorded["state"].eq(PLANNED).to_numpy()
+    return Difference(
+        added=np.flatnonzero(going & ~known),
+        changed=np.flatnonzero(another & (state == PLANNED)),
+        others=int((another & np.isin(state, (*MAY_HAVE_LEFT, REJECTED))).sum()),
+        dropped=np.flatnonzero(~going & known & (state == PLANNED)),
+        gone=int((still & to_go).sum()),
+        recorded=recorded,
+        people=people,
+    )
+
+
+def people_of(rows: pd.DataFrame) -> Ints:
+    """Return the person of each row of a plan; 0 if no number could be read, or if another row is that person's."""
+    people = persons(np.array(rows["to"].str[1:].astype("Int64").fillna(0), np.int64))
+    first = np.argsort(rows["status"].ne("planned").to_numpy(), kind="stable")  # who is to be texted before the others
+    repeated = np.zeros(len(people), bool)
+    repeated[first] = pd.Series(people[first]).duplicated().to_numpy()
+    return np.where(repeated, 0, people)
+
+
+def as_recorded(connection: sqlite3.Connection, people: Ints, recorded: Ints) -> Ints:
+    """Replace people who have been forgotten meanwhile by the hashes that stand for them in the record."""
+    if not (recorded < 0).any():
+        return people
+    codes = hashed(people, secret_of(connection))
+    return np.where((people > 0) & np.isin(codes, recorded), codes, people)
+
+
+def places(rows: pd.DataFrame, recorded: pd.Series) -> Ints:
+    """Return the place of each recorded number in a plan's rows, -1 where it is missing.
+
+    Somebody who was forgotten has no number any more. If everybody else is in the recorded order, so are they.
+    """
+    numbers = recorded.to_numpy("int64", na_value=0)
+    going = np.flatnonzero(rows["status"].eq("planned").to_numpy())
+    planned = rows["to"].iloc[going].str[1:].astype("int64").to_numpy()
+    if len(planned) == len(numbers) and ((planned == numbers) | (numbers < 0)).all():
+        return going
+    people = people_of(rows)
+    known = np.flatnonzero(people)
+    found = pd.Index(people[known]).get_indexer(pd.Index(persons(numbers)))
+    return np.where(found >= 0, known[found] if len(known) else -1, -1)
+
+
+def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
+    """Return the refusal of a plan that is not the one recorded; it says what differs, and what can be done."""
+    name = f"ledger.campaign({plan.campaign!r})"
+    steps = []
+    if len(found.changed):
+        steps.append(f"{name}.correct(plan, reason=...) gives the rows not yet sent the new text")
+    if len(found.added):
+        steps.append(f"{name}.extend(plan, reason=...) adds the new recipients")
+    if found.gone:
+        steps.append(f"{name}.withdraw(rows, reason=...) takes out recipients not yet sent")
+    steps.append("the plan as it was continues the campaign")
+    return PlanChanged(
+        f"campaign {plan.campaign!r} is recorded with a different plan: {found.told()}{changes}. Nothing was sent. "
+        f"{'; '.join(steps)}; a new campaign needs another name, and exclude={name} for whom this one reached",
+        added=len(found.added),
+        removed=found.gone + len(found.dropped),
+        changed=len(found.changed) + found.others,
+    )
+
+
+def refusal_in_pieces(plan: PlannedInPieces) -> PlanChanged:
+    """Return the refusal of a plan larger than memory that is not the one recorded."""
+    name = f"ledger.campaign({plan.campaign!r})"
+    return PlanChanged(
+        f"campaign {plan.campaign!r} is recorded with a different plan, or was corrected since. Nothing was sent. Plan "
+        "the same files with the same arguments to continue it; a new campaign needs another name, and "
+        f"exclude={name} for whom this one reached"
+    )
+
+
+def adopt(
+    connection: sqlite3.Connection,
+    campaign: int,
+    plan: Planned,
+    found: Difference,
+    *,
+    what: str,
+    reason: str | None,
+    now: int,
+) -> int:
+    """Make rows that have not been sent follow a later plan; return how many changed.
+
+    The caller holds the campaign's lock and has a transaction open.
+    """
+    replaced, listed = connection.execute("SELECT fingerprint, kept FROM campaign WHERE id=?", (campaign,)).fetchone()
+    kept = names_in(listed)
+    if tuple(kept) != plan.kept:
+        raise LedgerError(
+            f"campaign {plan.campaign!r} is recorded with keep={kept}, and the plan has "
+            f"keep={list(plan.kept)}. Nothing was changed; plan with the same keep="
+        )
+    _leave_out(connection, campaign, plan, found)
+    version = _version(connection, campaign) + (what == "corrected")
+    if what == "corrected":
+        _reword(connection, campaign, plan, found, version=version)
+    if what == "extended":
+        _add(connection, campaign, plan, found, version=version)
+    _move(connection, campaign, found.people)
+    done = {"corrected": found.changed, "extended": found.added}.get(what, ())
+    rows = len(done) + len(found.dropped)
+    is_whole = len(done) == len(found.changed) + len(found.added) and not found.gone
+    connection.execute(
+        "UPDATE campaign SET fingerprint=?, rows=(SELECT count(*) FROM recipient WHERE campaign=?) WHERE id=?",
+        (plan.fingerprint if is_whole else f"{_PARTLY}{plan.fingerprint}", campaign, campaign),
+    )
+    if what != "suppressed":
+        approving.by_author(connection, campaign)
+    note(connection, campaign, what=what, rows=rows, reason=reason, replaced=replaced, now=now)
+    return rows
+
+
+def reword(connection: sqlite3.Connection, campaign: int, plan: Planned) -> None:
+    """Give rows that are planned again, after the campaign was corrected, the words of the plan."""
+    found = compare(connection, campaign, plan)
+    _reword(connection, campaign, plan, found, version=_version(connection, campaign))
+
+
+def withdraw(
+    connection: sqlite3.Connection, campaign: int, numbers: Sequence[int] | None, *, reason: str | None, now: int
+) -> int:
+    """Skip planned rows, these or all, for good; return how many. A campaign that is running notices at once."""
+    recorded = _recorded(connection, campaign)
+    to_go = recorded[recorded["state"].eq(PLANNED).to_numpy()]
+    if numbers is not None:
+        mine = to_go.index.isin(persons(np.array(numbers, np.int64)))
+        strangers = len(set(numbers)) - int(mine.sum())
+        if strangers > 0:
+            raise UsageError(
+                f"{counted(strangers, 'number is', 'numbers are')} not still to go in this campaign; "
+                "nothing was changed"
+            )
+        to_go = to_go[mine]
+    else:  # what is under way or refused may come back to be sent
+        sql = "UPDATE campaign SET withdrawn=(SELECT coalesce(max(chunk)+1, 0) FROM chunk WHERE campaign=?) WHERE id=?"
+        connection.execute(sql, (campaign, campaign))
+    _skip(connection, campaign, to_go, WITHDRAWN)
+    if len(to_go):
+        note(connection, campaign, what="withdrawn", rows=len(to_go), reason=reason, replaced=None, now=now)
+    return len(to_go)
+
+
+def heed_opt_outs(connection: sqlite3.Connection, campaign: int) -> int:
+    """Skip rows that are still to go whose people opted out; return how many."""
+    standing = Standing(planned(connection, campaign), Rules())
+    standing.learn(connection, Realm(""), but=campaign, now=0)  # no rule asks for what was when
+    rows = standing.rows
+    out = pd.DataFrame({"chunk": rows.chunk[standing.out], "position": rows.position[standing.out]})
+    _skip(connection, campaign, out, OPTED_OUT)
+    return len(out)
+
+
+def come_back(connection: sqlite3.Connection, campaign: int, chunk: int, problem: str | None) -> tuple[int, str | None]:
+    """Return state and problem of a chunk's rows that certainly were not sent: planned, unless withdrawn meanwhile."""
+    limit = connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
+    return (SKIPPED, WITHDRAWN) if chunk < limit else (PLANNED, problem)
+
+
+def leave_forgotten(connection: sqlite3.Connection, campaign: int, chunk: int, *, attempt: int) -> None:
+    """Skip those of an attempt that certainly was not sent who asked to be forgotten meanwhile: they have no number."""
+    connection.execute(
+        "UPDATE recipient SET own_state=?, problem=? "
+        "WHERE campaign=? AND chunk=? AND attempt=? AND own_state=? AND number<0",
+        (SKIPPED, OPTED_OUT, campaign, chunk, attempt, SENDING),
+    )
+
+
+def note(
+    connection: sqlite3.Connection,
+    campaign: int,
+    *,
+    what: str,
+    rows: int,
+    reason: str | None,
+    replaced: str | None,
+    now: int,
+    evidence: str | None = None,
+) -> None:
+    connection.execute(
+        "INSERT INTO change (campaign, at, what, rows, reason, replaced, evidence) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (campaign, now, what, rows, reason, replaced, evidence),
+    )
+    audit.note(connection, what, rows=rows, now=now, campaign=campaign, reason=reason)
+
+
+def whether_corrected(campaign: int) -> Question:
+    return "SELECT EXISTS (SELECT 1 FROM change WHERE campaign=? AND what='corrected')", (campaign,)
+
+
+def was_corrected(connection: sqlite3.Connection, campaign: int) -> bool:
+    """Return whether the words of a campaign were changed."""
+    return bool(connection.execute(*whether_corrected(campaign)).fetchone()[0])
+
+
+def _version(connection: sqlite3.Connection, campaign: int) -> int:
+    """Return the version of a campaign's words: 1, and one more with each correction."""
+    sql = "SELECT 1 + count(*) FROM change WHERE campaign=? AND what='corrected'"
+    return int(connection.execute(sql, (campaign,)).fetchone()[0])
+
+
+def became(connection: sqlite3.Connection, campaign: int, fingerprint: str, what: str) -> bool:
+    """Return whether this change was already made, so that this plan is the one in force, as a whole or in part."""
+    sql = (
+        "SELECT fingerprint IN (?, ?) AND EXISTS (SELECT 1 FROM change WHERE campaign=? AND what=?) "
+        "FROM campaign WHERE id=?"
+    )
+    values = (fingerprint, f"{_PARTLY}{fingerprint}", campaign, what, campaign)
+    return bool(connection.execute(sql, values).fetchone()[0])
+
+
+def was_withdrawn(connection: sqlite3.Connection, campaign: int) -> bool:
+    """Return whether all planned rows of a campaign were withdrawn."""
+    return bool(connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0])
+
+
+def replaced_at(connection: sqlite3.Connection, campaign: int, fingerprint: str) -> str:
+    """Return in words what replaced a plan that was once in force, else an empty text."""
+    found = connection.execute(
+        "SELECT what, reason, at FROM change WHERE campaign=? AND replaced=? ORDER BY id DESC LIMIT 1",
+        (campaign, fingerprint),
+    ).fetchone()
+    if found is None:
+        return ""
+    what, reason, at = found
+    done = "continued with people left out" if what == "suppressed" else what
+    when = datetime.fromtimestamp(at // 1_000_000, UTC)
+    return f"; this plan held until the campaign was {done} on {when:%Y-%m-%d %H:%M:%S} UTC" + (
+        f" ({reason})" if reason else ""
+    )
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _recorded(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+    """Return what is recorded of the people of a campaign, indexed by person."""
+    columns = Columns(("position", "chunk", "number", "state", "body"), ())
+    columns.read(connection, campaign)
+    rows = pd.DataFrame(columns.series())
+    mine = rows[(rows["chunk"].ge(0) & rows["number"].notna()).to_numpy(bool)].astype("int64")
+    return mine.set_index(pd.Index(persons(mine.pop("number").to_numpy()), name="person"))
+
+
+def _leave_out(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference) -> None:
+    """Record as skipped the rows that have not been sent and that the plan leaves out."""
+    dropped = found.recorded.index.isin(found.people[found.dropped])
+    connection.executemany(
+        f"DELETE FROM recipient WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED}",
+        [(campaign, chunk, at) for chunk, at in _places(found.recorded[dropped])],
+    )
+    connection.execute("DELETE FROM recipient WHERE campaign=? AND chunk=?", (campaign, LEFT_OUT))
+    stays = np.isin(found.people, found.recorded.index.to_numpy()[~dropped])
+    places = np.flatnonzero(plan.rows["status"].ne("planned").to_numpy() & ~stays)
+    rows = plan.rows.iloc[places]
+    insert_rows(connection, campaign, rows, places, np.full(len(places), LEFT_OUT), plan.kept, SKIPPED)
+
+
+def _skip(connection: sqlite3.Connection, campaign: int, rows: pd.DataFrame, problem: str) -> None:
+    connection.executemany(
+        "UPDATE recipient SET own_state=?, problem=?, not_before=NULL "
+        f"WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED} "
+        "AND (SELECT state FROM chunk c WHERE c.campaign=recipient.campaign AND c.chunk=recipient.chunk) IS NULL",
+        [(SKIPPED, problem, campaign, chunk, at) for chunk, at in _places(rows)],
+    )
+
+
+def _reword(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
+    """Give rows that have not been sent the message of the plan, in chunks of their own."""
+    places = found.changed
+    if not len(places):
+        return
+    rows = plan.rows.iloc[places]
+    chunk = _new_chunks(connection, campaign, plan, rows, version)
+    recorded = found.recorded.loc[found.people[places]]
+    values = zip(chunk.tolist(), destinations(connection, rows), _places(recorded), strict=True)
+    connection.executemany(
+        "UPDATE recipient SET chunk=?, destination=?, problem=NULL, not_before=NULL "
+        f"WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED}",
+        [(new, destination, campaign, old, at) for new, destination, (old, at) in values],
+    )
+
+
+def _add(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
+    """Record the people whom the campaign does not have."""
+    if len(found.added):
+        rows = plan.rows.iloc[found.added]
+        chunk = _new_chunks(connection, campaign, plan, rows, version)
+        insert_rows(connection, campaign, rows, found.added, chunk, plan.kept, PLANNED)
+
+
+def _move(connection: sqlite3.Connection, campaign: int, people: Ints) -> None:
+    """Move every recorded row to its position in the plan's frame; rows that are gone from it come after its end."""
+    recorded = _recorded(connection, campaign)
+    known = np.flatnonzero(people)
+    found = pd.Index(people[known]).get_indexer(recorded.index)
+    place = np.where(found >= 0, known[found], len(people) + np.arange(len(found)))
+    moved = place != recorded["position"].to_numpy()
+    now = zip(place[moved].tolist(), _places(recorded[moved]), strict=True)
+    connection.executemany(  # by way of negative ones: two rows may change places
+        "UPDATE recipient SET position=? WHERE campaign=? AND chunk=? AND position=?",
+        [(-2 - new, campaign, chunk, at) for new, (chunk, at) in now],
+    )
+    connection.execute("UPDATE recipient SET position=-2-position WHERE campaign=? AND position<0", (campaign,))
+    chunks = recorded["chunk"].to_numpy()
+    for chunk in np.unique(chunks[moved]).tolist():
+        mine = chunks == chunk
+        _reorder(connection, campaign, chunk, recorded["position"].to_numpy()[mine], place[mine])
+
+
+def _reorder(connection: sqlite3.Connection, campaign: int, chunk: int, before: Ints, after: Ints) -> None:
+    """Put the answers that a chunk keeps as a whole back into the order of its rows."""
+    sql = (
+        "SELECT a.id, a.ids, a.kinds FROM chunk c JOIN attempt a ON a.id=c.attempt "
+        f"WHERE c.campaign=? AND c.chunk=? AND c.state={ACCEPTED}"
+    )
+    found = connection.execute(sql, (campaign, chunk)).fetchone()
+    if found:
+        attempt, *answers = found
+        order = np.argsort(after[np.argsort(before)])
+        moved = reordered(Whole(*answers), order)
+        connection.execute("UPDATE attempt SET ids=?, kinds=? WHERE id=?", (*moved, attempt))
+
+
+def _new_chunks(connection: sqlite3.Connection, campaign: int, plan: Planned, rows: pd.DataFrame, version: int) -> Ints:
+    """Make a new chunk for these rows of each chunk of a plan; return the new chunk of each row."""
+    first = connection.execute("SELECT coalesce(max(chunk), -1)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()
+    which, _ = pd.factorize(rows["chunk"].to_numpy("int64"), sort=True)
+    number = (which + int(first[0])).astype(np.int64)
+    keys = np.asarray(plan.body_keys)
+    body = rows["body"].to_numpy("int64")
+    made = pd.DataFrame(
+        {"chunk": number, "body": body, "parts": rows["est_parts"].array, "encoding": rows["encoding"].array}
+    ).drop_duplicates("chunk")
+    measures = record_words(connection, campaign, plan.wordings(), bodies_of(rows), version=version)
+    connection.executemany(
+        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (campaign, chunk, int(keys[body]), optional_int(parts), optional_text(encoding), measures[body])
+            for chunk, body, parts, encoding in made.astype({"chunk": object, "body": object}).itertuples(index=False)
+        ],
+    )
+    return number
+
+
+def _places(rows: pd.DataFrame) -> Iterable[tuple[int, int]]:
+    return zip(rows["chunk"].tolist(), rows["position"].tolist(), strict=True)

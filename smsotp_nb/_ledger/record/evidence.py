@@ -1,0 +1,103 @@
+"""What a provider's invoice says of rows in doubt, kept with the decision that it was the reason for."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from ..._pandas import STR
+from ..._results.contract import micros, money
+from ..file.store import Store
+from .recording import optional_int, optional_text
+
+_FIELDS: Final = ("line", "id", "at", "parts", "price", "currency")
+_DTYPES: Final = {"source": STR, "line": STR, "id": STR, "parts": "Int64", "currency": STR, "reason": STR}
+_EPOCH: Final = pd.Timestamp(0, tz="UTC")
+_MICROSECOND: Final = pd.Timedelta(microseconds=1)
+_HEX: Final = 32  # characters of an id that is stored as bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The lines of one source that speak of rows in doubt, by number without its plus."""
+
+    source: str
+    lines: Mapping[int, dict[str, Any]] = field(repr=False)
+
+    @classmethod
+    def of(cls, source: str, lines: pd.DataFrame) -> Evidence:
+        """Take lines with ``to, id, at, parts, price, currency``; their index says which line of the source each is."""
+        said = zip(
+            map(str, lines.index),
+            map(optional_text, lines["id"]),
+            (None if pd.isna(at) else (at - _EPOCH) // _MICROSECOND for at in lines["at"]),
+            map(optional_int, lines["parts"]),
+            map(optional_int, micros(lines["price"])),
+            map(optional_text, lines["currency"]),
+            strict=True,
+        )
+        numbers = [int(number[1:]) for number in lines["to"]]
+        each = (dict(zip(_FIELDS, one, strict=True)) for one in said)
+        return cls(source, dict(zip(numbers, each, strict=True)))
+
+
+def take_over(connection: sqlite3.Connection, campaign: int, evidence: Evidence, places: Mapping[int, Any]) -> str:
+    """Give rows the id, parts and price of their lines, and return the evidence as it is kept with the change.
+
+    A request has one currency. A price in another one than that of the request, or of lines before it, stays with the
+    evidence alone.
+    """
+    for number, line in evidence.lines.items():
+        chunk, position = places[number]
+        here = (campaign, chunk, position)
+        price = line["price"] if _in_currency(connection, here, line["currency"]) else None
+        connection.execute(
+            "UPDATE recipient SET message=coalesce(message, ?), parts=coalesce(parts, ?), price=coalesce(price, ?) "
+            "WHERE campaign=? AND chunk=? AND position=?",
+            (_stored(line["id"]), line["parts"], price, *here),
+        )
+    rows = [[places[number][1], *line.values()] for number, line in evidence.lines.items()]
+    return json.dumps({"source": evidence.source, "rows": rows}, ensure_ascii=False)
+
+
+def _in_currency(connection: sqlite3.Connection, row: tuple[int, int, int], currency: str | None) -> bool:
+    """Return whether a row's request is billed in this currency; one whose currency is not known is from now on."""
+    mine = "id=(SELECT attempt FROM recipient WHERE campaign=? AND chunk=? AND position=?)"
+    connection.execute(f"UPDATE attempt SET currency=coalesce(currency, ?) WHERE {mine}", (currency, *row))
+    found = connection.execute(f"SELECT currency FROM attempt WHERE {mine}", row).fetchone()
+    return found is not None and currency is not None and found[0] == currency
+
+
+def _stored(message: str | None) -> bytes | str | None:
+    """Return an id as the ledger stores it: 16 bytes where it is 32 hexadecimal characters."""
+    if message is not None and len(message) == _HEX and not message.lower().strip("0123456789abcdef"):
+        return bytes.fromhex(message)
+    return message
+
+
+def source_of(kept: str | None) -> str | None:
+    """Return the name of the source of kept evidence."""
+    return None if kept is None else str(json.loads(kept)["source"])
+
+
+def lines_kept(store: Store, campaign: int) -> pd.DataFrame:
+    """Return what rows were settled by, by their position, in the order in which it was recorded."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT evidence, reason FROM change WHERE campaign=? AND evidence IS NOT NULL ORDER BY id", (campaign,)
+        ).fetchall()
+    rows = [(*row, source_of(kept), reason) for kept, reason in found for row in json.loads(kept)["rows"]]
+    return _frame(rows)
+
+
+def _frame(rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["row", *_FIELDS, "source", "reason"]).set_index("row").rename_axis(None)
+    frame["at"] = pd.to_datetime(frame["at"].astype("Int64"), unit="us", utc=True).dt.as_unit("us")
+    frame["price"] = money(frame["price"].astype("Int64")).to_numpy("float64", na_value=np.nan)
+    return frame.astype(_DTYPES)[["source", *_FIELDS, "reason"]]

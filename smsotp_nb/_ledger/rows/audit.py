@@ -1,0 +1,59 @@
+"""Who decided what, and when: noted in the transaction of each decision, so that neither is there without the other.
+
+It names no recipient. What people gave as a reason is their own text, and goes when the campaign is purged.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pandas as pd
+
+from ..._pandas import STR
+from ..file.store import Store
+from . import runners as fences
+from .columns import times
+
+
+def note(
+    connection: sqlite3.Connection,
+    what: str,
+    *,
+    rows: int,
+    now: int,
+    campaign: int | None = None,
+    reason: str | None = None,
+) -> None:
+    """Note a decision, inside its transaction."""
+    connection.execute(
+        "INSERT INTO decision (at, who, what, campaign, rows, reason) VALUES (?, ?, ?, ?, ?, ?)",
+        (now, _who(connection), what, campaign, rows, reason),
+    )
+
+
+def forget_reasons(connection: sqlite3.Connection, campaign: int) -> None:
+    """Delete the texts that people wrote about a campaign."""
+    connection.execute("UPDATE decision SET reason=NULL WHERE campaign=?", (campaign,))
+
+
+def decisions(store: Store) -> pd.DataFrame:
+    """Return all decisions, the earliest first, see `Ledger.audit`."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT d.at, d.who, d.what, k.service, k.name, d.rows, d.reason FROM decision d "
+            "LEFT JOIN campaign k ON k.id=d.campaign ORDER BY d.id"
+        ).fetchall()
+    frame = pd.DataFrame(found, columns=["at", "who", "what", "service", "campaign", "rows", "reason"])
+    frame["at"] = times(frame["at"])
+    return frame.astype({"who": STR, "what": STR, "service": STR, "campaign": STR, "rows": "Int64", "reason": STR})
+
+
+def decider(connection: sqlite3.Connection) -> str:
+    """Return who decides, so that two people differ: on a server the name by which it let them in."""
+    return getattr(connection, "user", "") or fences.person()
+
+
+def _who(connection: sqlite3.Connection) -> str:
+    """Return who decides: the user of this machine, after the name by which a server let them in."""
+    name = getattr(connection, "user", "")
+    return f"{name} ({fences.person()})" if name else fences.person()

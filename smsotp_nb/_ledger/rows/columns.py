@@ -1,0 +1,182 @@
+"""Read rows from the file as columns, in blocks, so that a million of them fit in memory beside the caller's."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..._pandas import STR
+from ..._schema import FARTHEST
+from .answers import ID, Ints, Whole, unpacked
+from .damage import Unfit
+from .kept_columns import BETWEEN
+from .persons import recorded
+from .statements import Question
+from .tables import ACCEPTED
+
+BLOCK = 50_000  # rows
+CHUNKS = 500  # that are unpacked at once
+MISSING = -2  # no number of a row is below -1, the chunk of what was left out
+
+
+class Columns:
+    """Columns that grow piece by piece: ``numbers`` become series of Int64, ``text`` series of str."""
+
+    def __init__(self, numbers: Sequence[str], text: Sequence[str]) -> None:
+        self._numbers: dict[str, list[Ints]] = {name: [np.array([], np.int64)] for name in numbers}
+        self._text: dict[str, list[pa.StringArray]] = {name: [] for name in text}
+
+    def add(self, rows: int, **pieces: Any) -> None:
+        """Add rows: for each column an array, one value for all rows, or nothing if all are missing."""
+        for name, known in self._numbers.items():
+            known.append(np.broadcast_to(np.asarray(pieces.get(name, MISSING), np.int64), rows))
+        for name, texts in self._text.items():
+            texts.append(pieces[name] if name in pieces else pa.nulls(rows, pa.string()))
+
+    def read(
+        self,
+        connection: sqlite3.Connection,
+        campaign: int,
+        spelled: Mapping[str, str] = {},
+        *,
+        by_row: bool = False,
+    ) -> None:
+        """Add a campaign's rows from the view ``fate``.
+
+        SQLite joins a block of rows into one text for each column, because fetching row by row takes three times as
+        long.
+
+        Args:
+            connection: in a snapshot.
+            campaign: its number.
+            spelled: the SQL of columns that the view does not have under their name.
+            by_row: leave out rows of chunks that were accepted as a whole.
+        """
+        what = ", ".join(f"{spelled.get(name, name)} AS {name}" for name in (*self._numbers, *self._text))
+        lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
+        lines += [f"json_group_array({name})" for name in self._text]
+        some = ""
+        if by_row:  # a block has no more chunks than rows, but for the one that ended the block before
+            some = (
+                "AND chunk IN (SELECT -1 UNION ALL SELECT * FROM (SELECT chunk FROM chunk WHERE campaign=? "
+                f"AND chunk>=? AND state IS NOT {ACCEPTED} ORDER BY chunk LIMIT {BLOCK + 1}) AS block)"
+            )
+        sql = (
+            f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM fate WHERE campaign=? "
+            f"AND (chunk, position) > (?, ?) {some} ORDER BY chunk, position LIMIT {BLOCK}) AS block"
+        )
+        values = campaign, MISSING, MISSING
+        while (found := connection.execute(sql, values + values[:2] * by_row).fetchone())[0] is not None:
+            block = dict(zip((*self._numbers, *self._text), found, strict=True))
+            numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
+            texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
+            chunk, position = numbers["chunk"], numbers["position"]
+            if "number" in numbers:
+                number = numbers["number"]
+                recorded(np.where((number == MISSING) & (chunk >= 0), 0, number))  # who was left out may have none
+            self.add(len(chunk), **numbers, **texts)
+            before, values = values, (campaign, int(chunk.max()), int(position[chunk == chunk.max()].max()))
+            if values <= before:  # the same block again, without end
+                raise Unfit("a row's place is not a whole number")
+            if len(chunk) < BLOCK:
+                break
+
+    def series(self) -> dict[str, pd.Series]:
+        """Return the columns."""
+        columns = {name: _whole_numbers(np.concatenate(pieces)) for name, pieces in self._numbers.items()}
+        return columns | {
+            name: pa.chunked_array(texts, pa.string()).to_pandas().astype(STR) for name, texts in self._text.items()
+        }
+
+
+class Accepted(NamedTuple):
+    """Rows of chunks that were accepted as a whole, as arrays in the order of chunk and position."""
+
+    rows: Ints  # of each chunk: the one array with an entry a chunk
+    chunk: Ints
+    attempt: Ints
+    ids: bytes
+    country: Ints
+    parts: Ints
+    price: Ints
+    columns: dict[str, Ints]
+    texts: list[str]
+
+
+def accepted_whole(
+    connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = (), *, text: str = ""
+) -> Iterator[Accepted]:
+    """Yield the rows of chunks that were accepted as a whole, in blocks.
+
+    With these integer columns, and with ``text``, the SQL of a JSON text, where one is asked for.
+    """
+    lines = [
+        f"(SELECT group_concat(said, char({ord(end)})) FROM (SELECT {name} AS said FROM recipient r "
+        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk ORDER BY r.position) AS inside)"
+        for name, end in (*((name, ",") for name in columns), *((one, BETWEEN) for one in [text] if one))
+    ]
+    found = connection.execute(
+        f"SELECT {', '.join(['c.chunk', 'c.attempt', 'a.ids', 'a.kinds', *lines])} FROM chunk c "
+        "JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state=? ORDER BY c.chunk",
+        (campaign, ACCEPTED),
+    )
+    billings = np.zeros((0, 3), np.int64)
+    while chunks := found.fetchmany(CHUNKS):
+        chunk, attempt, ids, kinds, *texts = zip(*chunks, strict=True)
+        rows, kind = unpacked([*map(Whole, ids, kinds)])
+        if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
+            billings = _billings(connection, campaign)
+        country, parts, price = billings[kind].T
+        said = BETWEEN.join(texts.pop()).split(BETWEEN) if text else []
+        values = [np.fromstring(",".join(lines), np.int64, sep=",") for lines in texts]
+        if "number" in columns:
+            recorded(values[[*columns].index("number")])
+        yield Accepted(
+            rows=rows, chunk=np.repeat(chunk, rows), attempt=np.repeat(attempt, rows), ids=b"".join(ids),
+            country=country, parts=parts, price=price, columns=dict(zip(columns, values, strict=True)), texts=said,
+        )  # fmt: skip
+
+
+def which_billings(campaign: int) -> Question:
+    return "SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,)
+
+
+def _billings(connection: sqlite3.Connection, campaign: int) -> Ints:
+    """Return country, parts and price of each billing of a campaign, at its number."""
+    found = connection.execute(*which_billings(campaign))
+    return np.array([(0, 0, 0), *found], np.int64)  # they are numbered from 1
+
+
+def sums_whole(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+    """Return records, parts and price in micro-units of each request that is kept whole, by its number."""
+    blocks = [pd.DataFrame({"records": [], "parts": [], "price": []}, dtype="int64")]
+    for whole in accepted_whole(connection, campaign):
+        first = np.cumsum(whole.rows) - whole.rows
+        parts, price = np.add.reduceat(whole.parts, first), np.add.reduceat(whole.price, first)
+        sums = {"records": whole.rows, "parts": parts, "price": price}
+        blocks.append(pd.DataFrame(sums, index=whole.attempt[first]))
+    return pd.concat(blocks)
+
+
+def hexadecimal(ids: bytes) -> pa.StringArray:
+    """Return packed ids as text of 32 hexadecimal digits each."""
+    ends = pa.array(np.arange(0, 2 * len(ids) + 1, 2 * ID, dtype=np.int32)).buffers()[1]
+    return pa.StringArray.from_buffers(len(ids) // ID, ends, pa.py_buffer(ids.hex().encode()))
+
+
+def _whole_numbers(values: Ints) -> pd.Series:
+    return pd.Series(pd.arrays.IntegerArray(values, values == MISSING))
+
+
+def times(micros: pd.Series) -> pd.Series:
+    """Return times of a ledger; pandas has room for later ones, of which Python cannot write the year."""
+    whole = micros.astype("Int64")
+    if not whole.between(-FARTHEST, FARTHEST).fillna(True).all():
+        raise Unfit("it holds a time beyond its range")
+    return pd.to_datetime(whole, unit="us", utc=True).dt.as_unit("us")

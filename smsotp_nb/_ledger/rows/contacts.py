@@ -1,0 +1,242 @@
+"""Whom campaigns may have reached, when, and with which body.
+
+A contact is a row that is being sent, accepted or in doubt. Its time is when its request ended, which is never before
+the message left. While the request is under way, its message is taken to leave as late as it can.
+
+The contacts of a campaign that is not running are packed beside it, in the order of people, so that ten million of
+them are read in a second. `Run` deletes them when it begins and packs them when it closes; whatever else changes the
+state of a row deletes them, too. Where they are absent, because the process died, they are read row by row. The packed
+contacts of a purged campaign stay, with keyed hashes in the place of people and bodies.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..._services import REHEARSAL, is_rehearsal
+from ..file.store import Store
+from .answers import Ints
+from .kept_columns import which_kept
+from .packed_sums import pack_sums, sums_to_pack, unpack_sums
+from .persons import hashed, keyed, persons, recorded, secret_of
+from .statements import Question, foreseen
+from .tables import MAY_HAVE_LEFT
+
+IN_FLIGHT = 120_000_000  # microseconds in which a request that is under way ends
+_CHUNKS = 500  # whose numbers are read at once
+_KINDS = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"), np.dtype("<i8"))
+_LIVE = f"substr(service, 1, {len(REHEARSAL)}) <> '{REHEARSAL}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Contacts:
+    """Arrays with an entry a contact, in the order of people: who, when (microseconds since 1970), which body.
+
+    Those of a purged campaign are ``keyed``: their bodies are hashes that only this ledger makes.
+    """
+
+    people: Ints = field(repr=False)
+    at: Ints
+    body: Ints
+    keyed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Realm:
+    """Whose contacts count: those of every live service, or those of one sandbox.
+
+    Example:
+        >>> Realm("sandbox:1a2b").sql
+        'service=?'
+    """
+
+    service: str
+
+    @property
+    def sql(self) -> str:
+        return "service=?" if is_rehearsal(self.service) else f"({_LIVE} OR service=?)"
+
+
+def others(
+    connection: sqlite3.Connection, realm: Realm, *, but: int | None, since: int, now: int
+) -> Iterator[tuple[int, Contacts]]:
+    """Yield the contacts of each other campaign that may have contacted somebody since a moment."""
+    found = connection.execute(
+        "SELECT k.id, c.campaign IS NOT NULL, k.purged FROM campaign k LEFT JOIN contacts c ON c.campaign=k.id "
+        f"WHERE {realm.sql} AND k.kind='campaign' AND k.id IS NOT ? AND (c.latest>? OR c.campaign IS NULL "
+        "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id))",
+        (realm.service, but, since),
+    ).fetchall()
+    for campaign, is_packed, purged in found:
+        contacts = packed(connection, campaign) if is_packed else read(connection, campaign, now=now)
+        if len(contacts.people):
+            yield campaign, replace(contacts, keyed=bool(purged))
+
+
+def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts:
+    """Read a campaign's contacts from its rows."""
+    numbers: list[Ints] = [np.array([], np.int64)]
+    times: list[Ints] = [np.array([], np.int64)]
+    bodies: list[Ints] = [np.array([], np.int64)]
+    whole = connection.execute(
+        "SELECT (SELECT group_concat(coalesce(number, 0)) FROM recipient r "
+        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk), coalesce(a.settled_at, ?), c.body "
+        "FROM chunk c JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state IS NOT NULL",
+        (now + IN_FLIGHT, campaign),
+    )
+    while chunks := whole.fetchmany(_CHUNKS):
+        texts, at, body = zip(*chunks, strict=True)
+        many = np.array([text.count(",") + 1 for text in texts])
+        numbers.append(_integers(",".join(texts)))
+        times.append(np.repeat(np.array(at, np.int64), many))
+        bodies.append(np.repeat(np.array(body, np.int64), many))
+    rows = connection.execute(*_by_row(campaign, now)).fetchall()
+    if rows:
+        by_row = np.array(rows, np.int64).T
+        for known, column in zip((numbers, times, bodies), by_row, strict=True):
+            known.append(column)
+    return _sorted(persons(recorded(np.concatenate(numbers))), np.concatenate(times), np.concatenate(bodies))
+
+
+def _by_row(campaign: int, now: int) -> Question:
+    return (
+        "SELECT r.number, coalesce(a.settled_at, ?), c.body FROM chunk c "
+        "CROSS JOIN recipient r USING (campaign, chunk) JOIN attempt a ON a.id=r.attempt "
+        f"WHERE c.campaign=? AND c.state IS NULL AND r.own_state IN {MAY_HAVE_LEFT}",
+        (now + IN_FLIGHT, campaign),
+    )
+
+
+def unsettled(connection: sqlite3.Connection, *, but: int) -> list[tuple[int, str]]:
+    """Return number and name of other campaigns with requests under way, whether their process lives or not."""
+    found: list[tuple[int, str]] = connection.execute(*which_unsettled(but)).fetchall()
+    return found
+
+
+def which_unsettled(but: int) -> Question:
+    return (
+        "SELECT id, name FROM campaign k WHERE id<>? AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id) "
+        "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id AND a.outcome IS NULL)",
+        (but,),
+    )
+
+
+def whether_packed(campaign: int) -> Question:
+    sql = "SELECT 1 FROM contacts WHERE campaign=? UNION ALL SELECT 1 FROM sums WHERE campaign=?"
+    return sql, (campaign, campaign)
+
+
+def begin_changing(store: Store, campaign: int) -> None:
+    """Delete packed contacts and sums of a campaign whose rows are about to change; write nothing if there are none."""
+    with store.reading() as connection:
+        packed = connection.execute(*whether_packed(campaign)).fetchone()
+    if packed:
+        with store.writing("NORMAL") as connection:
+            unpack(connection, campaign)
+
+
+def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[sqlite3.Connection], bool]) -> None:
+    """Pack contacts and sums of a campaign whose rows no longer change; write nothing if nothing was ever requested.
+
+    Those of passcodes are never packed: one may be recorded at any time, by whoever sends it.
+
+    ``mine`` says whether the caller still holds the campaign: else somebody else changes its rows now.
+    Both are read and written in one transaction; otherwise somebody who is forgotten in between would stay in the
+    contacts, and an answer that came in between would be missing from the sums.
+    """
+    with store.reading() as connection:
+        sql = "SELECT 1 FROM campaign k WHERE id=? AND kind<>'passcode' AND EXISTS "
+        tried = connection.execute(f"{sql}(SELECT 1 FROM attempt a WHERE a.campaign=k.id)", (campaign,)).fetchone()
+    if tried:
+        with store.writing("NORMAL") as connection:
+            foreseen(connection, _by_row(campaign, now), which_kept(campaign))
+            if mine(connection):
+                pack(connection, campaign, now=now)
+                pack_sums(connection, campaign, sums_to_pack(store, campaign))
+
+
+def pack(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
+    """Store a campaign's packed contacts. The caller holds the campaign's lock and has a transaction open."""
+    _write(connection, campaign, read(connection, campaign, now=now))
+
+
+def pack_hashed(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
+    """Pack a campaign's contacts with hashes in the place of people and bodies, before its rows are purged."""
+    found, secret = read(connection, campaign, now=now), secret_of(connection)
+    _write(connection, campaign, _sorted(hashed(found.people, secret), found.at, keyed(found.body, secret)))
+
+
+def unpack(connection: sqlite3.Connection, campaign: int) -> None:
+    """Delete packed contacts and sums that are about to become wrong."""
+    connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
+    unpack_sums(connection, campaign)
+
+
+def _write(connection: sqlite3.Connection, campaign: int, found: Contacts) -> None:
+    if len(found.people):
+        connection.execute(
+            "INSERT OR REPLACE INTO contacts VALUES (?, ?, ?, ?, ?)",
+            (campaign, int(found.at.max()), _steps(found.people), _repeated(found.at), _repeated(found.body)),
+        )
+    else:
+        connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
+
+
+def packed(connection: sqlite3.Connection, campaign: int) -> Contacts:
+    """Return a campaign's contacts as they are packed."""
+    people, at, body = connection.execute(
+        "SELECT people, at, body FROM contacts WHERE campaign=?", (campaign,)
+    ).fetchone()
+    return Contacts(_from_steps(people), _from_repeated(at), _from_repeated(body))
+
+
+def _sorted(people: Ints, at: Ints, body: Ints) -> Contacts:
+    order = np.argsort(people, kind="stable")
+    return Contacts(people[order], at[order], body[order])
+
+
+def _integers(text: str) -> Ints:
+    found: Ints = np.fromstring(text, np.int64, sep=",")
+    return found
+
+
+# -- columns of integers as bytes --------------------------------------------------------------------------------------
+
+
+def _steps(values: Ints) -> bytes:
+    """Pack ascending integers as the first one and the steps between them."""
+    return values[:1].astype("<i8").tobytes() + _small(np.diff(values, prepend=values[:1]))
+
+
+def _from_steps(packed: bytes) -> Ints:
+    steps = _from_small(packed[8:])
+    steps[0] = np.frombuffer(packed[:8], "<i8")[0]
+    return np.cumsum(steps)
+
+
+def _repeated(values: Ints) -> bytes:
+    """Pack integers of which few are different: the distinct ones, then an index for each."""
+    distinct, which = np.unique(values, return_inverse=True)
+    head = np.array([len(distinct)], "<i8").tobytes() + distinct.astype("<i8").tobytes()
+    return head + _small(which.ravel())
+
+
+def _from_repeated(packed: bytes) -> Ints:
+    many = int(np.frombuffer(packed[:8], "<i8")[0])
+    distinct = np.frombuffer(packed[8 : 8 + 8 * many], "<i8")
+    return np.array(np.take(distinct, _from_small(packed[8 + 8 * many :])), np.int64)
+
+
+def _small(values: Ints) -> bytes:
+    """Pack integers from 0 in as few bytes each as the largest needs."""
+    most = int(values.max(initial=0))
+    kind = next(kind for kind in _KINDS if most <= np.iinfo(kind).max)
+    return bytes([_KINDS.index(kind)]) + values.astype(kind).tobytes()
+
+
+def _from_small(packed: bytes) -> Ints:
+    return np.frombuffer(packed, _KINDS[packed[0]], offset=1).astype(np.int64)

@@ -1,0 +1,245 @@
+"""Compare a plan with the ledger before it is sent: what is recorded of it, and whom the rules hold back now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from ... import _cards as cards
+from ..._pandas import STR
+from ..._services import shown
+from ..file.store import Store
+from ..people.holdouts import NO_PEOPLE
+from ..reading.cards import until
+from ..reading.frames import digits_of
+from ..record import changing
+from ..record.recording import Planned, PlannedInPieces
+from ..rows.columns import times
+from ..rows.contacts import Realm
+from ..rows.tables import MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
+from ..server.address import Address
+from .rules import CAPPED, HELD_OUT, OPTED_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
+from .unheeded import Unheeded, together, unheeded
+
+_SHOWN = 3
+_ASKED = 1_000_000  # rows
+_DONE = (*MAY_HAVE_LEFT, REJECTED, SKIPPED)
+_COST = ["est_cost", "est_currency"]
+_HELD = ("to", "problem", "not_before", "campaign", *_COST)
+_DTYPES = {"to": STR, "problem": STR, "campaign": STR, "est_cost": "float64", "est_currency": STR}
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What a send of a plan would meet in a ledger at one moment.
+
+    Attributes:
+        path: the ledger's file, or the address of its server.
+        service: of the recorded campaign of this name; None where none is recorded.
+        to_go: how many recipients a send would text now: still planned, and held back by no rule.
+        cost: the estimated cost of their messages by currency, in micro-units; empty where no rate is known.
+        reached: how many of the plan's recipients were texted already, or may have been.
+        added, changed, gone, left_out: recipients that the plan has and the record does not; that are still planned
+            with another message; that are still planned and the plan lacks; and that it leaves out now.
+        held: rows that a rule holds back, by the plan's row label: ``to, problem`` (str), ``not_before`` (UTC; missing
+            for good), ``campaign`` (str: whose message it was), and the plan's ``est_cost`` (float64) and
+            ``est_currency`` (str).
+        other: the campaign of this name is recorded with a different plan; told of plans larger than memory alone.
+        trouble: why the ledger could not be asked; then nothing else is known.
+        unheeded: experiments that are not over, whose holdout the plan would text: it is none of their campaigns.
+        approval: how the campaign stands to a second person's approval, in words; empty where none is needed.
+    """
+
+    path: Path | Address
+    service: str | None = None
+    to_go: int = 0
+    cost: Mapping[str, int] = field(default_factory=dict)
+    reached: int = 0
+    added: int = 0
+    changed: int = 0
+    gone: int = 0
+    left_out: int = 0
+    held: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_HELD), repr=False)
+    trouble: str = ""
+    other: bool = False
+    approval: str = ""
+    unheeded: tuple[Unheeded, ...] = ()
+
+    def figures(self) -> tuple[tuple[str, str], ...]:
+        """Return how many a send would text now, and what that is estimated to cost, for a card."""
+        known = [cards.about(cost / 1_000_000, currency) for currency, cost in self.cost.items()]
+        cost = " and ".join(known) or ("unknown" if self.to_go else cards.MISSING)
+        of = "recipient" if self.to_go == 1 else "recipients"
+        return (f"{of} to go now", cards.number(self.to_go)), ("cost of these, estimated", cost)
+
+    def notes(self, campaign: str) -> list[cards.Note]:
+        """Return the prospect as lines of a card."""
+        if self.trouble:
+            return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
+        asked = [cards.Note("i" if self.approval.startswith("Approved") else "!", self.approval)] * bool(self.approval)
+        texted = [cards.Note("i" if one.exempt else "!", one.sentence()) for one in self.unheeded]
+        return [*self._changes(f"ledger.campaign({campaign!r})"), *asked, *self.holds(), *texted]
+
+    def _changes(self, name: str) -> list[cards.Note]:
+        if self.service is None:
+            return []
+        texts: list[tuple[Literal["!", "i"], int, str]] = [
+            ("i", self.reached, "already reached by this campaign, or in doubt"),
+            ("!", self.changed, f"not yet sent with another text than recorded: {name}.correct(plan, reason=...)"),
+            ("!", self.added, f"not in the recorded campaign: {name}.extend(plan, reason=...)"),
+            ("!", self.gone, f"not yet sent and not in the plan: {name}.withdraw(rows, reason=...)"),
+            ("i", self.left_out, "not yet sent and left out by this plan"),
+        ]
+        lines = [cards.Note(sign, f"{_people(many)} {text}.") for sign, many, text in texts if many]
+        if self.other:
+            lines.append(cards.Note("!", "It is recorded with a different plan: send refuses this one."))
+        lines.insert(0, cards.Note("i", f"This campaign is recorded, for {shown(self.service)}."))
+        return lines
+
+    def holds(self) -> list[cards.Note]:
+        """Return whom the rules hold back as lines of a card."""
+        return [self._hold(problem, said) for problem, said in _SAID.items() if self.held["problem"].eq(problem).any()]
+
+    def _hold(self, problem: str, said: str) -> cards.Note:
+        rows = self.held[self.held["problem"].eq(problem).to_numpy()]
+        by = rows["campaign"].dropna().unique().tolist()
+        names = ", ".join(map(repr, by[:_SHOWN])) + (" ..." if len(by) > _SHOWN else "")
+        when = until(rows["not_before"].min(), rows["not_before"].max())
+        return cards.Note("!", f"{_people(len(rows))} {said}{f' ({names})' if by else ''}{when}.")
+
+
+_SAID = {
+    OPTED_OUT: "opted out and will be skipped",
+    HELD_OUT: "will be skipped: an experiment holds them out",
+    OTHER_ARM: "will be skipped: the experiment has them in another arm",
+    SAME_TEXT: "had the same message lately",
+    CAPPED: "had as many messages as the policy allows",
+}
+
+
+def _people(many: int) -> str:
+    return cards.counted(many, "recipient")
+
+
+def prospect(
+    store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
+) -> Prospect:
+    """Compare a plan with the ledger for one service; ``campaign`` is the recorded campaign of its name."""
+    with store.snapshot() as connection:
+        rows = plan.rows
+        going = rows["status"].eq("planned").to_numpy().copy()
+        found = None if campaign is None else changing.compare(connection, campaign, plan)
+        added = found.added if found else np.zeros(0, np.int64)
+        if found is not None:
+            done = found.recorded.index[found.recorded["state"].ne(PLANNED).to_numpy()]
+            going = going & ~np.isin(found.people, done.to_numpy())
+        places = np.flatnonzero(going)
+        standing = Standing(_rows(np.asarray(plan.body_keys), rows, places), rules)
+        standing.learn(connection, Realm(service or ""), but=campaign, now=now)
+        names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
+        held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
+        texted = unheeded(connection, rules.campaign, standing, marketing=rules.marketing, now=now)
+    told = _held(rows, held, standing, names)
+    going[[row.position for row in held]] = going[added] = False
+    to_go, cost = int(going.sum()), _cost(rows[going])
+    if found is None:
+        return Prospect(store.path, to_go=to_go, cost=cost, held=told, unheeded=texted)
+    known = np.isin(found.people, found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT)].to_numpy())
+    return Prospect(
+        store.path,
+        service=service,
+        to_go=to_go,
+        cost=cost,
+        reached=int(known.sum()),
+        added=len(found.added),
+        changed=len(found.changed),
+        gone=found.gone,
+        left_out=len(found.dropped),
+        held=told,
+        unheeded=texted,
+    )
+
+
+def prospect_in_pieces(
+    store: Store, plan: PlannedInPieces, *, campaign: int | None, service: str | None, rules: Rules, now: int
+) -> Prospect:
+    """Compare a plan larger than memory with the ledger: whom the rules hold back, and whom it reached already."""
+    done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
+    with store.snapshot() as connection:
+        names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
+        known = None
+        if campaign is not None:
+            known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
+        told, texted = [Prospect(store.path).held], []
+        to_go, cost = 0, Counter[str]()
+        for rows, keys in _millions(plan):
+            going = ~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done)
+            places = np.flatnonzero(going)
+            standing = Standing(_rows(keys, rows, places), rules)
+            standing.learn(connection, Realm(service or ""), but=campaign, now=now)
+            held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
+            texted.append(unheeded(connection, rules.campaign, standing, marketing=rules.marketing, now=now))
+            if held:
+                told.append(_held(rows, held, standing, names))
+            going[[row.position for row in held]] = False
+            to_go += int(going.sum())
+            cost.update(_cost(rows[going]))
+    frame = pd.concat(told[1:]) if told[1:] else told[0]
+    if campaign is None:
+        return Prospect(store.path, to_go=to_go, cost=cost, held=frame, unheeded=together(texted))
+    reached, other = len(digits_of(store, campaign, MAY_HAVE_LEFT)), known != plan.fingerprint
+    if other:
+        to_go, cost = 0, Counter()
+    return Prospect(store.path, service, to_go, cost, reached, held=frame, other=other, unheeded=together(texted))
+
+
+def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+    """Give the planned rows in larger pieces, for each of which the ledger is asked once."""
+    waiting: list[pd.DataFrame] = []
+    keys = np.zeros(0, np.int64)
+    for piece in plan.pieces():
+        if piece.wordings is None:
+            continue
+        keys = piece.keys
+        waiting.append(piece.rows[["to", "body", *_COST]].set_axis(piece.position))
+        if sum(map(len, waiting)) >= _ASKED:
+            yield pd.concat(waiting), keys
+            waiting = []
+    if waiting:
+        yield pd.concat(waiting), keys
+
+
+def _rows(keys: np.ndarray, rows: pd.DataFrame, places: np.ndarray) -> Rows:
+    mine = rows.iloc[places]
+    body = keys[mine["body"].to_numpy("int64")]
+    number = mine["to"].str[1:].astype("int64").to_numpy()
+    return Rows(np.zeros(len(places), np.int64), places.astype(np.int64), np.array(number), body)
+
+
+def _cost(rows: pd.DataFrame) -> dict[str, int]:
+    """Return the estimated cost of rows by currency, in micro-units."""
+    known = rows[rows["est_cost"].notna().to_numpy()]
+    micros = (known["est_cost"] * 1_000_000).round().astype("int64")
+    return {str(currency): int(cost) for currency, cost in micros.groupby(known["est_currency"]).sum().items()}
+
+
+def _held(rows: pd.DataFrame, held: list[Row], standing: Standing, names: dict[int, str]) -> pd.DataFrame:
+    at = [row.position for row in held]
+    by = dict(zip(standing.rows.position.tolist(), standing.by.tolist(), strict=True))
+    frame = pd.DataFrame(
+        {
+            "to": rows["to"].iloc[at].to_numpy(object),
+            "problem": [row.problem for row in held],
+            "not_before": times(pd.Series([row.until for row in held], dtype="Int64")).array,
+            "campaign": [None if row.until is None else names.get(by[row.position]) for row in held],
+            **{name: rows[name].iloc[at].to_numpy(object) for name in _COST},
+        },
+        index=rows.index[at],
+    )
+    return frame.astype(_DTYPES)

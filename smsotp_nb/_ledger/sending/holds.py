@@ -1,0 +1,268 @@
+"""Whom a run must not text now: opted out, held out, in another arm, had the same words lately, or had enough.
+
+Decided in the transaction of each claim, so that what other campaigns and processes record meanwhile counts. What the
+ledger knows is gathered once, when the run begins, in arrays with an entry a planned row. From then on a claim looks
+only at what was recorded since: requests of other campaigns, what people said, and arms that were drawn.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from ..file.store import Store
+from ..people.holdouts import DRAWN, NO_PEOPLE, drawn
+from ..rows.answers import Ints
+from ..rows.contacts import IN_FLIGHT, Contacts, Realm
+from ..rows.persons import persons, recorded
+from ..rows.statements import ANY, NO_ROWS, Guess, Question, foreseen, guessed
+from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
+from .rules import Row, Rows, Rules, Standing
+from .unheeded import Unheeded, unheeded
+
+_BLOCK = 1_000  # chunks
+Said = tuple[int, int]  # the latest thing that was said, how often arms were drawn
+Upto = tuple[int, int, int]  # the latest request, and this
+_LATEST = (
+    "SELECT coalesce((SELECT max(id) FROM consent), 0), coalesce((SELECT sum(drawn) FROM experiment), 0), "
+    "(SELECT count(*) FROM campaign WHERE purged<>0)"
+)
+_REQUESTS = "SELECT coalesce(max(id), 0) FROM attempt"
+_OPTED_OUT = "SELECT EXISTS (SELECT 1 FROM opted_out)"
+_FARTHEST = 2**62  # beyond every request: between two bounds a server expects few rows, and reads only those
+
+
+class Holds:
+    """The rules at work on one run.
+
+    Args:
+        campaign: the run's own, whose contacts do not count: it has each person once.
+        service: where it sends.
+    """
+
+    def __init__(self, campaign: int, service: str, rules: Rules, clock: Callable[[], int]) -> None:
+        self._campaign, self._realm, self._rules, self._clock = campaign, Realm(service), rules, clock
+        self._standing: Standing | None = None
+        self._known: Upto = (0, 0, 0)
+        self._purged = 0  # how many campaigns were, when their contacts were gathered
+
+    def begin(self, connection: sqlite3.Connection) -> None:
+        """Gather what the ledger knows, in a snapshot; where it knows of nobody else, that is left for later."""
+        foreseen(connection, (_LATEST, ()), (_REQUESTS, ()), (_OPTED_OUT, ()), DRAWN, *self._others())
+        words, arms, self._purged = _latest(connection, ANY)
+        requests = connection.execute(_REQUESTS).fetchone()[0]
+        self._known = requests, words, arms
+        if self._anybody(connection):
+            self._learn(connection)
+
+    def unheeded(self, connection: sqlite3.Connection) -> tuple[Unheeded, ...]:
+        """Return the experiments whose holdout this run would text, in the snapshot in which it begins."""
+        if self._standing is None or not self._known[2]:  # nobody was ever drawn
+            return ()
+        rules = self._rules
+        return unheeded(connection, rules.campaign, self._standing, marketing=rules.marketing, now=self._clock())
+
+    def look(self, connection: sqlite3.Connection) -> Said:
+        """Take in what was recorded since, inside the transaction of a claim; return up to what that was.
+
+        With the number of the claim's request it goes to `confirm` when the transaction is on the disk.
+        """
+        foreseen(connection, (_LATEST, ()), *self._since())
+        words, arms, purged = _latest(connection, Guess(rows=((*self._known[1:], self._purged),)))
+        requests = self._requests_of_others(connection)
+        if purged != self._purged:  # of requests since, nothing may be left but contacts
+            self._purged = purged
+            self._learn(connection)
+        elif requests or (words, arms) != self._known[1:]:
+            self._catch_up(connection, requests, (words, arms))
+        return words, arms
+
+    def confirm(self, upto: Upto) -> None:
+        """Know that a transaction which looked so far is recorded."""
+        requests, consents, drawings = map(max, self._known, upto)
+        self._known = requests, consents, drawings
+
+    def of(self, chunk: int) -> list[Row]:
+        """Return which rows of a chunk may not go now."""
+        if self._standing is None or chunk not in self._standing.touched:
+            return []
+        now = self._clock()
+        return [self._standing.row(place, now) for place in self._standing.held(self._slice(chunk), now).tolist()]
+
+    def set_aside(self, store: Store) -> frozenset[int]:
+        """Record all rows that are held back now, and return the chunks in which they stand, all others elsewhere.
+
+        With one transaction for all, most claims find their chunk without such rows.
+        """
+        now, standing = self._clock(), self._standing
+        held = NO_PEOPLE if standing is None else standing.held(slice(0, len(standing.rows.chunk)), now)
+        if standing is None or not len(held):
+            return frozenset()
+        chunk = standing.rows.chunk
+        mixed, which = np.unique(chunk[held], return_inverse=True)
+        others = np.searchsorted(chunk, mixed, "right") - np.searchsorted(chunk, mixed) - np.bincount(which) > 0
+        with store.writing("NORMAL") as connection:
+            numbers = mixed.copy()
+            numbers[others] = _other_chunks(connection, self._campaign, mixed[others].tolist())
+            rows = [standing.row(place, now) for place in held.tolist()]
+            places = zip(numbers[which].tolist(), chunk[held].tolist(), rows, strict=True)
+            _record(connection, self._campaign, places)
+        standing.put_aside(held)
+        return frozenset(numbers.tolist())
+
+    def _slice(self, chunk: int) -> slice:
+        assert self._standing is not None
+        first, last = np.searchsorted(self._standing.rows.chunk, (chunk, chunk + 1))
+        return slice(int(first), int(last))
+
+    def _learn(self, connection: sqlite3.Connection) -> None:
+        standing = Standing(planned(connection, self._campaign, under_way=True), self._rules)
+        standing.learn(connection, self._realm, but=self._campaign, now=self._clock())
+        self._standing = standing
+
+    def _catch_up(self, connection: sqlite3.Connection, requests: list[tuple[int, int, int]], said: Said) -> None:
+        people = _said_since(connection, self._known[1]) if said[0] != self._known[1] else []
+        more_arms = said[1] != self._known[2]
+        if self._standing is None:
+            self._learn(connection)  # with all of it
+            return
+        if more_arms:
+            self._standing.hold_out(connection, now=self._clock())
+        for person, opted_out in people:
+            self._standing.hear(connection, person, opted_out=opted_out)
+        for attempt, campaign, body in requests:
+            who = np.sort(persons(_numbers_of(connection, attempt, campaign)))
+            when = np.full(len(who), self._clock() + IN_FLIGHT)
+            contacts = Contacts(who, when, np.full(len(who), body))
+            self._standing.contacted(connection, contacts, campaign, now=self._clock())
+
+    def _requests_of_others(self, connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
+        found = [guessed(connection, sql, values, NO_ROWS).fetchall() for sql, values in self._since()]
+        return [request for requests in found for request in requests if request[2] is not None]
+
+    def _since(self) -> list[Question]:
+        """Ask, where contacts count, for the requests of others since the latest that is known."""
+        if not self._rules.longest:
+            return []
+        # No join, so that a server reads the latest requests and nothing else, whatever it believes of the tables.
+        sql = (
+            "SELECT id, campaign, (SELECT body FROM chunk c WHERE c.campaign=a.campaign AND c.chunk=a.chunk) "
+            "FROM attempt a WHERE id>? AND id<? AND campaign<>? "
+            f"AND (SELECT kind='campaign' AND {self._realm.sql} FROM campaign k WHERE k.id=a.campaign)"
+        )
+        return [(sql, (self._known[0], _FARTHEST, self._campaign, self._realm.service))]
+
+    def _anybody(self, connection: sqlite3.Connection) -> bool:
+        """Say whether the ledger knows of anybody who could matter: opted out, held out, or contacted elsewhere."""
+        if connection.execute(_OPTED_OUT).fetchone()[0] or drawn(connection):
+            return True
+        return any(connection.execute(*question).fetchone()[0] for question in self._others())
+
+    def _others(self) -> list[Question]:
+        """Ask, where contacts count, whether other campaigns may have any."""
+        if not self._rules.longest:
+            return []
+        sql = (
+            f"SELECT EXISTS (SELECT 1 FROM campaign k WHERE {self._realm.sql} AND kind='campaign' AND k.id<>? AND ("
+            "EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id) "
+            "OR EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id)))"
+        )
+        return [(sql, (self._realm.service, self._campaign))]
+
+
+def _latest(connection: sqlite3.Connection, guess: Guess) -> tuple[int, int, int]:
+    """Return the number of what was last said, how often arms were drawn, and how many campaigns were purged."""
+    said, arms, purged = guessed(connection, _LATEST, (), guess).fetchone()
+    return int(said), int(arms), int(purged)
+
+
+def planned(connection: sqlite3.Connection, campaign: int, *, under_way: bool = False) -> Rows:
+    """Return the planned rows of a campaign; with ``under_way`` those being sent, too, which may be planned again."""
+    states = f"({PLANNED}, {SENDING if under_way else PLANNED})"
+    chunks = connection.execute(
+        f"SELECT chunk, body FROM chunk WHERE campaign=? AND coalesce(state, {PLANNED}) IN {states} ORDER BY chunk",
+        (campaign,),
+    ).fetchall()
+    numbered, bodies = np.array(chunks, np.int64).reshape(-1, 2).T
+    sql = (
+        "SELECT group_concat(chunk), group_concat(position), group_concat(number) FROM (SELECT chunk, position, number "
+        f"FROM recipient WHERE campaign=? AND chunk BETWEEN ? AND ? AND own_state IN {states} "
+        "ORDER BY chunk, position) AS inside"
+    )
+    blocks = [np.zeros((3, 0), np.int64)]
+    for begins in range(0, len(numbered), _BLOCK):
+        block = numbered[begins : begins + _BLOCK]
+        texts = connection.execute(sql, (campaign, int(block[0]), int(block[-1]))).fetchone()
+        if texts[0] is not None:
+            blocks.append(np.array([np.fromstring(text, np.int64, sep=",") for text in texts]))
+    rows = np.concatenate(blocks, axis=1)
+    chunk, position, number = rows[:, np.isin(rows[0], numbered)]  # a chunk kept as a whole: its own state counts
+    return Rows(chunk, position, recorded(number), bodies[np.searchsorted(numbered, chunk)])
+
+
+def set_aside(connection: sqlite3.Connection, campaign: int, chunk: int, holds: Holds) -> bool:
+    """Record which rows of a chunk are held back, inside a transaction; say whether others are left that may go.
+
+    Where there are, those that are held back get a chunk of their own, so that the others still go out as a whole.
+    """
+    held = holds.of(chunk)
+    if not held:
+        return True
+    to_go = connection.execute(
+        "SELECT position FROM recipient r JOIN chunk c USING (campaign, chunk) "
+        f"WHERE campaign=? AND chunk=? AND own_state={PLANNED} AND c.state IS NULL",
+        (campaign, chunk),
+    )
+    planned_at = {position for (position,) in to_go}
+    rows = [row for row in held if row.position in planned_at]
+    more = len(rows) < len(planned_at)
+    aside = _other_chunks(connection, campaign, [chunk])[0] if more and rows else chunk
+    _record(connection, campaign, [(aside, chunk, row) for row in rows])
+    return more
+
+
+def _record(connection: sqlite3.Connection, campaign: int, rows: Iterable[tuple[int, int, Row]]) -> None:
+    """Record by what rows are held back, and move each to a chunk: its new one, and that in which it stands."""
+    connection.executemany(
+        "UPDATE recipient SET chunk=?, own_state=?, problem=?, not_before=? "
+        f"WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED}",
+        [
+            (new, SKIPPED if row.until is None else PLANNED, row.problem, row.until, campaign, chunk, row.position)
+            for new, chunk, row in rows
+        ],
+    )
+
+
+def _other_chunks(connection: sqlite3.Connection, campaign: int, like: Sequence[int]) -> list[int]:
+    """Make another chunk with the body of each of these and return their numbers."""
+    first = connection.execute("SELECT max(chunk)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()[0]
+    numbers = [*range(first, first + len(like))]
+    connection.executemany(
+        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) "
+        "SELECT campaign, ?, body, est_parts, encoding, measure FROM chunk WHERE campaign=? AND chunk=?",
+        [(number, campaign, one) for number, one in zip(numbers, like, strict=True)],
+    )
+    return numbers
+
+
+def _said_since(connection: sqlite3.Connection, latest: int) -> list[tuple[int, bool]]:
+    """Return of whom something was recorded since, and whether they are opted out now."""
+    found = connection.execute(
+        "SELECT DISTINCT person, EXISTS (SELECT 1 FROM opted_out o WHERE o.person=c.person) FROM consent c WHERE id>?",
+        (latest,),
+    )
+    return [(person, bool(out)) for person, out in found]
+
+
+def _numbers_of(connection: sqlite3.Connection, attempt: int, campaign: int) -> Ints:
+    """Return whom one request may have reached or may still reach."""
+    text = connection.execute(
+        "SELECT group_concat(coalesce(r.number, 0)) FROM attempt a "
+        "JOIN chunk c ON c.campaign=a.campaign AND c.chunk=a.chunk "
+        "JOIN recipient r ON r.campaign=c.campaign AND r.chunk=c.chunk WHERE a.id=? AND a.campaign=? "
+        f"AND (c.attempt=a.id OR c.state IS NULL AND r.attempt=a.id AND r.own_state IN {MAY_HAVE_LEFT})",
+        (attempt, campaign),
+    ).fetchone()[0]
+    return recorded(np.fromstring(text, np.int64, sep=",")) if text else NO_PEOPLE

@@ -1,0 +1,387 @@
+"""One runner's hold on one campaign: claim before the first byte, settle after the answer."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Self
+
+import pandas as pd
+
+from ..._wire import SendReply
+from ...errors import LedgerError, SmsOtpWarning
+from ..file.one_runner import RunLock
+from ..file.store import Store
+from ..reading.billed import Price, billed, of_estimate, prices, spent
+from ..reading.frames import counts, digits_of, fates, how_it_stands, outcomes
+from ..record.approving import APPROVED, NOT_APPROVED, may_go
+from ..record.beginning import how_many
+from ..record.passcodes import learn_currency
+from ..rows import audit, contacts
+from ..rows.answers import Ints
+from ..rows.damage import understood
+from ..rows.statements import ANY, NEXT, ONE, Guess, Question, foreseen, guessed, later
+from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING
+from .claims import Claim, Ending, Found, Pending, Wanted
+from .holds import Holds, set_aside
+from .ownership import OWNED, Ownership
+from .recovering import OWNER_DIED, give_up
+from .rules import Rules
+from .settling import Settling
+
+INTERRUPTED = "interrupted a second time before the answer came"
+
+_ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"
+
+
+@understood
+class Run:
+    """The right to send one campaign, held until ``close``; made by ``Ledger.begin``.
+
+    On start every row found ``sending`` becomes in doubt: its process is dead, for the lock of the campaign is here.
+    ``unheeded`` are the experiments whose holdout its rows would text.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        campaign: int,
+        lock: RunLock,
+        *,
+        clock: Callable[[], int],
+        service: str,
+        rules: Rules,
+        ownership: Ownership | None = None,
+    ) -> None:
+        self.campaign, self._store, self._lock, self._clock = campaign, store, lock, clock
+        self._ownership = ownership
+        self._settling = Settling(store, campaign, clock)
+        self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
+        contacts.begin_changing(store, campaign)
+        with store.reading() as connection:
+            self._rows: int = connection.execute(*how_many(campaign)).fetchone()[0]
+        self._holds = Holds(campaign, service, rules, clock)
+        with store.snapshot() as connection:
+            self._holds.begin(connection)
+            self.unheeded = self._holds.unheeded(connection)
+        self._aside: frozenset[int] = frozenset()
+        self._not_approved = False
+
+    @property
+    def refused(self) -> str:
+        """The code by which a claim was refused that would refuse every further one, else an empty text."""
+        return NOT_APPROVED if self._not_approved else ""
+
+    @property
+    def claims_ahead(self) -> bool:
+        """Whether a claim takes so long that the next one is best made while requests are under way."""
+        return self._store.claims_ahead
+
+    def keep(self, deadline: float) -> None:
+        """Hold the campaign while it runs, with requests that end within this many seconds."""
+        self._lock.keep(deadline)
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Run a block in a transaction that only the holder of the campaign may make."""
+        with self._store.writing("NORMAL") as connection:
+            if self._lock.renews(connection):
+                yield connection
+            self._lock.refuse_if_lost()
+
+    def abandon(self) -> int:
+        """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
+        return give_up(self._store, self.campaign, INTERRUPTED, now=self._clock())
+
+    def set_aside(self) -> None:
+        """Record whom the rules hold back now; their chunks are not among `chunks`.
+
+        Raises:
+            LedgerError: the name of the campaign is another account's, which texted these people a moment ago.
+        """
+        with self._store.reading() as connection:
+            owner = [self._ownership.question] if self._ownership is not None else []
+            foreseen(connection, *owner, how_it_stands(self.campaign), _spoken(self.campaign), _chunks(self.campaign))
+            if self._ownership is not None:
+                self._ownership.check(connection)
+        self._aside = self._holds.set_aside(self._store)
+
+    def chunks(self) -> list[int]:
+        """Return the numbers of the chunks with rows still to go, in order."""
+        with self._store.reading() as connection:
+            rows = connection.execute(*_chunks(self.campaign))
+            return [row[0] for row in rows if row[0] not in self._aside]
+
+    def pending(self, chunk: int) -> list[Pending]:
+        """Return the rows of a chunk still to go that no rule holds back now, in order."""
+        if self._holds.of(chunk):
+            with self._changing() as connection:
+                if self._ownership is not None:
+                    self._ownership.check(connection)
+                if not set_aside(connection, self.campaign, chunk, self._holds):
+                    return []
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                "SELECT position, '+' || number, est_parts, rate, currency FROM fate "
+                "JOIN destination d ON d.id=destination "
+                "WHERE campaign=? AND chunk=? AND state=? ORDER BY position",
+                (self.campaign, chunk, PLANNED),
+            )
+            # Multiplied here: in SQLite a product that is too large for an integer is a rough one.
+            return [
+                Pending(position, to, None if parts is None or rate is None else parts * rate, currency)
+                for position, to, parts, rate, currency in rows
+            ]
+
+    def hold(self, problem: str, *, chunk: int | None = None, positions: Sequence[int] = ()) -> None:
+        """Name what holds rows back: these of a chunk, or all still to go that have no problem of their own."""
+        still = (problem, self.campaign, PLANNED)
+        where = "problem IS NULL AND chunk IN (SELECT chunk FROM chunk WHERE campaign=? AND state IS NULL)"
+        rows = [tuple[object, ...]((*still, self.campaign))]
+        if chunk is not None:
+            where = "chunk=? AND position=?"
+            rows = [(*still, chunk, position) for position in positions]
+        with self._changing() as connection:
+            connection.executemany(f"UPDATE recipient SET problem=? WHERE campaign=? AND own_state=? AND {where}", rows)
+
+    def release(self) -> None:
+        """Begin to send: forget what held rows back in an earlier call."""
+        with self._changing() as connection:
+            audit.note(connection, "sending", rows=self._rows, now=self._clock(), campaign=self.campaign)
+            connection.execute(
+                "UPDATE recipient SET problem=NULL, not_before=NULL "
+                "WHERE campaign=? AND own_state=? AND problem IS NOT NULL",
+                (self.campaign, PLANNED),
+            )
+
+    def spoken(self) -> bool:
+        """Say whether this campaign's service ever answered in the words of the interface, here or in another one."""
+        with self._store.reading() as connection:
+            return connection.execute(*_spoken(self.campaign)).fetchone() is not None
+
+    def tried(self) -> int:
+        """Return how many rows are no longer planned."""
+        return tried(self.counts())
+
+    def reached(self) -> Ints:
+        """Return the numbers that are being texted or may have been, without their plus."""
+        return digits_of(self._store, self.campaign, MAY_HAVE_LEFT).to_numpy("int64")
+
+    def spent(self) -> dict[str, int]:
+        """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
+        return spent(self._store, self.campaign)
+
+    def prices(self) -> list[Price]:
+        """Return what messages were billed that may have left, by their estimate, see `billed.prices`."""
+        return prices(self._store, self.campaign)
+
+    def billed(self) -> dict[str, int]:
+        """Return micro-units by currency: what the accepted rows were billed."""
+        return billed(self._store, self.campaign)
+
+    def without_estimate(self) -> list[str]:
+        """Return the regions of rows still to go whose cost is not estimated."""
+        return of_estimate(
+            self._store, self.campaign, "region", "(est_parts IS NULL OR rate IS NULL OR currency IS NULL)"
+        )
+
+    def estimate_currencies(self) -> list[str]:
+        """Return the currencies of the estimates of rows still to go."""
+        return of_estimate(self._store, self.campaign, "currency", "currency IS NOT NULL")
+
+    def claim(self, chunk: int, positions: Sequence[int] | None = None) -> Claim | None:
+        """Record the intent to send the planned rows of a chunk, or those of them at ``positions``.
+
+        When this returns, the intent is on the disk. None: none of them is left, and then nothing may be sent.
+        """
+        wanted = Wanted(chunk, positions)
+        return self._owned(self._store.together(lambda connection: self._claim(connection, wanted), "FULL"))
+
+    def _readable(self, found: Found) -> Claim:
+        """Return what was claimed; a record that cannot be read is taken back, and nothing of it is sent."""
+        if (claim := found.claim()) is not None:
+            return claim
+        unread = Claim(found.attempt, found.chunk, 0, (), ())
+        self.settle(unread, Ending("NOT_SENT", phase="before", error="the record of its recipients cannot be read"))
+        raise found.unreadable()
+
+    def uncount(self, claim: Claim, positions: Sequence[int]) -> None:
+        """Let an attempt of which nothing was sent count as one with the next, for those of its rows still to go."""
+        with self._changing() as connection:
+            connection.executemany(
+                "UPDATE recipient SET attempts=attempts-1 WHERE campaign=? AND chunk=? AND attempt=? AND own_state=? "
+                "AND position=?",
+                [(self.campaign, claim.chunk, claim.attempt, PLANNED, position) for position in positions],
+            )
+
+    def settle_reply(
+        self, claim: Claim, reply: SendReply, *, seconds: float, then: Wanted | None = None
+    ) -> Claim | None:
+        """Record an accepted request: every matched number accepted, every number without a record in doubt.
+
+        ``then`` is claimed in the same transaction, so that one wait for the disk serves an answer and the next intent.
+        """
+        accepted = self._settling.accepted(claim, reply, seconds)
+        found = self._settled(accepted.write, then)
+        accepted.confirm()
+        return self._owned(found)
+
+    def settle(self, claim: Claim, ending: Ending, *, then: Wanted | None = None) -> Claim | None:
+        """Record a request that was not accepted, or of which nobody knows; ``then`` as for ``settle_reply``."""
+        return self._owned(
+            self._settled(lambda connection: self._settling.not_accepted(connection, claim, ending), then)
+        )
+
+    def _settled(self, write: Callable[[sqlite3.Connection], None], then: Wanted | None) -> Found | None:
+        def work(connection: sqlite3.Connection) -> Found | None:
+            self._note_if_late(connection)
+            write(connection)
+            return self._claim(connection, then) if then else None
+
+        return self._store.together(work, "FULL" if then else "NORMAL")
+
+    def _note_if_late(self, connection: sqlite3.Connection) -> None:
+        """Forget the packed contacts of a campaign that was taken over: an answer that is late changes them."""
+        if not self._lock.is_held(connection):
+            contacts.unpack(connection, self.campaign)
+
+    def _owned(self, found: Found | None) -> Claim | None:
+        """Refuse, outside of the transaction that others may share, what another account has taken over."""
+        if self._ownership is not None:
+            self._ownership.refuse_if_lost()
+        self._lock.refuse_if_lost()
+        if found is None:
+            return None
+        if self._ownership is not None:
+            self._ownership.is_recorded = True
+        self._holds.confirm(found.upto)
+        return self._readable(found)
+
+    def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Found | None:
+        good_until = self._lock.good_until()
+        if not self._lock.renews(connection):
+            return None
+        said = self._holds.look(connection)
+        attempt = self._begin_attempt(connection, wanted.chunk)
+        if attempt is None:
+            return None
+        if not set_aside(connection, self.campaign, wanted.chunk, self._holds):
+            _take_back(connection, attempt)
+            return None
+        going = f"own_state={PLANNED}"
+        if wanted.positions is not None:
+            going += f" AND position IN ({','.join(str(int(number)) for number in wanted.positions)})"
+        mine = (self.campaign, wanted.chunk)
+        is_whole = not wanted.is_part and self._claim_whole(connection, attempt, wanted.chunk, going)
+        if not is_whole:
+            usually = Guess(len(wanted.positions)) if wanted.positions else ANY
+            claimed = guessed(
+                connection,
+                "UPDATE recipient SET own_state=?, problem=NULL, not_before=NULL, attempts=attempts+1, attempt=? "
+                f"WHERE campaign=? AND chunk=? AND {going} "
+                "AND (SELECT state FROM chunk WHERE campaign=? AND chunk=?) IS NULL",
+                (SENDING, attempt, *mine, *mine),
+                usually,
+            ).rowcount
+            if not claimed:
+                _take_back(connection, attempt)
+                return None
+        # One row of text instead of a row for each number: every row fetched lets another thread in.
+        row = later(
+            connection,
+            "SELECT count(*), group_concat(r.position), group_concat(r.number), max(c.body), "
+            "count(*) FILTER (WHERE typeof(r.number)<>'integer' OR r.number<=0) FROM chunk c "
+            "JOIN recipient r USING (campaign, chunk) WHERE campaign=? AND chunk=? "
+            "AND (c.attempt=? OR r.attempt=? AND r.own_state=?)",
+            (*mine, attempt, attempt, SENDING),
+        )
+        self._store.claimed(attempt, row)
+        return Found(attempt, wanted.chunk, row, is_whole, (attempt, *said), good_until)
+
+    def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
+        """Record an attempt and return its number; None where the campaign is not approved, or another account's."""
+        values = (self.campaign, chunk, self._store.session, self._clock())
+        may, asked = APPROVED, (self.campaign, self.campaign)
+        mine = () if self._ownership is None else self._ownership.mine
+        if self._ownership is not None:
+            self._ownership.takes(connection, APPROVED, asked)
+            may = f"{may} AND {OWNED}"
+        begun = guessed(connection, f"{_ATTEMPT} SELECT ?, ?, ?, ? WHERE {may}", (*values, *asked, *mine), NEXT)
+        if begun.rowcount:
+            return begun.lastrowid
+        self._not_approved = not may_go(connection, self.campaign)
+        if self._not_approved or (self._ownership is not None and not self._ownership.held(connection)):
+            return None
+        return guessed(connection, f"{_ATTEMPT} VALUES (?, ?, ?, ?)", values, NEXT).lastrowid
+
+    def _claim_whole(self, connection: sqlite3.Connection, attempt: int, chunk: int, going: str) -> bool:
+        """Claim a chunk as a whole if all of its rows are to go; say whether it was."""
+        sql = (
+            "UPDATE chunk SET state=?, attempt=? WHERE campaign=? AND chunk=? AND state IS NULL AND NOT EXISTS ("
+            f"SELECT 1 FROM recipient r WHERE r.campaign=chunk.campaign AND r.chunk=chunk.chunk AND NOT ({going}))"
+        )
+        return guessed(connection, sql, (SENDING, attempt, self.campaign, chunk), ONE).rowcount == 1
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of rows by state."""
+        return counts(self._store, self.campaign)
+
+    def understood(self) -> AbstractContextManager[None]:
+        """Run a block that works with what was read: what breaks on it is the ledger's."""
+        return self._store.understood()
+
+    def outcomes(self) -> pd.DataFrame:
+        """Return the ledger's columns of the result table, one row for each recorded row, by position."""
+        return outcomes(self._store, self.campaign)
+
+    def fates(self) -> pd.DataFrame:
+        """Return how many rows there are of each status and problem, see `reading.fates`."""
+        return fates(self._store, self.campaign)
+
+    def close(self) -> None:
+        """Leave what was recorded in the ledger's one file, and let the next runner in."""
+        try:
+            if self._store.is_open:  # else its file turned out to be another one
+                contacts.end_changing(self._store, self.campaign, now=self._clock(), mine=self._lock.is_held)
+                learn_currency(self._store, self.campaign)
+                self._store.checkpoint()
+        except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
+            warnings.warn(str(error), SmsOtpWarning, stacklevel=3)
+        finally:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def tried(counts: Mapping[str, int]) -> int:
+    """Return how many of the rows that `Run.counts` counted are no longer planned."""
+    return sum(counts.values()) - counts["planned"] - counts["skipped"]
+
+
+def _chunks(campaign: int) -> Question:
+    return (
+        "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
+        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
+        (campaign, PLANNED),
+    )
+
+
+def _spoken(campaign: int) -> Question:
+    return (
+        "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
+        "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
+        "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
+        (campaign,),
+    )
+
+
+def _take_back(connection: sqlite3.Connection, attempt: int) -> None:
+    """Take back an attempt that claimed nobody."""
+    connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))

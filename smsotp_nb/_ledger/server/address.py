@@ -1,0 +1,143 @@
+"""The address of a ledger on a PostgreSQL server: never with a password, and never in the clear over a network."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import LedgerError, UsageError
+from ...settings import Secret
+
+_LOCAL = {"", "localhost"}
+# What says which database is reached: where an address leaves one out, libpq asks a service file and the environment.
+_PLACE = frozenset({b"host", b"hostaddr", b"port", b"dbname"})
+_USUAL = ("port", "5432")
+_FIXED: dict[str, Any] = {
+    "application_name": "smsotp_nb",
+    "connect_timeout": 10,
+    "target_session_attrs": "read-write",  # a standby records nothing
+    "client_encoding": "UTF8",
+}
+_NEXT = "put it into the file ~/.pgpass (or the one that PGPASSFILE names), where PostgreSQL's own programs look for it"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a ledger is served; ``options`` are those of libpq, without a password, and name the place in full."""
+
+    options: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        known = dict(self.options)
+        user, port = known.get("user"), known.get("port")
+        host = known.get("host", "")
+        shown = "" if host.startswith("/") else f"{host}{f':{port}' if port and host else ''}"
+        return f"postgresql://{f'{user}@' if user and shown else ''}{shown}/{known.get('dbname', '')}"
+
+    @property
+    def name(self) -> str:
+        """The name of the database."""
+        return dict(self.options).get("dbname", "")
+
+    @property
+    def key(self) -> str:
+        """A short text of its own for each database, for the names of files."""
+        known = dict(self.options)
+        text = "\n".join(known.get(name, "") for name in ("host", "hostaddr", "port", "dbname"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what the driver is called with: also where it shall not look for another host."""
+        return {**_FIXED, "host": "", "hostaddr": "", **dict(self.options)}
+
+
+def read_address(text: Secret) -> Address:
+    """Read a ``postgresql://`` address, sealed because it may hold a password by mistake.
+
+    Raises:
+        UsageError: it cannot be read, holds a password, or asks for less than a verified TLS connection to a host that
+            is not this one, whether the address, a service file or the environment names that host.
+    """
+    options = _parsed(text)
+    if options is None:
+        raise UsageError(
+            "the address of the ledger's server cannot be read; it is written postgresql://user@host/database"
+        )
+    if _take_passwords(options):
+        raise UsageError(
+            f"the address of a ledger must not hold a password: a notebook would be saved with it; {_NEXT}"
+        )
+    options |= _place(options)
+    if not _is_local(options):
+        asked = options.setdefault("sslmode", "verify-full")
+        if asked != "verify-full":
+            raise UsageError(
+                f"the address of the ledger has sslmode={asked}, by which the record could be read or changed on its "
+                "way; leave sslmode out, or pass sslmode=verify-full with sslrootcert= of the server's authority"
+            )
+    return Address(tuple(sorted(options.items())))
+
+
+def _take_passwords(options: dict[str, str]) -> bool:
+    """Remove passwords from options; return whether there were any."""
+    return bool([name for name in ("password", "sslpassword") if options.pop(name, None) is not None])
+
+
+def _parsed(text: Secret) -> dict[str, str] | None:
+    driver = load_driver()
+    try:
+        found: dict[str, Any] = driver.conninfo.conninfo_to_dict(text.reveal().strip())
+    except driver.Error:  # its message may repeat the password
+        return None
+    return {name: str(value) for name, value in found.items()}
+
+
+def _place(options: dict[str, str]) -> dict[str, str]:
+    """Return which database libpq would reach: of these options, then of a service file, then of the environment.
+
+    libpq says so of a connection that it does not begin, because its ``sslmode`` is none.
+    """
+    driver = load_driver()
+    asked = driver.conninfo.make_conninfo(**{**options, "sslmode": "none"})
+    connection = driver.pq.PGconn.connect_start(asked.encode())
+    place = {one.keyword.decode(): one.val.decode() for one in connection.info if one.val and one.keyword in _PLACE}
+    connection.finish()
+    if "port" not in place:  # libpq has one for every address
+        raise UsageError(
+            "the address of the ledger's server, or PGSERVICE, names a service that libpq does not find: put it into "
+            "~/.pg_service.conf or the file that PGSERVICEFILE names, or write postgresql://user@host/database"
+        )
+    return {name: value for name, value in place.items() if (name, value) != _USUAL}
+
+
+def _is_local(options: dict[str, str]) -> bool:
+    hosts = [*options.get("hostaddr", "").split(","), *options.get("host", "").split(",")]
+    return all(_is_here(host.strip()) for host in hosts)
+
+
+def _is_here(host: str) -> bool:
+    if host in _LOCAL or host.startswith(("/", "@")):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def load_driver() -> Any:
+    """Return the module psycopg.
+
+    Raises:
+        LedgerError: it is not installed.
+    """
+    try:
+        import psycopg
+    except ImportError:
+        pass
+    else:
+        return psycopg
+    raise LedgerError(
+        "a ledger on a PostgreSQL server needs psycopg: install smsotp_nb[postgres], restart the kernel, call again"
+    )

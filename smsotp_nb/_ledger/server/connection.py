@@ -1,0 +1,278 @@
+"""A connection to a PostgreSQL server that takes the ledger's statements as SQLite's connection does.
+
+What changes rows in a transaction waits until a result is asked for, and is sent in one message with what asks; so is
+the statement that begins the transaction, and what is left is sent with the one that ends it. The order stays. An error
+of what waited is raised by the statement that sends it, and the transaction is rolled back like after any other error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self, cast
+
+import psycopg
+from psycopg.adapt import Loader
+from psycopg.types.string import StrDumper
+
+from ..rows.statements import Brought, Guess, Row
+from .address import Address
+from .checks import guarded
+from .dialect import spelled
+
+TOGETHER = 500  # statements of one round trip
+_CHANGES = ("INSERT ", "UPDATE ", "DELETE ")
+
+
+class _Cursor(psycopg.ClientCursor[Any]):
+    """A cursor with the attribute that the ledger reads of SQLite's."""
+
+    @property
+    def lastrowid(self) -> int | None:
+        row = self.fetchone()
+        return row[0] if row else None
+
+
+class _Whole(Loader):
+    """Sums of whole numbers come as ``numeric``."""
+
+    def load(self, data: Any) -> int | float:
+        text = bytes(data).decode()
+        return float(text) if "." in text else int(text)
+
+
+class _Text(StrDumper):
+    """Text with what PostgreSQL cannot hold, a zero character or half a surrogate, has a question mark there."""
+
+    def dump(self, obj: str) -> Any:
+        return super().dump(fit(obj))
+
+    def quote(self, obj: str) -> Any:
+        return super().quote(fit(obj))
+
+
+def fit(text: str) -> str:
+    """Return a text as PostgreSQL holds it."""
+    return text.replace("\0", "?").encode("utf-8", "replace").decode()
+
+
+class Late:
+    """The result of a statement that may not have been sent yet; asking for it sends it and all that wait before it."""
+
+    def __init__(self, connection: Connection, text: str, hear: Callable[[Row | None], None] | None = None) -> None:
+        self._connection, self.text, self._hear = connection, text, hear
+        self._brought: Brought | None = None
+
+    def __repr__(self) -> str:
+        return "<a statement>"  # a traceback prints the variables of every frame
+
+    def take(self, brought: Brought) -> None:
+        """Take in what it brought."""
+        self._brought, self.text = brought, ""
+        if self._hear is not None:
+            self._hear(next(iter(brought.rows), None))
+
+    @property
+    def rowcount(self) -> int:
+        return self._asked().changed
+
+    @property
+    def lastrowid(self) -> int | None:
+        row = self.fetchone()
+        return int(row[0]) if row else None
+
+    def fetchone(self) -> Row | None:
+        return next(iter(self._asked().rows), None)
+
+    def fetchall(self) -> list[Row]:
+        return [*self._asked().rows]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._asked().rows)
+
+    def _asked(self) -> Brought:
+        if self._brought is None:
+            self._connection.send()
+        if self._brought is None:
+            raise psycopg.InterfaceError("the transaction of this statement was rolled back")
+        return self._brought
+
+
+class Connection:
+    """A connection to the server that takes the ledger's statements as SQLite's connection does."""
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self._raw = raw
+        self._waiting: list[Late] = []
+        self._foreseen: dict[str, Late] = {}
+        self._is_heard = True  # what the beginning of the transaction said
+        raw.adapters.register_loader("numeric", _Whole)
+        raw.adapters.register_dumper(str, _Text)
+
+    @classmethod
+    def to(cls, address: Address) -> Self:
+        """Connect to a database."""
+        return cls(
+            psycopg.connect(
+                **address.arguments(), autocommit=True, prepare_threshold=None, cursor_factory=cast("Any", _Cursor)
+            )
+        )
+
+    @property
+    def user(self) -> str:
+        """The name by which the server let this user in."""
+        return str(self._raw.info.user)
+
+    @property
+    def in_transaction(self) -> bool:
+        return not self._raw.closed and (bool(self._waiting) or self._has_begun)
+
+    @property
+    def _has_begun(self) -> bool:
+        return self._raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
+
+    @property
+    def closed(self) -> bool:
+        return bool(self._raw.closed)
+
+    def begin(self, statements: Sequence[str], hear: Callable[[Row | None], None] | None = None) -> None:
+        """Begin a transaction with the first result that is asked for; ``hear`` is then given the last one's row."""
+        self._foreseen.clear()
+        hears = [None] * (len(statements) - 1) + [hear]
+        self._waiting += [Late(self, text, one) for text, one in zip(statements, hears, strict=True)]
+        self._is_heard = False
+
+    def commit(self) -> bool:
+        """End a transaction; return whether the server has confirmed it."""
+        self._foreseen.clear()
+        if not self._is_heard:
+            self.send()  # what is said of the server at the beginning is heard before anything is confirmed
+        return self.send("COMMIT").statusmessage == "COMMIT"
+
+    def roll_back(self, *, at_once: bool = True) -> None:
+        """End a transaction, if there is one, and record nothing of it; or do so with the beginning of the next one."""
+        self._waiting.clear()
+        self._foreseen.clear()
+        if self.in_transaction:
+            self._waiting.append(Late(self, "ROLLBACK"))
+        if self._waiting and at_once:
+            self.send()
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> _Cursor | Late:
+        """Run a statement; one that changes rows in a transaction waits until its result is asked for."""
+        cursor = self._cursor()
+        if self.in_transaction and _changes(sql):
+            return self._wait(self._text(cursor, sql, values))
+        if not self._waiting and not self._foreseen:
+            cursor.execute(cast("Any", spelled(sql)), values)
+            return cursor
+        text = self._text(cursor, sql, values)
+        return self._foreseen.pop(text, None) or self.send(text)
+
+    def foresee(self, questions: Iterable[tuple[str, Sequence[Any]]]) -> None:
+        """Ask in one message what is asked for next, one by one and in these words.
+
+        In a transaction that message is the next one.
+        """
+        cursor, transaction = self._cursor(), self.in_transaction
+        asked = [Late(self, self._text(cursor, sql, values)) for sql, values in questions]
+        self._waiting += asked
+        self._foreseen.update((one.text, one) for one in asked)
+        if not transaction:
+            self.send()
+
+    def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row | None]:
+        """Run a statement whose row is read when the transaction has ended."""
+        return self._wait(self._text(self._cursor(), sql, values)).fetchone
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement for each row, many in one round trip."""
+        cursor = self._cursor()
+        for values in rows:
+            self._wait(self._text(cursor, sql, values))
+
+    def send(self, text: str = "") -> _Cursor:
+        """Send what waits and a statement in one message; return the cursor with the latter's result."""
+        waiting, self._waiting, self._is_heard = self._waiting, [], True
+        cursor = self._cursor()
+        cursor.execute(cast("Any", ";".join([one.text for one in waiting] + [text] * bool(text)).encode()))
+        for one in waiting:
+            one.take(_brought(cursor))
+            cursor.nextset()
+        return cursor
+
+    def _wait(self, text: str) -> Late:
+        late = Late(self, text)
+        self._waiting.append(late)
+        if len(self._waiting) >= TOGETHER:
+            self.send()
+        return late
+
+    def _cursor(self) -> _Cursor:
+        return cast("_Cursor", self._raw.cursor())
+
+    @staticmethod
+    def _text(cursor: _Cursor, sql: str, values: Sequence[Any]) -> str:
+        return cursor.mogrify(cast("Any", spelled(sql)), values)
+
+    def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Record rows of a table, all in one go."""
+        into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+        if self._waiting:
+            self.send()
+        with self._raw.cursor() as cursor, cursor.copy(into.encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def copy_out(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a table in no order, without holding all of them."""
+        listed = ", ".join(columns)
+        if self._waiting:
+            self.send()
+        with self._raw.cursor() as cursor:
+            kinds = cursor.execute(f"SELECT {listed} FROM {table} LIMIT 0".encode()).description or ()
+            with cursor.copy(f"COPY {table} ({listed}) TO STDOUT".encode()) as copy:
+                copy.set_types([kind.type_code for kind in kinds])
+                yield from copy.rows()
+
+    def together(self, began: Sequence[str], statements: Iterable[tuple[str, Sequence[Any], Guess]]) -> list[Brought]:
+        """Begin a transaction, run statements and confirm it, all in one message, and return what each brought.
+
+        Where a guess was wrong or a statement failed, there is no result, and the transaction is to be rolled back.
+        """
+        self._foreseen.clear()
+        cursor = self._cursor()
+        texts = [guarded(self._text(cursor, sql, values), guess) for sql, values, guess in statements]
+        try:
+            cursor.execute(cast("Any", ";".join([*self._left(), *began, *texts, "COMMIT"]).encode()))
+        except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError):
+            return []
+        brought = [_brought(cursor)]
+        while cursor.nextset():
+            brought.append(_brought(cursor))
+        if cursor.statusmessage != "COMMIT":
+            raise psycopg.OperationalError("the server took back what was recorded")
+        return brought[-len(began) - len(texts) - 1 : -1]
+
+    def _left(self) -> list[str]:
+        """Return what was to be sent before the next transaction: the end of the last one."""
+        waiting, self._waiting = self._waiting, []
+        return [one.text for one in waiting]
+
+    def script(self, sql: str) -> Any:
+        """Run several statements in one round trip and return the last one's first row."""
+        cursor = self.send(sql)
+        while cursor.nextset():
+            pass
+        return cursor.fetchone() if cursor.description else None
+
+    def close(self) -> None:
+        self._raw.close()
+
+
+def _changes(sql: str) -> bool:
+    """Return whether a statement changes rows, also with a table of values before it."""
+    return sql.startswith(_CHANGES) or (sql.startswith("WITH ") and any(f") {verb}" in sql for verb in _CHANGES))
+
+
+def _brought(cursor: _Cursor) -> Brought:
+    return Brought(cursor.rowcount, tuple(cursor.fetchall()) if cursor.description else ())

@@ -1,0 +1,211 @@
+"""What a database was seen to be, kept outside of it, so that one that went back in time is noticed.
+
+An asynchronous standby that is promoted, or a dump that is restored, lacks the latest requests: its rows stand as
+planned, and everybody would be texted twice. So each user keeps, beside sessions, the identifier of the
+server, its timeline, the database, its table and the position of its log, as they were last seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sqlite3
+import warnings
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ... import __version__
+from ..._cards import counted
+from ..._own_files import READ_WRITE
+from ..._showing.text import visible
+from ...errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
+from ..file.disk import OWN, make_notes_folder, notes_folder, write_at
+from ..file.last_seen import Mark, Marks, Session
+from ..opening import _behind
+from .address import Address
+
+# In one row: what is noted, and what must be true of a server that keeps what it confirms.
+SEEN = (
+    "l.id, (SELECT system_identifier FROM pg_control_system()), "
+    "CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END, "
+    "(SELECT oid::bigint FROM pg_database WHERE datname=current_database()), 'ledger'::regclass::oid::bigint, "
+    "CASE WHEN pg_is_in_recovery() THEN 0 ELSE (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint END, "
+    "coalesce((SELECT max(id) FROM attempt), 0), s.version, current_setting('fsync'), "
+    "current_setting('full_page_writes'), pg_is_in_recovery(), s.since"
+)
+_SIZE = 512
+_LONGEST = 8 * _SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A database as it was at one moment."""
+
+    ledger: bytes
+    system: int
+    timeline: str
+    database: int
+    table: int
+    log: int
+    requests: int
+    version: int = 0
+    fsync: str = "on"
+    full_pages: str = "on"
+    standby: bool = False
+    since: str = ""
+
+    @classmethod
+    def read(cls, row: tuple[Any, ...]) -> Sighting:
+        """Return what a row of `SEEN` says."""
+        return cls(bytes(row[0]), *row[1:])
+
+    def refuse_unsafe(self) -> None:
+        """Refuse a server that may lose what it has confirmed, or that asks for a later version of this package."""
+        off = [name for name, value in (("fsync", self.fsync), ("full_page_writes", self.full_pages)) if value != "on"]
+        if off:
+            raise LedgerError(
+                f"the server of the ledger has {' and '.join(off)} switched off: after a power cut it would not know "
+                "who was texted. Nothing was sent; switch it on, then call again"
+            )
+        if self.standby:
+            raise LedgerError("the server of the ledger is a standby, which records nothing. Nothing was sent")
+        if _numbers(__version__) < _numbers(self.since):
+            raise LedgerError(
+                f"the ledger on the server asks for smsotp_nb {visible(self.since)} or later; this is {__version__}. "
+                "Nothing was sent; upgrade it, restart the kernel, then call again"
+            )
+
+    def refuse_version(self, version: int) -> None:
+        """Refuse tables of another version."""
+        if self.version != version:
+            raise LedgerError(
+                f"the ledger on the server has version {self.version}, and this package knows {version}; use the "
+                "version of smsotp_nb with which it was made"
+            )
+
+    def refuse_another(self, now: Sighting) -> None:
+        """Refuse, in the middle of a run, a database that is not the one that was opened."""
+        found = self.differences(now)
+        if found:
+            raise LedgerReplaced(
+                f"the ledger's database is no longer the one that was opened: {found}. Requests that it had recorded "
+                "may be missing in it. Nothing more was sent; open it again, which says what to do"
+            )
+
+    def differences(self, now: Sighting) -> str:
+        """Return in words how a database differs from this sighting of it; empty if it only went on."""
+        same = (
+            ("it is another ledger", self.ledger != now.ledger),
+            ("it is on another server, or on one made anew", self.system != now.system),
+            ("a standby was promoted, or the server was restored", self.timeline != now.timeline),
+            ("the database or its tables were made anew", (self.database, self.table) != (now.database, now.table)),
+            ("its log went back", self.system == now.system and now.log < self.log),
+            ("its latest requests are missing", now.requests < self.requests),
+        )
+        return ", ".join(said for said, wrong in same if wrong)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return a version such as 1.2.0 in order."""
+    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    return tuple([*numbers, 0, 0, 0][:3])
+
+
+class Notes:
+    """What this user noted of one database: the sessions of the marks, and the latest sighting.
+
+    Made before the database is looked at: other processes of this user go on noting what it confirms.
+    """
+
+    _marks: Marks
+
+    def __init__(self, address: Address) -> None:
+        self._folder = notes_folder()
+        self._address, self._path = address, self._folder / f"server-{address.key}.json"
+        self._descriptor: int | None = None
+        self._known = self._noted()
+
+    def refuse_older(self, connection: sqlite3.Connection, seen: Sighting, *, accept_older: bool) -> None:
+        """Refuse a database that lacks what was noted of it before.
+
+        Raises:
+            LedgerOlder: it went back in time, and nobody has said that it may be used.
+        """
+        self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark", noted=True)])
+        found = self._known.differences(seen) if self._known else ""
+        behind = _behind(connection, self._marks.sessions())
+        if (found or behind) and not accept_older:
+            raise _older(self._address, found or "its latest requests are missing", behind)
+        if behind:
+            self._marks.set_aside(behind)
+        if found:
+            self._open()
+            self._write(seen)
+
+    def begin(self, session: Session) -> None:
+        """Begin a session."""
+        self._marks.begin(session)
+        self._open()
+
+    def note(self, seen: Sighting, *, attempt: int, recipients: int, acts: int, at: int) -> None:
+        """Note what the database has confirmed."""
+        self._marks.note(attempt=attempt, recipients=recipients, acts=acts, at=at)
+        self._write(replace(seen, requests=max(attempt, seen.requests)))
+
+    def close(self) -> None:
+        """End the session."""
+        self._marks.close()
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def _noted(self) -> Sighting | None:
+        try:
+            found = OWN.read(self._path, _LONGEST).strip()
+            if not found:  # an interrupt came between the file and what was to be noted in it
+                return None
+            values = json.loads(found)
+            return Sighting(bytes.fromhex(values.pop("ledger")), **values)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+            self._complain(error)  # of another version, perhaps
+            return None
+
+    def _open(self) -> None:
+        if self._descriptor is None:
+            try:
+                make_notes_folder(self._path.parent)
+                self._descriptor = OWN.open(self._path, os.O_CREAT | READ_WRITE)
+            except OSError as error:
+                self._complain(error)
+
+    def _write(self, seen: Sighting) -> None:
+        if self._descriptor is None:
+            return
+        values = {**asdict(seen), "ledger": seen.ledger.hex()}
+        with contextlib.suppress(OSError):  # the mark in this folder has said so
+            write_at(self._descriptor, json.dumps(values).encode().ljust(_SIZE), 0)
+
+    def _complain(self, error: Exception) -> None:
+        warnings.warn(
+            f"what was last seen of the ledger cannot be noted in {self._path} ({error}): a database that went back in "
+            "time may not be noticed. See that the folder may be written",
+            SmsOtpWarning,
+            stacklevel=2,
+        )
+
+
+def _older(address: Address, found: str, behind: list[Session]) -> LedgerOlder:
+    recipients = sum(session.recipients for session in behind)
+    lost = f" Up to {counted(recipients, 'recipient')} whom you texted since may stand as not texted in it." * bool(
+        recipients
+    )
+    return LedgerOlder(
+        f"the ledger {address} is not the database that was last used here: {found}. Requests that it had recorded may "
+        f"be missing in it, and their people stand as not texted.{lost} Nothing was sent. Have the latest state "
+        "restored; or, if you know whom it texted, open this one with Ledger(address, accept_older=True)",
+        recipients=recipients,
+    )

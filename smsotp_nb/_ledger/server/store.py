@@ -1,0 +1,409 @@
+"""A ledger on a PostgreSQL server: the verbs of `store.Store`, over a connection that speaks as SQLite's does.
+
+All writers of a ledger take turns, by a lock on its one row in the table ``ledger``, as a file has one writer:
+what a claim looks at cannot change before it is recorded, and requests are numbered in the order in which they are
+recorded. Nothing depends on the state of a session, so a pooler in transaction mode may stand in between.
+
+The same statement that takes the turn says whether this is still the database that was opened (`last_seen`), and
+whether it keeps what it confirms.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import psycopg
+
+from ..._showing.text import visible
+from ...errors import LedgerError, LedgerReplaced, UsageError
+from ..file import store as stores
+from ..file.last_seen import Session
+from ..file.store import Store
+from ..rows import damage
+from ..rows.statements import Draft, NotGuessed, Row
+from ..rows.tables import VERSION
+from .address import Address
+from .checks import seen_again
+from .connection import Connection
+from .dialect import tables
+from .last_seen import SEEN, Notes, Sighting
+from .lease import NOW, Lease, runner_of
+
+SINCE = "0.1"
+_BEGIN = (
+    "BEGIN; SET LOCAL lock_timeout='30s'; SET LOCAL idle_in_transaction_session_timeout='30s'; "
+    "SELECT set_config('synchronous_commit', {synchronous}, true); "
+    f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
+)
+# A setting of the server above "on", such as remote_apply, stays as it is.
+_NOW = "current_setting('synchronous_commit')"
+_AS_SAFE = f"CASE WHEN {_NOW} IN ('off', 'local') THEN 'on' ELSE {_NOW} END"
+_SYNCHRONOUS = {"FULL": _AS_SAFE, "NORMAL": "'off'"}
+
+
+NOT_GUESSED = object()
+
+
+@dataclass(slots=True)
+class Served:
+    """An open ledger on a server: its connection, the database it was seen to be, and what was noted of it here."""
+
+    connection: Connection
+    ledger: bytes
+    sighting: Sighting
+    notes: Notes
+    acts: int = 0
+    latest: int = 0  # the number of the latest request, as far as it is known
+    _token: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
+    _inserted: Any = field(default=None, repr=False)
+    _begun: bool = False
+    _noted: bool = False
+
+    @property
+    def session(self) -> int:
+        """The number of this session, in a transaction that writes."""
+        return int((self._inserted and self._inserted.lastrowid) or 0)
+
+    def begin(self, synchronous: str) -> None:
+        """Begin a transaction: wait for the turn to write, and see that the database is the one that was opened."""
+        self.connection.begin(_beginning(synchronous), self._see)
+        self._begin_session()
+
+    def drafted(self, works: Sequence[Callable[[Any], Any]], synchronous: str) -> list[Any]:
+        """Record pieces of work with one message, as one transaction; return their results if all were guessed.
+
+        `NOT_GUESSED` stands for work that was left out, because it needs a result that nobody can guess. Where a guess
+        was wrong or there is nothing to send, the list is empty, and the transaction, if any, is to be rolled back.
+        """
+        if not self._begun:
+            return []
+        draft, results = Draft(self.latest), []
+        for work in works:
+            try:
+                results.append(draft.run(work))
+            except NotGuessed:
+                results.append(NOT_GUESSED)
+        if not draft.statements:
+            return []
+        began = [*_beginning(synchronous)[:-1], seen_again(self.sighting)]
+        brought = self.connection.together(began, draft.guesses())
+        if not brought:  # the plain way meets the same error and says so, unless a wrong guess caused it
+            return []
+        self._see(next((row[:-1] for row in brought[len(began) - 1].rows), None))
+        draft.hear(brought[len(began) :])
+        return results
+
+    def _see(self, row: Row | None) -> None:
+        """Hold what the statement that takes the turn said against what was opened."""
+        if row is None:
+            raise LedgerError("the database of the ledger is empty; nothing was sent")
+        seen = Sighting.read(row)
+        seen.refuse_unsafe()
+        self.sighting.refuse_another(seen)
+        self.sighting = seen
+        self.latest = max(self.latest, seen.requests)
+
+    def _begin_session(self) -> None:
+        if self._inserted is None:
+            sql, now = "INSERT INTO session (token, started_at) VALUES (?, ?)", time.time_ns() // 1000
+            self._inserted = self.connection.execute(sql, (self._token, now))
+
+    def note_acts(self, *, durable: bool, claimed: bool) -> None:
+        """Count a durable transaction without a request, as for a file."""
+        if durable and not claimed:
+            self.acts += 1
+            self.connection.execute("UPDATE session SET acts=? WHERE token=?", (self.acts, self._token))
+
+    def commit(self) -> None:
+        """End the transaction; when this returns, the server has confirmed it."""
+        if not self.connection.commit():
+            raise LedgerError("the server took back what was recorded; nothing was sent. Call again")
+        self._begun = True
+
+    def rolled_back(self) -> None:
+        if not self._begun:
+            self._inserted, self.acts = None, 0
+
+    def attest(self, attempt: int, recipients: int) -> None:
+        """Note outside of the database what it has confirmed."""
+        now = time.time_ns() // 1000
+        self.latest = max(self.latest, attempt)
+        if not self._noted:
+            self._noted = True
+            self.notes.begin(Session(self._token, at=now))
+        self.notes.note(self.sighting, attempt=attempt, recipients=recipients, acts=self.acts, at=now)
+
+    def abandon(self) -> None:
+        """Close the connection; what was not confirmed is rolled back by the server."""
+        try:
+            self.notes.close()
+        finally:
+            with contextlib.suppress(psycopg.Error):
+                self.connection.close()
+
+    close = abandon
+
+
+class ServerStore(Store):
+    """One database, with one connection for each process and one transaction at a time.
+
+    Args:
+        address: of the database.
+        create: make the tables if there are none.
+        accept_older: use it although more was seen in it.
+    """
+
+    beyond = "the server's own files: free space until other rows take it, its log, standbys and backups"
+    packs_ids = False
+    claims_ahead = True
+
+    def __init__(self, address: Address, *, create: bool = True, accept_older: bool = False) -> None:
+        self.path = cast("Any", address)
+        self._create, self._accept_older = create, accept_older
+        self._guard = threading.RLock()
+        self._opened: Any = None
+        self._claims = []
+        self._waiting = deque()
+        self.created = False
+        stores._stores.add(self)
+        with self.reading():
+            self._create = False
+
+    def lock(self, campaign: int, name: str) -> Any:
+        return Lease(self, campaign, name)
+
+    @contextlib.contextmanager
+    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[sqlite3.Connection]:
+        with self._using() as served:
+            try:
+                served.begin(synchronous)
+                yield _as_file(served.connection)
+                served.note_acts(durable=synchronous == "FULL", claimed=bool(self._claims))
+                served.commit()
+            except BaseException as error:
+                self._end(served, error)
+                raise
+            self._committed(served, synchronous)
+
+    def now(self, connection: sqlite3.Connection, own: int) -> int:  # noqa: ARG002 - the server's counts for all
+        return int(connection.execute(f"SELECT {NOW}").fetchone()[0])
+
+    @contextlib.contextmanager
+    def deciding(self) -> Iterator[sqlite3.Connection]:
+        with self.writing() as connection:
+            cast("Connection", connection).send()  # what begins it waits otherwise for the first result
+            yield connection
+
+    def _committed(self, served: Served, synchronous: str) -> None:
+        attempt, recipients = self._taken_claims()
+        if synchronous == "FULL":
+            served.attest(attempt, recipients)
+
+    def _run_pieces(self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]) -> None:
+        if rest := self._run_drafted(pieces, synchronous):
+            super()._run_pieces(rest, synchronous)
+
+    def _run_drafted(
+        self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]
+    ) -> list[stores._Shared]:
+        """Run pieces on guesses, in one round trip; return those that are not recorded: all where one was wrong."""
+        with self._using() as served:
+            try:
+                if not (drafted := served.drafted([piece.work for piece in pieces], synchronous)):
+                    self._claims = []
+                    served.connection.roll_back(at_once=False)  # the same work follows, statement by statement
+                    served.rolled_back()
+                    return pieces
+            except BaseException as error:
+                self._end(served, error)
+                raise
+            self._committed(served, synchronous)
+        for piece, result in zip(pieces, drafted, strict=True):
+            piece.result, piece.done = result, result is not NOT_GUESSED
+        return [piece for piece in pieces if not piece.done]
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        with self._using() as served:
+            yield _as_file(served.connection)
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        with self._using() as served:
+            if served.connection.in_transaction:
+                yield _as_file(served.connection)
+                return
+            try:
+                served.connection.begin(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"])
+                yield _as_file(served.connection)
+            finally:
+                with contextlib.suppress(psycopg.Error):
+                    served.connection.roll_back()
+
+    def runner(self, _campaign: int) -> str:
+        with self.reading() as connection:
+            return runner_of(connection, _campaign)
+
+    def refusal(self, error: Exception, campaign: str = "") -> Exception:
+        """Return our error for work that broke on a value in the tables, without repeating that value."""
+        if isinstance(error, MemoryError):
+            return error
+        if isinstance(error, UnicodeEncodeError):
+            return UsageError(damage.HALF)
+        of = f" of campaign {visible(campaign)!r}" if campaign else ""
+        return LedgerError(
+            f"the ledger {self.path} was altered, or this package has a defect: what it holds{of} does not fit "
+            f"together ({damage.where(error)}). If nothing but this package wrote its tables, please report this; else "
+            "have the database restored"
+        )
+
+    def checkpoint(self) -> bool:
+        """Do nothing: the server does so by itself."""
+        return True
+
+    def vacuum(self) -> bool:
+        """Let the server reuse the place of deleted rows; what its disk still holds is its administrator's matter."""
+        with self._using() as served:
+            served.connection.script("VACUUM")
+        return True
+
+    def remains_where(self) -> str:
+        return f"the tables of {self.path}, whose deleted rows were not given up yet (the next opening does so)"
+
+    def close(self) -> None:
+        with self._guard:
+            opened, self._opened = self._opened, None
+            if opened is not None:
+                opened.close()
+
+    def _end(self, served: Served, error: BaseException) -> None:
+        """End a transaction that failed."""
+        self._claims = []
+        if isinstance(error, Exception) and served.connection.in_transaction:
+            with contextlib.suppress(psycopg.Error):
+                served.connection.roll_back()
+            served.rolled_back()
+        else:  # it may be recorded or not: the next call connects anew
+            served.connection.close()
+
+    @contextlib.contextmanager
+    def _using(self) -> Iterator[Served]:
+        with self._guard:
+            try:
+                yield self._served()
+            except LedgerReplaced:
+                self._let_go()
+                raise
+            except damage.OURS:
+                raise
+            except damage.FOREIGN as error:
+                refusal = self.refusal(error)
+            except psycopg.Error as error:
+                refusal = _unusable(self.path, error)
+                if self._opened is not None and self._opened.connection.closed:
+                    self._let_go()
+            except BaseException as error:
+                if self._opened is not None and not isinstance(error, Exception):
+                    self._opened.connection.close()
+                raise
+            else:
+                return
+            raise refusal from None
+
+    def _served(self) -> Served:
+        if self._opened is not None and self._opened.connection.closed:
+            self._let_go()
+        if self._opened is None:
+            self._opened = self._connect()
+            self._accept_older = False
+        return cast("Served", self._opened)
+
+    def _connect(self) -> Served:
+        address = cast("Address", self.path)
+        connection = Connection.to(address)
+        try:
+            self.created = _make(connection, address, create=self._create) or self.created
+            notes = Notes(address)
+            row = connection.script(f"SELECT {SEEN} FROM ledger l, served s")
+            if row is None:
+                raise LedgerError(f"{address} has the tables of a ledger, and no ledger in them")
+            seen = Sighting.read(row)
+            seen.refuse_unsafe()
+            seen.refuse_version(VERSION)
+            notes.refuse_older(_as_file(connection), seen, accept_older=self._accept_older)
+        except BaseException:
+            connection.close()
+            raise
+        return Served(connection, seen.ledger, seen, notes)
+
+
+def _beginning(synchronous: str) -> list[str]:
+    return _BEGIN.format(synchronous=_SYNCHRONOUS[synchronous]).split("; ")
+
+
+# Not to_regclass, whose cache may say no although another client has made the table meanwhile.
+_THERE = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname='ledger' AND relkind='r' AND pg_table_is_visible(oid))"
+
+
+def _make(connection: Connection, address: Address, *, create: bool) -> bool:
+    """Make the tables of a ledger in an empty database; return whether they were made now."""
+    if connection.script(_THERE)[0]:
+        return False
+    if not create:
+        raise LedgerError(
+            f"{address} has no ledger. A new ledger does not know who was texted: correct the address, or, to begin a "
+            "record there, pass create=True"
+        )
+    began = f"BEGIN; SELECT pg_advisory_xact_lock(1397575503); {_THERE}"
+    try:
+        if made := not connection.script(began)[0]:  # nobody else has begun it meanwhile
+            connection.script(tables())
+            values = (secrets.token_bytes(16), secrets.token_bytes(32))
+            connection.execute("INSERT INTO ledger (id, secret) VALUES (?, ?)", values)
+            connection.execute("INSERT INTO served (version, since) VALUES (?, ?)", (VERSION, SINCE))
+        connection.script("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.script("ROLLBACK")
+        raise
+    return made
+
+
+_REFUSED = re.compile(
+    r'\A(?:permission denied for (?:table|view)|new row violates row-level security policy for table) "?(\w+)'
+)
+# What tells the documented roles apart: into which table only one of them writes. The owner of the tables may do all.
+_TAKES = {
+    "approval": "campaigns_approver",
+    "decision": "campaigns_sender to plan and send, campaigns_approver to decide about rows in doubt",
+    "consent": "campaigns_sender to record what people say, campaigns_team to forget them",
+    **dict.fromkeys(("campaign", "attempt", "chunk", "experiment"), "campaigns_sender"),
+}
+
+
+def _as_file(connection: Connection) -> sqlite3.Connection:
+    """Hand a connection to code that is written for both."""
+    return cast("sqlite3.Connection", connection)
+
+
+def _unusable(address: object, error: psycopg.Error) -> LedgerError:
+    """Return our error for one of the driver; what its details quote of a row is left out."""
+    said = error.diag.message_primary or next(iter(str(error).splitlines()), type(error).__name__)
+    if isinstance(error, psycopg.errors.InsufficientPrivilege) and (found := _REFUSED.search(said)):
+        return LedgerError(
+            f"the server does not let you do this in {address}: {said}. Nothing was recorded. It takes the role "
+            f"{_TAKES.get(found[1], 'campaigns_team')}, as the guide of a team's ledger sets it up"
+        )
+    return LedgerError(
+        f"the ledger {address} cannot be used: {said}. Nothing that was not recorded before is sent; see that the "
+        "server runs and that you may use the database, then call again"
+    )

@@ -1,0 +1,229 @@
+"""Read what people write in a country column: ``de``, ``UK``, ``DEU``, ``Germany``, ``+49`` - each with its note."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..._calling.arguments import given
+from ..._pandas import STR
+from ...errors import UsageError
+from ..countries import countries, main_region
+from ..vocabulary import NOTE_BIT, Bits
+from .text import words as words_of
+
+Flags = npt.NDArray[np.bool_]
+
+# in general use beside ISO 3166: EL in documents of the EU, D on cars and in addresses
+CUSTOMARY: Final = {"UK": "GB", "EL": "GR", "D": "DE"}
+BLANK: Final = frozenset({"", "nan", "none", "null", "nil", "nat", "<na>", "n/a", "#n/a", "-"})  # but NA is Namibia
+CALLING_CODE: Final = re.compile(r"\A(?:\+|00)?\s*+([1-9]\d{0,2})(?:\.0)?")
+LONGEST: Final = 200  # characters: the time to normalize a text grows with the square of its length
+POINTS: Final = re.compile(r"\A(?:[A-Za-z]\.\s?)+[A-Za-z]\.?")
+
+# Parts of countries whose two letters are countries too: CA is California and Canada. By country.
+PARTS: Final = {
+    country: frozenset(codes.split())
+    for country, codes in {
+        "US": "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND "
+        "OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC PR",
+        "CA": "AB BC MB NB NL NS NT NU ON PE QC SK YT",
+        "BR": "AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO",
+        "DE": "BW BY BE BB HB HH HE MV NI NW RP SL SN ST SH TH",
+        "CH": "AG AI AR BE BL BS FR GE GL GR JU LU NE NW OW SG SH SO SZ TG TI UR VD VS ZG ZH",
+        "IT": "AG AL AN AO AP AQ AR AT AV BA BG BI BL BN BO BR BS BT BZ CA CB CE CH CL CN CO CR CS CT CZ EN FC "
+        "FE FG FI FM FR GE GO GR IM IS KR LC LE LI LO LT LU MB MC ME MI MN MO MS MT NA NO NU OR PA PC PD "
+        "PE PG PI PN PO PR PT PU PV PZ RA RC RE RG RI RM RN RO SA SI SO SP SR SS SU SV TA TE TN TO TP TR "
+        "TS TV UD VA VB VC VE VI VR VT VV",
+    }.items()
+}
+TELLING: Final = 0.05  # share of cells that are such a part and no country, from which a column is one of parts
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """A country for each row, kept once for each different cell.
+
+    Attributes:
+        cell: which cell a row has; the last one is the missing one.
+        where: of each cell, which of ``names``; -1 where blank or not understood.
+        names: the alpha-2 codes that occur.
+        said: of each cell, its note (``""``: none).
+        of_parts: the column is one of states or provinces.
+    """
+
+    cell: npt.NDArray[np.int32]
+    where: npt.NDArray[np.int32]
+    names: tuple[str, ...]
+    said: tuple[str, ...]
+    of_parts: bool = False
+
+    @property
+    def place(self) -> npt.NDArray[np.int32]:
+        """The position in ``names`` of each row's country, -1 for none."""
+        return self.where.take(self.cell)
+
+    @property
+    def notes(self) -> Bits:
+        """The note bits of each row."""
+        return np.array([NOTE_BIT.get(note, 0) for note in self.said], np.uint32).take(self.cell)
+
+    @property
+    def unknown(self) -> Flags:
+        """A mask of the rows whose cell is not understood."""
+        return self._says("REGION_UNKNOWN")
+
+    @property
+    def coded(self) -> Flags:
+        """A mask of the rows whose cell is a calling code, which several countries may share."""
+        return self._says("REGION_CALLING_CODE")
+
+    def _says(self, note: str) -> Flags:
+        return np.array([said == note for said in self.said], bool).take(self.cell)
+
+    @property
+    def code(self) -> pd.Series:
+        """The alpha-2 codes as a column (``str``), missing where blank or not understood."""
+        return pd.Series([*self.names, None], dtype=STR).take(self.place).reset_index(drop=True)
+
+    def part(self, rows: Any) -> Regions:
+        return Regions(self.cell[rows], self.where, self.names, self.said, self.of_parts)
+
+
+def nowhere(size: int) -> Regions:
+    """Return the regions of numbers without a country column: none."""
+    return Regions(np.zeros(size, np.int32), np.full(1, -1, np.int32), (), ("",))
+
+
+def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
+    """Read a column of region cells; each distinct cell is read once.
+
+    If the column holds states or provinces, no cell of it is read as a country. For a part of a column, ``of_parts``
+    says whether that is so.
+
+    Example:
+        >>> read(pd.Series(["de", "UK", "Namibia", "Atlantis", "+49"])).code.tolist()
+        ['DE', 'GB', 'NA', nan, 'DE']
+        >>> read(pd.Series(["CA", "NY", "DE", "TX"])).unknown.tolist()
+        [True, True, True, True]
+    """
+    place, words = _numbered(words_of(cells))
+    readings = [one(word) for word in words]
+    if of_parts is None:
+        of_parts = parts_of(words, np.bincount(place[place >= 0], minlength=len(words))) is not None
+    if of_parts:
+        named = zip(words, readings, strict=True)
+        readings = [(None, "REGION_UNKNOWN") if len(word.strip()) == 2 else reading for word, reading in named]
+    names = tuple(dict.fromkeys(code for code, _ in readings if code))
+    at = {name: number for number, name in enumerate(names)}
+    where = np.array([*(at[code] if code else -1 for code, _ in readings), -1], np.int32)
+    cell = np.where(place < 0, len(words), place).astype(np.int32)
+    return Regions(cell, where, names, (*(note for _, note in readings), ""), of_parts)
+
+
+def _numbered(cells: pd.Series) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """Number the distinct cells of a text column in the order met, -1 for a missing one."""
+    column = pa.array(cells, pa.large_string(), from_pandas=True)
+    found = pc.dictionary_encode(column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column]))
+    pieces = [piece.indices.fill_null(-1).to_numpy() for piece in found.chunks]  # all have one dictionary
+    if not pieces:
+        return np.zeros(0, np.int32), []
+    return np.concatenate(pieces), found.chunk(0).dictionary.to_pylist()
+
+
+def parts_of(words: list[str], times: npt.NDArray[Any]) -> str | None:
+    """Return the country whose states or provinces a column holds; None where its cells are countries.
+
+    Such a column has cells that are a part of that country and no country themselves (NY, TX), and more of these than
+    cells that are countries and no part of it.
+
+    Example:
+        >>> parts_of(["CA", "NY", "TX"], np.array([5, 3, 3])), parts_of(["CA", "US", "DE"], np.array([5, 3, 3]))
+        ('US', None)
+    """
+    filled = [(word.strip().upper(), int(count)) for word, count in zip(words, times, strict=True) if word.strip()]
+    foreign = {word for word, _ in filled if one(word)[0] is None}
+    for country, parts in PARTS.items():
+        only_part = sum(count for word, count in filled if word in parts and word in foreign)
+        no_part = sum(count for word, count in filled if word not in parts and word not in foreign)
+        if only_part >= 2 and only_part >= TELLING * sum(count for _, count in filled) and only_part > no_part:
+            return country
+    return None
+
+
+def one(cell: str) -> tuple[str | None, str]:
+    """Return the alpha-2 code of one cell and the note that goes with the reading (``""`` for a plain code).
+
+    Example:
+        >>> one("Deutschland"), one("DE"), one("nan"), one("Atlantis")
+        (('DE', 'REGION_NAME'), ('DE', ''), (None, ''), (None, 'REGION_UNKNOWN'))
+        >>> one("U.S.A."), one("D"), one("0049")
+        (('US', 'REGION_ALPHA3'), ('DE', 'REGION_ALIAS'), ('DE', 'REGION_CALLING_CODE'))
+    """
+    word = cell.strip()
+    if len(word) > LONGEST:
+        return None, "REGION_UNKNOWN"
+    if word.casefold() in BLANK:
+        return None, ""
+    if POINTS.fullmatch(word):
+        word = re.sub(r"[.\s]", "", word)
+    if word in countries():
+        return word, "" if word == cell.strip() else "REGION_ALIAS"
+    upper = word.upper()
+    if upper in countries():
+        return upper, "REGION_CASE"
+    if upper in CUSTOMARY:
+        return CUSTOMARY[upper], "REGION_ALIAS"
+    if upper in _by_alpha3():
+        return _by_alpha3()[upper], "REGION_ALPHA3"
+    code = CALLING_CODE.fullmatch(word)
+    if code:
+        region = main_region(int(code[1]))
+        return (region, "REGION_CALLING_CODE") if region else (None, "REGION_UNKNOWN")
+    named = _by_name().get(_plain(word))
+    return (named, "REGION_NAME") if named else (None, "REGION_UNKNOWN")
+
+
+def default(code: str | None) -> str | None:
+    """Read the ``default_region`` argument; a code nobody knows is an error of the call.
+
+    Example:
+        >>> default("uk")
+        'GB'
+    """
+    if code is None:
+        return None
+    read_as, note = one(code) if isinstance(code, str) else (None, "REGION_UNKNOWN")
+    if read_as is None or note == "REGION_UNKNOWN":
+        column = "; a column of countries is region=" if hasattr(code, "dtype") else ""
+        raise UsageError(
+            f"default_region={given(code)} is not a country; pass an ISO code such as 'DE' or 'US'{column}"
+        )
+    return read_as
+
+
+@cache
+def _by_alpha3() -> dict[str, str]:
+    return {country.alpha3: country.alpha2 for country in countries().values() if country.alpha3}
+
+
+@cache
+def _by_name() -> dict[str, str]:
+    return {_plain(name): code for code, it in countries().items() for name in (it.name, *it.aliases)}
+
+
+def _plain(name: str) -> str:
+    """Return letters only, in lower case, without accents: "St. Lucia" and "saint lucia" both become saintlucia."""
+    text = unicodedata.normalize("NFKD", name).casefold().replace("&", " and ")
+    words = re.findall(r"[a-z]+", "".join(sign for sign in text if not unicodedata.combining(sign)))
+    words = ["saint" if word == "st" else word for word in words]
+    return "".join(words[1:] if words[:1] == ["the"] else words)

@@ -1,0 +1,324 @@
+"""Do the work of ``repairs`` by column, for the few forms that most of the cells to repair have.
+
+Each form is a pattern for the whole text, with what ``repairs.clean`` makes of every text that matches. Texts without a
+form go to ``clean`` itself, each distinct text once. A test compares the two on the same lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from string import ascii_letters
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..fast import digits
+from ..fast.digits import Digits
+from ..fast.memory import SHARED, taken
+from ..judging import answers
+from ..judging.answers import STRING, Mask, Rows
+from ..judging.work import matching
+from ..vocabulary import PROBLEM_CODE, Bits, Codes, bits
+from . import characters, repairs
+
+BODY: Final = r"[+(]?[0-9][0-9 ().\-]*[0-9]"
+LONG: Final = r"[+(]?(?:[ ().\-]*[0-9]){7,}"
+DIGITS: Final = r"^\+?[0-9]{2,}$"
+PLAIN: Final = rf"^{BODY}$"  # nothing here for the repairs of a cell to look at, unless
+NOT_SO_PLAIN: Final = (
+    r"\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
+    r"|^(?:(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}|[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2})(?: [0-9.]+)?$"
+)
+READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
+FOREIGN: Final = r"[^ -~]"  # letters, digits and blanks of other scripts; they are written in ASCII first
+TRUNK_ZERO: Final = r"^(?P<code>(?:\+|00)[0-9 )]{1,7}?) *\( *0 *\) *(?P<number>[0-9 .\-]*[0-9])$"
+WORDS: Final = "telephone|telefon|telefono|tel|phone|mobile|mobil|cellphone|cell|mob|handy|portable|gsm|whatsapp|sms|ph"
+
+
+USUAL: Final = "home|work|office|mobile|mobil|cell|private|privat|handy"  # notes that say no are told from these
+
+ANYTHING, LETTER, QUOTE, NUMBER, BLANK, DIGIT, BRACKET = range(7)  # what a text begins or ends with
+
+
+class Form(NamedTuple):
+    """A form: the pattern of the whole text, how it begins and ends, and the notes and problem that it gives.
+
+    The group ``number`` of the pattern is what is read. ``unless`` names a repair that would read the text differently.
+    """
+
+    begins: int
+    ends: int
+    pattern: str
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    unless: str = ""
+
+
+TRIMMED: Final = rf"^ *(?P<number>{BODY})[ ,;]*$"
+FORMS: Final = (
+    Form(LETTER, DIGIT, rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| )(?P<number>{BODY})$", ("LABEL_REMOVED",)),
+    Form(QUOTE, DIGIT, rf"^'(?P<number>{BODY})$", ("QUOTE_REMOVED",)),
+    Form(NUMBER, DIGIT, r"^(?P<number>\+?(?:[ ()\-]*[0-9]){7,})[.,]0$", ("FLOAT_ENDING",)),
+    Form(
+        NUMBER,
+        DIGIT,
+        rf"^(?P<number>{BODY}) ?(?:x|#|(?i:ext|extn|extension)[.:]?) ?[0-9]{{1,6}}$",
+        ("EXTENSION_DROPPED",),
+    ),
+    Form(BLANK, ANYTHING, TRIMMED, ("TRIMMED",)),
+    Form(ANYTHING, BLANK, TRIMMED, ("TRIMMED",)),
+    Form(NUMBER, DIGIT, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$|^{LONG} (?:or|/) {LONG}$", problem="MULTIPLE_NUMBERS"),
+    Form(
+        NUMBER,
+        BRACKET,
+        rf"^[+(]?[0-9](?:[ ().\-]*[0-9]){{2,}} \((?i:{USUAL})\)$",
+        problem="TEXT_IN_NUMBER",
+        unless="trailing_note",
+    ),
+    Form(LETTER, LETTER, r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
+)
+# Signs that only stand between digits by mistake. Between the first digit and the last no repair takes anything away
+# but an extension, two numbers are told by certain signs and words, hidden digits by stars and points: where none of
+# these can be, such a sign is left over. A letter has a digit beside it, so it is no word. In front nothing is taken
+# away from behind a sign that is neither a quote nor the beginning of a label.
+BETWEEN: Final = r"[0-9 ().\-\[\]+/]"
+LETTER_THERE: Final = r"(?:[0-9][A-Za-z]|[A-Za-z][0-9])"
+STRANGE: Final = r"[&!\x22$%'<=>?@^\x60{}~;|\\#]"
+# none of these either: stars and points of other scripts, ends of lines
+NO_SIGN: Final = r"\x{85}\x{b7}\x{2022}\x{2026}\x{2028}\x{2029}"
+MISTAKE: Final = rf"(?:{LETTER_THERE}|{STRANGE}|{BETWEEN}[^\x00-\x7f{NO_SIGN}])"
+AROUND: Final = rf",*_\r\n{NO_SIGN}"
+MISTAKEN: Final = (
+    rf"^(?:[^0-9{AROUND}]*[0-9]{BETWEEN}*{MISTAKE}|[&!$%<>?@^{{}}~][^0-9A-Za-z\x80-\x{{10ffff}}{AROUND}]*[0-9])"
+    rf"(?:{MISTAKE}|{BETWEEN})*[0-9][^0-9)\]{AROUND}]*$"
+)
+ONE: Final = r"[0-9\x{80}-\x{10ffff}]"  # a digit in any dress
+PERHAPS_NOT: Final = "|".join(
+    (
+        r"[.]{2}",  # hidden digits
+        r"[A-Za-z]{2}|[^\x00-\x7f]",  # a word or a sign that may say no
+        rf"(?:{ONE}.*){{7}}(?:[;|\\/]|[&+](?:.*{ONE}){{7}})|/ *- *[0-9]{{1,4}}[^0-9]*$",  # two numbers, a series
+        r"[0-9]{7} +\(?[0-9]{7}",
+        r"[xX][tT]|[xX#][.:]? *[0-9]+[^0-9]*$",  # an extension
+        r"[0-9][eE]\+?[0-9]{1,3}[^0-9]*$|[-./][0-9]{1,4}T[0-9.]+[^0-9]*$",  # a decimal number, a date
+        r"^(?:[^0-9]*[0-9]){0,2}[^0-9]*$",  # hardly a digit
+    )
+)
+
+
+def _kinds() -> npt.NDArray[np.uint8]:
+    table = np.zeros((2, 256), np.uint8)
+    for kind, signs in ((LETTER, ascii_letters), (QUOTE, "'"), (NUMBER, "+(0123456789"), (BLANK, " ")):
+        table[0, list(signs.encode())] = kind
+    for kind, signs in ((LETTER, ascii_letters), (DIGIT, "0123456789"), (BRACKET, ")"), (BLANK, " ,;")):
+        table[1, list(signs.encode())] = kind
+    return table
+
+
+BEGINS, ENDS = _kinds()
+
+
+def _edges(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return what each text begins and ends with; an empty text has nothing of interest."""
+    _, offset_buffer, data_buffer = texts.buffers()
+    if data_buffer is None or not data_buffer.size:
+        return np.zeros(len(texts), np.uint8), np.zeros(len(texts), np.uint8)
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data_buffer, np.uint8)
+    filled = offsets[:-1] < offsets[1:]
+    begins = BEGINS.take(data.take(offsets[:-1], mode="clip")) * filled
+    return begins, ENDS.take(data.take(offsets[1:] - 1, mode="clip")) * filled
+
+
+class Scrubbed:
+    """Texts after their repairs: what to read, notes, problems, and other spellings where there are any."""
+
+    def __init__(self, texts: pa.Array) -> None:
+        self.text = texts
+        self.notes: Bits = np.zeros(len(texts), np.uint32)
+        self.problem: Codes = np.zeros(len(texts), np.uint8)
+        self.other = pa.nulls(len(texts), STRING)
+        self.other_notes: Bits = np.zeros(len(texts), np.uint32)
+        self._read: list[tuple[Rows, pa.Array]] = []
+        self._others: list[tuple[Rows, pa.Array]] = []
+
+    def read(self, rows: Rows, texts: pa.Array) -> None:
+        """Decide how rows are read."""
+        self._read.append((rows, texts))
+
+    def or_else(self, rows: Rows, texts: pa.Array) -> None:
+        """Decide how else rows may be read."""
+        self._others.append((rows, texts))
+
+    def finish(self) -> None:
+        """Write all decisions into the columns at once."""
+        self.text, self.other = _with(self.text, self._read), _with(self.other, self._others)
+
+
+def _with(texts: pa.Array, pieces: list[tuple[Rows, pa.Array]]) -> pa.Array:
+    if not pieces:
+        return texts
+    return answers.replaced(
+        texts, np.concatenate([rows for rows, _ in pieces]), pa.concat_arrays([piece for _, piece in pieces])
+    )
+
+
+def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
+    """Return, for a column of texts that are not plain, what ``repairs.clean`` makes of each.
+
+    Example:
+        >>> found = scrub(pa.array(["Tel: 030 901820", "(030) 901820 ext. 2", "call me"], pa.large_string()))
+        >>> found.text.to_pylist(), found.problem.tolist() == [0, 0, PROBLEM_CODE["NOT_A_NUMBER"]]
+        (['030 901820', '(030) 901820', 'call me'], True)
+    """
+    found = Scrubbed(texts)
+    if not len(texts):
+        return found
+    left = np.ones(len(texts), bool)
+    foreign = _in_ascii(found)
+    left[foreign[plain(found.text.take(pa.array(foreign)))]] = False
+    begins, ends = _edges(found.text)
+    _trunk_zeros(found, left, np.flatnonzero(left & (begins == NUMBER) & (ends == DIGIT)))
+    for form in FORMS:
+        if form.unless not in repair or not form.unless:
+            mine = left & ((begins == form.begins) | (form.begins == ANYTHING))
+            _apply(found, form, left, np.flatnonzero(mine & ((ends == form.ends) | (form.ends == ANYTHING))))
+    _mistaken(found, left, np.flatnonzero(left))
+    _one_by_one(found, texts, np.flatnonzero(left), repair)
+    found.finish()
+    return found
+
+
+def plain(texts: pa.Array) -> Mask:
+    """Return which texts have nothing to repair.
+
+    Example:
+        >>> plain(pa.array(["030 901820", "030 901820.0", "Tel. 030"], pa.large_string())).tolist()
+        [True, False, False]
+    """
+    flags = np.zeros(len(texts), bool)
+    every = np.arange(len(texts))
+    flags[matching(texts, every, DIGITS)] = True
+    rows = matching(texts, every[~flags], PLAIN)
+    flags[rows] = True
+    flags[matching(texts, rows, NOT_SO_PLAIN)] = False
+    return flags
+
+
+def plain_by_digits(texts: pa.Array, found: Digits) -> Mask:
+    """Return the same as `plain` for texts whose digits have been read, which decide most of them.
+
+    Between the first digit and the last one of a readable text stands nothing but punctuation.
+
+    Example:
+        >>> texts = pa.array(["030 901820", "030/901820", "030 901820.0", "Tel. 030"], pa.large_string())
+        >>> plain_by_digits(texts, digits.read(*digits.bytes_of(texts))).tolist()
+        [True, False, False, False]
+    """
+    data, offsets = digits.bytes_of(texts)
+    readable = np.flatnonzero(found.state == digits.READABLE)
+    begin, end = offsets.take(readable), offsets.take(readable + 1)
+    first = data.take(begin)
+    sound = _is_digit(data.take(end - 1))
+    sound &= _is_digit(first) | (((first == ord("+")) | (first == ord("("))) & _is_digit(data.take(begin + 1)))
+    rows = readable[sound]
+    flags = np.zeros(len(texts), bool)
+    flags[rows] = True
+    separated = rows[(found.count.take(rows) + found.plus.take(rows)) < (end - begin)[sound]]
+    flags[matching(texts, separated, READABLE_NOT_PLAIN)] = False
+    uncommon = (found.count > digits.MOST_DIGITS) | (found.count < 3)
+    unusual = np.flatnonzero(uncommon & (found.state != digits.READABLE))
+    flags[unusual] = plain(texts.take(pa.array(unusual)))
+    return flags
+
+
+def _is_digit(signs: npt.NDArray[np.uint8]) -> Mask:
+    flags: Mask = (signs - np.uint8(ord("0"))) < np.uint8(10)
+    return flags
+
+
+def _in_ascii(found: Scrubbed) -> Rows:
+    """Rewrite texts of other scripts in ASCII where that is possible; return their rows."""
+    rows = matching(found.text, np.arange(len(found.text)), FOREIGN)
+    if len(rows):
+        text, found.notes[rows] = characters.written(found.text.take(pa.array(rows)))
+        found.text = answers.replaced(found.text, rows, text)
+    return rows
+
+
+def _trunk_zeros(found: Scrubbed, left: Mask, rows: Rows) -> None:
+    """``+44 (0)20 ...``: as ``repairs`` drops the zero, with the text as it was beside it."""
+    rows, as_it_was, parts = _matched(found, rows, TRUNK_ZERO)
+    if not len(rows):
+        return
+    dropped = pc.binary_join_element_wise(parts.field("code"), parts.field("number"), pa.scalar(" ", STRING))
+    sure = plain(dropped)
+    rows = rows[sure]
+    found.or_else(rows, as_it_was.filter(pa.array(sure)))
+    found.other_notes[rows] = found.notes[rows]
+    found.read(rows, dropped.filter(pa.array(sure)))
+    found.notes[rows] |= bits(["TRUNK_ZERO_DROPPED"])
+    left[rows] = False
+
+
+def _matched(found: Scrubbed, rows: Rows, pattern: str) -> tuple[Rows, pa.Array, pa.Array]:
+    """Return the rows whose text matches the pattern, these texts, and their named groups."""
+    texts = taken(found.text, rows)
+    parts = pc.extract_regex(texts, pattern, memory_pool=SHARED)
+    hit = np.flatnonzero(parts.is_valid())
+    return rows[hit], taken(texts, hit), taken(parts, hit)
+
+
+def _apply(found: Scrubbed, form: Form, left: Mask, rows: Rows) -> None:
+    """Decide the rows that have a form, and take them off the rows that are left."""
+    if form.problem:
+        rows = matching(found.text, rows, form.pattern)
+        _refuse(found, rows, form.problem)
+    else:
+        rows, _, parts = _matched(found, rows, form.pattern)
+        number = parts.field("number")
+        sure = plain(number) if form.begins == NUMBER else ~_has(number, NOT_SO_PLAIN)
+        rows = rows[sure]
+        found.read(rows, number.filter(pa.array(sure)))
+        found.notes[rows] |= bits(form.notes)
+    left[rows] = False
+
+
+def _mistaken(found: Scrubbed, left: Mask, rows: Rows) -> None:
+    """``601 12o 456``: refuse numbers with a sign inside that no repair and no label knows."""
+    rows = matching(found.text, rows, MISTAKEN)
+    rows = np.setdiff1d(rows, matching(found.text, rows, PERHAPS_NOT), assume_unique=True)
+    _refuse(found, rows, "TEXT_IN_NUMBER")
+    left[rows] = False
+
+
+def _has(texts: pa.Array, pattern: str) -> Mask:
+    flags = np.zeros(len(texts), bool)
+    flags[matching(texts, np.arange(len(texts)), pattern)] = True
+    return flags
+
+
+def _refuse(found: Scrubbed, rows: Rows, problem: str) -> None:
+    found.problem[rows] = PROBLEM_CODE[problem]
+    found.notes[rows] = 0
+
+
+def _one_by_one(found: Scrubbed, raw: pa.Array, rows: Rows, repair: Collection[str]) -> None:
+    """Let ``repairs.clean`` decide texts without a form."""
+    if not len(rows):
+        return
+    distinct = pc.dictionary_encode(raw.take(pa.array(rows)))
+    place = distinct.indices.to_numpy()
+    cleaned = [repairs.clean(text, repair) for text in distinct.dictionary.to_pylist()]
+    found.read(rows, _texts([it.text for it in cleaned], place))
+    found.or_else(rows, _texts([it.other for it in cleaned], place))
+    found.problem[rows] = np.array([PROBLEM_CODE.get(it.problem, 0) for it in cleaned], np.uint8)[place]
+    found.notes[rows] = np.array([bits(it.notes) for it in cleaned], np.uint32)[place]
+    found.other_notes[rows] = np.array([bits(it.other_notes) for it in cleaned], np.uint32)[place]
+
+
+def _texts(texts: list[str | None] | list[str], place: Rows) -> pa.Array:
+    return pa.array(texts, STRING).take(pa.array(place))

@@ -1,0 +1,299 @@
+"""Find the columns of numbers and of countries by what stands in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from .._calling import in_our_words, not_frame, refuse
+from .._frames import AnyFrame, as_pandas
+from .cells import regions
+from .cells import text as cells
+from .judging.judgement import normalize
+
+SAMPLE: Final = 300
+ENOUGH: Final = 0.5
+NAMED: Final = re.compile(
+    r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whatsapp|rufnummer|fone|fono",
+    re.IGNORECASE,
+)
+PERHAPS_NAMED: Final = re.compile(r"contact|kontakt|number|nummer|n[uú]mero|num[eé]ro", re.IGNORECASE)
+NAMED_OTHERWISE: Final = re.compile(
+    r"order|invoice|account|customer|client|ticket|serial|tracking|reference|article|product|member|policy|card"
+    r"|bestell|rechnung|kunden|konto|artikel|vertrag|pedido|factura|cuenta|commande|facture|compte|klant|cliente|fattura"
+    r"|ordine|zam[oó]wien|klient|заказ|клиент|счет|订单|客户|注文|顧客|sipariş|müşteri|\b(?:ref|sku|zip|vat|iban|plz|ean|isbn"
+    r"|ssn|cpf|nif|dni|pin|key)\b|postal|postcode",
+    re.IGNORECASE,
+)
+NEVER_NUMBERS: Final = re.compile(  # even where the name speaks of phones as well: Mobile ID, SMS date
+    r"\bids?\b|\bdat(?:es?|um)\b|date$|datum|fecha|дата|日期|birth|geburt|\bdob\b|nascimento|nacimiento"
+    r"|created|updated|timestamp|amount|betrag|price|fax|opt.?(?:in|out)|consent|verified|\btype\b|\bcount\b",
+    re.IGNORECASE,
+)
+COUNTRY_NAMED: Final = re.compile(
+    r"country|countries|\bland\b|land[_ .-]?(?:code|kode|kod)|l[äa]nder|staat\b|pa[ií]s(?:es)?\b|\bpays\b|paese|nazione"
+    r"|\biso(?:$|\b|[_ -]?\d|[_ -]?code)|nationality|\bnation\b|\bkraj\b|\bmaa\b|[üu]lke|стран|国|國|국가|الدولة|بلد"
+    r"|dial(?:l?ing)?[_ -]?code|calling[_ -]?code|l[äa]ndervorwahl|landesvorwahl|indicatif|\bddi\b",
+    re.IGNORECASE,
+)
+REGION_NAMED: Final = re.compile(r"region|regi[oó]n|région", re.IGNORECASE)  # of the world, of sales, or a country
+PART_NAMED: Final = re.compile(
+    r"state|province|provincia|prov\b|county|bundesland|kanton|canton|estado|\buf\b|languag|sprache|lang\b|locale|langue"
+    r"|idioma|lingua|língua|\btaal\b|j[eę]zyk|spr[aå]k|kieli|\bdil\b|язык|语言|語言|言語|لغة|currency|w[äa]hrung|devise|moneda"
+    r"|valuta|waluta|moeda",
+    re.IGNORECASE,
+)
+NAME_WORTH: Final = 0.3
+WRITTEN: Final = r"^\W*(?:\+|00|0[1-9])|[0-9][ ().-]+[0-9]"  # as people write numbers to call, and no order number
+WITH_PLUS: Final = r"^\W*\+"
+DIGITS: Final = r"^\s*\+?[0-9]+(?:[.]0+)?\s*$"
+MONTH: Final = r"(?:0?[1-9]|1[0-2])"
+OF_MONTH: Final = r"(?:0?[1-9]|[12][0-9]|3[01])"
+YEAR: Final = r"(?:19|20)[0-9]{2}"
+DAY: Final = (  # 2024-01-15, 15.01.2024, 01/15/2024, perhaps with a time, or 20240115, 15012024, 20240115093000
+    rf"^\s*(?:(?:{YEAR}[-./]{MONTH}[-./]{OF_MONTH}|{OF_MONTH}[-./]{OF_MONTH}[-./]{YEAR})(?:[T ][0-9:.+]+Z?)?"
+    rf"|{YEAR}{MONTH.replace('?', '')}{OF_MONTH.replace('?', '')}(?:[0-2][0-9][0-5][0-9][0-5][0-9])?(?:[.]0)?"
+    rf"|{OF_MONTH.replace('?', '')}{OF_MONTH.replace('?', '')}{YEAR}(?:[.]0)?)\s*$"
+)
+FLAGS: Final = frozenset(
+    "yes no y n si sì sí ja nein oui non sim nao não nee nej nei ei tak nie true false na n/a".split()  # noqa: SIM905
+)
+NEARLY_ALL: Final = 0.9
+SEVERAL: Final = 3  # countries at least that a column without a telling name has
+AGREEING: Final = 0.8  # of the numbers agree with such a column,
+BEYOND: Final = 0.2  # and so many more than if its cells stood in any other order
+CLEARLY: Final = 0.2  # more numbers fit the default country than the column
+LONG: Final = 10  # numbers
+MOST: Final = 80  # different cells of countries that are tried
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The columns that read best (None if there is none), and the share of readable cells in every column.
+
+    Example:
+        >>> find_columns(pd.DataFrame({"mobile": ["+14155550100"]})).shares.values.tolist()
+        [['mobile', 1.0, 0.0]]
+    """
+
+    phone: str | None
+    region: str | None
+    shares: pd.DataFrame
+
+
+@in_our_words
+def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found:
+    """Find the column of phone numbers and the column of countries by their names and content.
+
+    A column of numbers qualifies if at least half of its filled cells, in a sample of 300 rows, read as valid numbers;
+    a telling name decides between equals. Columns of days or of ids are no phone numbers, although 20240115 is a
+    German landline, and bare digits under a name that says nothing have to be mobile numbers.
+
+    A column of countries has a telling name (country, land, pays, iso, region, dial code ...) and reads as countries,
+    or at least three different countries agree with the numbers beside them. Flags, counts, languages and states
+    are no countries, although NO, 1, DE and CA read as such. If ``default_region`` fits the numbers clearly better than
+    the column, no column is chosen. ``shares`` has the columns ``column, numbers, countries``, best first.
+
+    Example:
+        >>> frame = pd.DataFrame({"id": ["17", "18"], "m": ["0491 570 156", "030 901820"], "land": ["AU", "DE"]})
+        >>> found = find_columns(frame)
+        >>> found.phone, found.region
+        ('m', 'land')
+    """
+    frame = as_pandas(frame)
+    refuse(not_frame("frame", frame))
+    regions.default(default_region)
+    sample = frame.sample(SAMPLE, random_state=0) if len(frame) > SAMPLE else frame
+    columns = {
+        place: _Column.of(_words(str(name)), sample.iloc[:, place])
+        for place, name in enumerate(frame.columns)
+        if list(frame.columns).count(name) == 1
+    }
+    named = {place: it.share + it.worth for place, it in columns.items() if it.telling and it.share >= ENOUGH}
+    beside = max(named, key=named.__getitem__, default=None)
+    phone, numbers = _phone(columns, beside, default_region)
+    if phone is None and beside is not None:
+        phone, numbers = _phone(columns, None, default_region)
+    unnamed = [place for place, it in columns.items() if it.perhaps]
+    if phone is not None:
+        region = _region(columns, phone, beside, [place for place in unnamed if place != phone], default_region)
+    else:
+        found = ((place, *_phone(columns, place, default_region)) for place in unnamed)
+        fitting = ((at, number, shares) for at, number, shares in found if number is not None)
+        region, phone, numbers = next(
+            (it for it in fitting if _agree(columns[it[1]].cells, columns[it[0]], default_region)),
+            (beside, None, numbers),
+        )
+    table = pd.DataFrame(
+        {
+            "column": [frame.columns[place] for place in columns],
+            "numbers": [numbers.get(place, 0.0) for place in columns],
+            "countries": [it.share for it in columns.values()],
+        }
+    )
+    name = [None if place is None else frame.columns[place] for place in (phone, region)]
+    return Found(name[0], name[1], table.sort_values(["numbers", "countries"], ascending=False, ignore_index=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the sample, read as countries.
+
+    Attributes:
+        cells, text: its cells, and their texts.
+        known: the countries that they read as.
+        share: of its filled cells that are countries; none where the column says yes and no, or is one of states or
+            languages by its name.
+        telling: its name says that it holds countries.
+        worth: what its name is worth for that.
+        perhaps: it may hold countries although its name does not say so.
+        number_worth: what its name is worth for holding numbers to text.
+        never: it holds no numbers to text, whatever its cells read as.
+    """
+
+    cells: pd.Series
+    text: pd.Series
+    known: regions.Regions
+    share: float
+    telling: bool
+    worth: float
+    perhaps: bool
+    number_worth: float
+    never: bool
+
+    @classmethod
+    def of(cls, name: str, column: pd.Series) -> _Column:
+        text = cells.read(column).text
+        known = regions.read(text)
+        read, unread = int((known.place >= 0).sum()), int(known.unknown.sum())
+        country, other = COUNTRY_NAMED.search(name), PART_NAMED.search(name)
+        words = {word.strip().casefold() for word in text.dropna().unique()}
+        flags = len(words) > 1 and words <= FLAGS
+        share = read / (read + unread) if read and not flags and (country or not other) else 0.0
+        counted = _share(text, DIGITS) >= ENOUGH
+        world = REGION_NAMED.search(name) is not None and not counted and share >= NEARLY_ALL
+        kinds = len(np.unique(known.place[known.place >= 0]))
+        return cls(
+            cells=column,
+            text=text,
+            known=known,
+            share=share,
+            telling=bool(country) or world,
+            worth=NAME_WORTH if country else 0.0,
+            perhaps=not counted and share >= NEARLY_ALL and SEVERAL <= kinds <= MOST,
+            number_worth=_name_of_numbers(name),
+            never=_never_numbers(name, text),
+        )
+
+
+def _words(name: str) -> str:
+    """Return the words of a column's name set apart: ``code_pays`` and ``customerId`` have two."""
+    return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name)
+
+
+def _name_of_numbers(name: str) -> float:
+    """What a column's name says for its being the one to text: order numbers are no phone numbers."""
+    if NAMED.search(name):
+        return NAME_WORTH
+    if NAMED_OTHERWISE.search(name):
+        return -2 * NAME_WORTH
+    return NAME_WORTH / 2 if PERHAPS_NAMED.search(name) else 0.0
+
+
+def _never_numbers(name: str, text: pd.Series) -> bool:
+    """Return whether a column is one of ids, days or the like, whatever its cells read as."""
+    if _share(text, WITH_PLUS) >= ENOUGH:
+        return "fax" in name.casefold()
+    named = NAMED.search(name) is not None and "fax" not in name.casefold()
+    if NEVER_NUMBERS.search(name) or (NAMED_OTHERWISE.search(name) and not named):
+        return True
+    return _share(text, DAY) >= NEARLY_ALL or (not named and _consecutive(text))
+
+
+def _consecutive(text: pd.Series) -> bool:
+    """Return whether nearly all cells are numbers one after the other, as ids are and phones hardly."""
+    number = pd.to_numeric(text, errors="coerce").dropna().sort_values().diff().dropna()
+    return len(number) >= SEVERAL and bool((number == 1).mean() >= NEARLY_ALL) and _share(text, DIGITS) == 1
+
+
+def _share(text: pd.Series, pattern: str) -> float:
+    return float(cells.matches(text, pattern).sum() / max(text.notna().sum(), 1))
+
+
+def _phone(
+    columns: dict[int, _Column], beside: int | None, default_region: str | None
+) -> tuple[int | None, dict[int, float]]:
+    """Return the column of numbers, if one qualifies, and the share of valid numbers in every column."""
+    region = None if beside is None else columns[beside].cells
+    shares = {place: _numbers(it, region, default_region) for place, it in columns.items() if place != beside}
+    scores = {
+        place: share + columns[place].number_worth + NAME_WORTH / 2 * _share(columns[place].text, WRITTEN)
+        for place, (share, enough) in shares.items()
+        if enough >= ENOUGH and not columns[place].never
+    }
+    return max(scores, key=scores.__getitem__, default=None), {place: share for place, (share, _) in shares.items()}
+
+
+def _numbers(column: _Column, region: pd.Series | None, default_region: str | None) -> tuple[float, float]:
+    """Return the share of valid numbers, and of those that count: without a name, bare digits have to be mobiles."""
+    judged = normalize(column.cells, region=region, default_region=default_region)
+    kinds = judged.loc[judged["problem"] != "MISSING", "type"]
+    share = float(kinds.notna().mean()) if len(kinds) else 0.0
+    if column.number_worth == NAME_WORTH or _share(column.text, WRITTEN) >= ENOUGH:
+        return share, share
+    return share, float(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean()) if len(kinds) else 0.0
+
+
+def _region(
+    columns: dict[int, _Column], phone: int, beside: int | None, unnamed: list[int], default_region: str | None
+) -> int | None:
+    """Return the column of countries: the named one unless the default fits clearly better, or one that agrees."""
+    numbers = columns[phone].cells
+    if beside is not None and not _default_fits(numbers, columns[beside], default_region):
+        return beside
+    return next((place for place in unnamed if _agree(numbers, columns[place], default_region)), None)
+
+
+def _default_fits(numbers: pd.Series, column: _Column, default_region: str | None) -> bool:
+    if default_region is None:
+        return False
+    alone = normalize(numbers, default_region=default_region)["type"].notna().mean()
+    with_column = normalize(numbers, region=column.cells, default_region=default_region)["type"].notna().mean()
+    return bool(alone > with_column + CLEARLY)
+
+
+def _agree(numbers: pd.Series, column: _Column, default_region: str | None) -> bool:
+    """Return whether the countries of a column without a telling name agree with the numbers beside them.
+
+    They do if nearly all numbers are of the country of their row, and far fewer would be if the same cells stood in
+    another order. Where numbers need a country, the default must not fit more of them; in a short list, not as many.
+    """
+    place = column.known.place
+    rows = np.flatnonzero(place >= 0)
+    if not len(rows):
+        return False
+    kinds, cell = np.unique(place[rows], return_inverse=True)
+    chosen = numbers.iloc[rows]
+    alone = normalize(chosen)["region"]
+    many = pd.concat([chosen] * len(kinds), ignore_index=True)
+    countries = pd.Series(np.repeat([column.known.names[kind] for kind in kinds], len(rows)))
+    judged = normalize(many, region=countries, evidence="none")
+    fits = (judged["region"] == countries.set_axis(judged.index)).to_numpy(bool).reshape(len(kinds), len(rows))
+    used = fits.any(axis=0) | alone.notna().to_numpy(bool)
+    if used.sum() < SEVERAL:
+        return False
+    own = float(fits[cell, np.arange(len(rows))][used].mean())
+    share = np.bincount(cell) / len(rows)
+    chance = float((share @ fits)[used].mean())
+    if own < AGREEING or own < chance + BEYOND:
+        return False
+    national = alone.isna().to_numpy(bool) & used
+    if default_region is None or not national.any():
+        return True
+    by_default = normalize(chosen, default_region=default_region)["type"].notna().to_numpy(bool)
+    own, other = fits[cell, np.arange(len(rows))][national].mean(), by_default[national].mean()
+    return bool(own > other or (own == other and national.sum() >= LONG))

@@ -1,0 +1,245 @@
+"""Gather evidence from a column: which of two readings do the rows support that allow only one?
+
+One row cannot tell whether ``447911123456`` is a landline in Germany or a British mobile number without its plus. A
+column can: a British list has rows that are no German numbers at all, a German one has rows that are nobody's with a
+plus. What counts are rows that only one of the two readings fits, and rows that are mobile numbers with
+a plus and landlines as written, because a text of ten digits is hardly ever a mobile number by chance. How many other
+rows fit both readings says nothing: the plans of some countries fit nearly everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..fast.tables import KINDS
+from . import prospects, readings
+from .answers import Answers, Mask, Rows
+from .readings import RANK, Trial
+from .work import Work
+
+MOBILE: Final = KINDS.index("MOBILE")
+Level = Literal["overwhelming", "majority", "none"]
+
+DRAWN: Final = 20_000  # rows of a column
+SAMPLE: Final = 2_000  # of these, that can be read in more than one way
+
+
+class Bar(NamedTuple):
+    """How much evidence is enough: the share of one reading, of at least how many rows, and how many of its code."""
+
+    share: float
+    rows: int
+    of_code: int
+
+
+BARS: Final[dict[str, Bar]] = {"overwhelming": Bar(0.95, 20, 3), "majority": Bar(0.75, 5, 1)}
+MUCH_MORE: Final = 20  # times
+MANY: Final = 0.15  # of the rows are equally good mobile numbers of one calling code
+FEW: Final = 2  # rows of a column that fit only as written by chance, or
+PURE: Final = 98  # percent that fit only the other reading
+
+
+@dataclass(slots=True)
+class Count:
+    """Counts of a column's rows that can be read in another way, by what fits them.
+
+    Attributes:
+        other: rows that only the other reading fits, by calling code.
+        better: rows that are mobile numbers in the other reading and landlines as written, by calling code.
+        mobile: how many rows of these two are mobile numbers in the other reading.
+        written: rows that only the reading as written fits.
+        both: rows that both fit, with different numbers, by calling code of the other one.
+        rivals: how many of them are mobile numbers in the other reading, and as good a number as written.
+        mobiles: those of them whose plan tells mobile numbers from landlines, by calling code.
+        rows: all rows looked at.
+    """
+
+    other: Counter[int] = field(default_factory=Counter)
+    better: Counter[int] = field(default_factory=Counter)
+    mobile: int = 0
+    written: int = 0
+    both: Counter[int] = field(default_factory=Counter)
+    rivals: int = 0
+    mobiles: Counter[int] = field(default_factory=Counter)
+    rows: int = 0
+
+    def telling(self, code: int) -> int:
+        """Return how many rows of a calling code fit the other reading only, or better."""
+        return self.other[code] + self.better[code]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The evidence of a column for and against another reading of it; ``weigh_column`` returns it.
+
+    ``of_parts`` is true if the column of countries holds states or provinces, in which CA is not Canada;
+    ``narrow`` if the numbers were float32 once and have lost digits.
+
+    Example:
+        >>> from smsotp_nb import phones
+        >>> british = [f"4479111234{n:02}" for n in range(60)]
+        >>> str(phones.weigh_column(british, default_region="US"))
+        'with a plus: 60 of 60 rows fit only this reading, 0 fit it better, 0 only as written, 0 both'
+    """
+
+    counts: dict[str, Count] = field(default_factory=dict)
+    level: Level = "overwhelming"
+    of_parts: bool = False
+    narrow: bool = False
+
+    def share_for(self, reading: str, code: int) -> int:
+        """Return the percentage of telling rows that support this reading; 0 if that is not enough."""
+        count, bar = self.counts.get(reading), BARS.get(self.level)
+        if count is None or bar is None:
+            return 0
+        of_code = count.telling(code)
+        support = count.other.total() + count.better.total()
+        share = support / max(support + count.written, 1)
+        enough = support >= bar.rows and share >= bar.share and of_code >= max(bar.of_code, support / 100)
+        enough &= 2 * count.mobile >= support  # numbers of a town may fit by chance, but next to none as mobiles
+        return int(100 * share) if enough else 0
+
+    def speaks_for(self, reading: str) -> bool:
+        """Return whether the evidence supports a reading for any calling code."""
+        count = self.counts.get(reading)
+        return count is not None and any(self.share_for(reading, code) for code in count.other | count.better)
+
+    def share_against(self, reading: str, code: int) -> int:
+        """Return the percentage that supports the reading as written; 0 if that is not enough to settle a doubt.
+
+        If the rows were meant in the other way, some of them would fit only that, or fit it better. Many rows of a
+        calling code that fit both readings equally, and hardly any such rows, therefore fit the other by chance.
+        """
+        count, bar = self.counts.get(reading), BARS.get(self.level)
+        if count is None or bar is None:
+            return 0
+        equally = count.both[code] - count.better[code]
+        enough = count.written >= bar.rows and equally >= bar.rows and not met(self, reading, code)
+        return int(100 * count.written / (count.written + count.telling(code))) if enough else 0
+
+    def rivalry(self, reading: str) -> bool:
+        """Return whether so many rows are equally good numbers in another reading that no row can be told apart."""
+        count = self.counts.get(reading)
+        if count is None or count.rows < BARS["overwhelming"].rows:
+            return False
+        return count.rivals >= 0.3 * count.rows and count.written * 10 <= count.rivals
+
+    def __str__(self) -> str:
+        told = (
+            f"{name}: {it.other.total()} of {it.rows} rows fit only this reading, {it.better.total()} fit it better, "
+            f"{it.written} only as written, {it.both.total()} both"
+            for name, it in self.counts.items()
+            if it.rows
+        )
+        return "; ".join(told) or "no row can be read in another way"
+
+
+NOTHING: Final = Evidence(level="none")
+
+
+def met(evidence: Evidence, reading: str, code: int) -> bool:
+    """Return whether the column has rows of a calling code in this reading, so that any row of it may be one.
+
+    That is so if rows fit only this reading, or fit it better, unless so many rows fit both equally that these few
+    are among them by chance; or if more rows are mobile numbers of that code than can be by chance.
+    """
+    count = evidence.counts.get(reading)
+    if count is None:
+        return False
+    telling = count.telling(code)
+    many = count.rows >= BARS["overwhelming"].rows and count.mobiles[code] >= MANY * count.rows
+    return many or telling * MUCH_MORE > count.both[code] - count.better[code]
+
+
+def mixes(evidence: Evidence, reading: str) -> bool:
+    """Return whether a column whose evidence is for this reading still has rows that are meant as written."""
+    count = evidence.counts.get(reading)
+    if count is None or count.written <= FEW:
+        return False
+    support = count.other.total() + count.better.total()
+    return 100 * support < PURE * (support + count.written)
+
+
+def meets(evidence: Evidence, reading: str) -> bool:
+    """Return whether the column has rows of any calling code in this reading."""
+    count = evidence.counts.get(reading)
+    return count is not None and any(met(evidence, reading, code) for code in count.other | count.both)
+
+
+def gather(work: Work, level: Level) -> Evidence:
+    """Count the rows of a column by the reading that fits them; ``work`` has their verdicts as written."""
+    front = readings.fronts(work.text)
+    counts = {}
+    written = _with_zero(work, front)
+    for reading in readings.READINGS:
+        if reading.name in (readings.IDD, readings.WITH_PLUS, readings.CODE_ONCE):
+            rows = prospects.candidates(work, reading, front)
+            (trial,) = readings.attempt(work, [readings.rewrite(work, reading, rows)])
+            counts[reading.name] = _count(work, trial, written)
+    return Evidence(counts, level)
+
+
+def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Mask:
+    """Return which rows are valid as written, or would be with the zero that belongs to them."""
+    valid = work.answers.valid.copy()
+    zero = readings.BY_NAME[readings.WITH_ZERO]
+    rows = prospects.candidates(work, zero, front)
+    (trial,) = readings.attempt(work, [readings.rewrite(work, zero, rows[~valid[rows]])])
+    valid[readings.good(trial).rows] = True
+    return valid
+
+
+def tells(work: Work, trial: Trial) -> Mask:
+    """Return which rows of a trial count as evidence for it and can be decided by it.
+
+    Without a region nothing can be read as written, so nothing speaks against another reading; and ``(201) 555 ...``
+    begins with an area code.
+    """
+    area = pc.starts_with(work.text.take(pa.array(trial.rows)), "(")
+    flags: Mask = work.placed(trial.rows) & ~np.asarray(area, bool)
+    return flags
+
+
+def _count(work: Work, trial: Trial, written: Mask) -> Count:
+    trial = trial.only(tells(work, trial))
+    rows = trial.rows
+    valid, here = trial.answers.valid, written[rows]
+    differ = differing(work, rows, trial.answers)
+    rank, rank_here = RANK.take(trial.answers.kind), RANK.take(work.answers.kind[rows])
+    other = valid & (~here | (~differ if trial.reading.name == readings.WITH_PLUS else False))
+    both = valid & here & differ
+    better, equal = both & (rank == 2) & (rank > rank_here), both & (rank == 2) & (rank >= rank_here)
+    return Count(
+        other=Counter(trial.answers.cc[other].tolist()),
+        better=Counter(trial.answers.cc[better].tolist()),
+        mobile=int((rank[other | better] == 2).sum()),
+        written=int((here & ~valid).sum()),
+        both=Counter(trial.answers.cc[both].tolist()),
+        rivals=int(equal.sum()),
+        mobiles=Counter(trial.answers.cc[equal & (trial.answers.kind == MOBILE)].tolist()),
+        rows=len(rows),
+    )
+
+
+def differing(work: Work, rows: Rows, found: Answers) -> Mask:
+    """Return where an answer differs from the number as written; no number differs from every number."""
+    pairs = zip(work.answers.e164.take(rows).to_pylist(), found.e164.to_pylist(), strict=True)
+    return np.array([one != other for one, other in pairs], bool)
+
+
+def drawn(size: int, most: int) -> Rows:
+    """Draw rows at random, the same ones for the same size; all of them if there are no more than that.
+
+    Example:
+        >>> drawn(3, 5).tolist(), len(drawn(100, 5))
+        ([0, 1, 2], 5)
+    """
+    if size <= most:
+        return np.arange(size)
+    return np.sort(np.random.default_rng(0).choice(size, most, replace=False))

@@ -1,0 +1,352 @@
+"""Our judgement on top of phonenumbers' verdict: which number, if any, we would text.
+
+The verdict says what a text *can* be read as; a list needs more. First, cells are repaired (``repairs``). Then the
+verdict is taken and compared with the other readings that a text can have (``readings``, ``weighing``), using the
+evidence of the column (``evidence``). Policy comes last. A list is processed in stretches that fit into a processor's
+cache; everything but the texts is small integers until the frame is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..._calling.arguments import given, not_callable, not_choice, refuse
+from ..._calling.words import in_our_words
+from ..._pandas import STR, without
+from ...errors import UsageError
+from .. import reference
+from ..cells import scrub
+from ..cells import text as cells
+from ..countries import calling_code, calling_codes
+from ..fast.assembly import RegionSpeller, missing, only
+from ..fast.engine import Progress
+from ..fast.memory import SHARED, picked, taken
+from ..fast.repeats import distinct_rows
+from ..fast.tables import KINDS
+from ..vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, note_words
+from . import answers, fiction, weighing
+from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
+from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
+from .intake import Intake, take_in
+from .readings import Trial
+from .work import Second, Work, matching
+
+NoteOrRefuse = Literal["note", "refuse"]
+
+COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
+CODES: Final = calling_codes()
+
+KIND_NAMES: Final = frozenset({name for name in vars(reference.PhoneNumberType) if name.isupper()})
+TEXTABLE: Final = frozenset({"MOBILE", "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "VOIP"})
+STRETCH: Final = 64_000  # rows at a time: each call of a column function costs the same for few rows and many
+
+OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
+CODE_PLACE: Final = np.full(1001, -1, np.int16)  # of a calling code in CODES; the last one is for none
+CODE_PLACE[[int(code) for code in CODES]] = np.arange(len(CODES))
+PROBLEM_OF_REASON: Final = np.array(
+    [PROBLEM_CODE.get(OURS.get(name or "", name or ""), 0) for name in REASONS], np.uint8
+)
+REGION_SPELLER: Final = RegionSpeller(REGIONS)
+CODE_WORDS, KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (CODES, KINDS, PROBLEMS))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a call asks for, checked."""
+
+    repair: frozenset[str]
+    allow_types: frozenset[str]
+    region_mismatch: NoteOrRefuse
+    test_numbers: NoteOrRefuse
+
+
+@in_our_words
+def normalize(
+    numbers: object,
+    *,
+    region: object = None,
+    default_region: str | None = None,
+    repair: Collection[str] = (),
+    allow_types: Collection[str] = TEXTABLE,
+    region_mismatch: NoteOrRefuse = "note",
+    test_numbers: NoteOrRefuse = "note",
+    evidence: Level | Evidence = "overwhelming",
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Turn a column of phone numbers into E.164, or say why a number cannot be used.
+
+    ``to`` is filled only if we would text the number. Nothing is guessed: where two readings of a cell are valid
+    numbers, the row is refused unless the other rows of the column settle it.
+
+    Args:
+        numbers: the column of numbers; any dtype.
+        region: each number's country, used for numbers without a calling code: codes in any case, ``UK``, three-letter
+            codes, English names or calling codes.
+        default_region: two-letter country code used where ``region`` is blank.
+        repair: repairs that are made only on request: ``lost_plus``, ``trailing_note``, ``vanity``, ``mx_1``.
+        allow_types: the kinds of number that are texted.
+        region_mismatch: ``"refuse"`` turns this note into a problem.
+        test_numbers: ``"refuse"`` turns this note into a problem.
+        evidence: when the other rows of the column may settle which of two readings is meant: only if the evidence is
+            ``"overwhelming"``, by a ``"majority"`` of three quarters, or never (``"none"``). Or what ``weigh_column``
+            returned, for a list that comes in pieces.
+        progress: called with the number of rows done. An exception that it raises stops the work.
+
+    Returns:
+        A frame on the index of ``numbers`` with ``str`` columns: ``to``, ``region``, ``cc`` and ``type`` (of every
+        valid number), ``problem`` (one code, or missing) and ``note`` (codes separated by blanks).
+
+    Raises:
+        UsageError: columns of different length or index, or an unknown repair, kind of number or default region.
+
+    Example:
+        >>> normalize(["(415) 555-0100", "14155550100.0", "hello"], default_region="US")[["to", "problem"]]
+                     to       problem
+        0  +14155550100           NaN
+        1  +14155550100           NaN
+        2           NaN  NOT_A_NUMBER
+    """
+    asked = checked(repair, allow_types, region_mismatch, test_numbers, evidence)
+    refuse(not_callable("progress", progress, example="print"))
+    numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
+    intake = _taken_in(column, region, default_region, evidence)
+    said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence)
+    return frame(_pieces(intake, asked, said, progress), column.index)
+
+
+def _taken_in(column: pd.Series, region: object, default_region: str | None, evidence: Level | Evidence) -> Intake:
+    """Read a list; if evidence was passed in, what only the whole list can show is taken from it."""
+    if isinstance(evidence, Evidence):
+        return take_in(column, region, default_region, of_parts=evidence.of_parts, narrow=evidence.narrow)
+    return take_in(column, region, default_region, narrow=False if evidence == "none" else None)
+
+
+def _pieces(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress | None) -> list[list[pa.Array]]:
+    """Return the answer stretch by stretch; a repetitive list is judged once for each distinct row."""
+    repeats = distinct_rows(intake.text, intake.beside())
+    if repeats is None:
+        return list(_stretches(intake, asked, evidence, progress))
+    first, which = repeats
+    judged = list(_stretches(intake.only(first), asked, evidence, progress))
+    columns = [pa.concat_arrays(parts, SHARED) for parts in zip(*judged, strict=True)]
+    if progress is not None:
+        progress(len(intake))
+    rows = range(0, len(which), STRETCH)
+    return [[taken(column, which[begin : begin + STRETCH]) for column in columns] for begin in rows]
+
+
+def _stretches(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress | None) -> Iterator[list[pa.Array]]:
+    for first in range(0, max(len(intake), 1), STRETCH):
+        work = intake.part(slice(first, first + STRETCH))
+        judge(work, asked, evidence)
+        yield spelled(work)
+        if progress is not None:
+            progress(min(first + STRETCH, len(intake)))
+
+
+@in_our_words
+def weigh_column(
+    numbers: object,
+    *,
+    region: object = None,
+    default_region: str | None = None,
+    repair: Collection[str] = (),
+    level: Level = "overwhelming",
+) -> Evidence:
+    """Gather the evidence of a whole column, for ``normalize(..., evidence=...)`` on pieces of it.
+
+    Example:
+        >>> chunk = [f"4479111234{n:02}" for n in range(60)]
+        >>> found = weigh_column(chunk, default_region="DE")
+        >>> normalize(chunk[:1], default_region="DE", evidence=found)[["to", "note"]].values.tolist()
+        [['+447911123400', 'PLUS_RESTORED COLUMN_EVIDENCE:100%:44']]
+    """
+    asked = checked(repair, evidence=level)
+    numbers = column = cells.column(numbers, what="numbers")
+    intake = take_in(column, region, default_region)
+    return replace(look(intake, asked.repair, level), of_parts=intake.known.of_parts, narrow=intake.narrow)
+
+
+def checked(
+    repair: Collection[str] = (),
+    kinds: Collection[str] = TEXTABLE,
+    mismatch: NoteOrRefuse = "note",
+    tests: NoteOrRefuse = "note",
+    evidence: Level | Evidence = "overwhelming",
+) -> Asked:
+    """Return the checked arguments of a call, or raise an error that lists everything wrong with them."""
+    wrong = []
+    if not _among(repair, REPAIRS):
+        wrong.append(f"repair={_shown(repair)}: pass a set of {', '.join(REPAIRS)}")
+    if not _among(kinds, KIND_NAMES) or not kinds:
+        wrong.append(f"allow_types={_shown(kinds)}: pass a set of {', '.join(sorted(KIND_NAMES))}")
+    for name, value in (("region_mismatch", mismatch), ("test_numbers", tests)):
+        if not_choice(name, value, ("note", "refuse")):
+            wrong.append(f"{name}={_shown(value)}: say 'note' or 'refuse'")
+    if not isinstance(evidence, Evidence) and not_choice("evidence", evidence, get_args(Level)):
+        levels = ", ".join(map(repr, get_args(Level)))
+        wrong.append(f"evidence={_shown(evidence)}: say {levels}, or pass what weigh_column returned")
+    if wrong:
+        raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    return Asked(frozenset(repair), frozenset(kinds), mismatch, tests)
+
+
+def _among(asked: Any, known: Collection[str]) -> bool:
+    """Return whether these are all known words; a single text does not count as a collection of letters."""
+    collection = isinstance(asked, Collection) and not isinstance(asked, str | bytes)
+    return collection and all(isinstance(word, str) and word in known for word in asked)
+
+
+def _shown(asked: Any) -> str:
+    words = isinstance(asked, list | tuple | set | frozenset | str) and len(asked) <= len(KIND_NAMES)
+    return repr(asked) if words else given(asked)
+
+
+def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
+    """Gather the evidence of a column from a sample of the rows that can be read in more than one way."""
+    if level == "none" or not len(intake):
+        return NOTHING
+    rows = drawn(len(intake), DRAWN)
+    rows = rows[_two_ways(picked(intake.text, rows))]
+    if len(rows) < 2:  # a row is no evidence for itself
+        return NOTHING
+    work = intake.part(rows[drawn(len(rows), SAMPLE)])
+    _clean(work, repair)
+    _ask(work)
+    return gather(work, level)
+
+
+def _two_ways(texts: pa.ChunkedArray) -> Mask:
+    """Return which cells may have another reading, judged by their first characters: no plus and no single zero."""
+    return ~cells.matches_in(texts, r"^[ '\"(]*(?:\+|0[1-9])")
+
+
+def judge(work: Work, asked: Asked, evidence: Evidence) -> list[Trial]:
+    """Judge one stretch of a list, from its cells to problem and notes of every row; return the readings tried."""
+    second = _clean(work, asked.repair)
+    _ask(work)
+    trials = weighing.weigh(work, asked.repair, evidence, second)
+    _explain_invalid(work)
+    work.refuse(work.answers.extended, "MULTIPLE_NUMBERS")
+    _policy(work, asked)
+    return trials
+
+
+def _clean(work: Work, repair: frozenset[str]) -> Second:
+    """Repair the text of every cell that is not plain; return the second spellings."""
+    work.stretch = answers.begun(work.text, work.region)
+    plain = scrub.plain(work.text) if work.stretch is None else scrub.plain_by_digits(work.text, work.stretch.found)
+    rows = np.flatnonzero(work.open() & ~plain)
+    raw = taken(work.text, rows)
+    scrubbed = scrub.scrub(raw, repair)
+    second = _second(work, rows, raw, scrubbed)
+    work.text = answers.replaced(work.text, rows, scrubbed.text)
+    work.problem[rows] = scrubbed.problem
+    work.notes[rows] |= scrubbed.notes
+    if work.stretch is not None:
+        work.stretch.replace(rows, scrubbed.text, work.text)
+    return second
+
+
+def _second(work: Work, rows: Rows, raw: pa.Array, scrubbed: scrub.Scrubbed) -> Second:
+    place = np.flatnonzero(scrubbed.other.is_valid())
+    rows, text = rows[place], scrubbed.other.take(pa.array(place))
+    before = None if work.stretch is None else work.stretch.digits_of(rows)
+    untouched = np.asarray(pc.equal(text, raw.take(pa.array(place))), bool)
+    return Second(rows, text, work.notes[rows] | scrubbed.other_notes[place], before, untouched)
+
+
+def _ask(work: Work) -> None:
+    """Take the verdict on the rows that are still to be read."""
+    refused = ~work.open()
+    if work.stretch is not None:
+        work.stretch.close(refused)
+        work.answers = answers.told(work.stretch)
+        return
+    work.answers = answers.of(without(work.text, pa.array(refused)), work.region)
+
+
+def _explain_invalid(work: Work) -> None:
+    """Turn phonenumbers' reason into ours, which names four cases separately, because each needs another question."""
+    rows = np.flatnonzero(work.open() & ~work.answers.valid)
+    problem = PROBLEM_OF_REASON.take(work.answers.reason[rows])
+    nowhere = problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]
+    without = rows[nowhere]
+    nowhere[np.searchsorted(rows, matching(work.text, without, r"^[\s(]*\+"))] = False
+    placed = work.placed(rows)
+    problem[nowhere & ~placed] = PROBLEM_CODE["REGION_MISSING"]
+    without_plan = placed & ~work.placed_in(rows, REGIONS)
+    problem[nowhere & (work.lost[rows] | without_plan)] = PROBLEM_CODE["REGION_UNKNOWN"]
+    work.problem[rows] = problem
+
+
+def _policy(work: Work, asked: Asked) -> None:
+    valid, kind = work.valid(), work.answers.kind
+    allowed = np.array([name in asked.allow_types for name in KINDS])
+    work.refuse(valid & ~allowed.take(kind), "TYPE_NOT_ALLOWED")
+    mismatch = valid & work.named & _elsewhere(work)
+    tests = fiction.reserved(work.answers.e164, valid & fiction.HAS_SOME.take(work.answers.cc))
+    for mask, name, policy in (
+        (mismatch, "REGION_MISMATCH", asked.region_mismatch),
+        (tests, "TEST_NUMBER", asked.test_numbers),
+    ):
+        work.note(mask, name)
+        if policy == "refuse":
+            work.refuse(mask, name)
+    texted = work.valid()
+    for name in ("FIXED_LINE", "VOIP"):
+        work.note(texted & (kind == KINDS.index(name)), name)
+    work.note(texted & work.lost, "REGION_UNKNOWN")
+
+
+def _elsewhere(work: Work) -> Mask:
+    """Return which numbers belong to another country than the given one; a calling code means all that share it."""
+    names = work.region.dictionary.to_pylist()
+    place = np.array([*(REGION_PLACE.get(name, -2) for name in names), -2], np.int16)
+    at = work.region_numbers()
+    other: Mask = place.take(at) != work.answers.region
+    coded = np.flatnonzero(work.coded)
+    if len(coded):
+        codes = np.array([*(int(calling_code(name) or -2) for name in names), -2], np.int16)
+        other[coded] = codes.take(at[coded]) != work.answers.cc[coded]
+    return other
+
+
+def spelled(work: Work) -> list[pa.Array]:
+    """Return a stretch of the answer as texts, column by column, in the order of ``COLUMNS``."""
+    valid = work.answers.valid & ~work.answers.extended
+    texted = work.valid()
+    e164 = work.answers.e164
+    if not texted.all():
+        e164 = only(e164, texted)
+    return [
+        e164,
+        REGION_SPELLER.spelled(np.where(valid, work.answers.region, -1)),
+        _words(CODE_WORDS, np.where(valid, CODE_PLACE.take(work.answers.cc), -1)),
+        _words(KIND_WORDS, np.where(valid, work.answers.kind, -1)),
+        _words(PROBLEM_WORDS, work.problem.astype(np.int16) - 1),
+        note_words(work.notes, work.detail),
+    ]
+
+
+def _words(words: pa.Array, place: npt.NDArray[Any]) -> pa.Array:
+    """Replace small integers by words; -1, the last position, is missing."""
+    if (place < 0).all():
+        return missing(len(place))
+    return taken(words, np.where(place < 0, len(words) - 1, place))
+
+
+def frame(pieces: list[list[pa.Array]], index: pd.Index) -> pd.DataFrame:
+    columns = {
+        name: STR.__from_arrow__(pa.chunked_array(list(parts), STRING))
+        for name, parts in zip(COLUMNS, zip(*pieces, strict=True), strict=True)
+    }
+    return pd.DataFrame(columns, index=index, copy=False)

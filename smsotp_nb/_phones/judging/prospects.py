@@ -1,0 +1,251 @@
+"""Select the rows that can be read in another way, and among them those where that could change the result.
+
+Most other readings come to nothing, so as few rows as possible are rewritten and read again for them. Where the engine
+read the digits of a text directly, its other readings follow from these digits: all of them, or all but the first few,
+with a plus in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..fast.digits import READABLE
+from ..fast.stretch import Stretch
+from .answers import Answers, Mask, Rows
+from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
+from .work import Second, Work, matching
+
+Places = npt.NDArray[Any]  # int32
+
+
+def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
+    """Return the undecided rows that this reading applies to."""
+    rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
+    if reading.name == CODE_ONCE:
+        rows = _perhaps_twice(work, rows)
+        return rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
+    if reading.regions:
+        rows = rows[work.placed_in(rows, reading.regions)]
+    return matching(work.text, rows, reading.pattern) if reading.pattern else rows
+
+
+def _code_again(found: Answers, rows: Rows) -> Mask:
+    """Return which E.164 numbers continue with the digits of their calling code, or with a zero."""
+    again = np.zeros(len(rows), bool)
+    known = np.flatnonzero(found.cc[rows] > 0)
+    _, offset_buffer, data_buffer = found.e164.buffers()
+    if not len(known):
+        return again
+    code = found.cc[rows[known]].astype(np.int32)
+    data = np.frombuffer(data_buffer, np.uint8)
+    length = 1 + (code > 9) + (code > 99)
+    at = np.frombuffer(offset_buffer, np.int64)[found.e164.offset :].take(rows[known]) + 1 + length
+    after = data.take(at, mode="clip")  # the first digit behind the code
+    zero = after == ord("0")
+    maybe = np.flatnonzero(after == data.take(at - length))
+    code, length, at = code[maybe], length[maybe], at[maybe]
+    number = np.zeros(len(maybe), np.int32)
+    for place in range(3):
+        inside = length > place
+        number[inside] = number[inside] * 10 + data.take(at[inside] + place, mode="clip") - np.uint8(ord("0"))
+    again[known[zero]] = True
+    again[known[maybe[number == code]]] = True
+    return again
+
+
+def worth(
+    work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool = False, alone: Mask | None = None
+) -> Rows:
+    """Return those of the rows where this reading could change something.
+
+    ``alone`` are rows that have only this reading beside the one as written (None: do not look at that). If the one as
+    written is not valid there, a reading that is made only on request changes nothing.
+    """
+    if work.stretch is None or reading.name not in SKIPPED:
+        return _by_text(work, reading, rows, asked, equals=equals, alone=alone)
+    direct = work.stretch.direct[rows]
+    sure, others = rows[direct], rows[~direct]
+    if reading.name == WITH_PLUS and not (equals or reading.repair in asked):
+        sure = sure[_may_be_better(work, work.stretch, sure, alone)]
+    if len(sure):
+        sure = sure[_promising(work, work.stretch, reading, sure, equals or reading.repair in asked, alone)]
+    if not len(others):
+        return sure
+    others = _by_text(work, reading, others, asked, equals=equals, alone=alone)
+    return np.sort(np.concatenate((sure, others)))
+
+
+def other_numbers(work: Work, second: Second) -> Second:
+    """Return the second spellings that are, or may be, a number other than the one read."""
+    if work.stretch is None or second.before is None:
+        return second
+    told = np.flatnonzero(work.stretch.direct[second.rows] & (second.before.state == READABLE) & second.untouched)
+    found = work.stretch.again(second.rows[told], second.before.only(told))
+    nothing_new = ~found.valid | (found.same & work.answers.valid[second.rows[told]])
+    keep = np.ones(len(second.rows), bool)
+    keep[told[found.sure & nothing_new]] = False
+    return second.only(keep)
+
+
+def _may_be_better(work: Work, stretch: Stretch, rows: Rows, alone: Mask | None) -> Mask:
+    """Leave out rows that are no number either way, and mobile numbers unless they may begin with their own code."""
+    valid, kind, cc = (it.take(rows) for it in (work.answers.valid, work.answers.kind, work.answers.cc))
+    first = stretch.found.signs.take(stretch.found.start.take(rows))
+    own = first == FIRST_DIGIT.take(cc)
+    flags: Mask = np.where(valid, (RANK.take(kind) < 2) | own, True if alone is None else ~alone[rows])
+    return flags
+
+
+def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool, alone: Mask | None) -> Mask:
+    """Return which rows a reading could change, judged by their digits."""
+    found = stretch.with_plus(rows, SKIPPED[reading.name](stretch, rows))
+    valid, fits = work.answers.valid[rows], found.valid
+    if reading.name in (IDD, WITH_PLUS):
+        fits = fits & ~(valid & found.same)
+    if reading.name == WITH_PLUS and not as_good:
+        here = RANK.take(work.answers.kind[rows])
+        useful = here < 2 if alone is None else RANK.take(found.kind) > here
+        useful |= found.code == work.answers.cc[rows]
+        fits = fits & np.where(valid, useful, True if alone is None else ~alone[rows])
+    return fits | ~found.sure
+
+
+def _by_text(
+    work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool, alone: Mask | None
+) -> Rows:
+    valid = work.answers.valid[rows]
+    if reading.name == IDD:
+        return rows[~(valid & _same_after_00(work, rows))]
+    if reading.doubts == "any":
+        return rows
+    if reading.doubts == "never":
+        return rows[~valid]
+    if reading.doubts == "as good" or equals or reading.repair in asked:
+        return rows
+    useful = valid & (RANK.take(work.answers.kind[rows]) < 2)
+    useful |= ~valid & (True if alone is None else ~alone[rows])
+    rest = np.flatnonzero(valid & ~useful)
+    useful[rest] = own_code_in_front(work, rows[rest])
+    return rows[useful]
+
+
+def _same_after_00(work: Work, rows: Rows) -> Mask:
+    """Return which texts begin with 00 where that is the prefix for calls abroad, and so is read as a plus anyway."""
+    digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"^[ (]*00|[^0-9]", "")
+    number = pc.utf8_slice_codeunits(work.answers.e164.take(pa.array(rows)), 1, 32)
+    return np.asarray(pc.fill_null(pc.equal(digits, number), False), bool)
+
+
+def own_code_in_front(work: Work, rows: Rows) -> Mask:
+    """Return which bare texts begin with the digits of the calling code they are read with."""
+    cc = work.answers.cc[rows]
+    first = np.where(cc > 99, cc // 100, np.where(cc > 9, cc // 10, cc))
+    found: Mask = first_digits(work.text.take(pa.array(rows))) == first
+    maybe = np.flatnonzero(found)
+    digits = pc.replace_substring_regex(work.text.take(pa.array(rows[maybe])), r"[^0-9]", "").to_pylist()
+    found[maybe] = [text.startswith(str(code)) for text, code in zip(digits, cc[maybe].tolist(), strict=True)]
+    return found
+
+
+def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
+    """Return the first digit of texts that begin with one, perhaps behind blanks and brackets (there: any number).
+
+    Example:
+        >>> first_digits(pa.array(["41", "7"], pa.large_string())).tolist()
+        [4, 7]
+    """
+    _, offset_buffer, data_buffer = texts.buffers()
+    if not len(texts) or data_buffer is None:
+        return np.zeros(len(texts), np.uint8)
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts)]
+    first = np.frombuffer(data_buffer, np.uint8).take(offsets) - np.uint8(ord("0"))
+    behind = np.flatnonzero(first > 9)
+    inside = texts.take(pa.array(behind)).to_pylist()
+    first[behind] = [int(next((sign for sign in text if sign.isdigit()), "0")) for text in inside]
+    return first
+
+
+def _perhaps_twice(work: Work, rows: Rows) -> Rows:
+    """Leave out rows whose digits show that the calling code is not repeated."""
+    if work.stretch is None:
+        return rows
+    direct = work.stretch.direct[rows]
+    sure, others = rows[direct], rows[~direct]
+    sure = sure[_first_digit_again(work.stretch, sure)]
+    sure = sure[_before_second_code(work.stretch, sure) > 0]
+    return np.sort(np.concatenate((sure, others))) if len(others) else sure
+
+
+def _first_digit_again(stretch: Stretch, rows: Rows) -> Mask:
+    """Return where a calling code is followed by its own first digit or a zero: a cheap test before an exact one."""
+    found = stretch.found
+    first = found.start.take(rows)
+    zeros = np.flatnonzero(~found.plus.take(rows))
+    first[zeros] += 2
+    signs = found.signs
+    digit = signs.take(first, mode="clip")
+    three = (
+        digit * np.int32(100) + signs.take(first + 1, mode="clip") * np.int32(10) + signs.take(first + 2, mode="clip")
+    )
+    length = stretch.tables.three_length.take(three, mode="clip")
+    behind = signs.take(first + length, mode="clip")
+    again: Mask = (behind == digit) | (behind == 0)
+    return again
+
+
+def _before_second_code(stretch: Stretch, rows: Rows) -> npt.NDArray[Any]:
+    """Return how many digits come before the repeated calling code, 00 included; 0 if it is not repeated."""
+    found = stretch.found
+    start, end = found.start.take(rows), (found.start + found.count).take(rows)
+    first = np.where(found.plus.take(rows), start, _behind_zeros(stretch, start, end))
+    length = _code_length(stretch, first, end)
+    second = _behind_zeros(stretch, first + length, end)
+    same = length > 0
+    for place in range(3):
+        alike = _digit(stretch, first + place, end) == _digit(stretch, second + place, end)
+        same &= alike | (place >= length)
+    return np.where(same, second - start, 0)
+
+
+def _behind_zeros(stretch: Stretch, at: Places, end: Places) -> Places:
+    """Skip two zeros at a position."""
+    zeros = (_digit(stretch, at, end) == 0) & (_digit(stretch, at + 1, end) == 0)
+    behind: Places = at + 2 * zeros.astype(np.int32)
+    return behind
+
+
+def _code_length(stretch: Stretch, at: Places, end: Places) -> Places:
+    """Return the length of the calling code at a position, 0 where there is none."""
+    three = np.zeros(len(at), np.int32)
+    for place in range(3):
+        three = three * 10 + np.minimum(_digit(stretch, at + place, end), 9)
+    known = (at + 3 <= end) & (stretch.tables.three_plan.take(three) >= 0)
+    return np.where(known, stretch.tables.three_length.take(three), 0).astype(np.int32)
+
+
+def _digit(stretch: Stretch, at: Places, end: Places) -> Places:
+    """Return the digit at a position; beyond the end, a value that no digit equals."""
+    return np.where(at < end, stretch.found.signs.take(at, mode="clip"), BEHIND).astype(np.int32)
+
+
+def _none_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001 - one shape for all
+    return 0
+
+
+def _two_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001
+    return 2
+
+
+BEHIND: Final = 99
+FIRST_DIGIT: Final = np.array([*(int(str(code)[0]) for code in range(1000)), 0], np.uint8)  # the last one is for none
+SKIPPED: Final[dict[str, Callable[[Stretch, Rows], Any]]] = {  # how many digits a plus takes the place of
+    IDD: _two_before,
+    WITH_PLUS: _none_before,
+    CODE_ONCE: _before_second_code,
+}

@@ -1,0 +1,238 @@
+"""The plausible readings of a text: a row is texted only if the valid ones agree.
+
+A text is first read as it is written, under the plan of its region. Each row of ``READINGS`` says which texts can also
+be meant in another way, how they would be written then, and when that is enough to doubt a valid reading as written:
+
+* ``any``: always. Nothing but the other rows of the column can tell ``0055 ...`` (a Brazilian carrier, or the plus of
+  somebody abroad) apart.
+* ``stronger``: if it is a mobile number and the text as written a landline. In plans of variable length nearly
+  everything is a landline, so a landline is weak evidence, and a mobile number of ten given digits is strong.
+* ``as good``: if it is a mobile number or a landline, whatever the text is as written.
+* ``never``: a valid reading as written is not doubted.
+
+If the text is not valid as written, the only valid reading is used, with its note; two that differ are ambiguous. A
+reading with a ``repair`` is always compared with the others, but is used only if that repair was requested or the
+evidence of the column supports it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..countries import calling_codes
+from ..fast.tables import KINDS
+from ..vocabulary import NOTE_BIT, Bits
+from . import answers
+from .answers import STRING, Answers, Mask, Rows
+from .work import Work
+
+Doubts = Literal["any", "stronger", "as good", "never"]
+Kinds = npt.NDArray[np.int8]
+
+OTHER, PLUS, ZERO, DOUBLE_ZERO, BARE = range(5)  # what a text begins with, perhaps behind blanks and brackets
+WRAPPED: Final = 5  # such a blank or bracket
+
+RANK: Final = np.array([2 if "MOBILE" in k else k in ("FIXED_LINE", "VOIP", "PERSONAL_NUMBER") for k in KINDS], np.int8)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Another way to mean a text.
+
+    Attributes:
+        name: what ``explain`` and the table of costs call it.
+        note: what a row says that is read so.
+        fronts: what a text begins with that can be read so.
+        pattern: which of these can be (in RE2's dialect).
+        rewrite: how they would be written.
+        doubts: when a valid reading as written is doubted for it.
+        repair: the repair that must be asked for, or ``""``.
+        regions: regions it is for; none named: all.
+        keep: which valid answers are really of this reading.
+    """
+
+    name: str
+    note: str
+    fronts: tuple[int, ...]
+    pattern: str
+    rewrite: Callable[[pa.Array], pa.Array]
+    doubts: Doubts
+    repair: str = ""
+    regions: frozenset[str] = frozenset()
+    keep: Callable[[Answers], Mask] | None = None
+
+
+def _replacing(pattern: str, by: str) -> Callable[[pa.Array], pa.Array]:
+    return lambda texts: pc.replace_substring_regex(texts, pattern, by)
+
+
+def _zero_belongs(found: Answers) -> Mask:
+    """Return where the zero is part of the number itself (Italy, Congo ...), not a prefix for domestic calls."""
+    pairs = zip(found.e164.to_pylist(), found.cc.tolist(), strict=True)
+    return np.array([number is not None and number.startswith(f"+{cc}0") for number, cc in pairs], bool)
+
+
+CODES: Final = calling_codes()
+TWICE: Final = re.compile(rf"\A[ (]*+(?:\+|00)\D*+({'|'.join(CODES)})\D*+(?:00)?(?=\1)(.*)", re.DOTALL)
+
+
+def _said_once(texts: pa.Array) -> pa.Array:
+    """``+49 49171 ...`` and ``+49 0049 171 ...`` without the first 49; a text without such a pair becomes null."""
+    found = [TWICE.fullmatch(text) for text in texts.to_pylist()]
+    return pa.array([f"+{pair[2]}" if pair else None for pair in found], STRING)
+
+
+# whose plans have numbers that begin with a zero (by the metadata's general descriptions and examples)
+ZERO_KEPT: Final = frozenset(
+    "AC BF BJ BW BZ CG CI FJ GA ID IT JP KR MO NC NE NO QA RW SJ SM SZ TJ TO VA".split()  # noqa: SIM905
+)
+IDD: Final = "00 as plus"
+WITH_PLUS: Final = "with a plus"
+CODE_ONCE: Final = "calling code once"
+WITH_ZERO: Final = "zero restored"
+
+READINGS: Final = (
+    Reading(IDD, "IDD_00_READ", (DOUBLE_ZERO,), r"^[ (]*00[ )]*[1-9]", _replacing(r"^([ (]*)00", r"\1+"), "any"),
+    Reading(
+        WITH_ZERO,
+        "LEADING_ZERO_RESTORED",
+        (BARE,),
+        r"^[1-9][0-9]{5,13}$",
+        _replacing(r"^", "0"),
+        "as good",
+        regions=ZERO_KEPT,
+        keep=_zero_belongs,
+    ),
+    Reading(
+        "zero dropped",
+        "LEADING_ZERO_DROPPED",
+        (ZERO,),
+        r"^[ (]*0[ )]*3",
+        _replacing(r"^([ (]*)0", r"\1"),
+        "any",
+        regions=frozenset({"CO"}),
+    ),
+    Reading(
+        "without the 1 of Mexico",
+        "MX_1_DROPPED",
+        (PLUS,),
+        r"^\+ ?52[ .()\-]*1",
+        _replacing(r"^(\+ ?52[ .()\-]*)1", r"\1"),
+        "never",
+        repair="mx_1",
+    ),
+    Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), r"", _replacing(r"^[ ]*", "+"), "stronger", repair="lost_plus"),
+    Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), r"", _said_once, "as good"),
+)
+SECOND_SPELLING: Final = Reading("the other spelling", "", (), "", lambda texts: texts, "any")
+BY_NAME: Final = {reading.name: reading for reading in READINGS}
+
+
+def fronts(texts: pa.Array) -> npt.NDArray[np.uint8]:
+    """Return what each text begins with: a plus, one zero, two, another digit (bare), or something else.
+
+    Example:
+        >>> texts = pa.array(["+1", "01", "001", "1", "(01", None, ""], pa.large_string())
+        >>> fronts(texts).tolist()
+        [1, 2, 3, 4, 2, 0, 0]
+        >>> fronts(pa.array(["+", "0", " (0", "( 00", "(", "x"], pa.large_string())).tolist()
+        [1, 2, 2, 3, 0, 0]
+    """
+    _, offset_buffer, data_buffer = texts.buffers()
+    if data_buffer is None or not data_buffer.size:
+        return np.full(len(texts), OTHER, np.uint8)
+    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data_buffer, np.uint8)
+    at, end = offsets[:-1].copy(), offsets[1:]
+    found = KIND_OF_SIGN.take(data.take(at, mode="clip"))
+    wrapped = np.flatnonzero(found == WRAPPED)
+    while len(wrapped):
+        at[wrapped] += 1
+        wrapped = wrapped[at[wrapped] < end[wrapped]]
+        found[wrapped] = KIND_OF_SIGN.take(data.take(at[wrapped]))
+        wrapped = wrapped[found[wrapped] == WRAPPED]
+    found[(at >= end) | (found == WRAPPED)] = OTHER
+    again = np.flatnonzero((found == ZERO) & (at + 1 < end))
+    found[again[data.take(at[again] + 1) == ord("0")]] = DOUBLE_ZERO
+    if texts.null_count:
+        found[np.asarray(texts.is_null(), bool)] = OTHER
+    return found
+
+
+def _chosen(kinds: tuple[int, ...]) -> Mask:
+    return np.isin(np.arange(5), kinds)
+
+
+def _kind_of_sign() -> npt.NDArray[np.uint8]:
+    table = np.full(256, OTHER, np.uint8)
+    table[ord("+")], table[ord("0")], table[ord("1") : ord("9") + 1] = PLUS, ZERO, BARE
+    table[[ord(" "), ord("(")]] = WRAPPED
+    return table
+
+
+KIND_OF_SIGN: Final = _kind_of_sign()
+CHOSEN: Final = {reading.fronts: _chosen(reading.fronts) for reading in READINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A reading that was tried: its rows, their texts rewritten, the notes they would get, and the verdicts."""
+
+    reading: Reading
+    rows: Rows
+    text: pa.Array
+    notes: Bits
+    answers: Answers
+
+    def only(self, chosen: Mask) -> Trial:
+        if chosen.all():
+            return self
+        place = np.flatnonzero(chosen)
+        text = self.text.take(pa.array(place))
+        return Trial(self.reading, self.rows[chosen], text, self.notes[chosen], self.answers.take(place))
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A reading that is to be tried: its rows, their texts rewritten, and the notes they would get."""
+
+    reading: Reading
+    rows: Rows
+    text: pa.Array
+    notes: Bits
+
+
+def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
+    """Rewrite rows as one reading has them."""
+    text = reading.rewrite(work.text.take(pa.array(rows)))
+    if text.null_count:
+        can = np.asarray(text.is_valid())
+        rows, text = rows[can], text.filter(pa.array(can))
+    return Rewritten(reading, rows, text, work.notes[rows] | NOTE_BIT[reading.note])
+
+
+def attempt(work: Work, written: Sequence[Rewritten]) -> list[Trial]:
+    """Take the verdict on rewritten rows, all readings at once."""
+    if not written:
+        return []
+    ends = np.cumsum([len(it.rows) for it in written]).tolist()
+    regions = work.regions(np.concatenate([it.rows for it in written]))
+    found = answers.of(pa.concat_arrays([it.text for it in written]), regions)
+    stretches = [found.part(slice(end - len(it.rows), end)) for it, end in zip(written, ends, strict=True)]
+    return [Trial(it.reading, it.rows, it.text, it.notes, own) for it, own in zip(written, stretches, strict=True)]
+
+
+def good(trial: Trial) -> Trial:
+    """Return the part of a trial that is valid and belongs to this reading."""
+    fits = trial.answers.valid
+    if trial.reading.keep is not None:
+        fits = fits & trial.reading.keep(trial.answers)
+    return trial.only(fits)

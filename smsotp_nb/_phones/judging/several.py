@@ -1,0 +1,191 @@
+"""Cells with several numbers, and rows with the same one."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import phonenumbers
+
+from ..._calling.arguments import not_frame, not_series, refuse
+from ..._calling.words import in_our_words
+from ..._frames import AnyFrame, AnySeries, as_pandas
+from ..._pandas import STR, is_missing
+from ..._showing.text import is_whole
+from ...columns import require
+from ..cells import notes, repairs
+from ..cells import text as cells
+from .intake import take_in
+from .weighing import side_by_side
+
+SEVEN: Final = 7  # digits that a number has at least
+
+
+@in_our_words
+def explode(
+    frame: AnyFrame, column: str, *, region: str | None = None, default_region: str | None = None
+) -> pd.DataFrame:
+    """Give every number of a cell a row of its own; the other cells and the row's label are repeated.
+
+    Only cells with the problem MULTIPLE_NUMBERS are divided, and only if each piece has at least seven digits: the
+    shorthand ``4155550100/2`` is left alone, because its second number would be a guess. Two numbers with nothing but a
+    blank between them (``089 1234 089 1235``) can be told only by the plan of their country: name it, or the column
+    ``region`` of countries, as in ``normalize``.
+
+    Example:
+        >>> frame = pd.DataFrame({"name": ["Ada", "Bob"], "phone": ["+14155550100", "0491570156 / 0491570157"]})
+        >>> explode(frame, "phone")["phone"].tolist()
+        ['+14155550100', '0491570156', '0491570157']
+        >>> frame = pd.DataFrame({"phone": ["089 1234 089 1235"]})
+        >>> explode(frame, "phone", default_region="DE")["phone"].tolist()
+        ['089 1234', '089 1235']
+    """
+    people: pd.DataFrame = as_pandas(frame)
+    refuse(not_frame("frame", people))
+    require(column, people.columns)
+    if region is not None:
+        require(region, people.columns, where="region=")
+    text = cells.read(people[column]).text
+    halves = _halves(people[column], None if region is None else people[region], default_region)
+    parts = [_numbers(cell) or halves.get(row, []) for row, cell in enumerate(text.fillna(""))]
+    rows = np.repeat(np.arange(len(people)), [max(len(found), 1) for found in parts])
+    divided = [number for found, cell in zip(parts, people[column], strict=True) for number in found or [cell]]
+    exploded = people.iloc[rows].copy()
+    exploded[column] = pd.Series(divided, index=exploded.index, dtype=object if len(rows) == len(people) else STR)
+    return exploded if len(rows) > len(people) else people.copy()
+
+
+def _halves(column: pd.Series, region: pd.Series | None, default_region: str | None) -> dict[int, list[str]]:
+    """Return the two numbers of each cell that can be divided at a blank in one way only, by row."""
+    work = take_in(column, region, default_region).part(slice(0, len(column)))
+    ways: dict[int, list[str]] = {}
+    for row, *numbers in side_by_side(work, np.flatnonzero(work.open())):
+        ways[row] = [*ways.get(row, []), *numbers]
+    return {row: numbers for row, numbers in ways.items() if len(numbers) == 2 and min(map(_digits, numbers)) >= SEVEN}
+
+
+def _digits(text: str) -> int:
+    return sum(map(str.isdigit, text))
+
+
+def _numbers(cell: str) -> list[str]:
+    if repairs.clean(cell).problem != "MULTIPLE_NUMBERS" or notes.of_all_numbers(cell):
+        return []
+    found = repairs.pieces(cell)
+    whole = all(_digits(piece) >= SEVEN for piece in found)
+    return found if whole and len(found) > 1 else []
+
+
+# phonenumbers holds the digit that some countries put before a mobile number which is called from abroad (+54 9 11 ...
+# and +54 11 ... ring one phone). Mexico's, which it held before, went out of use in 2019; lists have it still.
+_MOBILE_DIGITS = {
+    code: digit
+    for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE
+    if (digit := phonenumbers.country_mobile_token(code))
+} | {52: "1"}
+
+
+@lru_cache
+def _mobile_beginnings() -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Return how numbers with a mobile digit begin: how without it, and how many digits may follow."""
+    found = {}
+    for code, digit in _MOBILE_DIGITS.items():
+        plan = phonenumbers.PhoneMetadata.metadata_for_region(phonenumbers.region_code_for_country_code(code))
+        lengths = plan.general_desc.possible_length if plan and plan.general_desc else ()
+        found[f"+{code}{digit}"] = f"+{code}", tuple(lengths)
+    return found
+
+
+@in_our_words
+def one_phone(to: AnySeries) -> pd.Series:
+    """Return E.164 numbers in a form in which two numbers that ring the same phone are equal.
+
+    Use it only to compare: the result is not necessarily the number to text.
+
+    Example:
+        >>> one_phone(pd.Series(["+5491123456789", "+541123456789", "+14155550100", None], dtype="str")).tolist()
+        ['+541123456789', '+541123456789', '+14155550100', nan]
+    """
+    numbers: pd.Series = as_pandas(to)
+    refuse(_not_numbers(numbers))
+    text = numbers.astype(STR)
+    mine = text.str.startswith(tuple(_mobile_beginnings()), na=False).to_numpy(bool)
+    if not mine.any():
+        return numbers
+    alike = text.to_numpy(object, copy=True)
+    alike[mine] = [_without_mobile_digit(number) for number in alike[mine]]
+    found: pd.Series = pd.Series(alike, index=numbers.index, name=numbers.name, dtype=STR)
+    return found
+
+
+def one_phone_digits(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return `one_phone` of E.164 numbers without their plus, as integers.
+
+    Example:
+        >>> one_phone_digits(np.array([5491123456789, 541123456789, 14155550100])).tolist()
+        [541123456789, 541123456789, 14155550100]
+    """
+    found = numbers
+    for begins, (without, lengths) in _mobile_beginnings().items():
+        for length in lengths:
+            mine = numbers // 10**length == int(begins[1:])
+            if mine.any():
+                found = np.where(mine, int(without[1:]) * 10**length + numbers % 10**length, found)
+    return found
+
+
+def spellings(number: int) -> list[int]:
+    """Return all numbers that `one_phone_digits` takes for this one.
+
+    Example:
+        >>> spellings(541123456789), spellings(14155550100)
+        ([541123456789, 5491123456789], [14155550100])
+    """
+    written = f"+{number}"
+    found = [number]
+    for begins, (without, lengths) in _mobile_beginnings().items():
+        rest = written.removeprefix(without)
+        if rest != written and len(rest) in lengths:
+            found.append(int(begins[1:] + rest))
+    return found
+
+
+def _not_numbers(to: pd.Series) -> str | None:
+    """Report a column that does not hold E.164 numbers; missing ones are fine."""
+    wrong = not_series("to", to, example="phones.normalize(numbers)['to']")
+    if wrong or isinstance(to.dtype, pd.StringDtype):
+        return wrong
+    if all(is_missing(number) or (isinstance(number, str) and is_whole(number)) for number in to.array):
+        return None
+    return f"to must hold E.164 numbers as text, got {to.dtype}; take the column 'to' of phones.normalize"
+
+
+def _without_mobile_digit(number: str) -> str:
+    for begins, (without, lengths) in _mobile_beginnings().items():
+        rest = number.removeprefix(begins)
+        if rest != number and len(rest) in lengths:
+            return without + rest
+    return number
+
+
+@in_our_words
+def duplicates(to: AnySeries) -> pd.Series:
+    """Return, for each row that repeats an earlier phone, the label of the first row that has it; otherwise missing.
+
+    Two numbers that ring the same phone, such as +54 9 11 ... and +54 11 ..., count as a repetition.
+
+    Example:
+        >>> to = pd.Series(["+14155550100", None, "+14155550100"], index=["a", "b", "c"], dtype="str")
+        >>> duplicates(to).tolist()
+        [nan, nan, 'a']
+    """
+    to = as_pandas(to)
+    refuse(_not_numbers(to))
+    which, _ = pd.factorize(one_phone(to), use_na_sentinel=True)
+    first = pd.Series(np.arange(len(to))).groupby(which).transform("min").to_numpy()
+    repeats = (which >= 0) & (first != np.arange(len(to)))
+    labels = pd.Series(np.where(repeats, to.index.to_numpy(dtype=object)[first], np.nan), index=to.index)
+    return labels.infer_objects()
