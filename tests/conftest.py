@@ -13,9 +13,7 @@ import pytest
 from support.sampling import Sample, leave_out
 from support.servers import Server, ledger_of, need_server
 
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Client, Ledger, Sandbox
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
 

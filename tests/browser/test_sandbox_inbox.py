@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Sandbox
 from smsotp_nb.errors import SmsOtpWarning
 
 from .conftest import WAIT, Browser, axe_findings, cut_texts

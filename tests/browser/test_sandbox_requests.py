@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Sandbox
 
 from .conftest import Browser, axe_findings, cut_texts
 

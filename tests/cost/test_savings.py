@@ -9,11 +9,9 @@ import pandas as pd
 import pytest
 import smsutil
 
+from smsotp_nb import Client, Ledger, cost, parts, rates
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb import cost, parts, rates
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
 from smsotp_nb._phones import countries
 from smsotp_nb.errors import UsageError
 

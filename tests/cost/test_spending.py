@@ -8,11 +8,9 @@ import pandas as pd
 import pytest
 from support.ledger_rows import by_row
 
+from smsotp_nb import Client, Ledger, cost
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb import cost
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
 from smsotp_nb._ledger.reading.frames import spending as summing
 from smsotp_nb._ledger.rows import kept_columns as kept
 from smsotp_nb._phones import countries

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import People, Policy, Sandbox, cost, plan, send
-from smsotp_nb._ledger import Campaign, Ledger, listed
+from smsotp_nb import Ledger, People, Policy, Sandbox, cost, plan, send
+from smsotp_nb._ledger import Campaign, listed
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.sending import holds
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError

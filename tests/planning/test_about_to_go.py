@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from smsotp_nb import People, plan
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, People, plan
 from smsotp_nb._planning.overview import about_to_go
 
 PEOPLE = pd.DataFrame({"phone": ["+12025550123", "+12025550124", "+12025550125"]})

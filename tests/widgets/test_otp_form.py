@@ -17,10 +17,8 @@ import ipywidgets
 import pandas as pd
 import pytest
 
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb._phones import countries
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb._widgets.otp.steps import OtpSteps, number_hint
 from smsotp_nb._widgets.otp.words import Known, lines, no_match
