@@ -19,6 +19,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,8 @@ class Browser:
         """Return the page in which JupyterLab runs: to load it takes longer than most of what is done in it."""
         if self.lab_page is None:
             self.lab_page = self.context.new_page()
+            # Ten times a second in place of once for each picture that is drawn: what looks through a page costs less.
+            self.lab_page.wait_for_function = partial(self.lab_page.wait_for_function, polling=100)
             self.lab_page.on("pageerror", lambda error: self.thrown.append(f"{error}\n{error.stack}"))
         return self.lab_page
 
