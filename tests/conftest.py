@@ -60,9 +60,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--sample-seed", default=today, metavar="TEXT", help="chooses the rows of samples (default: today)")
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    how_much = "all rows" if config.option.exhaustive else f"--sample-seed={config.option.sample_seed}"
-    return f"tables: {how_much}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if terminalreporter.stats.get("failed") and not config.option.exhaustive:
+        terminalreporter.line(f"The same rows of samples are taken with --sample-seed={config.option.sample_seed}")
 
 
 def pytest_collection_finish() -> None:
