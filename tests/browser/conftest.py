@@ -211,6 +211,19 @@ class Browser:
     thrown: list[str] = field(default_factory=list)
     lab_page: Any = None
 
+    @contextmanager
+    def visiting(self, url: str) -> Iterator[Any]:
+        """Show an address in a page of its own; no request may leave loopback, and no script may throw."""
+        page = self.context.new_page()
+        thrown: list[str] = []
+        page.on("pageerror", lambda error: thrown.append(str(error)))
+        self.strayed.clear()
+        page.goto(url)
+        yield page
+        page.close()
+        assert self.strayed == []
+        assert thrown == []
+
     def page_of_lab(self) -> Any:
         """Return the page in which JupyterLab runs: to load it takes longer than most of what is done in it."""
         if self.lab_page is None:
