@@ -1,0 +1,1 @@
+"""The form that cleans a phone list."""
