@@ -318,7 +318,7 @@ def number_hint(typed: str) -> tuple[Notice, str]:
         return Notice("International format: a plus, the calling code, the number."), ""
     if not typed.startswith(("+", "+")):
         return Notice("Start with a plus and the calling code, such as +1.", "warn"), ""
-    found = lookup.one(typed)
+    found = lookup.look_up(typed)
     if not found.e164:
         return Notice("Not a complete number yet.", "warn"), ""
     place = lookup.country_name(found.iso) if found.iso else f"calling code {found.cc}"
