@@ -72,9 +72,16 @@ IN_KERNEL = """async code => {
 }"""
 LAB_RUNS = "() => !!window.jupyterapp"
 PATH = "() => window.jupyterapp.shell.currentWidget.context.path"
-ERRORS = """() => Array.from(document.querySelectorAll(
-  '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
-)).map(output => output.innerText).join('\\n').slice(-3000)"""
+# What a press raises in the kernel stands in no cell.
+LISTEN = """() => {
+  window.complaints = [];
+  window.jupyterapp.shell.currentWidget.sessionContext.iopubMessage.connect((_, message) => {
+    const said = message.content;
+    if (message.header.msg_type === 'error') window.complaints.push(said.traceback.join('\\n'));
+    if (said.name === 'stderr') window.complaints.push(said.text);
+  });
+}"""
+ERRORS = "() => (window.complaints ?? []).join('\\n').slice(-3000)"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -277,6 +284,7 @@ class Notebook:
         else:
             self.page.evaluate(OPEN, path)
         self.page.wait_for_function(READY, arg=path)
+        self.page.evaluate(LISTEN)
         return self
 
     def run_all(self) -> Notebook:
