@@ -28,7 +28,7 @@ OLDEST_READY := $(OLDEST)/.ready
 LEFT_OUT := browser documents/test_site.py typed engines kills settings cards templates parts \
 	house/test_patterns.py house/test_layers.py \
 	$(patsubst tests/%,%,$(filter-out %/test_facade.py,$(wildcard tests/sandbox/test_*.py)))
-OLDEST_ROWS := 5
+OLDEST_ROWS := 3
 
 # The tests run in this many processes, the tests of a file in one of them, the longest files first.
 WORKERS ?= 3
