@@ -28,7 +28,7 @@ OLDEST_READY := $(OLDEST)/.ready
 LEFT_OUT := browser documents/test_site.py typed engines kills settings cards templates parts \
 	house/test_patterns.py house/test_layers.py \
 	$(patsubst tests/%,%,$(filter-out %/test_facade.py,$(wildcard tests/sandbox/test_*.py)))
-OLDEST_ROWS := 5
+OLDEST_ROWS := 3
 
 # The tests run in this many processes, the tests of a file in one of them, the longest files first.
 WORKERS ?= 3
@@ -38,7 +38,7 @@ QUICK := not slow and not browser and not notebook and not on_server
 # Benchmarks are checked for what has moved or changed its arguments.
 LOOSE := arg-type no-any-return type-arg unused-ignore
 
-.PHONY: demo test quick exhaustive test-oldest check lint types-package types-user types-benchmarks docs
+.PHONY: demo test quick exhaustive test-oldest check lint types types-benchmarks docs
 .PHONY: sbom lab format clean
 
 demo: $(READY)
@@ -58,7 +58,7 @@ test-oldest: $(OLDEST_READY)
 	$(OLDEST)/bin/python $(PYTEST) -m "$(QUICK)" --at-most=$(OLDEST_ROWS) $(LEFT_OUT:%=--ignore=tests/%) $(PYTEST_ARGS)
 
 # Its parts can run beside each other: make -j2 check
-check: lint types-package types-user types-benchmarks docs
+check: types types-benchmarks docs lint
 
 lint: $(TEST_READY)
 	$(BIN)/ruff check .
@@ -66,19 +66,17 @@ lint: $(TEST_READY)
 	$(BIN)/codespell
 	$(BIN)/python -m pip check
 
-types-package: $(TEST_READY)
+types: $(TEST_READY)
 	$(BIN)/mypy
-
-# One after the other in a cache of their own: other options than the package's would make its cache worthless.
-types-user: $(TEST_READY)
-	$(BIN)/mypy --cache-dir=.mypy_cache/user --strict tests/typed/user_code.py
+	$(BIN)/mypy --strict tests/typed/user_code.py
 	$(BIN)/basedpyright
 
+# In a cache of its own, as it reads the package with other options.
 types-benchmarks: $(TEST_READY)
 	MYPYPATH=tests:sample_data $(BIN)/mypy --cache-dir=.mypy_cache/benchmarks $(LOOSE:%=--disable-error-code=%) benchmarks
 
 docs: $(TEST_READY)
-	NO_MKDOCS_2_WARNING=1 PYTHONPATH=tests/documents/no_network $(BIN)/python -m mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=$(CURDIR)/tests/documents/no_network $(BIN)/python -m mkdocs build --quiet --strict
 
 sbom: $(TEST_READY)
 	$(PYTHON) -m venv --clear $(VENV)-sbom

@@ -13,9 +13,7 @@ import pytest
 from support.sampling import Sample, leave_out
 from support.servers import Server, ledger_of, need_server
 
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Client, Ledger, Sandbox
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost", ""}
 
@@ -31,7 +29,11 @@ LONGEST_FIRST = (
     "browser/test_otp_form.py",
     "browser/test_cleaner_and_cards.py",
     "browser/test_sandbox_inbox.py",
+    "documents/test_cost_notebook.py",
     "documents/test_site.py",
+    "engines/test_snippets.py",
+    "kills/test_random_kills.py",
+    "kills/test_interrupts.py",
     "ledger/test_damage.py",
     "phones/test_exact.py",
     "house/test_every_wrong_call.py",
@@ -42,7 +44,10 @@ LONGEST_FIRST = (
     "ledger/test_ledger.py",
     "house/test_layers.py",
     "widgets/test_campaign_reading.py",
+    "widgets/test_campaign_form.py",
     "cost/test_packed_sums.py",
+    "secrecy/test_tables.py",
+    "people/test_mentions.py",
 )
 
 
@@ -55,9 +60,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--sample-seed", default=today, metavar="TEXT", help="chooses the rows of samples (default: today)")
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    how_much = "all rows" if config.option.exhaustive else f"--sample-seed={config.option.sample_seed}"
-    return f"tables: {how_much}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if terminalreporter.stats.get("failed") and not config.option.exhaustive:
+        terminalreporter.line(f"The same rows of samples are taken with --sample-seed={config.option.sample_seed}")
 
 
 def pytest_collection_finish() -> None:

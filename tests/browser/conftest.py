@@ -19,6 +19,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,16 @@ IN_KERNEL = """async code => {
 }"""
 LAB_RUNS = "() => !!window.jupyterapp"
 PATH = "() => window.jupyterapp.shell.currentWidget.context.path"
-ERRORS = """() => Array.from(document.querySelectorAll(
-  '[data-mime-type="application/vnd.jupyter.stderr"], [data-mime-type="application/vnd.jupyter.error"]'
-)).map(output => output.innerText).join('\\n').slice(-3000)"""
+# What a press raises in the kernel stands in no cell.
+LISTEN = """() => {
+  window.complaints = [];
+  window.jupyterapp.shell.currentWidget.sessionContext.iopubMessage.connect((_, message) => {
+    const said = message.content;
+    if (message.header.msg_type === 'error') window.complaints.push(said.traceback.join('\\n'));
+    if (said.name === 'stderr') window.complaints.push(said.text);
+  });
+}"""
+ERRORS = "() => (window.complaints ?? []).join('\\n').slice(-3000)"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -210,10 +218,25 @@ class Browser:
     thrown: list[str] = field(default_factory=list)
     lab_page: Any = None
 
+    @contextmanager
+    def visiting(self, url: str) -> Iterator[Any]:
+        """Show an address in a page of its own; no request may leave loopback, and no script may throw."""
+        page = self.context.new_page()
+        thrown: list[str] = []
+        page.on("pageerror", lambda error: thrown.append(str(error)))
+        self.strayed.clear()
+        page.goto(url)
+        yield page
+        page.close()
+        assert self.strayed == []
+        assert thrown == []
+
     def page_of_lab(self) -> Any:
         """Return the page in which JupyterLab runs: to load it takes longer than most of what is done in it."""
         if self.lab_page is None:
             self.lab_page = self.context.new_page()
+            # Ten times a second in place of once for each picture that is drawn: what looks through a page costs less.
+            self.lab_page.wait_for_function = partial(self.lab_page.wait_for_function, polling=100)
             self.lab_page.on("pageerror", lambda error: self.thrown.append(f"{error}\n{error.stack}"))
         return self.lab_page
 
@@ -261,6 +284,7 @@ class Notebook:
         else:
             self.page.evaluate(OPEN, path)
         self.page.wait_for_function(READY, arg=path)
+        self.page.evaluate(LISTEN)
         return self
 
     def run_all(self) -> Notebook:

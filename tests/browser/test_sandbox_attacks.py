@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Sandbox
 
 from .conftest import WAIT, Browser
 from .test_sandbox_inbox import US, post

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Sandbox
 from smsotp_nb.errors import SmsOtpWarning
 
 from .conftest import WAIT, Browser, axe_findings, cut_texts
@@ -44,16 +44,9 @@ def fill(box: Sandbox) -> None:
 @pytest.fixture
 def page(browser: Browser, box: Sandbox) -> Iterator[Any]:
     fill(box)
-    opened = browser.context.new_page()
-    thrown: list[str] = []
-    opened.on("pageerror", lambda error: thrown.append(str(error)))
-    browser.strayed.clear()
-    opened.goto(box.url)
-    opened.locator("#live.on").wait_for()
-    yield opened
-    opened.close()
-    assert browser.strayed == []
-    assert thrown == []
+    with browser.visiting(box.url) as opened:
+        opened.locator("#live.on").wait_for()
+        yield opened
 
 
 def numbers(page: Any) -> list[str]:
@@ -225,12 +218,10 @@ def test_of_many_messages_the_latest_are_listed_and_all_are_searched(browser: Br
     with Sandbox(balance=10**6) as box:
         for number in range(20):
             post(box, "sms.message.send", to=[US, FR] * 50, text=f"Round {number} of the soak")
-        page = browser.context.new_page()
-        page.goto(box.url)
-        page.locator("#list li").nth(99).wait_for()
-        page.locator("#search").fill("Round 7 of")
-        page.locator("#list .said", has_text="Round 7 of the soak").first.wait_for()
-        page.close()
+        with browser.visiting(box.url) as page:
+            page.locator("#list li").nth(99).wait_for()
+            page.locator("#search").fill("Round 7 of")
+            page.locator("#list .said", has_text="Round 7 of the soak").first.wait_for()
 
 
 # beyond this machine

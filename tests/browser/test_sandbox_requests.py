@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Sandbox
 
 from .conftest import Browser, axe_findings, cut_texts
 
@@ -36,22 +36,10 @@ def fill(box: Sandbox) -> None:
     post(box, "otp.verify", to=FR, code="000000")
 
 
-def opened(browser: Browser, box: Sandbox) -> Iterator[Any]:
-    page = browser.context.new_page()
-    thrown: list[str] = []
-    page.on("pageerror", lambda error: thrown.append(str(error)))
-    browser.strayed.clear()
-    page.goto(box.url)
-    yield page
-    page.close()
-    assert browser.strayed == []
-    assert thrown == []
-
-
 @pytest.fixture
 def page(browser: Browser, box: Sandbox) -> Iterator[Any]:
     fill(box)
-    for page in opened(browser, box):
+    with browser.visiting(box.url) as page:
         page.locator("#live.on").wait_for()
         yield page
 

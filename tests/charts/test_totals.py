@@ -18,13 +18,10 @@ from support.ledger_rows import by_row
 from support.phone_lists import example
 from support.sending import sent
 
-from smsotp_nb import charts, cost
+from smsotp_nb import Ledger, Sandbox, charts, cost, plan
 from smsotp_nb._cards import Card
-from smsotp_nb._ledger import Ledger
 from smsotp_nb._ledger.rows.tables import ACCEPTED
 from smsotp_nb._phones import countries
-from smsotp_nb._planning import plan
-from smsotp_nb._sandbox import Sandbox
 
 FEW = ["US", "DE", "FR", "IN", "NG"]
 MANY = [region for region in sorted(countries.countries()) if region not in ("BV", "TF")][::5][:40]

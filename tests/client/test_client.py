@@ -22,9 +22,9 @@ from smsotp_nb._client import Gate, Patience
 from smsotp_nb._client.meaning import Scrubber, retry_after, success
 from smsotp_nb._client.transport import RawReply
 from smsotp_nb._moments import utc_now
-from smsotp_nb._sandbox import Rules
 from smsotp_nb._wire import Body, MessageRecord, OtpReply
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled, UsageError
+from smsotp_nb.sandbox import Rules
 
 URL = "https://sms.example/"
 ANN = "+12025550123"

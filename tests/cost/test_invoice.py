@@ -9,11 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import Sandbox, cost, plan, send
-from smsotp_nb._client import Client
+from smsotp_nb import Client, Ledger, Sandbox, cost, plan, send
 from smsotp_nb._cost.invoice_lines import lines_of
 from smsotp_nb._dates import Written
-from smsotp_nb._ledger import Campaign, Ledger
+from smsotp_nb._ledger import Campaign
 from smsotp_nb._wire import mask
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 

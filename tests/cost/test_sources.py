@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 from support.sending import sent
 
-from smsotp_nb import Sandbox, cost
+from smsotp_nb import Ledger, Sandbox, cost, plan
 from smsotp_nb._cost.sources import Source
-from smsotp_nb._ledger import Campaign, Ledger
-from smsotp_nb._planning import plan
+from smsotp_nb._ledger import Campaign
 from smsotp_nb.errors import LedgerError, UsageError
 
 NUMBERS = ["+12025550123", "+12025550147", "+33199001000", "+4915199000100"]

@@ -12,8 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Sandbox, cost, parts, plan, send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, Sandbox, cost, parts, plan, send
 from smsotp_nb._parts.packing import GSM, GSM_EXTENSION
 from smsotp_nb.errors import UsageError
 

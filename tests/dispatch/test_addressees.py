@@ -11,12 +11,9 @@ import pytest
 from kills.people import numbers
 from support.sending import sent
 
-from smsotp_nb._client import Client
+from smsotp_nb import Client, Ledger, Plan, Sandbox, plan
 from smsotp_nb._dispatch import addressees
 from smsotp_nb._dispatch.addressees import Addressees
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._planning import Plan, plan
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import LedgerError
 
 STRANGER = "+12025550199"

@@ -13,9 +13,9 @@ from kills.service import Service
 from support.sending import sent as quietly_sent
 from support.sending import status
 
+from smsotp_nb import Ledger, Plan, plan
 from smsotp_nb._dispatch import guards
-from smsotp_nb._ledger import Claim, Ledger
-from smsotp_nb._planning import Plan, plan
+from smsotp_nb._ledger import Claim
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import UsageError
 

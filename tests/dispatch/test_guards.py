@@ -16,11 +16,8 @@ import pytest
 from kills import service as scripted
 from kills.service import Post, Service
 
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import guards, preflight, send
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._planning import Plan, plan
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Client, Ledger, Plan, Sandbox, plan, preflight, send
+from smsotp_nb._dispatch import guards
 from smsotp_nb._wire import Body
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
 from smsotp_nb.results import Progress

@@ -14,14 +14,10 @@ from kills.people import numbers, plan_of
 from kills.service import STRANGER, Post, Service
 from support.sending import sent, status
 
-from smsotp_nb import cost, results
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import send, send_test
+from smsotp_nb import Client, Ledger, Plan, Sandbox, cost, plan, results, send, send_test
 from smsotp_nb._dispatch.crew import Crew
 from smsotp_nb._dispatch.guards import QuietHours
-from smsotp_nb._ledger import Ledger, Run, Wanted
-from smsotp_nb._planning import Plan, plan
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb._ledger import Run, Wanted
 from smsotp_nb.errors import CampaignHeld, CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
 from smsotp_nb.results import Progress
 from smsotp_nb.settings import Settings

@@ -11,8 +11,7 @@ import pytest
 from kills.people import plan_of
 from support.servers import Server
 
-from smsotp_nb import Ledger, Sandbox, send
-from smsotp_nb._client import Client
+from smsotp_nb import Client, Ledger, Sandbox, send
 from smsotp_nb._dispatch import pacing
 from smsotp_nb._ledger import Run
 from smsotp_nb.errors import CampaignIncomplete, SmsOtpWarning

@@ -15,11 +15,9 @@ from kills.people import numbers, plan_of
 from kills.service import Post, Service
 from support.sending import sent, status
 
-from smsotp_nb._dispatch import send
+from smsotp_nb import Ledger, plan, send
 from smsotp_nb._dispatch.guards import QuietHours
 from smsotp_nb._dispatch.pacing import Pacer
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._planning import plan
 from smsotp_nb.errors import SmsOtpWarning
 
 ALWAYS = ("21:00", "20:59")  # quiet hours; the tests say of each number whether it is silent

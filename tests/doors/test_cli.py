@@ -22,9 +22,9 @@ import pytest
 from kills.people import plan_of
 from support.servers import Server
 
+from smsotp_nb import Ledger
 from smsotp_nb import _cli as cli
 from smsotp_nb._cli.demo import DEMO_CAMPAIGN
-from smsotp_nb._ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import smsotp_nb as sms
+from smsotp_nb import Ledger
 from smsotp_nb import _cli as cli
-from smsotp_nb._ledger import Ledger
 
 NUMBERS = [f"+120255501{n:02}" for n in range(6)]
 STOPS = """\

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import smsotp_nb as sms
-from smsotp_nb._widgets.cleaner.form import PhoneCleaner
 from smsotp_nb.errors import UsageError
+from smsotp_nb.widgets import PhoneCleaner
 
 PEOPLE = pd.DataFrame({"phone": ["+1 202 555 0123"], "country": ["US"]})
 RESULTS = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"], "segment": ["a"]})

@@ -30,7 +30,7 @@ def _holds(opened: ast.expr) -> bool:
     return isinstance(opened, ast.Call) and isinstance(opened.func, ast.Attribute) and opened.func.attr in HOLDING
 
 
-@pytest.mark.parametrize("path", sorted(LEDGER.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(LEDGER.rglob("*.py")), ids=lambda path: str(path.relative_to(LEDGER)))
 def test_no_generator_of_the_ledger_holds_its_lock_while_it_waits(path: Path) -> None:
     assert held_over_a_yield(path.read_text(encoding="utf-8")) == []
 

@@ -19,11 +19,10 @@ from support.cpu_time import at_most
 from support.tables import table
 
 import smsotp_nb as sms
+from smsotp_nb import Ledger, charts, cost, results
 from smsotp_nb import _cards as cards
 from smsotp_nb import _services as services
-from smsotp_nb import charts, cost, results
 from smsotp_nb._client.meaning import Scrubber
-from smsotp_nb._ledger import Ledger
 from smsotp_nb._pandas import STR
 from smsotp_nb._phones.judging import weighing
 from smsotp_nb._showing.text import visible

@@ -25,11 +25,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger, opening
+from smsotp_nb import Ledger, Plan, Sandbox, send
+from smsotp_nb._ledger import opening
 from smsotp_nb._ledger.file.locks import Anchor
-from smsotp_nb._planning import Plan
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 from smsotp_nb.results import Progress
 

@@ -26,11 +26,7 @@ from unittest import mock
 
 import pandas as pd
 
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._people import People
-from smsotp_nb._planning import Plan
+from smsotp_nb import Client, Ledger, People, Plan, send
 from smsotp_nb.errors import SmsOtpWarning
 
 from .child import fork

@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._sandbox import Sandbox, server
+from smsotp_nb import Ledger, Sandbox
+from smsotp_nb._sandbox import server
 
 from .child import fork
 

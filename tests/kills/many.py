@@ -17,10 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._planning import Plan
+from smsotp_nb import Client, Ledger, Plan, send
 from smsotp_nb.errors import CampaignHeld, SmsOtpWarning
 from smsotp_nb.results import STATES
 

@@ -6,10 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._people import People
-from smsotp_nb._planning import Plan, plan
-from smsotp_nb._policy import Policy
+from smsotp_nb import Ledger, People, Plan, Policy, plan
 
 # Area codes of the United States in which 555-0100 to 555-0199 are valid and nobody's; 907 is special in the sandbox.
 AREAS = (

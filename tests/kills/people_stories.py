@@ -27,13 +27,8 @@ from unittest import mock
 import pandas as pd
 import psycopg
 
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, People, Plan, Policy, Sandbox, plan, send
 from smsotp_nb._ledger.sending.holds import Holds
-from smsotp_nb._people import People
-from smsotp_nb._planning import Plan, plan
-from smsotp_nb._policy import Policy
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, PlanChanged, SmsOtpWarning, UsageError
 
 from .child import Child, fork

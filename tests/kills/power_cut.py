@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger
 from smsotp_nb.errors import LedgerError
 
 from .child import fork

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from smsotp_nb._client import Client, Patience
+from smsotp_nb import Client
+from smsotp_nb._client import Patience
 from smsotp_nb.settings import Settings
 
 # Fates of a post in which the service accepted it, and those in which the client may know that it did not.

@@ -21,13 +21,11 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from smsotp_nb._client import Client, Patience
-from smsotp_nb._dispatch import send
+from smsotp_nb import Client, Ledger, Plan, send
+from smsotp_nb._client import Patience
 from smsotp_nb._dispatch.pacing import Pacer
-from smsotp_nb._ledger import Ledger
 from smsotp_nb._ledger.file.store import Store
 from smsotp_nb._ledger.server.store import ServerStore
-from smsotp_nb._planning import Plan
 from smsotp_nb.errors import PlanChanged, SmsOtpWarning
 from smsotp_nb.results import Progress
 

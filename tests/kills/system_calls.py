@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from smsotp_nb._client import Client
+from smsotp_nb import Client
 from smsotp_nb.results import Progress
 
 from .child import Child, fork, stop_here

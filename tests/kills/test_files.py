@@ -16,4 +16,4 @@ def test_copies_restores_moves_forks_and_readers_at_random_text_nobody_twice() -
 
 @pytest.mark.slow
 def test_a_ledger_that_believes_every_file_texts_people_twice() -> None:
-    assert run(12, careless="every file believed").duplicates > 0
+    assert any(run(2, seed=seed, careless="every file believed").duplicates for seed in range(6))

@@ -10,8 +10,7 @@ from unittest import mock
 import pytest
 from support.servers import Server
 
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, send
 from smsotp_nb._ledger.file.last_seen import Marks
 from smsotp_nb._ledger.file.locks import Anchor
 from smsotp_nb._ledger.file.one_runner import RunLock

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from support.servers import Server
 
@@ -18,7 +20,7 @@ def test_kills_at_random_moments_text_nobody_twice_and_lose_nobody() -> None:
 
 @pytest.mark.slow
 def test_the_same_kills_find_the_ledger_that_records_after_the_fact() -> None:
-    assert run(15, careless="intents after the fact").duplicates > 0
+    assert any(run(5, seed=seed, careless="intents after the fact").duplicates for seed in range(6))
 
 
 @pytest.mark.slow
@@ -29,5 +31,5 @@ def test_kills_of_a_team_text_nobody_twice_and_lose_nobody(server: Server) -> No
 
 @pytest.mark.slow
 def test_the_same_kills_of_a_team_find_the_ledger_that_records_after_the_fact(server: Server) -> None:
-    found = run(30, rows=120, careless="intents after the fact", database=server.database)
-    assert found.duplicates > 0
+    careless = partial(run, 6, rows=120, careless="intents after the fact", database=server.database)
+    assert any(careless(seed=seed).duplicates for seed in range(8))

@@ -13,12 +13,10 @@ from unittest import mock
 
 import psycopg
 
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Claim, Ledger, Run, Wanted
+from smsotp_nb import Ledger, Plan, Sandbox, send
+from smsotp_nb._ledger import Claim, Run, Wanted
 from smsotp_nb._ledger.file.store import Store
 from smsotp_nb._ledger.rows.tables import PLANNED
-from smsotp_nb._planning import Plan
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import SmsOtpWarning
 from smsotp_nb.results import Progress
 

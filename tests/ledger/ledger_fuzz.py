@@ -30,12 +30,8 @@ from typing import Any
 import pandas as pd
 from ipywidgets import Widget
 
-from smsotp_nb import _cli, cost
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Campaign, Ledger, listed, refusals, snapshot_of
-from smsotp_nb._people import People
-from smsotp_nb._planning import Plan, plan
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Ledger, People, Plan, Sandbox, _cli, cost, plan, send
+from smsotp_nb._ledger import Campaign, listed, refusals, snapshot_of
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignsPage
 from tests.support.cpu_time import TooSlow, at_most

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from kills.people import plan_of
 
-from smsotp_nb import Sandbox, Settings
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ending, Ledger
+from smsotp_nb import Client, Ledger, Sandbox, Settings, send
+from smsotp_nb._ledger import Ending
 from smsotp_nb._services import address, name_key
 from smsotp_nb.errors import LedgerError, UsageError
 

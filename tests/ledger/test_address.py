@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger
 from smsotp_nb._ledger.server.address import read_address
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.settings import Secret

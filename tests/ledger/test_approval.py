@@ -7,13 +7,8 @@ from collections.abc import Callable
 import pytest
 from kills.people import numbers, plan_of
 
-from smsotp_nb import preflight, send_test
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Client, Ledger, Plan, Sandbox, preflight, send, send_test
 from smsotp_nb._ledger.rows import audit
-from smsotp_nb._planning import Plan
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignIncomplete, UsageError
 
 pytestmark = pytest.mark.both_ledgers

@@ -7,9 +7,7 @@ import pytest
 from kills.people import numbers, plan_of
 from support.servers import stored
 
-from smsotp_nb import Client, People
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Client, Ledger, People, send
 from smsotp_nb._ledger.rows import audit
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb.errors import CampaignHeld, LedgerError, UsageError

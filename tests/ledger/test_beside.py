@@ -15,9 +15,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import plan, send
-from smsotp_nb._ledger import Ledger, opening
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Ledger, Sandbox, plan, send
+from smsotp_nb._ledger import opening
 from smsotp_nb._widgets.campaign.drafts import Drafts
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.settings import state_folder

@@ -10,12 +10,11 @@ import pytest
 from kills.people import numbers
 from support.ledger_rows import by_row
 
-from smsotp_nb import cost
-from smsotp_nb._ledger import Claim, Ending, Ledger, Run
+from smsotp_nb import Ledger, Plan, cost, plan
+from smsotp_nb._ledger import Claim, Ending, Run
 from smsotp_nb._ledger.reading import frames as reading
 from smsotp_nb._ledger.record import recording
 from smsotp_nb._ledger.rows import columns
-from smsotp_nb._planning import Plan, plan
 from smsotp_nb._wire import MessageRecord, SendReply
 
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger
 from smsotp_nb.errors import LedgerError
 
 CRAFTED = [

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import People, Policy, Sandbox, cost, plan, send
-from smsotp_nb._ledger import Campaign, Ledger, listed
+from smsotp_nb import Ledger, People, Policy, Sandbox, cost, plan, send
+from smsotp_nb._ledger import Campaign, listed
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.sending import holds
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
@@ -242,7 +242,7 @@ def test_an_error_of_the_ledger_quotes_nobody_and_says_where_it_came_from(two: P
     with Ledger(two) as ledger, pytest.raises(LedgerError) as caught, ledger._store.understood():
         {}["+12025550100"]
     assert "12025550100" not in "".join(traceback.format_exception(caught.value))
-    with pytest.raises(LedgerError, match=r"KeyError at _ledger/store\.py, line \d+"), Ledger(two) as ledger:
+    with pytest.raises(LedgerError, match=r"KeyError at file/store\.py, line \d+"), Ledger(two) as ledger:
         ledger._store.together(lambda _: {}["+12025550100"], "NORMAL")
 
 

@@ -13,8 +13,7 @@ import pytest
 from kills.people import numbers, plan_of
 from support.servers import Server
 
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._people import People
+from smsotp_nb import Ledger, People
 
 SERVICE = "a service"
 DECISIONS: dict[str, Callable[[Ledger, People], Any]] = {

@@ -15,8 +15,7 @@ import pytest
 from kills.child import fork
 from kills.people import plan_of
 
-from smsotp_nb import cost
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, cost
 from smsotp_nb._ledger.file.locks import Anchor
 from smsotp_nb.errors import LedgerError
 

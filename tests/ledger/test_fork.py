@@ -12,9 +12,7 @@ import pytest
 from kills.child import fork
 from kills.people import plan_of
 
-from smsotp_nb import Sandbox
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, Sandbox, send
 from smsotp_nb.errors import SmsOtpWarning
 
 

@@ -15,8 +15,7 @@ import pytest
 from support.hosts import Host, Kernel, need_hosts
 from support.servers import Server
 
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Ledger, Sandbox
 
 from .test_server_clock import set_clock, with_clock
 

@@ -9,8 +9,7 @@ from kills.people import plan_of
 from support.sending import sent
 from support.servers import Server
 
-from smsotp_nb import Sandbox
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, Sandbox
 
 REQUESTS = 600
 OTHERS = (

@@ -17,12 +17,11 @@ import pytest
 from kills.child import fork
 from kills.people import numbers, plan_of
 
-from smsotp_nb import results
-from smsotp_nb._ledger import Claim, Ending, Ledger, Run, Wanted
+from smsotp_nb import Ledger, Plan, plan, results
+from smsotp_nb._ledger import Claim, Ending, Run, Wanted
 from smsotp_nb._ledger.record import recording
 from smsotp_nb._ledger.rows import columns
 from smsotp_nb._ledger.server.address import Address
-from smsotp_nb._planning import Plan, plan
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
 

@@ -12,8 +12,7 @@ from kills.people import plan_of
 from support.cutting import CuttingProxy
 from support.servers import Server
 
-from smsotp_nb import Ledger, Sandbox, send
-from smsotp_nb._client import Client
+from smsotp_nb import Client, Ledger, Sandbox, send
 from smsotp_nb._ledger.file.store import _Shared
 from smsotp_nb._ledger.rows.statements import foreseen
 from smsotp_nb._ledger.sending.settling import Wanted

@@ -16,14 +16,12 @@ from kills.child import fork
 from kills.people import numbers, plan_of
 from support.servers import Server
 
-from smsotp_nb import Client, Experiment, People, cost, otp
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger, moving
+from smsotp_nb import Client, Experiment, Ledger, People, Sandbox, cost, otp, send
+from smsotp_nb._ledger import moving
 from smsotp_nb._ledger.file.moved import Move
 from smsotp_nb._ledger.file.store import Store
 from smsotp_nb._ledger.server.connection import Connection
 from smsotp_nb._ledger.server.store import Served
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, SmsOtpWarning, UsageError
 
 STOPPED, FORGOTTEN = numbers(20)[17], numbers(20)[18]

@@ -15,9 +15,7 @@ from support.sending import sent
 from support.small_plans import people, plan
 
 import smsotp_nb as sms
-from smsotp_nb import Sandbox, cost
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Client, Ledger, Sandbox, cost
 from smsotp_nb._ledger.reading.parquet import MEANINGS, SCHEMA
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 

@@ -23,13 +23,10 @@ from kills.worker import Work
 from support.cutting import CuttingProxy
 from support.servers import Pooler, Server, need_pooler, need_server
 
-from smsotp_nb import People, cost
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger, Run
+from smsotp_nb import Client, Ledger, People, Sandbox, cost, send
+from smsotp_nb._ledger import Run
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.server.last_seen import Sighting
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, LedgerReplaced
 
 
@@ -369,10 +366,10 @@ def stops_before_its_bytes(work: Work) -> Callable[[], object]:
             return deliver(self, *arguments, **options)  # type: ignore[arg-type]
 
         Client.deliver = slow  # type: ignore[method-assign]
-        from smsotp_nb._sandbox import Sandbox
+        from smsotp_nb import Sandbox
 
         with Ledger(work.ledger) as ledger, Sandbox.at(work.url).client(deadline=1.0) as client:
-            from smsotp_nb._dispatch import send
+            from smsotp_nb import send
 
             return send(work.plan, client=client, ledger=ledger, progress=False, concurrency=1)
 

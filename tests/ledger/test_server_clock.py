@@ -12,8 +12,8 @@ from kills.people import plan_of
 from kills.worker import Work
 from support.servers import Server
 
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ending, Ledger
+from smsotp_nb import Client, Ledger
+from smsotp_nb._ledger import Ending
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb.errors import CampaignHeld
 

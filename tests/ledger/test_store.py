@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger
 from smsotp_nb._ledger.file import disk
 from smsotp_nb._ledger.file.disk import file_system
 from smsotp_nb._ledger.file.store import Store

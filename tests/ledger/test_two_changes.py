@@ -8,8 +8,7 @@ import pytest
 from kills.people import plan_of
 from kills.service import Service
 
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, send
 from smsotp_nb.errors import CampaignIncomplete, PlanChanged
 
 

@@ -10,8 +10,8 @@ import pytest
 from kills.people import plan_of
 from kills.service import Service
 
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Campaign, Ledger
+from smsotp_nb import Ledger, send
+from smsotp_nb._ledger import Campaign
 from smsotp_nb.errors import UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")

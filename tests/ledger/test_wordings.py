@@ -9,9 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Sandbox, plan, send
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._planning import Plan
+from smsotp_nb import Ledger, Plan, Sandbox, plan, send
 
 PEOPLE = pd.DataFrame(
     {

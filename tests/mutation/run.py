@@ -155,7 +155,7 @@ def judge(name: str, path: Path, mutant: Mutant, *, phase_only: bool = False, qu
 
 def tests(*files: str) -> int:
     """Run test files up to the first failure."""
-    options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
+    options = ["-x", "-q", "--exhaustive", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
     return int(pytest.main([*options, *(str(TESTS / file) for file in files)]))
 
 

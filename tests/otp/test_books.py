@@ -10,8 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import Sandbox, cost, otp, plan, send
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger, Sandbox, cost, otp, plan, send
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 ANNA = "+12025550123"

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb import otp
-from smsotp_nb._client import Client, Patience
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Client, Sandbox, otp
+from smsotp_nb._client import Patience
 from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
 from smsotp_nb.errors import InDoubt, SmsOtpWarning, UsageError
 from smsotp_nb.settings import Settings

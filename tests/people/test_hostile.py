@@ -15,8 +15,7 @@ import pytest
 from kills.child import fork
 from kills.service import Service
 
-from smsotp_nb import Ledger, People, Policy, Sandbox, send, send_test
-from smsotp_nb._client import Client
+from smsotp_nb import Client, Ledger, People, Policy, Sandbox, send, send_test
 from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb._ledger import Ending, Wanted
 from smsotp_nb.errors import LedgerError, PlanChanged, UsageError

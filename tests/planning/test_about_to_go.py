@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from smsotp_nb import People, Plan, plan
-from smsotp_nb._ledger import Ledger, Prospect
+from smsotp_nb import Ledger, People, Plan, plan
+from smsotp_nb._ledger import Prospect
 from smsotp_nb._planning.overview import about, rows_to_go
 
 PEOPLE = pd.DataFrame({"phone": ["+12025550123", "+12025550124", "+12025550125"]})

@@ -22,8 +22,8 @@ import pytest
 from support import phone_lists
 
 import smsotp_nb as sms
-from smsotp_nb import sandbox
-from smsotp_nb._planning import UNASKED, joining, plan
+from smsotp_nb import plan, sandbox
+from smsotp_nb._planning import UNASKED, joining
 from smsotp_nb.errors import FileExists, PlanChanged, SmsOtpWarning, UsageError
 
 RATES = pd.DataFrame({"iso": ["US", "DE", "GB"], "currency": ["USD", "EUR", "USD"], "price": [0.0075, 0.0713, 0.04]})

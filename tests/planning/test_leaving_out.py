@@ -15,9 +15,8 @@ from kills.people import plan_of
 from kills.service import Service
 from support.small_plans import number, people, plan
 
-from smsotp_nb import phones, results
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ending, Ledger
+from smsotp_nb import Ledger, phones, results, send
+from smsotp_nb._ledger import Ending
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 

@@ -21,9 +21,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import charts, plan, results, send
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Client, Ledger, charts, plan, results, send
 from smsotp_nb._outputs import Output, outputs, write_file
 from smsotp_nb._results import files, workbook
 from smsotp_nb.errors import FileExists, UsageError

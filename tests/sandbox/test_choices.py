@@ -15,12 +15,13 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from smsotp_nb._sandbox import choices
-from smsotp_nb._sandbox.choices import CHOICES, Rules
+from smsotp_nb._sandbox.choices import CHOICES
 from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.service import MAX_BYTES, Service
 from smsotp_nb._sandbox.state import State
 from smsotp_nb._sandbox.testing import faults
 from smsotp_nb.errors import UsageError
+from smsotp_nb.sandbox import Rules
 
 US, FR = "+12025550123", "+33199001234"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "sandbox.md"

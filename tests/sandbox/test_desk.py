@@ -17,9 +17,10 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import pytest
 
-from smsotp_nb._sandbox import Rules, Sandbox
+from smsotp_nb import Sandbox
 from smsotp_nb._sandbox.access import Access, Nonces, signed_texts
 from smsotp_nb.errors import UsageError
+from smsotp_nb.sandbox import Rules
 
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._sandbox import Sandbox, desk
+from smsotp_nb import Sandbox
+from smsotp_nb._sandbox import desk
 from smsotp_nb.errors import NotAsExpected, UsageError
 
 ROOT = Path(__file__).parents[2]

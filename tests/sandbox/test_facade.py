@@ -23,8 +23,10 @@ import pytest
 from support.dtypes import dtype_names
 
 import smsotp_nb._sandbox as room
-from smsotp_nb._sandbox import Rules, Sandbox, desk
+from smsotp_nb import Sandbox
+from smsotp_nb._sandbox import desk
 from smsotp_nb.errors import InsufficientFunds, ServiceError, SmsOtpError, UsageError
+from smsotp_nb.sandbox import Rules
 
 US, FR = "+12025550123", "+33199001234"
 

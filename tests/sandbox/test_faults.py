@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Sandbox
 from smsotp_nb._sandbox.testing.faults import BY_NAME, KINDS, Fault, Faults
 from smsotp_nb.errors import SmsOtpError, UsageError
 

@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 from support.cpu_time import at_most
 
-from smsotp_nb._sandbox import Rules, Sandbox, asking, inbox, messages
+from smsotp_nb import Sandbox
+from smsotp_nb._sandbox import asking, inbox, messages
 from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import SmsOtpError, UsageError
+from smsotp_nb.sandbox import Rules
 
 US = "+12025550123"
 ABOUT = {

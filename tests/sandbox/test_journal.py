@@ -21,11 +21,12 @@ from urllib.parse import quote, quote_plus, urlencode
 import pytest
 from support.dtypes import dtype_names
 
-from smsotp_nb._sandbox import Rules, Sandbox
+from smsotp_nb import Sandbox
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb._sandbox.state import State
 from smsotp_nb._sandbox.testing import journal
 from smsotp_nb._sandbox.testing.journal import Journal
+from smsotp_nb.sandbox import Rules
 
 US, FR = "+12025550123", "+33199001234"
 KEY = "a-key-of-nobody-4711"

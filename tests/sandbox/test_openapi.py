@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from smsotp_nb import Sandbox
 from smsotp_nb import _wire as wire
-from smsotp_nb._sandbox import Sandbox, inbox
+from smsotp_nb._sandbox import inbox
 from smsotp_nb._sandbox.desk import ASSETS, Desk
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb._sandbox.testing import expect, faults, journal

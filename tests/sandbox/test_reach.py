@@ -21,8 +21,9 @@ from support.sockets import connected
 
 from sandbox.test_desk import SECRET, call
 from sandbox.test_server import BODY, JSON, SPELLINGS, US, talk
+from smsotp_nb import Sandbox
 from smsotp_nb import _cli as cli
-from smsotp_nb._sandbox import Sandbox, access
+from smsotp_nb._sandbox import access
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb.errors import UsageError
 

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from support.sockets import connected
 
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Sandbox
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb.errors import UsageError
 

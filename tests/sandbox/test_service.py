@@ -14,11 +14,11 @@ from support.phone_lists import example
 from smsotp_nb import _wire as wire
 from smsotp_nb._phones import countries
 from smsotp_nb._sandbox import choices, messages
-from smsotp_nb._sandbox.choices import Rules
 from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.service import Answer, Service
 from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import UsageError
+from smsotp_nb.sandbox import Rules
 from smsotp_nb.settings import Secret
 
 US, FR, CN, SE = "+12025550123", "+33199001234", example("CN"), "+46701740605"

@@ -26,8 +26,8 @@ from support.canaries import hits
 from support.tracebacks import chain, in_other_styles, shown
 
 from smsotp_nb import Client, Sandbox, Settings, otp
+from smsotp_nb import Client as Operations
 from smsotp_nb._client import Patience
-from smsotp_nb._client.operations import Client as Operations
 from smsotp_nb._wire import Body
 from smsotp_nb.errors import ServiceError
 from smsotp_nb.sandbox import Rules

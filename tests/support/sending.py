@@ -7,10 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._planning import Plan
+from smsotp_nb import Client, Ledger, Plan, send
 from smsotp_nb.errors import SmsOtpWarning
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Ledger
 
 _FOUND = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
 BIN = _FOUND[-1] if _FOUND else None

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Experiment, Ledger, Sandbox
-from smsotp_nb._client import Client
+from smsotp_nb import Client, Experiment, Ledger, Sandbox
 from smsotp_nb._widgets.campaign.cards import comparison_card, draft_html
 from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
 from smsotp_nb._widgets.campaign.comparing import CampaignSteps

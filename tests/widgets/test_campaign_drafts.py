@@ -11,8 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
+from smsotp_nb import Client, Ledger
 from smsotp_nb._widgets.campaign.drafts import MOST, Drafts
 from smsotp_nb.widgets import CampaignForm
 

@@ -15,12 +15,8 @@ import pandas as pd
 import pytest
 
 import smsotp_nb._planning as planning
-from smsotp_nb._client import Client
-from smsotp_nb._dispatch import send
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._policy import Policy
+from smsotp_nb import Client, Ledger, Policy, Sandbox, send
 from smsotp_nb._progress import span
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets import skin
 from smsotp_nb._widgets.campaign import moves
 from smsotp_nb._widgets.campaign.cards import (

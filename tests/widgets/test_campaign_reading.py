@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Experiment, Ledger, Sandbox, plan, send
-from smsotp_nb._client import Client
+from smsotp_nb import Client, Experiment, Ledger, Sandbox, plan, send
 from smsotp_nb._experiments import recalling
 from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
 from smsotp_nb._widgets.campaign.reading import AMOUNT, AT, ON, OrderColumns, ReadingSteps, orders

@@ -14,10 +14,9 @@ import pandas as pd
 import pytest
 
 import smsotp_nb as sms
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger, listed
+from smsotp_nb import Client, Ledger, Sandbox
+from smsotp_nb._ledger import listed
 from smsotp_nb._ledger.reading.spending import Billed
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.campaigns import steps as campaigns_steps
 from smsotp_nb._widgets.campaigns.page import entry_html, opened_card, state_of
 from smsotp_nb._widgets.campaigns.steps import PAGE, CampaignsSteps, Question

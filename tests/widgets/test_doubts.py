@@ -13,9 +13,8 @@ import pandas as pd
 import pytest
 
 import smsotp_nb as sms
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Campaign, Ledger
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Client, Ledger, Sandbox
+from smsotp_nb._ledger import Campaign
 from smsotp_nb._widgets.doubts import Doubts
 from smsotp_nb._widgets.settling import PAGE, Settling
 

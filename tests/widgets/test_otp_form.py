@@ -18,9 +18,7 @@ import pandas as pd
 import pytest
 from support.phone_lists import example
 
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb._widgets.otp.steps import OtpSteps, number_hint
 from smsotp_nb._widgets.otp.words import lines, no_match

@@ -12,9 +12,8 @@ import openpyxl
 import pandas as pd
 import pytest
 
+from smsotp_nb import Client, Sandbox
 from smsotp_nb._cards import Marked
-from smsotp_nb._client import Client
-from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.cleaner.edits import Edits, Step
 from smsotp_nb._widgets.cleaner.judging import PAGE, Question, clean, export, filters, judged_alone, marked, rows
 from smsotp_nb._widgets.stages import Latest

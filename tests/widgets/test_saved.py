@@ -11,9 +11,7 @@ import pytest
 from support.notebooks import execute
 from support.notebooks import written as notebook_of
 
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb.otp import Request
 from smsotp_nb.widgets import CampaignForm, InboxView, OtpForm, PhoneCleaner
 

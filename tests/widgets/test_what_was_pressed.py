@@ -13,9 +13,7 @@ import pandas as pd
 import pytest
 
 import smsotp_nb as sms
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb._widgets import lists, skin
 from smsotp_nb._widgets.controls import Pinned
 from smsotp_nb._widgets.doubts import Doubts
