@@ -2,7 +2,7 @@
 
     python benchmarks/datasets.py [--rows 1 5 10 20] [--memory "2 GB"] [--compare] [--folder PLACE]
 
-Each list of so many million rows is planned by `plan_dataset` in a process of its own, of which the highest resident
+Each list of so many million rows is planned from a `Folder` in a process of its own, of which the highest resident
 size is told, with the part of it that was there before the call; and how much disk the plan and the work on it took.
 ``--compare`` plans the first list by `plan` in memory, too, and says whether both plans are the same.
 
@@ -49,7 +49,7 @@ if asked["whole"]:
     made = sms.plan(pd.concat([sms.read_recipients(file) for file in files], ignore_index=True), **call)
     planned = int(made.rows["status"].eq("planned").sum())
 else:
-    made = sms.plan_dataset(place / "list", into=place / "plan", memory=asked["memory"], **call)
+    made = sms.plan(sms.Folder(place / "list", into=place / "plan", memory=asked["memory"]), **call)
     planned = made.figures["planned"]
 print(json.dumps({"seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu, "peak": peak(),
     "before": before, "planned": planned, "fingerprint": made.fingerprint}))

@@ -21,7 +21,7 @@ from typing import Any
 from sending import campaign, client_of, service
 
 import smsotp_nb as sms
-from smsotp_nb._dispatch import sending
+from smsotp_nb._dispatch import requests
 from smsotp_nb._dispatch.addressees import Addressees
 from smsotp_nb._planning import Plan
 
@@ -61,7 +61,7 @@ class Unchecked:
 def turn(made: Plan, client: sms.Client, kind: type, folder: str, threads: int) -> float:
     """Send a campaign into a new ledger; return the CPU seconds."""
     timed, marks = Timed(kind), []
-    sending.Addressees = timed  # type: ignore[assignment, attr-defined]
+    requests.Addressees = timed  # type: ignore[assignment, attr-defined]
     with tempfile.TemporaryDirectory(dir=folder) as place, sms.Ledger(Path(place) / "ledger", create=True) as ledger:
         gc.collect()
         sms.send(

@@ -59,7 +59,8 @@ def ledger_of(path: Path, live: str, count: int, optouts: int) -> None:
 
 def turn(path: Path | None, url: str, count: int, name: str, policy: Policy | None) -> tuple[float, float]:
     """Send once, into a copy of a ledger or a new one; return wall and CPU time."""
-    made = dataclasses.replace(campaign(count, chunk_size=100, name=name), policy=policy)
+    made = campaign(count, chunk_size=100, name=name)
+    made = dataclasses.replace(made, _asked=dataclasses.replace(made._asked, policy=policy))
     with tempfile.TemporaryDirectory() as folder, client_of(url) as client:
         place = Path(folder) / "ledger"
         if path is not None:

@@ -7,6 +7,7 @@ The numbers carry the calling code 999, which no country has; they stand for wha
 
 from __future__ import annotations
 
+import inspect
 import resource
 import sys
 import time
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb._planning import Message, Plan, arguments, assembly, column, making
+from smsotp_nb._planning import Message, Plan, arguments, assembly, column, plan
 
 TEXT = "Hi {name}, your bill of {amount} for {city} is due. Pay until Sunday and save 20 %. Thank you, Acme."
 MESSAGES: dict[str, dict[str, Any]] = {
@@ -60,22 +61,14 @@ def normalized(people: pd.DataFrame) -> pd.DataFrame:
 def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]) -> Plan:
     """Plan as `plan` does once the numbers are normalized."""
     rates = pd.DataFrame({"iso": ["US", "IN", "DE"], "currency": "USD", "price": [0.0075, 0.0021, 0.0713]})
+    defaults = {name: one.default for name, one in inspect.signature(plan).parameters.items()}
     asked = arguments.read(
-        people,
-        to="phone",
-        region=None,
-        campaign="benchmark",
-        keep=("city",),
-        keep_bodies=True,
-        chunk_size=100,
-        variant="intl",
-        rates=rates,
-        today=None,
-        message=dict.fromkeys(making.MESSAGE) | {"priority": ()} | message,
+        people, defaults | {"to": "phone", "campaign": "benchmark", "keep": ("city",), "rates": rates} | message
     )
+    words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
     left_out = {"SUPPRESSED": people["phone"].iloc[::1000]}
-    kept = making.carried(people[list(asked.keep)], asked.words)
-    return Plan(**assembly.assemble(making.MadeOf(people, asked, numbers, left_out, message, kept)))
+    kept = arguments.carried(people[list(asked.keep)], words)
+    return Plan(**assembly.assemble(arguments.MadeOf(people, asked, words, numbers, left_out, kept)))
 
 
 def plain(people: pd.DataFrame, numbers: pd.DataFrame) -> pd.Series:

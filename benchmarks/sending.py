@@ -67,7 +67,9 @@ def campaign(count: int, *, chunk_size: int, name: str, wordings: int = 1) -> Pl
     rows["to"] = numbers(count)["to"]
     rows["chunk"] = pd.array(np.arange(count) // chunk_size, dtype="Int64")
     keys = made.body_keys[rows["body"].to_numpy("int64")]
-    return dataclasses.replace(made, fingerprint=fingerprint(rows["to"], keys), _rows=rows)
+    return dataclasses.replace(
+        made, fingerprint=fingerprint(rows["to"], keys), _held=dataclasses.replace(made._held, rows=rows)
+    )
 
 
 def rate(work: Callable[[], None], count: int) -> float:

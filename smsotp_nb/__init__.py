@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._experiments.experiment import Experiment
     from ._ledger import Ledger
     from ._people import People
-    from ._planning import DatasetPlan, Message, Plan, column, plan, plan_dataset
+    from ._planning import Folder, Message, Plan, column, plan
     from ._policy import Policy
     from ._sandbox import Sandbox
     from .otp import Challenge
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Challenge",
     "Client",
-    "DatasetPlan",
     "Experiment",
+    "Folder",
     "Ledger",
     "Message",
     "People",
@@ -53,7 +53,6 @@ __all__ = [
     "parts",
     "phones",
     "plan",
-    "plan_dataset",
     "preflight",
     "problems",
     "rates",
@@ -76,7 +75,7 @@ __getattr__ = attributes(
         "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],
-        "_planning": ["DatasetPlan", "Message", "Plan", "column", "plan", "plan_dataset"],
+        "_planning": ["Folder", "Message", "Plan", "column", "plan"],
         "_policy": ["Policy"],
         "recipients": ["read_recipients"],
         "_sandbox": ["Sandbox"],

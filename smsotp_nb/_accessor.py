@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
 
@@ -13,15 +12,28 @@ from . import _planning as planning
 from . import cost, phones, results
 from ._calling import in_our_words
 from ._cards import Card
-from ._frames import AnyFrame
-from ._ledger import LedgerOrPath
 from ._pandas import STR, texts, with_columns
-from ._phones import TEXTABLE, Evidence, Level, NoteOrRefuse
-from ._planning.wording import TemplateData, Words
-from ._policy import Policy
-from ._wire import Variant, mask
+from ._wire import mask
 from .columns import require
 from .results import COLUMNS
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def takes(function: Callable[..., Any]) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
+    """Give a method that hands its options on to a function that function's signature, after its own parameters."""
+
+    def dressed(method: Callable[Given, Found]) -> Callable[Given, Found]:
+        own = [one for one in inspect.signature(method).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        shown = inspect.signature(function)
+        _, *others = shown.parameters.values()  # the first is the frame, or a column of it
+        named = {one.name for one in own}
+        parameters = [*own, *(one for one in others if one.name not in named)]
+        method.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect reads it
+        return in_our_words(method)
+
+    return dressed
 
 
 class Sms:
@@ -36,89 +48,28 @@ class Sms:
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
-    @in_our_words
-    def normalize(
-        self,
-        column: str,
-        *,
-        region: str | pd.Series | None = None,
-        default_region: str | None = None,
-        repair: Collection[str] = (),
-        allow_types: Collection[str] = TEXTABLE,
-        region_mismatch: NoteOrRefuse = "note",
-        test_numbers: NoteOrRefuse = "note",
-        evidence: Level | Evidence = "overwhelming",
-        progress: Callable[[int], None] | None = None,
-    ) -> pd.DataFrame:
+    @takes(phones.normalize)
+    def normalize(self, column: str, *, region: str | pd.Series | None = None, **options: Any) -> pd.DataFrame:
         """Normalize a column of phone numbers; see `phones.normalize`. ``region`` is a column name or a Series.
 
         Example:
             >>> pd.DataFrame({"phone": ["+44 7700 900123"]}).sms.normalize("phone")["problem"].isna().tolist()
             [False]
         """
-        return phones.normalize(
-            self._column(column),
-            region=self._regions(region),
-            default_region=default_region,
-            repair=repair,
-            allow_types=allow_types,
-            region_mismatch=region_mismatch,
-            test_numbers=test_numbers,
-            evidence=evidence,
-            progress=progress,
-        )
+        return phones.normalize(self._column(column), region=self._regions(region), **options)
 
-    @in_our_words
-    def verdict(
-        self,
-        column: str,
-        *,
-        region: str | pd.Series | None = None,
-        default_region: str | None = None,
-        progress: Callable[[int], None] | None = None,
-    ) -> pd.DataFrame:
+    @takes(phones.verdict)
+    def verdict(self, column: str, *, region: str | pd.Series | None = None, **options: Any) -> pd.DataFrame:
         """Return phonenumbers' own answer for a column; see `phones.verdict`.
 
         Example:
             >>> pd.DataFrame({"phone": ["+1 202 555 0123"]}).sms.verdict("phone")["valid"].tolist()
             [True]
         """
-        return phones.verdict(
-            self._column(column), region=self._regions(region), default_region=default_region, progress=progress
-        )
+        return phones.verdict(self._column(column), region=self._regions(region), **options)
 
-    @in_our_words
-    def plan(
-        self,
-        *,
-        to: str,
-        campaign: str,
-        region: str | pd.Series[Any] | None = None,
-        default_region: str | None = None,
-        text: Words = None,
-        content: Words = None,
-        template_id: str | Mapping[Any, str] | None = None,
-        template_data: TemplateData = None,
-        template_text: str | Mapping[Any, str] | None = None,
-        by: str | pd.Series[Any] | None = None,
-        priority: Sequence[Any] = (),
-        signature: str | None = None,
-        signature_join: str | None = None,
-        variant: Variant = "intl",
-        fill: Mapping[str, Any] | None = None,
-        suppress: Any = None,
-        ignore_unreadable_suppressions: bool = False,
-        exclude: Any = None,
-        keep: Sequence[str] = (),
-        keep_bodies: bool = True,
-        rates: AnyFrame | str | Path | None = None,
-        today: dt.date | None = None,
-        replace: Mapping[str, str] | None = None,
-        chunk_size: int = 100,
-        repair: Sequence[str] = (),
-        policy: Policy | None = None,
-        ledger: LedgerOrPath | None = None,
-    ) -> planning.Plan:
+    @takes(planning.plan)
+    def plan(self, **arguments: Any) -> planning.Plan:
         """Plan a campaign to the people in this frame; see ``smsotp_nb.plan`` for the arguments.
 
         Example:
@@ -126,36 +77,7 @@ class Sms:
             >>> people.sms.plan(to="phone", campaign="hello", text="Hello").campaign
             'hello'
         """
-        return planning.plan(
-            self._frame,
-            to=to,
-            campaign=campaign,
-            region=region,
-            default_region=default_region,
-            text=text,
-            content=content,
-            template_id=template_id,
-            template_data=template_data,
-            template_text=template_text,
-            by=by,
-            priority=priority,
-            signature=signature,
-            signature_join=signature_join,
-            variant=variant,
-            fill=fill,
-            suppress=suppress,
-            ignore_unreadable_suppressions=ignore_unreadable_suppressions,
-            exclude=exclude,
-            keep=keep,
-            keep_bodies=keep_bodies,
-            rates=rates,
-            today=today,
-            replace=replace,
-            chunk_size=chunk_size,
-            repair=repair,
-            policy=policy,
-            ledger=ledger,
-        )
+        return planning.plan(self._frame, **arguments)
 
     @in_our_words
     def cost(self, columns: str | Sequence[str] | None = None, *, decimals: bool = False) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from ._widgets.campaign.form import CampaignForm
 from ._widgets.campaigns.page import CampaignsPage
 from ._widgets.cleaner.form import PhoneCleaner
-from ._widgets.inbox_form import InboxView
+from ._widgets.inbox import InboxView
 from ._widgets.otp.form import OtpForm
 from ._widgets.otp.presenter import OtpPresenter
 

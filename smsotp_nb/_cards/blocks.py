@@ -34,17 +34,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A cell of pieces, each with ``""``, ``"ins"`` (added) or ``"del"`` (taken away); the text form has no marks.
-
-    Example:
-        >>> from smsotp_nb._cards import Card
-        >>> print(Card("Change", "", (Table(("Before",), ((Marked((("0", "del"), ("7911", ""))),),)),)).text())
-        Change
-        <BLANKLINE>
-        Before
-        ------
-        07911
-    """
+    """A cell of pieces, each with ``""``, ``"ins"`` (added) or ``"del"`` (taken away); the text form has no marks."""
 
     pieces: tuple[tuple[str, Literal["", "ins", "del"]], ...]
 
@@ -76,16 +66,7 @@ Cell = str | int | float | Decimal | None | Code | State | Marked | Bar | Bars
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The numbers that matter most, drawn large: pairs of label and value.
-
-    Example:
-        >>> from smsotp_nb._cards import Card
-        >>> print(Card("Plan", "", (Figures((("recipients", 1984), ("rows left out", 16))),)).text())
-        Plan
-        <BLANKLINE>
-        1,984  recipients
-           16  rows left out
-    """
+    """The numbers that matter most, drawn large: pairs of label and value."""
 
     pairs: tuple[tuple[str, Cell], ...]
 
@@ -121,15 +102,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One sentence with a sign: ``check``, ``cross``, ``!`` or ``i``.
-
-    Example:
-        >>> from smsotp_nb._cards import Card
-        >>> print(Card("Plan", "", (Note("!", "2 rows have no name."),)).text())
-        Plan
-        <BLANKLINE>
-        ! 2 rows have no name.
-    """
+    """One sentence with a sign: ``check``, ``cross``, ``!`` or ``i``."""
 
     sign: Sign
     text: str
@@ -140,17 +113,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A text as its reader sees it, line breaks kept; characters in ``marks`` stand out.
-
-    Example:
-        >>> from smsotp_nb._cards import Card
-        >>> print(Card("Preview", "", (Message("+1202...0123", "Hi Ann", "1 part"),)).text())
-        Preview
-        <BLANKLINE>
-        +1202...0123
-          | Hi Ann
-          1 part
-    """
+    """A text as its reader sees it, line breaks kept; characters in ``marks`` stand out."""
 
     to: str
     text: str
@@ -160,15 +123,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """How much of something is done, as a bar that a screen reader is told of too.
-
-    Example:
-        >>> from smsotp_nb._cards import Card
-        >>> print(Card("Sending", "", (Meter(87, 233, "autumn-sale"),)).text())
-        Sending
-        <BLANKLINE>
-        autumn-sale: 87 of 233
-    """
+    """How much of something is done, as a bar that a screen reader is told of too."""
 
     done: int
     total: int

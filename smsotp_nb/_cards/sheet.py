@@ -125,10 +125,6 @@ padding:.05em 0!important;min-width:min-content}
 def style_sheet() -> str:
     """Return the style sheet of all cards; tables of many columns stand as three, or stack, when
     their card is narrow.
-
-    Example:
-        >>> style_sheet().lstrip().startswith(".smsotp-card")
-        True
     """
     stacks = (f"@container (max-width:{size}em){{{_STACKED.replace('KIND', kind)}}}" for kind, size in _STACK_BELOW)
     rows = "".join(_figures_in_rows(*kind, count) for kind in _FIGURES for count in range(3, MOST_FIGURES + 1))

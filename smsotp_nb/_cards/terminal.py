@@ -17,12 +17,7 @@ _BAR: Final = 12  # signs of the longest bar
 
 
 def terminal_width() -> int:
-    """Return how many columns the terminal has; 80 where there is none.
-
-    Example:
-        >>> terminal_width() > 0
-        True
-    """
+    """Return how many columns the terminal has; 80 where there is none."""
     return shutil.get_terminal_size((80, 24)).columns
 
 

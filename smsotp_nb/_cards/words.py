@@ -14,12 +14,7 @@ MOST: Final = 20_000  # characters of one text; what others wrote may have any n
 
 
 def told(text: str, *, keep: str = "") -> str:
-    """Return a text as a card tells it: what moves a cursor as numbers, and of a very long text the beginning.
-
-    Example:
-        >>> told("a\\x1b[2J"), told("x" * 300_000)[-24:]
-        ('a\\\\u001b[2J', 'xx… (300,000 characters)')
-    """
+    """Return a text as a card tells it: what moves a cursor as numbers, and of a very long text the beginning."""
     return visible(beginning(text), keep=keep)
 
 
@@ -29,12 +24,7 @@ def beginning(text: str) -> str:
 
 
 def number(value: float | Decimal | None) -> str:
-    """Return a number with thousands separated, a missing one as a dash.
-
-    Example:
-        >>> number(1984), number(0.25), number(None)
-        ('1,984', '0.25', '–')
-    """
+    """Return a number with thousands separated, a missing one as a dash."""
     return MISSING if _is_missing(value) else f"{value:,}"
 
 
@@ -49,12 +39,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def and_more(left: int, where: str) -> str:
-    """Return that a table goes on, and where all of it is; empty where nothing is left.
-
-    Example:
-        >>> and_more(1200, ".messages"), and_more(0, ".messages")
-        ('and 1,200 more (all of them in .messages)', '')
-    """
+    """Return that a table goes on, and where all of it is; empty where nothing is left."""
     return f"and {left:,} more (all of them in {where})" if left > 0 else ""
 
 
@@ -95,12 +80,7 @@ def places_of(values: Iterable[float | Decimal | None]) -> int:
 
 
 def places_by(currencies: Iterable[object], values: Iterable[float | Decimal | None]) -> dict[object, int]:
-    """Return how many decimal places the amounts of each currency need to stand in one column exactly.
-
-    Example:
-        >>> places_by(["USD", "CNY", "USD"], [0.0075, 21.0, 1.5])
-        {'USD': 4, 'CNY': 2}
-    """
+    """Return how many decimal places the amounts of each currency need to stand in one column exactly."""
     places: dict[object, int] = {}
     for currency, value in zip(currencies, values, strict=True):
         places[currency] = max(places.get(currency, 2), places_of([value]))
@@ -120,22 +100,12 @@ def share(value: float | None) -> str:
 
 
 def plain_value(cell: str | float | Decimal | None) -> str:
-    """Return a plain cell in words: text as it is, numbers with thousands separated.
-
-    Example:
-        >>> plain_value("US"), plain_value(1984)
-        ('US', '1,984')
-    """
+    """Return a plain cell in words: text as it is, numbers with thousands separated."""
     return cell if isinstance(cell, str) else number(cell)
 
 
 def width(text: str) -> int:
-    """Return how many terminal columns a text takes: East Asian wide characters two, combining marks none.
-
-    Example:
-        >>> width("Zoë"), width("东京")
-        (3, 4)
-    """
+    """Return how many terminal columns a text takes: East Asian wide characters two, combining marks none."""
     return sum(_columns(character) for character in text)
 
 

@@ -206,12 +206,7 @@ def _label(row: dict[str, Any], names: list[str]) -> str:
 
 
 def in_words(name: str, value: Any) -> str:
-    """Return a group as a person calls it: a country by its English name and its code.
-
-    Example:
-        >>> in_words("iso", "NA"), in_words("encoding", "gsm7")
-        ('Namibia NA', 'GSM-7')
-    """
+    """Return a group as a person calls it: a country by its English name and its code."""
     if name == "iso":
         return f"{country_name(str(value))} {value}"
     return _ENCODINGS.get(value, str(value)) if name == "encoding" else str(value)

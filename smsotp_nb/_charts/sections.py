@@ -203,7 +203,8 @@ def _cell(line: dict[str, Any], name: str, digits: int, longest: float) -> Cell:
     if name in AMOUNTS:
         return _amount(value, digits, signed=name == "Difference", known=name != "Billed")
     if name != "Share":
-        return value  # type: ignore[no-any-return]
+        plain: Cell = value
+        return plain
     if value is None or line[next(iter(line))] == TOTAL:
         return share(value)
     return Bar(value / longest if longest else 0.0, share(value))

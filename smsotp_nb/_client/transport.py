@@ -202,7 +202,7 @@ class _Watched:
     def connect(self) -> None:
         trace = self.current()
         trace.phase = "connect"
-        super().connect()  # type: ignore[misc]
+        super().connect()  # type: ignore[misc]  # of the connection class that this is mixed into
         trace.phase = "connected"
 
     def request(self, method: str, url: str, body: Any = None, headers: Any = None, **_: Any) -> None:
@@ -230,7 +230,7 @@ class _Watched:
             reply.done()
         self.last_used = trace.clock()
         if not (written and reply.reusable):
-            self.close()  # type: ignore[attr-defined]
+            self.close()  # type: ignore[attr-defined]  # as above
         return reply
 
     def _read(self, reply: _Reply, trace: Trace) -> None:
@@ -256,7 +256,7 @@ class _Watched:
     @property
     def is_connected(self) -> bool:
         idle = self.current().clock() - self.last_used
-        return idle < IDLE_GUARD and bool(super().is_connected)  # type: ignore[misc]
+        return idle < IDLE_GUARD and bool(super().is_connected)  # type: ignore[misc]  # as above
 
 
 class _Adapter(HTTPAdapter):
@@ -299,9 +299,9 @@ class _Adapter(HTTPAdapter):
             self._pool = super().get_connection_with_tls_context(request, verify, cert=cert)
         return self._pool
 
-    def build_response(self, req: requests.PreparedRequest, resp: Any) -> Any:
+    def build_response(self, req: Any, resp: Any) -> Any:  # noqa: ARG002 - as requests calls it
         """Hand on the reply as it was read: no cookie is kept and no encoding guessed."""
-        return _Handed(req, resp, resp.status)
+        return resp
 
     def close(self) -> None:
         self._pool = None
@@ -331,20 +331,7 @@ class _Pool:
     """A mixin for urllib3's pools that takes a connection back as soon as its reply is whole."""
 
     def urlopen(self, *args: Any, **options: Any) -> Any:
-        return super().urlopen(*args, **options, release_conn=True)  # type: ignore[misc]
-
-
-@dataclass(slots=True)
-class _Handed:
-    """The response object that requests sees. It never leaves this module, because its request holds the key."""
-
-    request: requests.PreparedRequest
-    raw: Any
-    status_code: int
-
-    @property
-    def headers(self) -> Any:
-        return self.raw.headers
+        return super().urlopen(*args, **options, release_conn=True)  # type: ignore[misc]  # of the pool's class
 
 
 class Transport:
@@ -419,13 +406,14 @@ class Transport:
         return request
 
     def _exchange(self, request: requests.PreparedRequest, trace: Trace) -> RawReply:
-        reply: Any = self._adapter.send(request, timeout=self._timeouts, **self._options).raw
+        sent: Any = self._adapter.send(request, timeout=self._timeouts, **self._options)
+        reply = getattr(sent, "raw", sent)  # where another library stands in for requests, it is wrapped
         try:
             pieces, size = [], 0
             for piece in reply.stream(PIECE):
                 trace.left()
                 size += len(piece)
-                if size > MAX_REPLY:
+                if size > MAX_REPLY:  # ours counts itself
                     raise ReplyTooLarge(f"the reply unpacks to more than {MAX_REPLY} bytes")
                 pieces.append(piece)
             return RawReply(reply.status, tuple(reply.headers.items()), b"".join(pieces))

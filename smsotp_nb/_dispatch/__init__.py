@@ -1,9 +1,12 @@
 """Send a plan with several threads at a limited speed: claim, post, settle. Calling ``send`` again resumes.
 
-``pacing`` decides when a request may start, ``crew`` runs threads that can be stopped, ``slots`` how many requests are
-under way where more are claimed, ``sending`` defines the order of the steps, ``tally`` adds up what became of them,
-``checks`` looks at what a call was given, ``preflight`` shows what a call would do, and ``excerpt`` takes one recipient
-out of a plan larger than memory.
+- ``sending``: ``send`` and ``send_test``; ``preflight``: what ``send`` would do
+- ``requests``: the order of the steps for each request, and what ends a call
+- ``guards``: what may hold a campaign back
+- ``pacing``: when a request may start, and how many are under way
+- ``crew``: threads that can be stopped
+- ``addressees``: each claim held against the plan
+- ``tally``: what became of the requests; ``table``: of the rows
 """
 
 from .preflight import preflight

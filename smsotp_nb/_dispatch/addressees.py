@@ -15,8 +15,8 @@ import numpy.typing as npt
 from .._ledger import Claim
 from .._ledger.rows.answers import Ints
 from .._ledger.rows.persons import persons
-from .._planning import AnyPlan, DatasetPlan
-from .._wire.people import mask
+from .._planning import Plan
+from .._wire import mask
 from ..errors import LedgerError
 
 Flags = npt.NDArray[np.bool_]
@@ -30,9 +30,9 @@ class Addressees:
     ``reached`` has the numbers of those who may have been texted before, without their plus.
     """
 
-    def __init__(self, plan: AnyPlan, reached: Ints) -> None:
+    def __init__(self, plan: Plan, reached: Ints) -> None:
         self._plan, self._lock = plan, threading.Lock()
-        self._numbers, self._keys = _planned(plan)
+        self._numbers, self._keys = plan.addressees()
         self._taken = np.zeros(len(self._numbers), bool)
         self._views = self._numbers.data, self._keys.data, self._taken.data
         if len(reached):
@@ -110,18 +110,6 @@ class Addressees:
             "Restore a backup with Ledger.restore(backup, path); or look at "
             f"ledger.campaign({name!r}).frame and settle who was texted"
         )
-
-
-def _planned(plan: AnyPlan) -> tuple[Ints, Ints]:
-    """Return the number and the body's key of each row of a plan; 0 of those it leaves out."""
-    if isinstance(plan, DatasetPlan):
-        return plan.addressees()
-    rows = plan.rows
-    going = np.flatnonzero(rows["status"].eq("planned").to_numpy())
-    numbers, keys = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-    numbers[going] = rows["to"].iloc[going].str[1:].astype("int64[pyarrow]").to_numpy()
-    keys[going] = np.asarray(plan.body_keys)[rows["body"].iloc[going].to_numpy("int64")]
-    return numbers, keys
 
 
 def _repeated(found: Ints) -> Flags:

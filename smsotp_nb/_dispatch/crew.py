@@ -24,14 +24,9 @@ class Crew(Generic[Work, Report]):
     Args:
         task: called once in each thread with an iterator over the pieces that fall to it; what it yields is reported,
             what it raises ends the crew.
-        work: taken from one piece at a time.
+        work: taken from one piece at a time; neither pieces nor reports are None.
         threads: how many.
         stop: when it is set, no further piece is begun.
-
-    Example:
-        >>> crew = Crew(lambda pieces: map(abs, pieces), [-1, -2], threads=2, stop=threading.Event())
-        >>> sorted(crew.reports())
-        [1, 2]
     """
 
     def __init__(
@@ -44,7 +39,7 @@ class Crew(Generic[Work, Report]):
     ) -> None:
         self._task, self._work, self._stop = task, iter(work), stop
         self._guard = threading.Lock()
-        self._reports: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._reports: queue.SimpleQueue[Report | BaseException | None] = queue.SimpleQueue()
         self._failure: BaseException | None = None
         self._ended = 0
         self._threads = [threading.Thread(target=self._run, name=f"smsotp-{n}", daemon=True) for n in range(threads)]
@@ -60,47 +55,44 @@ class Crew(Generic[Work, Report]):
 
     def rest(self) -> Iterator[Report]:
         """Yield the reports of the pieces of work still under way."""
-        while (found := self._next_report()) is not _NOTHING:
-            if isinstance(found, BaseException):
-                self._failure = self._failure or found
+        while (report := self._next_report()) is not None:
+            if isinstance(report, BaseException):
+                self._failure = self._failure or report
                 self._stop.set()
             else:
-                yield found  # type: ignore[misc]
+                yield report
         if self._failure is not None:
             raise self._failure
 
-    def _next_report(self) -> object:
+    def _next_report(self) -> Report | BaseException | None:
         wait = LOOK_AROUND
         while self._ended < len(self._threads):
             if self._reports.empty():
                 time.sleep(GATHERED)
             try:
-                found = self._reports.get(timeout=wait)
+                report = self._reports.get(timeout=wait)
             except queue.Empty:
                 if not wait:  # an interrupt came before all threads were started
                     break
                 wait = LOOK_AROUND if any(thread.is_alive() for thread in self._threads) else 0
                 continue
-            if found is not _NOTHING:
-                return found
+            if report is not None:
+                return report
             self._ended += 1
-        return _NOTHING
+        return None
 
     def _run(self) -> None:
         try:
-            for report in self._task(iter(self._next, _NOTHING)):  # type: ignore[arg-type]
+            for report in self._task(iter(self._next, None)):
                 self._reports.put(report)
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits, which raises it
             self._reports.put(error)
         finally:
-            self._reports.put(_NOTHING)
+            self._reports.put(None)  # this thread has ended
 
-    def _next(self) -> object:
+    def _next(self) -> Work | None:
         with self._guard:
-            return _NOTHING if self._stop.is_set() else next(self._work, _NOTHING)
-
-
-_NOTHING = object()
+            return None if self._stop.is_set() else next(self._work, None)
 
 
 def with_rests(chunks: Iterator[int], rests: list[int]) -> Iterator[int]:

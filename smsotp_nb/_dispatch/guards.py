@@ -17,18 +17,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Any, Final, Unpack
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from .. import _cards as cards
-from .._calling import given, not_whole
-from .._guards import GUARDS, STOP_AFTER_FAILURES, GuardArguments
+from .._calling import given, not_whole, refuse
+from .._guards import GUARDS, STOP_AFTER_FAILURES
 from .._ledger import Campaign, Pending, Prospect, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones import time_zones
-from .._planning import AnyPlan, DatasetPlan
+from .._planning import Plan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
@@ -41,14 +41,14 @@ STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others
 class Outlook:
     """What guards look at beforehand: a plan, its campaign if recorded, how it stands to the ledger, and the time."""
 
-    plan: AnyPlan
+    plan: Plan
     campaign: Campaign | None
     prospect: Prospect
     now: datetime
 
     def going(self) -> pd.Series[str] | None:
-        """Return the numbers still to go that no rule of the ledger holds back; None of a plan larger than memory."""
-        if isinstance(self.plan, DatasetPlan):
+        """Return the numbers still to go that no rule of the ledger holds back; None of the plan of a folder."""
+        if self.plan.folder is not None:
             return None
         rows = self.campaign.frame if self.campaign else self.plan.rows
         numbers = rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
@@ -63,13 +63,8 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How one guard is read and told.
-
-    Attributes:
-        read: the checked value of the argument; what is wrong with it is added to the list.
-        ahead: its lines in ``preflight``, for the checked value.
-        typed: the argument that the form's fields stand for, at least one of them filled in.
-    """
+    """How one guard is read (what is wrong is added to the list), its lines in ``preflight``, and what argument the
+    form's fields make, at least one of them filled in."""
 
     read: Callable[[Any, list[str]], Any]
     ahead: Callable[[Any, Outlook], list[cards.Note]]
@@ -78,12 +73,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """A span of the day, by the clock where the number is at home, in which nobody is texted; may pass midnight.
-
-    Example:
-        >>> QuietHours(time(21), time(8)).covers(time(23, 30)), QuietHours(time(21), time(8)).covers(time(8))
-        (True, False)
-    """
+    """A span of the day, by the clock where the number is at home, in which nobody is texted; may pass midnight."""
 
     begins: time
     ends: time
@@ -131,22 +121,16 @@ class Admission:
     more: bool = False
 
 
-def read(**given: Unpack[GuardArguments]) -> Guards:
+def read(**arguments: Any) -> Guards:
     """Return checked guards.
 
     Raises:
         UsageError: lists everything wrong.
-
-    Example:
-        >>> read(budget={"USD": 50}).budget
-        {'USD': 50000000}
     """
     wrong: list[str] = []
-    asked: dict[str, Any] = {guard.name: guard.default for guard in GUARDS} | dict(given)
-    found = {name: None if value is None else DECISIONS[name].read(value, wrong) for name, value in asked.items()}
-    if wrong:
-        raise UsageError("nothing was sent: " + "; ".join(wrong), problems=tuple(wrong))
-    return Guards(**found)
+    checked = {name: None if value is None else DECISIONS[name].read(value, wrong) for name, value in arguments.items()}
+    refuse(*wrong, said="nothing was sent: ")
+    return Guards(**checked)
 
 
 def ahead(asked: Guards, outlook: Outlook) -> list[cards.Note]:
@@ -162,10 +146,6 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         UsageError: a field is half filled in.
-
-    Example:
-        >>> typed({"budget": "USD 50", "canary": 10})
-        {'budget': {'USD': '50'}, 'canary': 10}
     """
     found = {}
     for guard in GUARDS:
@@ -177,11 +157,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Watch:
-    """The guards of one run, shared by all of its threads.
-
-    Args:
-        now: the clock.
-    """
+    """The guards of one run, shared by all of its threads; ``now`` is the clock."""
 
     def __init__(self, guards: Guards, run: Run, *, now: Now = utc_now) -> None:
         self._guards, self._run, self._now = guards, run, now
@@ -433,10 +409,10 @@ def _typed_hours(begins: str, ends: str) -> tuple[str, str]:
     return begins, ends
 
 
-def _whole(name: str) -> Callable[[Any, list[str]], int]:
-    def read(value: Any, wrong: list[str]) -> int:
+def _whole(name: str) -> Callable[[Any, list[str]], Any]:
+    def read(value: Any, wrong: list[str]) -> Any:
         wrong += filter(None, [not_whole(name, value, none=True)])
-        return value  # type: ignore[no-any-return]
+        return value
 
     return read
 

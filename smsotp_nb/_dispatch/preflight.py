@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Unpack
-
 from .. import _cards as cards
 from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
-from .._guards import GuardArguments, takes_guards
+from .._guards import STOP_AFTER_FAILURES, Budget
 from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
-from .._planning import AnyPlan
+from .._planning import Plan
 from . import guards
-from .checks import check_kinds
-from .pacing import check_speed
+from .pacing import not_speed
+from .sending import check_kinds
 
 
 @in_our_words
-@takes_guards
 def preflight(
-    plan: AnyPlan,
+    plan: Plan,
     *,
     client: Client,
     ledger: LedgerOrPath | None = None,
     max_per_second: float | None = None,
     repeat_text: bool = False,
     now: Now = utc_now,
-    **guard_arguments: Unpack[GuardArguments],
+    budget: Budget | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after_failures: int | None = STOP_AFTER_FAILURES,
 ) -> cards.Card:
     """Show what ``send`` with the same arguments would do now. Nothing is recorded or sent.
 
-    Of a plan of ``plan_dataset`` it does not count whom quiet hours would hold back now.
+    Of the plan of a ``Folder`` it does not count whom quiet hours would hold back now.
 
     Returns:
         A card with the service, the ledger, what has been recorded already, how many people would be texted now and
@@ -51,9 +51,8 @@ def preflight(
     """
     check_kinds(plan, client)
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
-    refuse(not_flag("repeat_text", repeat_text), clock)
-    asked = guards.read(**guard_arguments)
-    check_speed(max_per_second)
+    refuse(not_flag("repeat_text", repeat_text), not_speed(max_per_second), clock)
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     with opened(ledger) as book:
         book._refuse_lent(client.service)
         campaign = _recorded(plan, client, book)
@@ -76,7 +75,7 @@ def preflight(
     )
 
 
-def _recorded(plan: AnyPlan, client: Client, ledger: Ledger) -> Campaign | None:
+def _recorded(plan: Plan, client: Client, ledger: Ledger) -> Campaign | None:
     if not ledger.knows(plan.campaign, service=client.service):
         return None  # a test under its name is not the campaign
     return ledger.campaign(plan.campaign, service=client.service)

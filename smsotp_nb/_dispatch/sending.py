@@ -1,51 +1,31 @@
-"""Send a plan: claim, post and settle each chunk. The same call again resumes it."""
+"""Send a plan. The same call again resumes it."""
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
 import threading
-import time
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Unpack
 
-import numpy as np
 import pandas as pd
 
-from .._calling import in_our_words
-from .._client import REPEATABLE, Client, Patience, Tries
-from .._guards import GuardArguments, takes_guards
-from .._ledger import Claim, Ending, LedgerOrPath, Run, Wanted, opened, state_line, tried
-from .._planning import AnyPlan, DatasetPlan, to_oneself
-from .._progress import Bar
-from .._wire import Body, SendReply
-from ..errors import InvalidPhoneNumbers, LedgerError, NotSent, ServiceError, SmsOtpWarning, TransportError, UsageError
+from .._calling import given, in_our_words, not_callable, not_flag, not_whole, refuse
+from .._client import Client
+from .._guards import STOP_AFTER_FAILURES, Budget
+from .._ledger import LedgerOrPath, opened
+from .._planning import Plan, to_oneself
+from .._wire import check_body
+from ..errors import SmsOtpWarning, UsageError
 from . import guards
-from .addressees import Addressees, Bodies
-from .checks import anybody, check, check_switches
-from .crew import Crew, with_rests
-from .excerpt import excerpt
-from .pacing import Pacer, check_speed
-from .slots import AHEAD, MOST_AHEAD, Slots
-from .stoppers import ISOLATING, STOPPED, STRANGER, ending
-from .table import Report, nobody
-from .tally import Answer, ProgressCallback, Settled, Tally, accepted, callback_of, silent
+from .pacing import not_speed
+from .requests import Requests
+from .table import nobody
+from .tally import ProgressCallback, callback_of, silent
 
-# Long enough for the longest pause that a Retry-After may ask for.
-PATIENCE = Patience(attempts=8, seconds=400.0)
-ONCE = Patience(attempts=1)
-_OPEN = contextlib.nullcontext()
-FEW = 10  # recipients of the first request to a service that has never answered in its own words
-
-Outcome = SendReply | ServiceError | TransportError
+MOST_THREADS = 256
 
 
 @in_our_words
-@takes_guards
 def send(
-    plan: AnyPlan,
+    plan: Plan,
     *,
     client: Client,
     ledger: LedgerOrPath | None = None,
@@ -55,7 +35,10 @@ def send(
     isolate_invalid: bool = False,
     progress: bool | ProgressCallback = True,
     stop: threading.Event | None = None,
-    **guard_arguments: Unpack[GuardArguments],
+    budget: Budget | None = None,
+    quiet_hours: tuple[str, str] | None = None,
+    canary: int | None = None,
+    stop_after_failures: int | None = STOP_AFTER_FAILURES,
 ) -> pd.DataFrame:
     """Send a plan, or resume it. Rows that were accepted, rejected or are in doubt are never posted again.
 
@@ -67,7 +50,7 @@ def send(
     anything else answers, because the address or the key is wrong, the call ends there.
 
     Args:
-        plan: what ``plan(...)`` or ``plan_dataset(...)`` returned.
+        plan: what ``plan(...)`` returned.
         client: the service; ``Sandbox().client()`` to try it.
         ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
         concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt, and
@@ -80,12 +63,17 @@ def send(
         progress: True draws a progress bar, False draws nothing, a callable receives ``results.Progress`` values.
         stop: an event that ends the call like a first interrupt when another thread sets it, except that the table is
             returned. A form's Cancel button uses it.
-        **guard_arguments: what may hold rows back, one argument each; ``_guards`` has their table.
+        budget: upper limit of the cost by currency, such as ``{"USD": 50}``, earlier calls included. The call stops
+            before the request that may exceed it. Rows in doubt count as spent.
+        quiet_hours: two times, such as ``("21:00", "08:00")``, between which nobody is texted, by the clock where the
+            number is at home; of several time zones none may be quiet. Rows held back stay planned.
+        canary: send to this many recipients first; the next call without it sends the rest.
+        stop_after_failures: stop after this many requests in a row were refused or left in doubt.
 
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns
         ``results.COLUMNS`` and then the plan's kept columns. If rows are still ``planned``, their ``problem`` says why,
-        and a CampaignIncomplete warning is given. Of a plan larger than memory: ``status, problem`` (str) and ``rows``
+        and a CampaignIncomplete warning is given. Of the plan of a ``Folder``: ``status, problem`` (str) and ``rows``
         (Int64), a row for each status and problem; ``ledger.to_parquet`` writes every row.
 
     Warns:
@@ -108,12 +96,19 @@ def send(
         ...     sms.send(plan, client=box.client(), ledger=ledger, progress=False)["status"].tolist()
         ['accepted', 'skipped']
     """
-    asked = guards.read(**guard_arguments)
-    check(plan, client, concurrency)
-    check_switches(isolate_invalid, repeat_text, progress, stop)
-    check_speed(max_per_second)
+    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
+    _check(plan, client)
+    refuse(
+        not_whole("concurrency", concurrency, most=MOST_THREADS),
+        not_flag("isolate_invalid", isolate_invalid),
+        not_flag("repeat_text", repeat_text),
+        None if isinstance(progress, bool) else not_callable("progress", progress, example="print", none=False),
+        None if stop is None or hasattr(stop, "is_set") else f"stop= must be a threading.Event, got {given(stop)}",
+        not_speed(max_per_second),
+        said="nothing was sent: ",
+    )
     with opened(ledger) as book:
-        if not anybody(plan) and not book.knows(plan.campaign, service=client.service):
+        if not plan.figures["planned"] and not book.knows(plan.campaign, service=client.service):
             return nobody(plan, client.service)  # the name stays free for a plan that has someone
         with (
             book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
@@ -122,24 +117,22 @@ def send(
             for texted in run.unheeded:
                 if not texted.exempt:
                     warnings.warn(texted.sentence(), SmsOtpWarning, stacklevel=3)
-            campaign = _Sending(
+            requests = Requests(
                 plan, client, run, max_per_second=max_per_second, asked=asked, isolate=isolate_invalid, cancel=stop
             )
-            table = campaign.work(concurrency, callback)
-    campaign.tell()
+            table = requests.work(concurrency, callback)
+    requests.tell()
     return table
 
 
 @in_our_words
-def send_test(
-    plan: AnyPlan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0
-) -> pd.DataFrame:
+def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0) -> pd.DataFrame:
     """Send one filled message of a plan to yourself.
 
     Each call sends a message. It is recorded, but not as part of the campaign.
 
     Args:
-        plan: the plan whose message is sent; one of ``plan_dataset``, too.
+        plan: the plan whose message is sent.
         to: your own number, with its plus.
         client: as for ``send``.
         ledger: as for ``send``; tests are kept apart from campaigns.
@@ -161,346 +154,35 @@ def send_test(
         ...     box.inbox["text"].tolist()
         ['Hello Ann!']
     """
-    one = to_oneself(excerpt(plan, row), to) if isinstance(plan, DatasetPlan) else to_oneself(plan, to, row=row)
-    check(one, client, 1)
+    one = to_oneself(plan, to, row=row)
+    _check(one, client)
     with opened(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
-        campaign = _Sending(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
-        table = campaign.work(1, silent)
-    campaign.tell()
+        requests = Requests(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
+        table = requests.work(1, silent)
+    requests.tell()
     return table
 
 
-class _Sending:
-    """One call of ``send`` at work on one campaign."""
+def _check(plan: Plan, client: Client) -> None:
+    """Check that the service can be sent the messages of a plan; all are of one kind and signature."""
+    check_kinds(plan, client, what="send")
+    settings = client.settings
+    wrong = check_body(plan.message(0), variant=settings.variant, form=settings.form) if plan.figures["bodies"] else []
+    refuse(*dict.fromkeys(wrong), said="nothing was sent: ")
 
-    def __init__(
-        self,
-        plan: AnyPlan,
-        client: Client,
-        run: Run,
-        *,
-        max_per_second: float | None,
-        asked: guards.Guards,
-        isolate: bool,
-        cancel: threading.Event | None = None,
-    ) -> None:
-        self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
-        # Two ways to end: begin no further request; and, beyond that, give up those that were to be tried again.
-        self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
-        self._pacer = Pacer(max_per_second=max_per_second, stop=self._halt, cancel=cancel)
-        run.keep(client.settings.deadline)
-        run.release()
-        run.set_aside()
-        self._at_first = run.counts()
-        self._addressees = Addressees(plan, run.reached() if tried(self._at_first) else np.zeros(0, np.int64))
-        self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
-        self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
-        # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
-        self._deciding = _OPEN if asked.canary is None else threading.Lock()
-        self._latest: tuple[int | None, Body] = (None, Body())
-        self._bodies = Bodies(plan.body_keys)
-        self._slots: Slots | None = None
-        self._stopper: tuple[str, str] | None = None
-        self._disagreements: list[str] = []
-        self._report = Report(plan, run, client.service)
 
-    def work(self, concurrency: int, callback: ProgressCallback) -> pd.DataFrame:
-        """Send every chunk still to go and return the result table."""
-        chunks, counts = self._run.chunks(), self._at_first
-        billed = self._run.billed() if counts["accepted"] else {}
-        tally = Tally(sum(counts.values()) - counts["skipped"], counts, Counter(billed))
-        callback(tally.progress())
-        threads = min(self._threads(concurrency), max(len(chunks), 1))
-        crew = Crew(self._share, chunks, threads=threads, stop=self._stop)
-        try:
-            for settled in crew.reports():
-                tally.add(settled)
-                self._disagreements += [settled.disagreement] * bool(settled.disagreement)
-                callback(tally.progress())
-        except BaseException as error:
-            # An interrupt, or the caller's callback failed: threads left to themselves would go on sending.
-            self._stop.set()
-            self._halt.set()
-            self._finish(crew, tally)
-            if not isinstance(error, KeyboardInterrupt):
-                raise
-            tally.counts.update(self._run.counts())
-            if isinstance(callback, Bar):  # a caller's own callback may be what was interrupted
-                callback(tally.progress())
-            raise KeyboardInterrupt(f"interrupted; recorded: {state_line(tally.counts)}") from None
-        if self._stopper:
-            self._run.hold(self._stopper[0])
-        return self._report.table(accepted=tally.counts["accepted"])
+def check_kinds(plan: Plan, client: Client, *, what: str = "preflight") -> None:
+    """Check that a plan and a client were given.
 
-    def _threads(self, concurrency: int) -> int:
-        """Return how many threads send. Where a claim takes long, more than have requests under way.
+    Raises:
+        UsageError: says what was given, and how to make what is needed.
+    """
+    if not isinstance(plan, Plan):
+        raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(frame, to=..., ...)")
+    if not isinstance(client, Client):
+        from .._sandbox.facade import Sandbox  # aiohttp and more: only to say what is wrong
 
-        Not where a guard counts what is under way, and not where requests keep a speed: they are claimed in their turn.
-        """
-        if not self._run.claims_ahead or concurrency == 1 or self._looks or self._pacer.paced:
-            return concurrency
-        self._slots = Slots(concurrency)
-        return concurrency + min(concurrency, MOST_AHEAD)
-
-    def tell(self) -> None:
-        """Warn of what is not complete, in doubt, or in disagreement with itself."""
-        self._report.warn(self._stopper, self._disagreements)
-
-    def _finish(self, crew: Crew[int, Settled], tally: Tally) -> None:
-        """Wait for the answers under way, which the threads record; a second interrupt leaves them in doubt."""
-        try:
-            for settled in crew.rest():
-                tally.add(settled)
-        except KeyboardInterrupt:
-            self._run.abandon()
-
-    def _share(self, chunks: Iterator[int]) -> Iterator[Settled]:
-        """Send the chunks that fall to one thread. An answer and the intent of the next request share a transaction."""
-        answer: Answer | None = None
-        rests: list[int] = []
-        try:
-            for chunk in with_rests(chunks, rests):
-                if answer and self._pacer.waits():  # the answer does not wait with it
-                    self._record(answer, None)
-                    told, answer = answer, None
-                    yield told.settled
-                with _OPEN if self._spoken else self._alone_at_first():
-                    with self._deciding:
-                        admission = self._turn(chunk, self._stop)
-                        claim, admission = self._claimed(answer, admission)
-                    last, answer = answer, None
-                    if last:
-                        yield last.settled
-                    if claim:  # else nothing is left to claim: nothing may be sent
-                        answer = self._send(claim, admission)
-                rests += [chunk] * admission.more
-                if admission.stopper:
-                    self._end(admission.stopper, admission.detail)
-        finally:
-            if answer:  # whatever ended this share, also a record that failed for what was next
-                self._record(answer, None)
-        if answer:
-            yield answer.settled
-
-    @contextlib.contextmanager
-    def _alone_at_first(self) -> Iterator[None]:
-        """Admit one request at a time until the service has answered as the interface describes, then all at once."""
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._first)
-            if self._spoken:
-                stack.close()
-            yield
-
-    def _turn(self, chunk: int, stop: threading.Event, positions: Sequence[int] | None = None) -> guards.Admission:
-        """Wait for the turn of a request, then ask the guards which of its rows may be sent; nothing is claimed yet."""
-        rows, most, more = None, None if self._spoken else FEW, False
-        if self._ended(stop):
-            return guards.Admission(None)
-        if self._looks or self._pacer.paced or most:
-            due = self._watch.due(chunk, positions)
-            rows, more = due[:most], len(due) > (most or len(due))
-            if not rows:
-                return guards.Admission(None)
-        try:
-            self._pacer.before(len(rows or ()), stop)
-        except NotSent:
-            self._ended(stop)
-            return guards.Admission(None)
-        if rows is None:
-            return guards.Admission(Wanted(chunk, positions))
-        admission = self._watch.admit(chunk, rows)
-        wanted = admission.wanted and dataclasses.replace(admission.wanted, is_part=more)
-        return dataclasses.replace(admission, wanted=wanted, more=more)
-
-    def _ended(self, stop: threading.Event) -> bool:
-        """Return whether no further request may begin; if the caller's event says so, record that as the reason."""
-        if self._pacer.stopped():
-            self._end(STOPPED, "cancelled")
-        return stop.is_set()
-
-    def _record(self, answer: Answer | None, then: Wanted | None) -> Claim | None:
-        """Record an answer, if there is one, and the intent of the next request, if there is one."""
-        outcome = answer.outcome if answer else None
-        if answer and isinstance(outcome, SendReply):
-            return self._run.settle_reply(answer.claim, outcome, seconds=answer.seconds, then=then)
-        if answer and isinstance(outcome, Ending):
-            return self._run.settle(answer.claim, outcome, then=then)
-        return self._run.claim(then.chunk, then.positions) if then else None
-
-    def _claimed(self, answer: Answer | None, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
-        """Record an answer and the admitted intent; return the claim, and the admission reduced to what was claimed."""
-        claim = self._record(answer, admission.wanted)
-        if self._run.refused:
-            self._end(self._run.refused, "nothing was sent")
-        return claim, self._watch.claimed(admission, claim.positions if claim else ())
-
-    def _send(self, claim: Claim, admission: guards.Admission) -> Answer:
-        """Post what is claimed. While certainly nothing was sent, wait for another turn, claim again and post again."""
-        tries = Tries(self._pacer, PATIENCE)
-        claimed, seconds = True, 0.0
-
-        def attempt() -> Outcome | None:
-            nonlocal claim, admission, claimed, seconds
-            if not claimed:
-                with tries.at_the_gate():
-                    admission = self._turn(claim.chunk, self._halt, claim.positions)
-                again, admission = self._claim_again(claim, admission)
-                if again is None:
-                    return None
-                claim = again
-            self._hold_against_plan(claim)
-            with tries.at_the_gate():
-                ready, admission = self._in_slot(claim, admission)
-            if ready is None:
-                return None
-            claim, started = ready, time.monotonic()
-            try:
-                outcome = self._deliver(claim, admission)
-            finally:
-                self._leave_slot()
-            seconds = time.monotonic() - started
-            if isinstance(outcome, REPEATABLE):
-                self._run.settle(claim, ending(outcome)[0])
-                self._addressees.give_back(claim)
-                self._watch.returned(admission)
-                claimed = False
-            else:
-                claimed = True
-            return outcome
-
-        outcome = tries.make(attempt)
-        if outcome is None or not claimed:
-            return self._given_up(claim, outcome)
-        return self._judged(claim, admission, outcome, seconds)
-
-    def _in_slot(self, claim: Claim, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
-        """Wait until a claimed request may begin; None if the call ended first, and its rows are planned again.
-
-        A claim that would wait long, so that it might expire, is given back, and made again when there is a slot.
-        """
-        slots = self._slots
-        if slots is None:
-            return claim, admission
-        if slots.take(self._is_over, seconds=AHEAD):
-            if not self._pacer.paused():
-                return claim, admission
-            slots.give_back()
-        self._run.settle(claim, Ending("NOT_SENT", "before", error="ended before it was sent"))
-        self._addressees.give_back(claim)
-        self._watch.returned(admission)
-        if not slots.take(self._is_over):
-            return None, admission
-        with contextlib.ExitStack() as held:
-            held.callback(slots.give_back)
-            admission = self._turn(claim.chunk, self._stop, claim.positions)
-            again, admission = self._claim_again(claim, admission)
-            if again is not None:
-                self._hold_against_plan(again)
-                held.pop_all()  # it is given back when the request has ended
-        return again, admission
-
-    def _leave_slot(self) -> None:
-        if self._slots is not None:
-            self._slots.give_back()
-
-    def _is_over(self) -> bool:
-        return self._ended(self._stop)
-
-    def _hold_against_plan(self, claim: Claim) -> None:
-        """Refuse to send what an altered or damaged record would have sent, before a byte of it leaves."""
-        try:
-            self._addressees.take(claim)
-        except LedgerError as error:
-            self._run.settle(claim, Ending("NOT_SENT", "before", error=str(error)))
-            raise
-
-    def _claim_again(self, claim: Claim, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
-        if admission.wanted:
-            self._run.uncount(claim, admission.wanted.positions or claim.positions)
-        again, admission = self._claimed(None, admission)
-        if admission.stopper:
-            self._end(admission.stopper, admission.detail)
-        return again, admission
-
-    def _deliver(self, claim: Claim, admission: guards.Admission) -> Outcome:
-        """Post once."""
-        if len(claim.to) > admission.rows:
-            self._pacer.late(len(claim.to) - admission.rows)
-        try:
-            message = self._message(claim.body)
-            return self._client.deliver(claim.to, message, patience=ONCE, may_begin=claim.may_begin)
-        except (ServiceError, TransportError) as error:
-            return error
-        except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind
-            self._run.settle(claim, Ending("NOT_SENT", "before", error=str(error)))
-            raise
-
-    def _given_up(self, claim: Claim, last: TransportError | None) -> Answer:
-        """End the call because a request could not be sent, unless a guard already did; its rows stay planned."""
-        if last is not None and self._pacer.stopped():
-            self._end(STOPPED, "cancelled")
-        elif last is not None:
-            self._end(ending(last)[1] or STOPPED, str(last))
-        return Answer(claim, None, Settled({}))
-
-    def _judged(self, claim: Claim, admission: guards.Admission, outcome: Outcome, seconds: float) -> Answer:
-        self._hear(outcome)
-        if isinstance(outcome, SendReply):
-            answer = Answer(claim, outcome, accepted(outcome), seconds)
-        elif self._isolate and isinstance(outcome, InvalidPhoneNumbers) and len(claim.to) > 1:
-            return self._in_halves(claim, outcome, admission)
-        else:
-            answer = self._refused(claim, outcome)
-        failing = self._watch.settled(admission, outcome, in_doubt="in_doubt" in answer.settled.rows)
-        if failing:
-            self._end(failing, str(outcome))
-        return answer
-
-    def _hear(self, outcome: Outcome) -> None:
-        """Trust the service once it answered as the interface describes; until then, anything else ends the call."""
-        if not self._spoken:
-            self._spoken = isinstance(outcome, SendReply | ServiceError)
-            if not self._spoken:
-                self._end(STRANGER, f"{self._client.settings.base_url}: {outcome}")
-
-    def _message(self, key: int) -> Body:
-        """Return the message of a body key; the last one is kept, because chunks in a row mostly carry the same."""
-        known, message = self._latest
-        if known != key:
-            message = self._plan.message(self._bodies.number(key))
-            self._latest = key, message
-        return message
-
-    def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> Answer:
-        """Send a refused list again in two halves; by assumption nothing of it was sent."""
-        self._run.settle(claim, dataclasses.replace(ending(error)[0], outcome=ISOLATING))
-        self._addressees.give_back(claim)
-        self._watch.returned(admission)
-        middle = len(claim.positions) // 2
-        rows, costs, said = Counter[str](), Counter[str](), []
-        for positions in (claim.positions[:middle], claim.positions[middle:]):
-            admission = self._turn(claim.chunk, self._stop, positions)
-            half, admission = self._claimed(None, admission)
-            if half:
-                answer = self._send(half, admission)
-                self._record(answer, None)
-                rows.update(answer.settled.rows)
-                costs.update(answer.settled.costs)
-                said += [answer.settled.disagreement] * bool(answer.settled.disagreement)
-            if admission.stopper:
-                self._end(admission.stopper, admission.detail)
-        return Answer(claim, None, Settled(rows, costs, "; ".join(said)))
-
-    def _refused(self, claim: Claim, error: ServiceError | TransportError) -> Answer:
-        found, stopper = ending(error)
-        if stopper and not self._halt.is_set():
-            self._end(stopper, str(error))
-        rows = {found.outcome: len(claim.to)} if found.outcome in {"rejected", "in_doubt"} else {}
-        return Answer(claim, found, Settled(rows))
-
-    def _end(self, stopper: str, detail: str) -> None:
-        """Begin no further request; of several reasons, the first one is reported."""
-        self._stopper = self._stopper or (stopper, detail)
-        self._stop.set()
-        if stopper not in guards.STOPPERS:
-            self._halt.set()
+        of = "its client is box.client()" if isinstance(client, Sandbox) else "Sandbox().client() is one to try"
+        raise UsageError(f"client= must be a Client, got {given(client)}; {of}")
+    if client.sandbox is not None and client.sandbox._ended:
+        raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox().client()")

@@ -12,7 +12,7 @@ import pandas as pd
 from .._cards import counted
 from .._ledger import Run, places, state_line, until
 from .._pandas import STR
-from .._planning import AnyPlan, DatasetPlan, Plan
+from .._planning import Plan
 from ..errors import CampaignIncomplete, LedgerError, SmsOtpWarning
 from ..problems import explain
 from ..results import COLUMNS, STATES
@@ -48,9 +48,9 @@ def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.Data
     return table
 
 
-def nobody(plan: AnyPlan, service: str) -> pd.DataFrame:
+def nobody(plan: Plan, service: str) -> pd.DataFrame:
     """Return what ``send`` returns of a plan that has nobody to text."""
-    if isinstance(plan, Plan):
+    if plan.folder is None:
         return table_of(plan, None, service)
     skipped = plan.problems.drop(columns="first_rows")
     skipped.insert(0, "status", pd.Series(["skipped"] * len(skipped), dtype=STR))
@@ -60,7 +60,7 @@ def nobody(plan: AnyPlan, service: str) -> pd.DataFrame:
 class Report:
     """What ``send`` tells at the end of a call: the campaign's result table, and warnings of what is not complete."""
 
-    def __init__(self, plan: AnyPlan, run: Run, service: str) -> None:
+    def __init__(self, plan: Plan, run: Run, service: str) -> None:
         self._plan, self._run, self._service = plan, run, service
         self._counts: dict[str, int] = {}
         self._until = ""
@@ -71,7 +71,7 @@ class Report:
         Raises:
             LedgerError: fewer rows stand as accepted than were recorded, or rows have no state: the ledger was altered.
         """
-        table = self._fates() if isinstance(self._plan, DatasetPlan) else self._rows(self._plan)
+        table = self._rows(self._plan) if self._plan.folder is None else self._fates()
         unknown = int(table["status"].isna().sum())
         if unknown or self._counts["accepted"] < accepted:
             raise LedgerError(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .._ledger import Claim, Ending, Ledger
-from .._planning import AnyPlan
+from .._planning import Plan
 from .._progress import Bar
 from .._wire import SendReply
 from ..results import Progress
@@ -76,7 +76,7 @@ def silent(told: Progress) -> None:
 
 
 def callback_of(
-    progress: bool | ProgressCallback, plan: AnyPlan, ledger: Ledger
+    progress: bool | ProgressCallback, plan: Plan, ledger: Ledger
 ) -> contextlib.AbstractContextManager[ProgressCallback]:
     if callable(progress):
         return contextlib.nullcontext(progress)

@@ -32,7 +32,7 @@ from .reading import frames as reading
 from .reading import parquet
 from .record import approving, beginning, passcodes
 from .record.agreeing import agree
-from .record.recording import AnyPlanned, Planned, PlannedInPieces, record
+from .record.recording import Planned, record
 from .rows import audit, contacts
 from .rows.damage import understood
 from .rows.kept_columns import names_in
@@ -196,7 +196,7 @@ class Ledger:
         return self._find(service, name) is not None
 
     @in_our_words
-    def prospect(self, plan: AnyPlanned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
+    def prospect(self, plan: Planned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
         """Compare a plan with what is recorded: the campaign of its name, and whom the rules hold back now.
 
         Without ``service``, the service of the latest campaign of this name is used, else that of the latest campaign.
@@ -210,7 +210,7 @@ class Ledger:
             ).fetchone()
         number, where = found or (None, service)
         rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
-        asked: Callable[..., Prospect] = prospect_in_pieces if isinstance(plan, PlannedInPieces) else prospect
+        asked: Callable[..., Prospect] = prospect if plan.folder is None else prospect_in_pieces
         found = asked(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
         approval = approving.state(self._store, number)
         if approval and not approval.startswith("Approved"):
@@ -241,7 +241,7 @@ class Ledger:
             refuse_lent(self.path)
 
     @in_our_words
-    def begin(self, plan: AnyPlanned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
+    def begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
         """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
 
         Raises:

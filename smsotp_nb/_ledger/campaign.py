@@ -33,7 +33,7 @@ from .record import approving, changing
 from .record.approving import Proposal
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
-from .record.recording import Planned, PlannedInPieces
+from .record.recording import Planned
 from .rows import contacts
 from .rows.damage import understood
 from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
@@ -305,9 +305,9 @@ class Campaign:
             lock.release()
 
     def _not_its_plan(self, plan: Planned) -> str | None:
-        if isinstance(plan, PlannedInPieces):
+        if getattr(plan, "folder", None) is not None:  # of which no rows are read
             return (
-                "a plan of plan_dataset(...) neither corrects nor extends a campaign: withdraw what is to go, and plan "
+                "the plan of a Folder neither corrects nor extends a campaign: withdraw what is to go, and plan "
                 f"it as a campaign of its own with exclude=ledger.campaign({self.name!r})"
             )
         if not isinstance(plan, Planned):

@@ -1,6 +1,20 @@
 """Turn recipients into a plan: who would be texted what, in which requests, at what estimated cost, and who is not.
 
-The plan is the dry run. Nothing here opens a connection.
+The plan is the dry run. Nothing here opens a connection. The files, in the order of the work:
+
+- ``folder``: a list in Parquet files, and where its plan goes
+- ``arguments``: what `plan` was given, checked
+- ``wording``: the messages, with their placeholders
+- ``segments``: who is in which segment
+- ``mistakes``, ``foreign_placeholders``: texts that would reach people with a placeholder in them
+- ``suppression``: whom to leave out
+- ``bodies``: the message of each row, equal ones grouped
+- ``kept_words``: what the ledger keeps of the words
+- ``assembly``: rows to requests, in memory, and what they would cost
+- ``staging``, ``joining``: the same for a folder, a piece at a time and then by DuckDB
+- ``rows``: what a plan holds, in memory or in files
+- ``value``: the plan
+- ``overview``: its card
 """
 
 from __future__ import annotations
@@ -15,42 +29,27 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import phones
-from .._calling import in_our_words, not_flag, refuse
+from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
 from .._pandas import lent
-from .._policy import Policy, not_policy
-from . import arguments, assembly, making, suppression
+from .._policy import Policy
+from . import arguments, assembly, folder, joining, suppression
 from .bodies import body_key
-from .dataset import AnyPlan, DatasetPlan, plan_dataset
+from .folder import Folder
 from .kept_words import gsm_parts
-from .message import Message
-from .oneself import to_oneself
-from .prospects import prospect
-from .value import Plan
-from .wording import Column, TemplateData, Words, column
+from .staging import Asking
+from .value import Plan, prospect_of, to_oneself
+from .wording import Column, Message, TemplateData, Words, column
 
-__all__ = [
-    "UNASKED",
-    "AnyPlan",
-    "Column",
-    "DatasetPlan",
-    "Message",
-    "Plan",
-    "body_key",
-    "column",
-    "gsm_parts",
-    "plan",
-    "plan_dataset",
-    "to_oneself",
-]
+__all__ = ["UNASKED", "Column", "Folder", "Message", "Plan", "body_key", "column", "gsm_parts", "plan", "to_oneself"]
 
 UNASKED: Final[Any] = object()  # as ``ledger=``: ask none, for plans that are made with every key
 
 
 @in_our_words
 def plan(
-    recipients: AnyFrame,
+    people: AnyFrame | Folder,
     *,
     to: str,
     campaign: str,
@@ -89,7 +88,8 @@ def plan(
     names the row that is planned instead).
 
     Args:
-        recipients: one row per message. The frame is not changed.
+        people: one row per message. The frame is not changed. A `Folder` is a list larger than memory; then ``region``
+            and ``by`` are names of columns, and messages are no Series.
         to: name of the column with the phone numbers.
         campaign: name under which the send is recorded. The same name again means the same campaign.
         region: each number's country: a column name, or a Series on the same index.
@@ -147,46 +147,36 @@ def plan(
         >>> plan(people, to="phone", default_region="US", campaign="demo", text=words, by="language").texts.tolist()
         ['Hi Ann', 'Hallo Ann']
     """
-    recipients = as_pandas(recipients)
-    region = as_pandas(region)
-    message = {
-        "text": as_pandas(text),
-        "content": as_pandas(content),
-        "template_id": template_id,
-        "template_data": template_data,
-        "template_text": template_text,
-        "by": as_pandas(by),
-        "priority": priority,
-        "signature": signature,
-        "signature_join": signature_join,
-        "fill": fill,
-        "replace": replace,
-    }
-    asked = arguments.read(
-        recipients,
-        to=to,
-        region=region,
-        campaign=campaign,
-        keep=keep,
-        chunk_size=chunk_size,
-        variant=variant,
-        rates=rates,
-        today=today,
-        keep_bodies=keep_bodies,
-        message=message,
-    )
-    refuse(not_flag("ignore_unreadable_suppressions", ignore_unreadable_suppressions), not_policy(policy))
-    numbers = phones.normalize(recipients[to], region=asked.region, default_region=default_region, repair=repair)
-    reading = suppression.Reading(
-        to, region if isinstance(region, str) else None, default_region, repair, ignore_unreadable_suppressions
-    )
-    left_out = {}
-    if suppress is not None:
-        left_out["SUPPRESSED"] = suppression.suppressed(suppress, reading)
-    if exclude is not None:
-        left_out["EXCLUDED"] = suppression.excluded(exclude, reading)
-    kept = making.carried(recipients[list(asked.keep)], asked.words)
-    numbers = numbers.reset_index(drop=True)
-    made_of = making.MadeOf(lent(recipients), asked, numbers, left_out, making.given(message), kept)
-    made = Plan(**assembly.assemble(made_of), policy=policy)
-    return dataclasses.replace(made, prospect=None if ledger is UNASKED else prospect(made, ledger))
+    call = dict(locals())
+    fields = _in_files(people, call) if isinstance(people, Folder) else _in_memory(as_pandas(people), call)
+    made = Plan(**fields)
+    return dataclasses.replace(made, prospect=None if ledger is UNASKED else prospect_of(made, ledger))
+
+
+def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:
+    refuse(not_frame("people", people, hint="; read_recipients(path) reads one from a file"))
+    refuse(arguments.no_label(people.index), said=arguments.REFUSED)
+    asked = arguments.read(people, call)
+    words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
+    numbers = phones.normalize(**asked.numbers_of(people)).reset_index(drop=True)
+    left_out = suppression.left_out(call["suppress"], call["exclude"], asked.reading)
+    kept = arguments.carried(people[list(asked.keep)], words)
+    asked = dataclasses.replace(asked, message=arguments.as_now(asked.message))
+    return assembly.assemble(arguments.MadeOf(lent(people), asked, words, numbers, left_out, kept))
+
+
+def _in_files(lists: Folder, call: Mapping[str, Any]) -> dict[str, Any]:
+    refuse(*arguments.not_in_files(call), said=arguments.REFUSED)
+    joining.library()
+    source = folder.opened(lists)
+    asked = arguments.read(source.nobody(source.columns), call)
+    taken = [name for name in (*asked.keep, asked.message["by"]) if name in joining.OURS]
+    wrong = [f"keep=: {name!r} is a column of the plan's files; rename yours first" for name in taken]
+    refuse(*wrong, said=arguments.REFUSED)
+    target = folder.target_of(lists, joining.FILES)
+    sample = source.sample(asked.columns, joining.BATCH)
+    words = arguments.words_of(asked.wording, sample, asked.message, asked.keep, source.columns)
+    evidence = phones.weigh_column(**asked.numbers_of(sample))
+    asking = Asking(asked, words, source.columns, evidence)
+    left_out = suppression.left_out(call["suppress"], call["exclude"], asked.reading)
+    return joining.planned(source, target, asking, left_out, memory=folder.megabytes(lists.memory))

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
-from collections.abc import Mapping
-from typing import Any, cast
+import re
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from .. import phones
+from .. import rates as rate_tables
 from .._pandas import STR
+from .._phones import country_name
 from .._results import contract
 from . import bodies as body_rows
-from . import estimating, hints
+from . import kept_words
+from .arguments import MadeOf
 from .bodies import Ints, Worded
-from .making import MadeOf
+from .rows import InMemory
 from .segments import Segments
 from .wording import Wording
 
 Positions = npt.NDArray[np.intp]
 _HINT_TEXTS = 50
+_KEY = "segment"
+_COUNTS = ("messages", "bodies", "est_parts")
 
 
 def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = None) -> dict[str, Any]:
     """Return the fields of the plan. Of several rows of a person, one that was planned before comes first."""
     asked, numbers = made_of.asked, made_of.numbers
-    words, labels = asked.words, made_of.kept.index
+    words, labels = made_of.words, made_of.kept.index
     wording, worded = words.wording, body_rows.word(words)
     problem, note = problems(numbers, worded, made_of.left_out)
     rank = _rank(words.segments, planned_before)
@@ -41,28 +49,20 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     keys = body_rows.body_keys(bodies)
     keys.setflags(write=False)
     rows = _rows(numbers, problem, note, at, codes, bodies, asked.chunk_size)
-    rates = estimating.rates(rows.iloc[at], asked.rates, today=asked.today)
-    estimate = estimating.by_country(rows.iloc[at], rates)
-    rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * rates["micros"].reindex(rows.index))
-    rows["est_currency"] = rates["currency"].reindex(rows.index)
+    priced = rates(rows.iloc[at], asked.rates, today=asked.today)
+    estimate = by_country(rows.iloc[at], priced)
+    rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * priced["micros"].reindex(rows.index))
+    rows["est_currency"] = priced["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
-    planned_to = numbers["to"].iloc[at]
+    said = partial(kept_words.wordings, words, bodies, first, keep=asked.keep_bodies)
     return {
-        "campaign": asked.campaign,
-        "variant": asked.variant,
-        "chunk_size": asked.chunk_size,
         "kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,
-        "segments": wording.segments,
-        "signature_join": wording.join_text,
-        "fingerprint": fingerprint(planned_to, keys[codes]),
-        "body_keys": keys,
-        "hint": hints.passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
-        "_rows": rows,
-        "_bodies": bodies,
+        "fingerprint": fingerprint(numbers["to"].iloc[at], keys[codes]),
+        "hint": passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
+        "_asked": asked,
+        "_held": InMemory(rows, bodies, keys, said),
         "_estimate": estimate,
-        "_first": first,
-        "_wording": wording,
         "_made_of": made_of,
     }
 
@@ -117,7 +117,8 @@ def _without_duplicates(
     if segments is not None:
         said[copies] += segments.said_of(copies, firsts)
     problem = problem.mask(marked, "DUPLICATE_OF")
-    return problem, _joined(note, cast("pd.Series[str]", pd.Series(said, dtype=STR)), marked)
+    more: pd.Series[str] = pd.Series(said, dtype=STR)
+    return problem, _joined(note, more, marked)
 
 
 def _joined(note: pd.Series[str], more: pd.Series[str], at: npt.NDArray[np.bool_]) -> pd.Series[str]:
@@ -171,7 +172,7 @@ def _chunks(codes: Ints, size: int) -> Ints:
     rank[order] = np.arange(len(codes)) - begins[codes[order]]
     requests = -(-counts // size)
     before = np.cumsum(requests) - requests
-    return cast("Ints", before[codes] + rank // size)
+    return before[codes] + rank // size
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------
@@ -194,3 +195,130 @@ def _first_of_segments(segments: Segments | None, at: Positions, codes: Ints) ->
 def _sample(asked: Wording, bodies: pd.DataFrame, more: list[int]) -> list[str]:
     shown = list(dict.fromkeys([*range(min(_HINT_TEXTS, len(bodies))), *more]))
     return asked.sampled(bodies.iloc[shown])
+
+
+# -- costs -------------------------------------------------------------------------------------------------------------
+
+
+def rates(planned: pd.DataFrame, book: rate_tables.Book, *, today: dt.date) -> pd.DataFrame:
+    """Return the rate of every planned row, looked up once for every pair of region and type.
+
+    ``currency`` (str), ``micros, low, high`` (float64, millionths of one part) are missing where there is no rate;
+    ``old`` (bool) marks rates past their time.
+    """
+    kinds = planned[["region", "type"]].drop_duplicates()
+    found = [
+        rate_tables.find(book, str(region), str(type_)) for region, type_ in zip(*map(kinds.get, kinds), strict=True)
+    ]
+    table = pd.DataFrame(
+        {
+            "currency": pd.Series([None if rate is None else rate.currency for rate in found], dtype=STR),
+            "micros": pd.Series([None if rate is None else rate.micros for rate in found], dtype="float64"),
+            "low": pd.Series([None if rate is None else rate.low for rate in found], dtype="float64"),
+            "high": pd.Series([None if rate is None else rate.high for rate in found], dtype="float64"),
+            "old": pd.Series([rate is not None and rate.old(today=today) for rate in found], dtype=bool),
+        }
+    )
+    # Both number the pairs by their first appearance.
+    pairs = planned.groupby(["region", "type"], sort=False, dropna=False).ngroup()
+    return table.take(pairs.to_numpy()).set_axis(planned.index)
+
+
+def by_country(planned: pd.DataFrame, rates: pd.DataFrame, many: pd.Series[int] | None = None) -> pd.DataFrame:
+    """Sum planned rows by region and currency, the dearest first; see ``Plan.estimate`` for the columns.
+
+    ``many`` says for how many recipients each row stands; by default for one.
+    """
+    frame = _summed(planned, rates, "region", planned["region"], many)
+    frame.insert(2, "country", pd.Series([country_name(region) for region in frame["region"]], dtype=STR))
+    order = ["est_cost", "messages", "region"]
+    return frame.sort_values(order, ascending=[False, False, True], ignore_index=True)
+
+
+def by_segment(
+    planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str], labels: tuple[str, ...]
+) -> pd.DataFrame:
+    """Sum planned rows by segment and currency; see ``Plan.estimate_by_segment`` for the columns."""
+    frame = _summed(planned, rates, _KEY, values).rename(columns={_KEY: name})
+    cells = pd.DataFrame({_KEY: values, "body": planned["body"], "encoding": planned["encoding"]})
+    groups = cells.groupby([_KEY, rates["currency"]], dropna=False, sort=True)
+    frame.insert(3, "bodies", pd.Series(groups["body"].nunique().to_numpy(), dtype="Int64"))
+    encodings = groups["encoding"].agg(["nunique", "first"]).reset_index(drop=True)
+    frame["encoding"] = encodings["first"].mask(encodings["nunique"] > 1, "mixed").astype(STR)
+    place = {label: number for number, label in enumerate(labels)}
+    absent = [label for label in labels if label not in set(frame[name])]
+    nobody = {name: pd.Series(absent, dtype=STR), "confidence": "none"} | dict.fromkeys(_COUNTS, 0)
+    whole = pd.concat([frame, pd.DataFrame(nobody).reindex(columns=frame.columns).astype(frame.dtypes)])
+    return whole.sort_values(name, key=lambda of: of.map(place), kind="stable", ignore_index=True)
+
+
+def _summed(
+    planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str], many: pd.Series[int] | None = None
+) -> pd.DataFrame:
+    """Sum planned rows by a column and currency, in the order of both."""
+    stands_for = pd.Series(1, index=planned.index) if many is None else many
+    parts = planned["est_parts"].astype("float64") * stands_for
+    cells = pd.DataFrame({name: values, "currency": rates["currency"], "old": rates["old"], "parts": parts})
+    cells["many"], cells["rated"] = stands_for, rates["micros"] * stands_for
+    for amount in ("micros", "low", "high"):
+        cells[amount] = parts * rates[amount]
+    cells["rate"] = rates["micros"]
+    groups = cells.groupby([name, "currency"], dropna=False, sort=True)
+    sums = groups[["parts", "micros", "low", "high"]].sum(min_count=1).reset_index()
+    confidence = np.where(sums["currency"].isna(), "none", np.where(groups["old"].any(), "old", "known"))
+    return pd.DataFrame(
+        {
+            "currency": sums["currency"].astype(STR),
+            name: sums[name].astype(STR),
+            "messages": pd.array(groups["many"].sum().to_numpy("int64"), dtype="Int64"),
+            "est_parts": sums["parts"].astype("Int64"),
+            "rate": contract.money(_rate(groups, sums["micros"] / sums["parts"])),
+            "est_cost": contract.money(sums["micros"]),
+            "est_low": contract.money(sums["low"]),
+            "est_high": contract.money(sums["high"]),
+            "confidence": pd.Series(confidence, dtype=STR),
+        }
+    )
+
+
+def _rate(groups: Any, by_parts: pd.Series[float]) -> pd.Series[float]:
+    """Return the one rate of each group; where it differs by type of number, the average of a part."""
+    found = groups["rate"].agg(["nunique", "first"]).reset_index(drop=True)
+    mean = (groups["rated"].sum() / groups["many"].sum()).reset_index(drop=True)
+    rate: pd.Series[float] = found["first"].where(found["nunique"] <= 1, by_parts.fillna(mean))
+    return rate
+
+
+# -- advice --------------------------------------------------------------------------------------------------------
+
+
+PASSCODE = (
+    "This looks like a verification code. Passcodes belong to otp.send: the service makes, sends and checks the code, "
+    "and nobody stores it."
+)
+
+# "code" in the languages where verification texts are most often seen, and what is asked for by a code that sells.
+_WORDS = re.compile(
+    r"\b(?:code|codes|passcode|otp|pin|one-time|verification|verify|2fa"
+    r"|kode|kod|kód|koodi|código|codigo|codice|cod|mã|sandi|passwort|einmalpasswort|bestätigungscode"
+    r"|sicherheitscode|verificatiecode|doğrulama|verifica|verificación|verificação|vérification|weryfikacyjny|tasdiqlash)\b"
+    r"|код|кода|κωδικός|רקוד|קוד|رمز|كود|कोड|ওটিপি|कूट|รหัส|验证码|驗證碼|校验码|動態碼|認証|コード|인증|코드",
+    re.IGNORECASE,
+)
+_SELLS = re.compile(
+    r"%|\b(?:promo|discount|coupon|voucher|rabatt|gutschein|descuento|cupón|réduction|sconto|zip|postal|dress|qr)\b"
+    r"|优惠|優惠|クーポン|쿠폰|скидк|промокод",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"(?<![A-Za-z0-9_.,/-])[0-9]{4,8}(?![A-Za-z0-9_/-]|[.,][0-9])")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def passcode(texts: Iterable[str]) -> str | None:
+    """Return advice when one of these texts, as people will read it, looks like a verification code."""
+    return PASSCODE if any(map(_looks_like_code, texts)) else None
+
+
+def _looks_like_code(text: str) -> bool:
+    numbers = [found for found in _DIGITS.findall(text) if not _YEAR.fullmatch(found)]
+    return bool(numbers) and bool(_WORDS.search(text)) and not _SELLS.search(text)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from json.encoder import encode_basestring
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from .. import parts, templates
 from .._pandas import STR
 from .._parts import many
 from .arguments import Words
-from .segments import BLANK, UNKNOWN, Segments
+from .segments import BLANK, UNKNOWN
 from .wording import OneMessage, Wording
 
 Ints = npt.NDArray[np.int64]
@@ -40,29 +40,32 @@ class Worded:
 
 def word(words: Words) -> Worded:
     """Fill its message for every row of the frame."""
-    wording, frame = words.wording, words.frame
-    if words.segments is not None:
-        return _word_segments(wording, frame, words.segments)
-    if not wording.columns:
+    wording, segments, size = words.wording, words.segments, len(words.frame)
+    if segments is None and not wording.columns:
         return Worded({}, ())
-    texts = templates.column_texts(frame, wording.columns, fill=wording.fill)
+    texts = templates.column_texts(words.frame, wording.columns, fill=wording.fill)
     main = wording.messages[0].main
-    if main is None:
-        return _worded(_data(wording, texts), *_lacking(texts, len(frame)))
-    return _worded(*_filled(wording, main, texts, len(frame)))
-
-
-def _worded(values: dict[str, pd.Series[str]], missing: npt.NDArray[np.bool_], note: pd.Series[str]) -> Worded:
-    return Worded(values, (("VALUE_MISSING", missing, note),))
+    if wording.kind == "template" or main is None:
+        values = {variable: replaced(texts[column], wording.replace) for variable, column in wording.variables}
+        missing, note = _lacking(texts, size)
+    elif segments is None:
+        values, missing, note = _filled(wording, main, texts, size)
+    else:
+        values, missing, note = _filled_by_segment(wording, texts, segments.codes)
+    if segments is None:
+        return Worded(values, (("VALUE_MISSING", missing, note),))
+    unknown, blank = segments.codes == UNKNOWN, segments.codes == BLANK
+    lacking = (
+        ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
+        ("SEGMENT_UNKNOWN", unknown, "SEGMENT_UNKNOWN:" + segments.values if unknown.any() else _repeated(None, size)),
+        ("VALUE_MISSING", missing & (segments.codes >= 0), note),
+    )
+    return Worded(values, lacking, _template_ids(wording, segments.codes))
 
 
 def _lacking(texts: Mapping[str, pd.Series[str]], size: int) -> tuple[npt.NDArray[np.bool_], pd.Series[str]]:
     missing, note = templates.missing_values(texts, size)
     return missing.to_numpy(), note
-
-
-def _data(wording: Wording, texts: Mapping[str, pd.Series[str]]) -> dict[str, pd.Series[str]]:
-    return {variable: replaced(texts[column], wording.replace) for variable, column in wording.variables}
 
 
 def _filled(
@@ -75,23 +78,6 @@ def _filled(
     if blank.any():
         missing, note = missing | blank, note.mask(blank, f"VALUE_MISSING:{wording.kind}")
     return {wording.kind: text}, missing, note
-
-
-def _word_segments(wording: Wording, frame: pd.DataFrame, segments: Segments) -> Worded:
-    """Fill each segment's message for its rows alone, and put them together in the order of the rows."""
-    size, codes = len(frame), segments.codes
-    texts = templates.column_texts(frame, wording.columns, fill=wording.fill)
-    if wording.kind == "template":
-        values, (missing, note) = _data(wording, texts), _lacking(texts, size)
-    else:
-        values, missing, note = _filled_by_segment(wording, texts, codes)
-    unknown, blank = codes == UNKNOWN, codes == BLANK
-    lacking = (
-        ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
-        ("SEGMENT_UNKNOWN", unknown, "SEGMENT_UNKNOWN:" + segments.values if unknown.any() else _repeated(None, size)),
-        ("VALUE_MISSING", missing & (codes >= 0), note),
-    )
-    return Worded(values, lacking, _template_ids(wording, codes))
 
 
 def _template_ids(wording: Wording, codes: Ints) -> pd.Series[str] | None:
@@ -256,12 +242,7 @@ def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
 
 
 def body_key(body: wire.Body) -> int:
-    """Return 8 bytes of BLAKE2b over the body in one canonical form, as a signed integer.
-
-    Example:
-        >>> body_key(wire.Body(text="Hello")) == body_key(wire.Body(text="Hello"))
-        True
-    """
+    """Return 8 bytes of BLAKE2b over the body in one canonical form, as a signed integer."""
     value = getattr(body, _VARYING[body.kind])
     text = _compact(dict(sorted(value))) if body.kind == "template" else value
     return int(_keys(_head(body.kind, body.template_id, body.signature), [text])[0])
@@ -303,4 +284,5 @@ def _or_none(value: Any) -> str | None:
 
 
 def _str(texts: list[str | None]) -> pd.Series[str]:
-    return cast("pd.Series[str]", pd.Series(texts, dtype=STR))
+    made: pd.Series[str] = pd.Series(texts, dtype=STR)
+    return made

@@ -100,12 +100,7 @@ _EMPHASIS: Final = frozenset(":!-*+?=~_–—`")  # marks that texts also put ar
 
 
 def folded(name: str) -> str:
-    """Return a name as it is compared: letters and digits alone, without case, accents, blanks and underscores.
-
-    Example:
-        >>> folded("First_Name") == folded("first name"), folded("Prénom")
-        (True, 'prenom')
-    """
+    """Return a name as it is compared: letters and digits alone, without case, accents, blanks and underscores."""
     if name.isascii():
         return re.sub(r"[\W_]+", "", name.lower())
     plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))

@@ -1,13 +1,15 @@
-"""What is decided over all rows, by DuckDB: who is left out, which row of a person goes, and which request it is in.
+"""The plan of a folder: each piece of the list judged, and what depends on other rows decided by DuckDB.
 
-Equal to what `assembly` does in memory: a property of the tests, because SQL cannot share its code.
+The rules are those of `assembly`, in SQL, which cannot share its code; the tests hold both plans equal.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +23,17 @@ from .._pandas import STR
 from .._phones.judging.several import one_phone_digits
 from .._results import contract
 from ..errors import UsageError
-from . import engine, estimating, segments
-from .staging import BODIES, KEPT, VARYING, Asking
+from . import assembly, kept_words, segments
+from . import bodies as body_rows
+from .folder import Source
+from .rows import FIRST, MESSAGES, NOTED, PLANNED, SKIPPED, InFiles
+from .staging import BODIES, KEPT, VARYING, Asking, staged
 
+FILES: Final = (PLANNED, SKIPPED, MESSAGES)
+OURS: Final = ("row", "chunk", "est_parts", "encoding", "est_cost", "est_currency")  # columns of these files
 BATCH: Final = 100_000  # rows
-NOBODY: Final = np.zeros(0, np.intp)
+_LIBRARIES: Final = 600  # MB for Python, its libraries and the piece of the list that is being judged
+_NOBODY: Final = np.zeros(0, np.intp)
 _FARTHEST: Final = 10**12  # beyond every place, so that rank and place are one number
 _DECIDED: Final = """
 CREATE TABLE decided AS
@@ -59,37 +67,102 @@ FROM counted WINDOW turn AS (ORDER BY first ROWS UNBOUNDED PRECEDING)
 _SAID: Final = "CREATE TABLE said AS SELECT DISTINCT ON (key) * FROM read_parquet({bodies})"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the rows of a plan come to; see `DatasetPlan`."""
+def library() -> Any:
+    """Return DuckDB.
 
-    fingerprint: str
-    figures: Mapping[str, int]
-    problems: pd.DataFrame
-    groups: pd.DataFrame
-    notes: Mapping[str, int]
-    shown: tuple[int, ...]
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise UsageError("planning a Folder needs DuckDB; pip install 'smsotp_nb[datasets]'") from None
+    return duckdb
 
 
-def decided(
-    connection: Any, work: Path, into: Path, asking: Asking, left_out: Mapping[str, pd.Series], codes: tuple[str, ...]
-) -> Found:
-    """Decide over the rows staged in ``work`` and write the plan's files into a folder."""
-    _decide(connection, work, asking, left_out)
-    connection.execute(_BODIES.format(size=asking.asked.chunk_size))
-    connection.execute(_SAID.format(bodies=engine.text(work / "bodies.parquet")))
-    _refuse_collisions(connection, work)
-    _write_bodies(connection, into)
-    _write_planned(connection, into, asking)
-    _write_skipped(connection, into, asking)
-    return Found(
+def planned(
+    source: Source, target: Path, asking: Asking, left_out: Mapping[str, pd.Series], *, memory: int
+) -> dict[str, Any]:
+    """Write the plan's files within so many MB of memory; return the fields of the plan."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
+            work, whole = Path(name), Path(name) / "plan"
+            whole.mkdir(mode=0o700)
+            _stage(source, work, asking)
+            with _database(work, memory) as connection:
+                _decide(connection, work, asking, left_out)
+                _number(connection, work, asking)
+                _write_bodies(connection, whole)
+                _write_planned(connection, whole, asking)
+                _write_skipped(connection, whole, asking)
+                fields = _fields(connection, work, target, asking)
+            for file in whole.iterdir():
+                file.chmod(0o600)
+            if target.is_dir():  # an earlier plan, which goes with the folder for work
+                target.rename(work / "earlier")
+            whole.rename(target)
+    except OSError as error:
+        raise UsageError(
+            f"{target} cannot be written: {error.strerror or error}; what was there is unchanged"
+        ) from None
+    return fields | {"hint": assembly.passcode(asking.words.wording.sampled(fields["_held"].sample()))}
+
+
+@contextmanager
+def _database(work: Path, memory: int) -> Iterator[Any]:
+    """Open a database in a folder for work, which keeps on disk what does not fit into its share of the memory."""
+    connection = library().connect(str(work / "work.duckdb"))
+    try:
+        connection.execute(f"SET memory_limit='{memory - _LIBRARIES}MB'")
+        connection.execute(f"SET temp_directory={_text(work / 'spilled')}")
+        connection.execute("SET enable_progress_bar=false")
+        yield connection
+    finally:
+        connection.close()
+
+
+def _stage(source: Source, work: Path, asking: Asking) -> None:
+    needed = asking.asked.columns
+    with (
+        pq.ParquetWriter(work / "rows.parquet", asking.rows_schema()) as rows,
+        pq.ParquetWriter(work / "bodies.parquet", BODIES) as bodies,
+    ):
+        for frame in source.frames(needed, BATCH):
+            judged, said = staged(frame, asking)
+            rows.write_table(judged)
+            bodies.write_table(said)
+
+
+def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[str, Any]:
+    asked, words = asking.asked, asking.words
+    groups = _groups(connection)
+    rates = assembly.rates(groups, asked.rates, today=asked.today)
+    unpriced = rates["micros"].isna().to_numpy() | groups["est_parts"].isna().to_numpy()
+    held = InFiles(
+        target,
         _fingerprint(connection, work),
-        _figures(connection, asking.asked.chunk_size),
+        _figures(connection, asked.chunk_size) | {"unpriced": int(groups["many"][unpriced].sum())},
+        {code: _noted(connection, code) for code in NOTED},
         _problems(connection),
-        _groups(connection),
-        {code: _noted(connection, code) for code in codes},
+        _said(asking),
+        asked.keep_bodies,
         _shown(connection),
     )
+    return {
+        "kept": asking.kept,
+        "by": words.segments.name if words.segments else None,
+        "fingerprint": held.fingerprint,
+        "_asked": asked,
+        "_held": held,
+        "_estimate": assembly.by_country(groups, rates, groups["many"]),
+    }
+
+
+def _said(asking: Asking) -> pd.DataFrame:
+    """Return each wording with its placeholders, as the ledger keeps it."""
+    words = dataclasses.replace(asking.words, segments=None)
+    none = body_rows.table(words.wording, body_rows.Worded({}, ()), _NOBODY)
+    return kept_words.wordings(words, none, _NOBODY, keep=asking.asked.keep_bodies).said
 
 
 def _decide(connection: Any, work: Path, asking: Asking, left_out: Mapping[str, pd.Series]) -> None:
@@ -101,7 +174,7 @@ def _decide(connection: Any, work: Path, asking: Asking, left_out: Mapping[str, 
     among = {problem: f"person IN (SELECT person FROM {problem})" for problem in left_out}
     sql = _DECIDED.format(
         far=_FARTHEST,
-        rows=engine.text(work / "rows.parquet"),
+        rows=_text(work / "rows.parquet"),
         left_out="".join(f" WHEN {where} THEN '{problem}'" for problem, where in among.items()),
         left_out_note="".join(f" OR {where}" for where in among.values()),
         why=_why(asking),
@@ -110,19 +183,26 @@ def _decide(connection: Any, work: Path, asking: Asking, left_out: Mapping[str, 
 
 
 def _why(asking: Asking) -> str:
-    by = asking.asked.words.segments
+    by = asking.words.segments
     if by is None:
         return "''"
-    labels = "[" + ", ".join(map(engine.text, by.labels)) + "]"
+    labels = "[" + ", ".join(map(_text, by.labels)) + "]"
     words = {"priority": f" {segments.BY_PRIORITY}", "order": f" {segments.BY_ORDER}"}
-    said = {name: engine.text(word) for name, word in words.items()}
+    said = {name: _text(word) for name, word in words.items()}
     return _WHY.format(far=_FARTHEST, labels=labels, **said)
 
 
-def _refuse_collisions(connection: Any, work: Path) -> None:
-    words = ", ".join(VARYING)
+def _number(connection: Any, work: Path, asking: Asking) -> None:
+    """Number the bodies and their requests.
+
+    Raises:
+        UsageError: two different texts have one key.
+    """
+    connection.execute(_BODIES.format(size=asking.asked.chunk_size))
+    bodies, words = _text(work / "bodies.parquet"), ", ".join(VARYING)
+    connection.execute(_SAID.format(bodies=bodies))
     twice = connection.execute(
-        f"SELECT count(*) FROM (SELECT key FROM read_parquet({engine.text(work / 'bodies.parquet')}) "
+        f"SELECT count(*) FROM (SELECT key FROM read_parquet({bodies}) "
         f"GROUP BY key HAVING count(DISTINCT hash({words})) > 1)"
     ).fetchone()[0]
     if twice:
@@ -135,7 +215,7 @@ def _refuse_collisions(connection: Any, work: Path) -> None:
 def _write_bodies(connection: Any, into: Path) -> None:
     said = ", ".join(name for name in BODIES.names if name != "key")
     sql = f"SELECT body, key, recipients, first, number, {said} FROM numbered JOIN said USING (key) ORDER BY body"
-    _copied(connection, sql, into / "bodies.parquet")
+    _copied(connection, sql, into / MESSAGES)
 
 
 def _write_skipped(connection: Any, into: Path, asking: Asking) -> None:
@@ -143,13 +223,11 @@ def _write_skipped(connection: Any, into: Path, asking: Asking) -> None:
         f"SELECT position AS row, '+' || number AS to, region, type, problem, note{_kept(asking)} FROM decided "
         "WHERE problem IS NOT NULL ORDER BY position"
     )
-    _copied(connection, sql, into / "skipped.parquet")
+    _copied(connection, sql, into / SKIPPED)
 
 
 def _copied(connection: Any, sql: str, path: Path) -> None:
-    connection.execute(
-        f"COPY ({sql}) TO {engine.text(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {BATCH})"
-    )
+    connection.execute(f"COPY ({sql}) TO {_text(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {BATCH})")
 
 
 def _write_planned(connection: Any, into: Path, asking: Asking) -> None:
@@ -163,7 +241,7 @@ def _write_planned(connection: Any, into: Path, asking: Asking) -> None:
     try:
         for batch in _batches(connection, sql):
             table = _placed(batch, at, asking)
-            writer = writer or pq.ParquetWriter(into / "planned.parquet", table.schema, compression="zstd")
+            writer = writer or pq.ParquetWriter(into / PLANNED, table.schema, compression="zstd")
             writer.write_table(table)
             at += len(table)
     finally:
@@ -176,7 +254,7 @@ def _placed(batch: pa.RecordBatch, at: int, asking: Asking) -> pa.Table:
     before = cells.pop("rows_before").to_numpy()
     chunk = cells.pop("requests_before").to_numpy() + (at + np.arange(len(batch)) - before) // asking.asked.chunk_size
     rows = pd.DataFrame({"region": cells["region"].to_pandas(), "type": cells["type"].to_pandas()})
-    rates = estimating.rates(rows, asking.asked.rates, today=asking.asked.today)
+    rates = assembly.rates(rows, asking.asked.rates, today=asking.asked.today)
     parts = cells["est_parts"].to_numpy(zero_copy_only=False).astype("float64")
     ours = {
         "chunk": pa.array(chunk, pa.int64()),
@@ -194,7 +272,7 @@ def _batches(connection: Any, sql: str) -> Iterator[pa.RecordBatch]:
 
 
 def _kept(asking: Asking) -> str:
-    return "".join(f", {KEPT}{at} AS {engine.named(name)}" for at, name in enumerate(asking.kept))
+    return "".join(f", {KEPT}{at} AS {_named(name)}" for at, name in enumerate(asking.kept))
 
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -206,7 +284,8 @@ def _fingerprint(connection: Any, work: Path) -> str:
     with (work / "keys").open("w+b") as keys:
         for batch in _batches(connection, "SELECT number, key FROM decided WHERE problem IS NULL ORDER BY position"):
             if len(batch):
-                digest.update(between + "\n".join(numbers_as_text(batch.column(0))).encode())
+                to = pc.binary_join_element_wise("+", batch.column(0).cast(pa.string()), "")
+                digest.update(between + "\n".join(to.to_pylist()).encode())
                 between = b"\n"
             keys.write(batch.column(1).to_numpy().astype(">i8").tobytes())
         digest.update(b"\n")
@@ -214,17 +293,6 @@ def _fingerprint(connection: Any, work: Path) -> str:
         while block := keys.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def numbers_as_text(numbers: pa.Array) -> list[str]:
-    """Return numbers in E.164.
-
-    Example:
-        >>> numbers_as_text(pa.array([12025550123]))
-        ['+12025550123']
-    """
-    found: list[str] = pc.binary_join_element_wise("+", numbers.cast(pa.string()), "").to_pylist()
-    return found
 
 
 def _figures(connection: Any, chunk_size: int) -> dict[str, int]:
@@ -243,7 +311,7 @@ def _problems(connection: Any) -> pd.DataFrame:
     counted = connection.execute(
         "SELECT problem, count(*) FROM decided WHERE problem IS NOT NULL GROUP BY problem ORDER BY 2 DESC, 1"
     ).fetchall()
-    first = "SELECT position FROM decided WHERE problem = ? ORDER BY position LIMIT 3"
+    first = f"SELECT position FROM decided WHERE problem = ? ORDER BY position LIMIT {FIRST}"
     rows = [
         (problem, many, ", ".join(str(place) for (place,) in connection.execute(first, [problem]).fetchall()))
         for problem, many in counted
@@ -275,3 +343,13 @@ def _shown(connection: Any) -> tuple[int, ...]:
         "SELECT body FROM numbered JOIN said USING (key) ORDER BY est_parts DESC NULLS LAST, body LIMIT 1"
     ).fetchall()
     return tuple(dict.fromkeys(int(body) for (body,) in [*sorted(of_segments), *dearest]))
+
+
+def _text(value: object) -> str:
+    """Return a value as text in SQL."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def _named(name: str) -> str:
+    """Return the name of a column in SQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -20,18 +20,14 @@ from .bodies import Ints
 from .wording import OneMessage, Wording
 
 _FOREIGN: Final = f"[^{re.escape(packing.GSM + packing.GSM_EXTENSION)}]"
+MEASURED: Final = ("wording", "parts", "plain_parts", "gsm_parts", "forcing")  # of each body
 _MOST: Final = 1_000  # sets of characters that are told apart in a plan; the rarest beyond are kept as not known
 
 
-def wordings(words: Words, frame: pd.DataFrame, bodies: pd.DataFrame, first: Ints, *, keep: bool) -> Wordings:
-    """Return the wordings of a plan.
+def wordings(words: Words, bodies: pd.DataFrame, first: Ints, *, keep: bool) -> Wordings:
+    """Return the wordings of a plan; ``first`` are the positions of the rows that have each body first.
 
-    Args:
-        words: as the plan was made.
-        frame: the rows that its placeholders are filled from.
-        bodies: the plan's bodies.
-        first: of each body the position in the frame of the first row that has it.
-        keep: whether the ledger may keep the words themselves.
+    ``keep`` says whether the ledger may keep the words themselves.
     """
     wording = words.wording
     said = pd.DataFrame([_said(wording, message) for message in wording.messages], dtype=STR)
@@ -44,7 +40,7 @@ def wordings(words: Words, frame: pd.DataFrame, bodies: pd.DataFrame, first: Int
             "parts": measured["parts"],
             "plain_parts": measured["plain_parts"],
             "gsm_parts": gsm_parts(texts),
-            "forcing": _sources(wording, frame, measured["forcing"], place, first),
+            "forcing": _sources(wording, words.frame, measured["forcing"], place, first),
         },
         index=bodies.index,
     )
@@ -100,7 +96,8 @@ def _sources(
         mine = np.flatnonzero(foreign & (place == number))
         if len(mine):
             found.iloc[mine] = _of_message(wording, message, frame, forcing.iloc[mine].tolist(), first[mine])
-    return cast("pd.Series[str]", _without_rare(found).astype(STR))
+    kept: pd.Series[str] = _without_rare(found).astype(STR)
+    return kept
 
 
 def _of_message(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .. import _wire as wire
 from .. import templates
 from .._calling import given
 from ..columns import absent, listed
@@ -30,13 +31,6 @@ def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
 
     ``frame`` is what the messages are filled from, ``names`` the columns of the recipients, ``codes`` which message
     each row gets where there are several.
-
-    Example:
-        >>> from .wording import read
-        >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
-        ...     "signature_join", "fill", "replace"))
-        >>> found_in(read(text="msg", variant="intl", **blank), pd.DataFrame({"msg": ["Hi Ann"]}), ["msg"])[0][:47]
-        "text='msg' is the name of a column: everybody w"
     """
     columns = [name for name in names if isinstance(name, str) and name.strip()]
     foreign = Foreign(frame, columns)
@@ -56,20 +50,38 @@ def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     """Return what is wrong with the cells that messages take from a frame: they bring placeholders along.
 
     Arguments as for `found_in`.
-
-    Example:
-        >>> from .wording import column, read
-        >>> blank = dict.fromkeys(("content", "template_id", "template_data", "template_text", "signature",
-        ...     "signature_join", "fill", "replace"))
-        >>> frame = pd.DataFrame({"msg": ["Hi Ann", "Hi %NAME%"]})
-        >>> in_cells(read(text=column("msg"), variant="intl", **blank), frame, ["msg"])[0][:36]
-        "column 'msg' holds '%NAME%' in row 1"
     """
     names = list(names)
     whole = list(_whole(wording, codes))
     wrong = [said for name, rows in whole for said in _foreign_cells(frame, name, rows, names)]
     values = [name for name in wording.columns if name not in {of for of, _ in whole}]
     return list(dict.fromkeys(wrong)) + list(_nested(wording, values, frame, set(names)))
+
+
+def no_columns(wording: Wording, frame: pd.DataFrame) -> list[str]:
+    """Report placeholders and columns of messages that are not there."""
+    wrong = []
+    for message in wording.messages:
+        if message.own is not None:
+            missing = absent(message.own, frame.columns)
+            wrong += [(message.segment, f"{wording.kind}=: {missing}")] if missing else []
+            continue
+        names = message.main.names if message.main else ()
+        wrong += [(message.segment, no) for name in names if (no := templates.no_placeholder(name, frame))]
+    of_data = dict.fromkeys(column for _, column in wording.variables)
+    return for_segments(wrong, len(wording.messages)) + [
+        no for name in of_data if (no := templates.no_placeholder(name, frame))
+    ]
+
+
+def signature_beside_text(wording: Wording, variant: wire.Variant) -> str | None:
+    """Report a signature beside ``text``. Only the cn variant sends one there; elsewhere nobody would read it."""
+    if variant == "cn" or wording.kind != "text" or wording.signature is None:
+        return None
+    return (
+        "signature= is not put in front of text=, which is sent as it stands: pass the message as content= to have "
+        "both joined, or write the name into text="
+    )
 
 
 def _in_message(message: OneMessage, columns: list[str], foreign: Foreign) -> Iterator[str]:

@@ -1,71 +1,81 @@
-"""A plan for the eye: its card and its one line."""
+"""A plan for the eye: the blocks of its card, each from what the plan has of it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping
+from typing import Any, Final
 
 import pandas as pd
 
 from .. import _cards as cards
 from .. import _wire as wire
-from .. import rates
+from .. import phones, rates
+from .._calling import given
+from .._ledger import Prospect
 from .._showing import label as shown_label
-from .._showing import masked, visible
+from .._showing import masked
 from ..problems import of_stage
-from . import segment_blocks
+from .rows import FIRST, NOTED
+from .segments import BY_ORDER, BY_PRIORITY, as_labels, meant
 from .wording import label_of
 
-if TYPE_CHECKING:
-    from .._ledger import Prospect
-    from .value import Plan
+_SHOWN: Final = 12  # countries, segments
+_BOUNDS: Final = ("est_low", "est_high")
+_MEANINGS: Final = of_stage("number", "plan")
+_ENCODINGS: Final = {"gsm7": "GSM-7", "ucs2": "UCS-2", "mixed": "both"}
+_WARNINGS: Final = dict(
+    zip(
+        NOTED,
+        (
+            "Planned numbers of another country than their row says",
+            "Planned numbers that are landlines and may not receive texts",
+        ),
+        strict=True,
+    )
+)
 
-_COUNTRIES = 12
-_BOUNDS = ("est_low", "est_high")
-_LABELS = 3
-_MEANINGS = of_stage("number", "plan")
-WARNINGS = {
-    "REGION_MISMATCH": "Planned numbers of another country than their row says",
-    "FIXED_LINE": "Planned numbers that are landlines and may not receive texts",
-}
 
-
-def one_line(plan: Plan) -> str:
+def summary(figures: Mapping[str, int], estimate: pd.DataFrame) -> str:
     """Describe a plan in one line, for ``repr``."""
-    rows = plan.rows
-    planned = rows[(rows["status"] == "planned").to_numpy()]
+    planned = figures["planned"]
     return (
-        f"<Plan {visible(plan.campaign)}: {cards.counted(len(planned), 'recipient')} in "
-        f"{cards.counted(_requests(planned), 'request')}, "
-        f"{_parts(planned)} parts, estimated cost {_cost(planned)}{_unrated(planned)}; "
-        f"{cards.counted(len(rows) - len(planned), 'row')} left out>"
+        f"{cards.counted(planned, 'recipient')} in {cards.counted(figures['requests'], 'request')}, "
+        f"{_parts(figures)} parts, estimated cost {_cost(figures, estimate)}{_unrated(figures)}; "
+        f"{cards.counted(figures['rows'] - planned, 'row')} left out"
     )
 
 
-def card(plan: Plan) -> cards.Card:
-    """Build the card of a plan: figures, countries, rows left out, three messages, and what to do next."""
-    rows = plan.rows
-    planned = rows[(rows["status"] == "planned").to_numpy()]
-    blocks: list[Any] = [_figures(planned, plan.estimate, len(rows) - len(planned)), *now(plan.prospect, len(planned))]
-    if len(planned):
-        blocks.append(countries(plan.estimate))
-    if len(planned) and plan.by is not None:
-        blocks.append(segment_blocks.table(plan))
-    if len(planned) < len(rows):
-        blocks.append(_left_out(plan.skipped))
-    blocks += _messages(plan)
-    if plan.prospect:
-        blocks += plan.prospect.notes(plan.campaign)
-    if plan.hint:
-        blocks.append(cards.Note("!", plan.hint))
-    if plan.by is not None:
-        blocks += segment_blocks.notes(plan)
-    blocks += _warnings(planned) + old_rates(plan.estimate) + _assumptions(plan, planned)
-    if len(planned):
-        closing = "Next: check plan.rows and plan.skipped, then send(plan, client=...)."
-    else:
-        closing = "Next: no row can be sent; plan.skipped says why, row by row. Correct the list and plan again."
-    return cards.Card(f"Plan: {plan.campaign}", "Nothing has been sent.", tuple(blocks), closing)
+def figures_of(figures: Mapping[str, int], estimate: pd.DataFrame) -> cards.Figures:
+    parts, left_out = _parts(figures), figures["rows"] - figures["planned"]
+    return cards.Figures(
+        (
+            _figure("recipient", figures["planned"]),
+            _figure("different message", figures["bodies"]),
+            _figure("request", figures["requests"]),
+            ("part, estimated" if parts == "1" else "parts, estimated", parts),
+            ("cost, estimated" + _span(estimate) + _unrated(figures), _cost(figures, estimate)),
+            ("row left out" if left_out == 1 else "rows left out", left_out),
+        )
+    )
+
+
+def _figure(what: str, many: int) -> tuple[str, int]:
+    return (what if many == 1 else f"{what}s", many)
+
+
+def _parts(figures: Mapping[str, int]) -> str:
+    return "unknown" if 0 < figures["planned"] == figures["unknown"] else f"{figures['parts']:,}"
+
+
+def _cost(figures: Mapping[str, int], estimate: pd.DataFrame) -> str:
+    known = about(estimate.rename(columns={"currency": "est_currency"}))
+    return known or ("unknown" if figures["planned"] else cards.MISSING)
+
+
+def _unrated(figures: Mapping[str, int]) -> str:
+    """Say how many recipients the cost does not cover, where it covers any."""
+    missing = figures["unpriced"]
+    return f"; {cards.counted(missing, 'recipient')} without a rate" if 0 < missing < figures["planned"] else ""
 
 
 def now(prospect: Prospect | None, planned: int) -> list[cards.Figures]:
@@ -76,35 +86,15 @@ def now(prospect: Prospect | None, planned: int) -> list[cards.Figures]:
 
 
 def costs(rows: pd.DataFrame) -> dict[str, float]:
-    """Return the estimated cost of the rows by currency, exact to six places; empty where no rate is known.
-
-    Example:
-        >>> costs(pd.DataFrame({"est_currency": ["USD", "USD", None], "est_cost": [0.0075, 0.0075, None]}))
-        {'USD': 0.015}
-    """
+    """Return the estimated cost of the rows by currency, exact to six places; empty where no rate is known."""
     known = rows[rows["est_cost"].notna()]
     micros = (known["est_cost"] * 1_000_000).round().astype("int64")
     sums = micros.groupby(known["est_currency"]).sum().sort_values(ascending=False)
     return {str(currency): round(int(total) / 1_000_000, 6) for currency, total in sums.items()}
 
 
-def _requests(planned: pd.DataFrame) -> int:
-    return int(planned["chunk"].nunique())
-
-
-def _parts(planned: pd.DataFrame) -> str:
-    known = planned["est_parts"].dropna()
-    return "unknown" if len(planned) and known.empty else f"{int(known.sum()):,}"
-
-
-def about_to_go(plan: Plan, recorded: pd.DataFrame | None, prospect: Prospect | None) -> str:
-    """Return the estimated cost of what a send would post now."""
-    return about(rows_to_go(plan, recorded, prospect))
-
-
-def rows_to_go(plan: Plan, recorded: pd.DataFrame | None, prospect: Prospect | None) -> pd.DataFrame:
-    """Return the rows that a send would post now: still planned, and held back by no rule."""
-    rows = plan.rows
+def rows_to_go(rows: pd.DataFrame, recorded: pd.DataFrame | None, prospect: Prospect | None) -> pd.DataFrame:
+    """Return the rows of a plan that a send would post now: still planned, and held back by no rule."""
     going = rows["status"].eq("planned").to_numpy()
     if recorded is not None:
         going = going & rows["to"].isin(recorded.loc[recorded["status"].eq("planned"), "to"]).to_numpy()
@@ -124,41 +114,12 @@ def reasons(skipped: pd.DataFrame) -> list[tuple[str, str, int]]:
     return [(str(problem), _MEANINGS.get(str(problem), ""), int(count)) for problem, count in counts.items()]
 
 
-def _cost(planned: pd.DataFrame) -> str:
-    return about(planned) or ("unknown" if len(planned) else cards.MISSING)
-
-
-def _unrated(planned: pd.DataFrame) -> str:
-    """Say how many recipients the cost does not cover, where it covers any."""
-    missing = int(planned["est_cost"].isna().sum())
-    if not 0 < missing < len(planned):
-        return ""
-    return f"; {cards.counted(missing, 'recipient')} without a rate"
-
-
-def _figures(planned: pd.DataFrame, estimate: pd.DataFrame, left_out: int) -> cards.Figures:
-    return cards.Figures(
-        (
-            _figure("recipient", len(planned)),
-            _figure("different message", int(planned["body"].nunique())),
-            _figure("request", _requests(planned)),
-            ("part, estimated" if _parts(planned) == "1" else "parts, estimated", _parts(planned)),
-            ("cost, estimated" + span(estimate) + _unrated(planned), _cost(planned)),
-            ("row left out" if left_out == 1 else "rows left out", left_out),
-        )
-    )
-
-
-def _figure(what: str, many: int) -> tuple[str, int]:
-    return (what if many == 1 else f"{what}s", many)
-
-
 def countries(estimate: pd.DataFrame) -> cards.Table:
     """Show the estimate by country."""
-    shown = estimate.head(_COUNTRIES).to_dict("records")
+    shown = estimate.head(_SHOWN).to_dict("records")
     places = {
         currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
-        for currency, group in estimate.head(_COUNTRIES).groupby("currency")
+        for currency, group in estimate.head(_SHOWN).groupby("currency")
     }
     # One currency stands in the heads, several stand beside each amount.
     one = str(next(iter(places))) if len(places) == 1 else ""
@@ -176,7 +137,7 @@ def countries(estimate: pd.DataFrame) -> cards.Table:
     return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=_rest(estimate))
 
 
-def span(estimate: pd.DataFrame) -> str:
+def _span(estimate: pd.DataFrame) -> str:
     """Say between which sums the cost lies, where rates are known to vary."""
     known = estimate[estimate["est_cost"].notna()]
     lows, highs = (costs(known.assign(est_cost=known[name], est_currency=known["currency"])) for name in _BOUNDS)
@@ -190,13 +151,13 @@ def span(estimate: pd.DataFrame) -> str:
 
 def _rest(estimate: pd.DataFrame) -> str:
     """Say what the table leaves out: how many, how much, and which of them have no rate."""
-    rest = estimate.iloc[_COUNTRIES:]
+    rest = estimate.iloc[_SHOWN:]
     if rest.empty:
         return ""
     totals = costs(rest.assign(est_currency=rest["currency"]))
     money = "".join(f", {cards.about(total, currency)}" for currency, total in totals.items())
     unrated = rest.loc[rest["rate"].isna().to_numpy(), "country"].tolist()
-    shown = ", ".join(unrated[:_COUNTRIES]) + (" ..." if len(unrated) > _COUNTRIES else "")
+    shown = ", ".join(unrated[:_SHOWN]) + (" ..." if len(unrated) > _SHOWN else "")
     no_rate = f"; no rate for {shown}" if unrated else ""
     countries = cards.counted(len(rest), "more country", "more countries")
     recipients = cards.counted(int(rest["messages"].sum()), "recipient")
@@ -211,59 +172,36 @@ def _priced(row: dict[Hashable, Any], currency: str, places: tuple[int, int]) ->
     return old + rate, cards.money(row["est_cost"], currency, places=places[1])
 
 
-def _left_out(skipped: pd.DataFrame) -> cards.Table:
-    rows = []
-    for problem, meaning, count in reasons(skipped):
-        labels = skipped.index[(skipped["problem"] == problem).to_numpy()][:_LABELS].tolist()
-        shown = ", ".join(map(shown_label, labels)) + (" ..." if count > _LABELS else "")
-        rows.append((cards.Code(problem), count, shown, meaning))
-    columns = ("Problem", "Rows", "First rows", "Meaning")
-    return cards.Table(columns, tuple(rows), ("left", "right", "left", "left"), title="Rows left out")
-
-
-def _messages(plan: Plan) -> list[cards.Message]:
-    preview = plan.preview(max(3, min(len(plan.segments), _COUNTRIES)))
-    labels = preview.index.tolist()
-    return [
-        _message(plan, f"Row {shown_label(label)}, {row['to']}{_segment(plan, row)}", row)
-        for label, row in zip(labels, preview.to_dict("records"), strict=True)
-    ]
-
-
-def _segment(plan: Plan, row: dict[Hashable, Any]) -> str:
-    return "" if plan.by is None else f", {plan.by} {masked(shown_label(label_of(row[plan.by])))}"
-
-
-def _message(plan: Plan, to: str, row: dict[Hashable, Any]) -> cards.Message:
-    if not pd.isna(row["text"]):
-        return cards.Message(to, masked(row["text"]), foot(row), tuple(row["forcing"]))
-    return unread(to, plan.message(row["body"]))
-
-
-def unread(to: str, body: wire.Body) -> cards.Message:
-    """Show a message of which the template's text is not known: its variables."""
-    text = "\n".join(
-        [f"Template {body.template_id}", *(f"{name}: {masked(value)}" for name, value in body.template_data)]
+def left_out(problems: pd.DataFrame) -> cards.Table:
+    """Show why rows are left out."""
+    rows = tuple(
+        (cards.Code(why), int(many), first + " ..." * bool(many > FIRST), _MEANINGS.get(why, ""))
+        for why, many, first in problems.itertuples(index=False)
     )
+    columns = ("Problem", "Rows", "First rows", "Meaning")
+    return cards.Table(columns, rows, ("left", "right", "left", "left"), title="Rows left out")
+
+
+def message(label: Any, row: Mapping[Hashable, Any], by: str | None, body: wire.Body) -> cards.Message:
+    """Show one message of a preview; of a template of which the text is not known its variables."""
+    segment = f", {by} {masked(shown_label(label_of(row[by])))}" if by in row else ""
+    to = f"Row {shown_label(label)}, {row['to']}{segment}"
+    if not pd.isna(row["text"]):
+        return cards.Message(to, masked(row["text"]), _foot(row), tuple(row["forcing"]))
+    data = [f"{name}: {masked(value)}" for name, value in body.template_data]
+    text = "\n".join([f"Template {body.template_id}", *data])
     return cards.Message(to, text, "The template's text is not known here; pass it as template_text=.")
 
 
-def foot(row: dict[Hashable, Any]) -> str:
-    """Return how a message packs, in words."""
+def _foot(row: Mapping[Hashable, Any]) -> str:
     parts = f"{row['est_parts']} part" + ("s" if row["est_parts"] > 1 else "")
     forced = f", because of {' '.join(repr(char) for char in row['forcing'])}" if row["forcing"] else ""
-    return f"{parts}, {segment_blocks.ENCODINGS[row['encoding']]}{forced}"
+    return f"{parts}, {_ENCODINGS[row['encoding']]}{forced}"
 
 
-def _warnings(planned: pd.DataFrame) -> list[cards.Note]:
-    combined = planned["note"].value_counts().to_dict().items()
-    counts = {code: sum(n for note, n in combined if code in str(note).split()) for code in WARNINGS}
-    return [cards.Note("!", warning(code, count)) for code, count in counts.items() if count]
-
-
-def warning(code: str, many: int) -> str:
-    """Return what a note on so many planned rows warns of."""
-    return f"{WARNINGS[code]}: {many:,} (note {code})"
+def warnings(notes: Mapping[str, int]) -> list[cards.Note]:
+    """Warn of planned rows that deserve a look."""
+    return [cards.Note("!", f"{_WARNINGS[code]}: {many:,} (note {code})") for code, many in notes.items() if many]
 
 
 def old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
@@ -271,23 +209,13 @@ def old_rates(estimate: pd.DataFrame) -> list[cards.Note]:
     old = estimate.loc[estimate["confidence"].eq("old").to_numpy(), "country"].tolist()
     if not old:
         return []
-    shown = ", ".join(old[:_COUNTRIES]) + (" ..." if len(old) > _COUNTRIES else "")
+    shown = ", ".join(old[:_SHOWN]) + (" ..." if len(old) > _SHOWN else "")
     return [cards.Note("!", f"Rates older than {rates.OLD_AFTER.days} days: {shown}.")]
 
 
-def _assumptions(plan: Plan, planned: pd.DataFrame) -> list[cards.Note]:
-    joined = plan.bodies[["content", "signature"]].notna().all(axis=1).any()
-    return assumed(
-        len(planned),
-        int(planned["est_parts"].isna().sum()),
-        rated=bool(planned["est_currency"].notna().any()),
-        join=plan.signature_join if joined else None,
-    )
-
-
-def assumed(planned: int, unknown: int, *, rated: bool, join: str | None) -> list[cards.Note]:
-    """Return what the estimate of so many recipients rests on, the parts of some of them ``unknown``."""
-    notes = []
+def assumed(figures: Mapping[str, int], estimate: pd.DataFrame, join: str | None) -> list[cards.Note]:
+    """Return what the estimate rests on; ``join`` is how content and signature are joined, if they are."""
+    planned, unknown, notes = figures["planned"], figures["unknown"], []
     if 0 < unknown < planned:
         notes.append(
             f"Parts and cost of {cards.counted(unknown, 'recipient')} are not known without the text of their "
@@ -295,7 +223,7 @@ def assumed(planned: int, unknown: int, *, rated: bool, join: str | None) -> lis
         )
     elif unknown:
         notes.append("Parts and cost are not known without the template's text; pass template_text= to estimate them.")
-    elif not rated and planned:
+    elif planned and estimate["currency"].isna().all():
         notes.append("No rates were given, so the cost is not estimated; pass plan(rates=...).")
     if unknown < planned:
         notes.append("Parts and cost are estimates, by the usual packing and the rates. The service's reply counts.")
@@ -305,3 +233,66 @@ def assumed(planned: int, unknown: int, *, rated: bool, join: str | None) -> lis
             "(signature_join= sets another)."
         )
     return [cards.Note("i", text) for text in notes]
+
+
+# -- segments --------------------------------------------------------------------------------------------------------
+
+
+def segments_of(estimate: pd.DataFrame, by: str) -> cards.Table:
+    """Show the estimate by segment."""
+    shown = estimate.head(_SHOWN)
+    places = cards.places_by(shown["currency"], shown["est_cost"])
+    rows = tuple(
+        (
+            cards.Code(masked(str(row[by]))),
+            int(row["messages"]),
+            int(row["bodies"]),
+            "unknown" if pd.isna(row["est_parts"]) else int(row["est_parts"]),
+            _ENCODINGS.get(row["encoding"], cards.MISSING),
+            cards.money(row["est_cost"], row["currency"], places=places.get(row["currency"], 2)),
+        )
+        for row in shown.to_dict("records")
+    )
+    columns = ("Segment", "Recipients", "Different messages", "Parts", "Encoding", "Estimated cost")
+    rest = len(estimate) - _SHOWN
+    more = f"and {rest} more in plan.estimate_by_segment" if rest > 0 else ""
+    return cards.Table(columns, rows, ("left", "right", "right", "right", "left", "right"), title=f"By {by}", more=more)
+
+
+def segment_notes(rows: pd.DataFrame, by: str, labels: tuple[str, ...]) -> list[cards.Note]:
+    """Say which segments have no message or nobody, and who stands in several."""
+    return [*_without_message(rows, by, labels), *_without_rows(rows, by, labels), *_in_several(rows)]
+
+
+def _without_message(rows: pd.DataFrame, by: str, labels: tuple[str, ...]) -> list[cards.Note]:
+    counts = as_labels(rows.loc[rows["problem"].eq("SEGMENT_UNKNOWN").to_numpy(), by]).value_counts()
+    counts = counts.sort_index().sort_values(ascending=False, kind="stable")
+    if counts.empty:
+        return []
+    named = [
+        f"{given(label)} ({cards.counted(count, 'row')}{meant(label, labels)})"
+        for label, count in counts.head(_SHOWN).items()
+    ]
+    more = " ..." if len(counts) > _SHOWN else ""
+    of = cards.counted(int(counts.sum()), "row is in a segment", "rows are in segments")
+    return [cards.Note("!", f"{of} without a message: {', '.join(named)}{more}.")]
+
+
+def _without_rows(rows: pd.DataFrame, by: str, labels: tuple[str, ...]) -> list[cards.Note]:
+    there = set(as_labels(rows[by].drop_duplicates()).dropna())
+    empty = [given(label) for label in labels if label not in there]
+    if not empty:
+        return []
+    segments = "the segment" if len(empty) == 1 else "the segments"
+    return [cards.Note("!", f"No row is in {segments} {', '.join(empty)}.")]
+
+
+def _in_several(rows: pd.DataFrame) -> list[cards.Note]:
+    by_priority, by_order = (rows["note"].str.contains(code, regex=False, na=False) for code in (BY_PRIORITY, BY_ORDER))
+    people = phones.one_phone(rows.loc[(by_priority | by_order).to_numpy(dtype=bool), "to"]).nunique()
+    if not people:
+        return []
+    who = cards.counted(people, "person stands in several segments and is", "people stand in several segments and are")
+    why = [f"by priority: {cards.counted(int(by_priority.sum()), 'row')}"] * bool(by_priority.any())
+    why += [f"for an earlier row: {cards.counted(int(by_order.sum()), 'row')}"] * bool(by_order.any())
+    return [cards.Note("i", f"{who} texted once. Left out {', '.join(why)}; the note names the row and the segment.")]

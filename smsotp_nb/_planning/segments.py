@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,12 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import results, templates
-from .._calling import given
-from .._pandas import lent
+from .._calling import given, refuse
 from ..columns import absent, nearest
-from ..errors import UsageError
-from .message import Message
-from .wording import label_of, listed
+from .wording import Wording, label_of, listed
 
 Ints = npt.NDArray[np.int64]
 NAME: Final = "segment"  # of the column that is kept, where ``by`` is a Series without a name
@@ -61,47 +58,56 @@ class Segments:
 
 
 def as_labels(column: pd.Series[Any]) -> pd.Series[str]:
-    """Return the cells of a column as they are compared: as text, without blanks around it.
-
-    Example:
-        >>> as_labels(pd.Series([" de", "en", ""])).tolist()
-        ['de', 'en', nan]
-    """
+    """Return the cells of a column as they are compared: as text, without blanks around it."""
     return templates.as_text(column).str.strip()
 
 
-def read(
-    frame: pd.DataFrame, by: Any, labels: tuple[str, ...], priority: Any, kept: Sequence[str], said: str
-) -> Segments | None:
-    """Read ``by`` and ``priority`` beside messages for these segments; None where there are none.
+def not_columns(frame: pd.DataFrame, by: Any, wording: Wording, priority: Any) -> list[str]:
+    """Report arguments that do not go together, and a ``by`` or ``priority`` that names what is not there."""
+    labels, what = wording.segments, wording.argument
+    if not labels:
+        message = f"{what}= is one message for everybody; by= needs a dict with one for each segment"
+        alone = "priority= says which segment goes first; it needs by= and a dict with a message for each segment"
+        given_priority = not (isinstance(priority, list | tuple) and not priority)
+        return [message] * (by is not None) + [alone] * (by is None and given_priority)
+    if by is None:
+        column = f"the column that holds each row's segment{_meant_column(frame, labels)}"
+        return [f"{what}= is a dict by segment; say by=, {column}"]
+    _, wrong = _priority(priority, labels)
+    name = by if isinstance(by, str) else _name(by) if isinstance(by, pd.Series) else None
+    if name in results.COLUMNS or name in OURS:
+        wrong.append(f"by=: {name!r} is a column of the results or the estimate, too; rename yours first")
+    if isinstance(by, pd.Series):
+        other = "by= is a Series on another index than the recipients; take it from the same frame"
+        return wrong if by.index.equals(frame.index) else [other, *wrong]
+    if not isinstance(by, str):
+        return [f"by= must be a column's name or a Series, got {given(by)}", *wrong]
+    missing = absent(by, frame.columns)
+    return [f"by=: {missing}"] if missing else wrong
 
-    ``said`` is the argument that has the messages.
+
+def read(frame: pd.DataFrame, by: Any, wording: Wording, priority: Any, kept: Sequence[str]) -> Segments | None:
+    """Return who is in which segment; None where there are none. ``by`` and ``priority`` are as they have to be.
 
     Raises:
-        UsageError: lists everything wrong with them.
+        UsageError: nobody is in a segment, or ``by`` and a kept column of its name differ.
     """
-    wrong = _of_call(frame, by, labels, priority, said)
-    if wrong:
-        raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    labels = wording.segments
     if not labels:
         return None
     name = by if isinstance(by, str) else _name(by)
     column = frame[by] if isinstance(by, str) else by
-    first, wrong = _priority(priority, labels)
-    if name in results.COLUMNS or name in OURS:
-        wrong.append(f"by=: {name!r} is a column of the results or the estimate, too; rename yours first")
-    if not isinstance(by, str) and name in kept and not by.equals(frame[name]):
-        wrong.append(f"by= and keep= both name a column {name!r}, and they differ; rename one")
     texts = templates.as_text(column).reset_index(drop=True)
     values = texts.str.strip()
     codes = _codes(values, labels)
-    if len(codes) and (codes < 0).all():
-        wrong.append(_nobody(name, values, labels, said))
-    if wrong:
-        raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    differs = not isinstance(by, str) and name in kept and not by.equals(frame[name])
+    refuse(
+        f"by= and keep= both name a column {name!r}, and they differ; rename one" if differs else None,
+        _nobody(name, values, labels, wording.argument) if len(codes) and (codes < 0).all() else None,
+    )
     # Blanks around a label would make two groups of one in the results.
     carried = column if texts.equals(values) else values.set_axis(frame.index)
-    return Segments(name, labels, codes, values, carried.rename(name), first)
+    return Segments(name, labels, codes, values, carried.rename(name), _priority(priority, labels)[0])
 
 
 def placed(found: Segments, column: pd.Series[str]) -> Segments:
@@ -109,28 +115,6 @@ def placed(found: Segments, column: pd.Series[str]) -> Segments:
     values = as_labels(column).reset_index(drop=True)
     carried = values.set_axis(column.index).rename(found.name)
     return Segments(found.name, found.labels, _codes(values, found.labels), values, carried, found.priority)
-
-
-def _of_call(frame: pd.DataFrame, by: Any, labels: tuple[str, ...], priority: Any, said: str) -> list[str]:
-    """Report arguments that do not go together, and a ``by`` that is not a column."""
-    if not labels:
-        message = f"{said}= is one message for everybody; by= needs a dict with one for each segment"
-        alone = "priority= says which segment goes first; it needs by= and a dict with a message for each segment"
-        return [message] * (by is not None) + [alone] * (by is None and _is_given(priority))
-    if by is None:
-        column = f"the column that holds each row's segment{_meant_column(frame, labels)}"
-        return [f"{said}= is a dict by segment; say by=, {column}"]
-    if isinstance(by, pd.Series):
-        other = "by= is a Series on another index than the recipients; take it from the same frame"
-        return [] if by.index.equals(frame.index) else [other]
-    if not isinstance(by, str):
-        return [f"by= must be a column's name or a Series, got {given(by)}"]
-    missing = absent(by, frame.columns)
-    return [f"by=: {missing}"] if missing else []
-
-
-def _is_given(priority: Any) -> bool:
-    return not (isinstance(priority, list | tuple) and not priority)
 
 
 def _name(by: pd.Series[Any]) -> str:
@@ -179,30 +163,6 @@ def _nobody(name: str, values: pd.Series[str], labels: tuple[str, ...], said: st
 
 
 def meant(label: Any, labels: Sequence[str]) -> str:
-    """Return ``; did you mean ...?`` with the nearest label there is, or nothing.
-
-    Example:
-        >>> meant("DE", ["de", "en"])
-        "; did you mean 'de'?"
-    """
+    """Return ``; did you mean ...?`` with the nearest label there is, or nothing."""
     close = nearest(str(label), labels)
     return f"; did you mean {close!r}?" if close is not None else ""
-
-
-def copied(value: Any) -> Any:
-    """Return an argument as it is now, whatever becomes of the caller's.
-
-    Example:
-        >>> theirs = {"name": "you"}
-        >>> ours = copied(theirs)
-        >>> theirs.clear()
-        >>> ours
-        {'name': 'you'}
-    """
-    if isinstance(value, Message):
-        return Message(copied(value.words), literal=value.literal)
-    if isinstance(value, pd.Series):
-        return lent(value.to_frame()).iloc[:, 0]
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, list) else value

@@ -23,7 +23,6 @@ from .arguments import Asked, Words
 
 KEPT: Final = "kept_"  # and the number of a kept column
 VARYING: Final = ("text", "content", "template_id", "template_data")
-MEASURED: Final = ("wording", "parts", "plain_parts", "gsm_parts", "forcing")
 BODIES: Final = pa.schema(
     [
         ("key", pa.int64()),
@@ -32,30 +31,28 @@ BODIES: Final = pa.schema(
         ("signature", pa.string()),
         ("encoding", pa.string()),
         ("est_parts", pa.int64()),
-        *((name, pa.string() if name == "forcing" else pa.int64()) for name in MEASURED),
+        *((name, pa.string() if name == "forcing" else pa.int64()) for name in kept_words.MEASURED),
     ]
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked of every piece: the checked arguments, the columns, and what the whole list says of a number.
+    """What is asked of every piece: the checked arguments, the words as they are on a sample, and what the whole list
+    says of a number.
 
     ``columns`` are all that the list has, also those that are not read.
     """
 
     asked: Asked
+    words: Words
     columns: tuple[str, ...]
-    to: str
-    region: str | None
-    default_region: str | None
-    repair: tuple[str, ...]
     evidence: Evidence
 
     @property
     def kept(self) -> tuple[str, ...]:
         """The columns that are carried along, that of the segments included."""
-        by = self.asked.words.segments
+        by = self.words.segments
         return tuple(dict.fromkeys([*self.asked.keep, *([by.name] if by else [])]))
 
     def rows_schema(self) -> pa.Schema:
@@ -69,14 +66,8 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
     """Return the rows of a piece, judged one by one, and the bodies that they would have."""
     places = frame.index.to_numpy("int64")
     frame = frame.reset_index(drop=True)
-    numbers = phones.normalize(
-        frame[asking.to],
-        region=None if asking.region is None else frame[asking.region],
-        default_region=asking.default_region,
-        repair=asking.repair,
-        evidence=asking.evidence,
-    )
-    words = _words(frame, asking.asked.words)
+    numbers = phones.normalize(**asking.asked.numbers_of(frame), evidence=asking.evidence)
+    words = _words(frame, asking.words)
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
     worded = body_rows.word(words)
@@ -115,8 +106,8 @@ def _words(frame: pd.DataFrame, words: Words) -> Words:
 def _bodies(words: Words, worded: body_rows.Worded, first: np.ndarray, *, keep: bool) -> pd.DataFrame:
     bodies = body_rows.table(words.wording, worded, first)
     bodies = pd.concat([bodies, body_rows.estimate_parts(words.wording.reads(bodies))], axis=1)
-    measures = kept_words.wordings(words, words.frame, bodies, first, keep=keep).measures
-    return bodies.assign(key=body_rows.body_keys(bodies), **{name: measures[name] for name in MEASURED})
+    measures = kept_words.wordings(words, bodies, first, keep=keep).measures
+    return bodies.assign(key=body_rows.body_keys(bodies), **{name: measures[name] for name in kept_words.MEASURED})
 
 
 def _kept(frame: pd.DataFrame, name: str, words: Words) -> pd.Series:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
@@ -35,36 +35,31 @@ class Reading:
     ignore_unreadable: bool = False
 
 
-def suppressed(source: Any, reading: Reading) -> pd.Series[str]:
-    """Return the numbers of people who said no, in E.164.
+def left_out(suppress: Any, exclude: Any, reading: Reading) -> dict[str, pd.Series[str]]:
+    """Return the numbers to leave out in E.164, by problem: who said no, and whom another campaign has.
 
-    ``source`` is a list, Series, frame or path. A frame's numbers stand in its column ``to`` (the recipients' name for
-    it), else in ``to`` or ``phone``, else in its only one; its ``region`` column is used where it has it. Capitals in
-    these names make no difference.
-
-    Raises:
-        UsageError: the column is not clear, or entries cannot be read; it lists them.
-    """
-    numbers, regions = _columns(source, (reading.to, "to", "phone"), reading, "suppress=")
-    return _read(numbers, regions, reading, "suppress=", e164=numbers.name == "to")
-
-
-def excluded(source: Any, reading: Reading) -> pd.Series[str]:
-    """Return the numbers of people whom another campaign has, in E.164.
-
-    ``source`` is a campaign of the ledger, of which whom it may have reached counts; or all that ``suppressed`` takes,
-    of which everybody counts. Here the column ``to`` comes first, and a number without a plus, as a spreadsheet or
-    pandas makes it of the ``to`` of a result table, is read as E.164, too.
+    Each source is a list, Series, frame or path; ``exclude`` may be a campaign of the ledger, of which whom it may have
+    reached counts. A frame's numbers stand in its column ``to`` (the recipients' name for it), else in ``to`` or
+    ``phone``, else in its only one; its ``region`` column is used where it has it. Capitals in these names make no
+    difference. Of ``exclude`` the column ``to`` comes first, and a number without a plus, as a spreadsheet or pandas
+    makes it of the ``to`` of a result table, is read as E.164, too.
 
     Raises:
         UsageError: the column is not clear, or entries cannot be read; it lists them. LedgerError: it was purged.
     """
-    source = as_pandas(source)
-    reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
-    if isinstance(reached, pd.Series):
-        return reached.dropna().astype(STR)
-    numbers, regions = _columns(source, ("to", reading.to, "phone"), reading, "exclude=")
-    return _read(numbers, regions, reading, "exclude=", e164=True)
+    numbers: dict[str, pd.Series[str]] = {}
+    if suppress is not None:
+        cells, regions = _columns(suppress, (reading.to, "to", "phone"), reading, "suppress=")
+        numbers["SUPPRESSED"] = _read(cells, regions, reading, "suppress=", e164=cells.name == "to")
+    if exclude is not None:
+        source = as_pandas(exclude)
+        reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
+        if isinstance(reached, pd.Series):
+            numbers["EXCLUDED"] = reached.dropna().astype(STR)
+        else:
+            cells, regions = _columns(source, ("to", reading.to, "phone"), reading, "exclude=")
+            numbers["EXCLUDED"] = _read(cells, regions, reading, "exclude=", e164=True)
+    return numbers
 
 
 def _read(
@@ -86,7 +81,8 @@ def _read(
     unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
     if unread.any() and not reading.ignore_unreadable:
         raise _unreadable(numbers[unread], problem[unread], name)
-    return cast("pd.Series[str]", pd.concat(to).dropna().drop_duplicates())
+    distinct: pd.Series[str] = pd.concat(to).dropna().drop_duplicates()
+    return distinct
 
 
 def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
@@ -116,10 +112,6 @@ def usable(source: Any, argument: str) -> pd.DataFrame | pd.Series[Any] | str | 
 
     Raises:
         UsageError: it is none of them.
-
-    Example:
-        >>> usable(iter(["+12025550123"]), "suppress=")
-        ['+12025550123']
     """
     source = as_pandas(source)
     if isinstance(source, (str, Path)):

@@ -3,46 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from .. import _cards as cards
 from .. import _wire as wire
-from .. import parts
-from .._calling import in_our_words, not_replacement, not_whole, refuse
-from .._frames import as_pandas
-from .._ledger import Prospect, Wordings
+from .. import parts, phones
+from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
+from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened
+from .._ledger.places import own_place
 from .._pandas import STR, lent
 from .._policy import Policy
-from ..errors import UsageError
-from . import assembly, bodies, estimating, kept_words, overview, segments
+from .._showing import visible
+from ..errors import LedgerError, UsageError
+from . import assembly, bodies, overview, segments
+from .arguments import Asked, MadeOf, message_of
 from .bodies import Ints
-from .making import MadeOf
-from .wording import TemplateData, Wording, Words
+from .rows import InFiles, InMemory
+from .wording import TemplateData, Words
 
-_PREVIEWED = 3
+_PREVIEWED: Final = 3
+_SHOWN: Final = 12  # messages on the card
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Plan:
     """A campaign as it would be sent: the dry run that `plan` returns and ``send`` takes.
 
+    The plan of a `Folder` has its rows in files of its own: ``planned.parquet`` in the order of the requests,
+    ``skipped.parquet`` and ``bodies.parquet``, which name people. ``rows``, ``skipped`` and ``bodies`` read all of them
+    into memory; nothing else does. Files that were changed since are refused when the plan is sent.
+
     Attributes:
-        campaign: the campaign's name, as given to `plan`.
-        variant: as given to `plan`.
-        chunk_size: as given to `plan`.
         kept: names of your own columns that are carried into the results, that of the segments included.
         by: name of the kept column with each row's segment; None without segments.
-        segments: labels of the segments that have a message, in the order in which they were given.
-        signature_join: as given to `plan`.
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
-        body_keys: int64 array by body number; equal bodies have equal keys.
         hint: advice about the message, or None.
-        policy: as given to `plan`.
         prospect: what a send would meet in the ledger: people held back, and how the plan differs from the recorded
             campaign. None where there is no ledger yet.
 
@@ -54,24 +54,67 @@ class Plan:
         (['planned', 'skipped'], 'Hello')
     """
 
-    campaign: str
-    variant: wire.Variant
-    chunk_size: int
     kept: tuple[str, ...]
     by: str | None
-    segments: tuple[str, ...]
-    signature_join: str
     fingerprint: str
-    body_keys: Ints
     hint: str | None
-    _rows: pd.DataFrame = field(repr=False)
-    _bodies: pd.DataFrame = field(repr=False)
+    _asked: Asked = field(repr=False)
+    _held: InMemory | InFiles = field(repr=False)
     _estimate: pd.DataFrame = field(repr=False)
-    _wording: Wording = field(repr=False)
-    _made_of: MadeOf = field(repr=False)
-    _first: npt.NDArray[np.intp] = field(repr=False)  # of each body the first row that has it
-    policy: Policy | None = None
+    _made_of: MadeOf | None = field(default=None, repr=False)
     prospect: Prospect | None = field(default=None, repr=False)
+
+    @property
+    def campaign(self) -> str:
+        """The campaign's name, as given to `plan`."""
+        return self._asked.campaign
+
+    @property
+    def variant(self) -> wire.Variant:
+        """As given to `plan`."""
+        return self._asked.variant
+
+    @property
+    def chunk_size(self) -> int:
+        """As given to `plan`."""
+        return self._asked.chunk_size
+
+    @property
+    def policy(self) -> Policy | None:
+        """As given to `plan`."""
+        return self._asked.policy
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Labels of the segments that have a message, in the order in which they were given."""
+        return self._asked.wording.segments
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files of a plan of a `Folder` are; None of a plan in memory."""
+        return self._held.folder
+
+    @property
+    def body_keys(self) -> Ints:
+        """Array by body number; equal bodies have equal keys."""
+        return self._held.body_keys
+
+    @property
+    def figures(self) -> Mapping[str, int]:
+        """How many ``rows, planned, bodies, requests`` and ``parts`` there are, and for how many recipients the parts
+        are ``unknown`` and the message is ``unpriced``."""
+        return dict(self._held.figures)
+
+    @property
+    def problems(self) -> pd.DataFrame:
+        """How many rows are left out, and why: ``problem`` (str), ``rows`` (Int64), ``first_rows`` (str: the labels of
+        the first three)."""
+        return lent(self._held.problems)
+
+    @property
+    def notes(self) -> Mapping[str, int]:
+        """How many planned rows have a note that deserves a look, by code."""
+        return dict(self._held.notes)
 
     @property
     def rows(self) -> pd.DataFrame:
@@ -80,12 +123,12 @@ class Plan:
         Columns: ``to, region, type, status, problem, note`` (str; ``status`` is planned or skipped), ``body, chunk,
         est_parts`` (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
         """
-        return lent(self._rows)
+        return lent(self._held.rows)
 
     @property
     def skipped(self) -> pd.DataFrame:
         """The rows that will not be sent; their ``problem`` says why."""
-        return self._rows[(self._rows["status"] == "skipped").to_numpy()]
+        return self._held.skipped
 
     @property
     def bodies(self) -> pd.DataFrame:
@@ -95,7 +138,7 @@ class Plan:
         ``recipients`` (Int64), ``encoding`` (str) and ``est_parts`` (Int64; of one message, missing if the text of a
         template is unknown).
         """
-        return lent(self._bodies)
+        return lent(self._held.bodies)
 
     @property
     def estimate(self) -> pd.DataFrame:
@@ -118,18 +161,17 @@ class Plan:
         confidence`` as in `estimate`, and ``encoding`` (str: gsm7, ucs2 or mixed). A segment without recipients has a
         row with zeros. After the send, ``cost.by(results, plan.by)`` has the billed cost in the same groups.
         """
-        planned = self._rows[self._rows["status"].eq("planned").to_numpy() & (self.by is not None)]
-        planned = planned.reset_index(drop=True)
+        rows, asked = self._held.rows, self._asked
+        planned = rows[rows["status"].eq("planned").to_numpy() & (self.by is not None)].reset_index(drop=True)
         name = self.by or segments.NAME
         values = segments.as_labels(planned[name] if self.by else planned["note"])
-        asked = self._made_of.asked
-        rates = estimating.rates(planned, asked.rates, today=asked.today)
-        return estimating.by_segment(planned, rates, name, values, self.segments)
+        rates = assembly.rates(planned, asked.rates, today=asked.today)
+        return assembly.by_segment(planned, rates, name, values, self.segments)
 
     @property
     def texts(self) -> pd.Series[str]:
         """The text of every body as its recipients read it, by body number; NaN if a template's text is unknown."""
-        return self._wording.reads(self._bodies).rename("text")
+        return self._asked.wording.reads(self._held.bodies).rename("text")
 
     @in_our_words
     def measure(self, *, replace: Mapping[str, str] = parts.PLAIN) -> pd.DataFrame:
@@ -141,13 +183,9 @@ class Plan:
             ucs2), ``plain_encoding`` (str), ``plain_parts`` (Int64). Missing if a template's text is unknown.
         """
         refuse(not_replacement("replace", replace))
-        plain = self._wording.reads(bodies.rewritten(self._bodies, replace))
-        return bodies.measured(self.texts, plain).assign(recipients=self._bodies["recipients"])
-
-    def wordings(self) -> Wordings:
-        """Return what the ledger keeps of the plan's words: each wording with its placeholders, and how bodies pack."""
-        of = self._made_of
-        return kept_words.wordings(of.asked.words, of.frame, self._bodies, self._first, keep=of.asked.keep_bodies)
+        found = self._held.bodies
+        plain = self._asked.wording.reads(bodies.rewritten(found, replace))
+        return bodies.measured(self.texts, plain).assign(recipients=found["recipients"])
 
     @in_our_words
     def preview(self, n: int | None = None) -> pd.DataFrame:
@@ -162,24 +200,23 @@ class Plan:
             ucs2), ``body`` (Int64, its number), and the column that `by` names if there are segments.
         """
         refuse(not_whole("n", n, least=0, none=True))
-        at = self._preview_rows(max(_PREVIEWED, len(self.segments)) if n is None else n)
-        body = self._rows["body"].iloc[at].reset_index(drop=True)
-        shown = self._bodies.iloc[body.to_numpy(dtype=np.int64)]
-        texts = self._wording.reads(shown)
+        people, shown = self._held.examples(max(_PREVIEWED, len(self.segments)) if n is None else n, self.by)
+        texts = self._asked.wording.reads(shown)
         forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
         frame = pd.DataFrame(
             {
-                "to": pd.Series([wire.mask(to) for to in self._rows["to"].iloc[at]], dtype=STR),
-                "text": texts.reset_index(drop=True),
-                "est_parts": shown["est_parts"].reset_index(drop=True),
-                "encoding": shown["encoding"].reset_index(drop=True),
-                "forcing": pd.Series(forcing, dtype=STR),
-                "body": body,
-            }
+                "to": pd.Series([wire.mask(to) for to in people["to"]], dtype=STR).array,
+                "text": texts.array,
+                "est_parts": shown["est_parts"].array,
+                "encoding": shown["encoding"].array,
+                "forcing": pd.Series(forcing, dtype=STR).array,
+                "body": people["body"].array,
+            },
+            index=people.index,
         )
-        if self.by is not None:
-            frame[self.by] = self._rows[self.by].iloc[at].array
-        return frame.set_axis(self._rows.index[at])
+        if self.by is None or self.by not in people:
+            return frame
+        return frame.assign(**{self.by: people[self.by].array})
 
     @in_our_words
     def message(self, body: int) -> wire.Body:
@@ -189,14 +226,14 @@ class Plan:
             UsageError: there is no such body.
         """
         refuse(not_whole("body", body, least=0))
-        if not 0 <= body < len(self._bodies):
-            raise UsageError(f"no body {body}; this plan has {len(self._bodies)}, numbered from 0")
-        asked = self._wording.messages[0].body
+        many = self._held.figures["bodies"]
+        if not 0 <= body < many:
+            raise UsageError(f"no body {body}; this plan has {many}, numbered from 0")
+        asked, words = self._asked.wording.messages[0].body, self._held.body(body).iloc[0]
         if asked.kind == "template":
-            data = json.loads(self._bodies["template_data"].array[body])
-            template_id = str(self._bodies["template_id"].array[body])
-            return replace(asked, template_id=template_id, template_data=tuple(data.items()))
-        text = str(self._bodies[asked.kind].array[body])
+            data = json.loads(words["template_data"])
+            return replace(asked, template_id=str(words["template_id"]), template_data=tuple(data.items()))
+        text = str(words[asked.kind])
         return replace(asked, text=text) if asked.kind == "text" else replace(asked, content=text)
 
     @in_our_words
@@ -244,42 +281,97 @@ class Plan:
             >>> made.reworded(content="Hello {name}").texts.tolist()
             ['[Acme] Hello Ann']
         """
-        changes = {
-            "text": as_pandas(text),
-            "content": as_pandas(content),
-            "template_id": template_id,
-            "template_data": template_data,
-            "template_text": template_text,
-            "by": as_pandas(by),
-            "priority": priority,
-            "signature": signature,
-            "signature_join": signature_join,
-            "fill": fill,
-            "replace": replace,
-        }
-        before = self._rows["status"].eq("planned").to_numpy()
-        return Plan(**assembly.assemble(self._made_of.reworded(changes), planned_before=before), policy=self.policy)
+        changes = message_of(locals())
+        if self._made_of is None:
+            raise UsageError("the plan of a Folder is planned again for other words: plan(Folder(...), ...)")
+        before = self._held.rows["status"].eq("planned").to_numpy()
+        return Plan(**assembly.assemble(self._made_of.reworded(changes), planned_before=before))
 
-    def _preview_rows(self, n: int) -> list[int]:
-        body = self._rows["body"]
-        planned = np.flatnonzero(body.notna().to_numpy())
-        first = planned[~body.iloc[planned].duplicated().to_numpy()]
-        if not len(first):
-            return []
-        dearest = self._bodies["est_parts"].fillna(0).to_numpy(dtype=np.int64).argmax()
-        leading = first[:1] if self.by is None else self._first_of_segments(planned)
-        wanted = [*map(int, leading), int(first[dearest]), *map(int, first[:n]), *map(int, planned[:n])]
-        return sorted(list(dict.fromkeys(wanted))[: max(n, 0)])
+    def addressees(self) -> tuple[Ints, Ints]:
+        """Return for each row of the list its number and the key of its body; 0 of those that are left out."""
+        return self._held.addressees()
 
-    def _first_of_segments(self, planned: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        labels = segments.as_labels(self._rows[self.by].iloc[planned])
-        return planned[~labels.duplicated().to_numpy()]
+    def pieces(self) -> Iterator[Piece]:
+        """Give the rows as the ledger records them: those that are left out, then those to go, by request."""
+        return self._held.pieces()
+
+    def wordings(self) -> Wordings:
+        """Return what the ledger keeps of the plan's words: each wording with its placeholders, and how bodies pack."""
+        return self._held.wordings()
+
+    def card(self) -> cards.Card:
+        """Return the card: figures, countries, rows left out, messages, and what to do next."""
+        figures, estimate, asked = self._held.figures, self._estimate, self._asked
+        by = self.by if self.folder is None else None  # what is known of segments is read from the rows
+        blocks: list[Any] = [overview.figures_of(figures, estimate), *overview.now(self.prospect, figures["planned"])]
+        if figures["planned"]:
+            blocks.append(overview.countries(estimate))
+        if figures["planned"] and by is not None:
+            blocks.append(overview.segments_of(self.estimate_by_segment, by))
+        if figures["planned"] < figures["rows"]:
+            blocks.append(overview.left_out(self._held.problems))
+        shown = self.preview(max(_PREVIEWED, min(len(self.segments), _SHOWN)))
+        for label, row in zip(shown.index.tolist(), shown.to_dict("records"), strict=True):
+            blocks.append(overview.message(label, row, self.by, self.message(row["body"])))
+        blocks += self.prospect.notes(self.campaign) if self.prospect else []
+        blocks += [cards.Note("!", self.hint)] if self.hint else []
+        if by is not None:
+            blocks += overview.segment_notes(self._held.rows, by, self.segments)
+        joined = figures["bodies"] and asked.wording.kind == "content" and asked.wording.signature
+        join = asked.wording.join_text if joined else None
+        blocks += overview.warnings(self._held.notes) + overview.old_rates(estimate)
+        blocks += overview.assumed(figures, estimate, join)
+        check, why = "plan.rows and plan.skipped", "plan.skipped says why, row by row"
+        if self.folder is not None:
+            blocks.append(cards.Note("i", f"The rows of this plan are files in {self.folder}; they name people."))
+            check, why = "plan.problems and the files", "plan.problems says why"
+        closing = f"Next: no row can be sent; {why}. Correct the list and plan again."
+        if figures["planned"]:
+            closing = f"Next: check {check}, then send(plan, client=...)."
+        return cards.Card(f"Plan: {self.campaign}", "Nothing has been sent.", tuple(blocks), closing)
 
     def __repr__(self) -> str:
-        return overview.one_line(self)
+        return f"<Plan {visible(self.campaign)}: {overview.summary(self._held.figures, self._estimate)}>"
 
     def __str__(self) -> str:
-        return str(overview.card(self))
+        return str(self.card())
 
     def _repr_html_(self) -> str:
-        return overview.card(self).html()
+        return self.card().html()
+
+
+def prospect_of(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:
+    """Return what a send of a plan would meet; None where no ledger is given and this user has none."""
+    if ledger is not None:
+        with opened(ledger) as book:
+            return book.prospect(made)
+    own = own_place()
+    if isinstance(own, Path) and not own.is_file():
+        return None
+    try:
+        with opened(own) as book:
+            return book.prospect(made)
+    except LedgerError as error:  # the plan is whole without it, and send meets the same trouble
+        return Prospect(own, trouble=str(error))
+
+
+def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
+    """Return a plan of one row: the message of the row-th planned recipient, addressed to ``to``.
+
+    Raises:
+        UsageError: ``to`` is no number we would text, or the plan has no such recipient.
+    """
+    made = not_a("plan", plan, Plan, wanted="what plan(frame, to=..., ...) returned")
+    refuse(made, not_whole("row", row, least=0), said="nothing was sent: ")
+    number = phones.normalize(pd.Series([to], dtype=object)).iloc[0]
+    if pd.isna(number["to"]):
+        raise UsageError(
+            f"to= is not a number to text ({number['problem']}); pass it as E.164, such as +1 and ten digits"
+        )
+    held = plan._held.one(row)
+    one = held.rows
+    one["to"], one["region"], one["type"] = number["to"], number["region"], number["type"]
+    one["chunk"] = pd.array([0], dtype="Int64")
+    one["est_cost"], one["est_currency"] = float("nan"), pd.array([None], dtype=STR)  # another country, perhaps
+    keys = held.body_keys[one["body"].to_numpy("int64")]
+    return replace(plan, fingerprint=assembly.fingerprint(one["to"], keys), kept=(), _held=held)

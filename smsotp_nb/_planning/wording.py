@@ -6,20 +6,74 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 import pandas as pd
 
 from .. import _wire as wire
 from .. import templates
-from .._calling import given, in_our_words, not_replacement, not_text, refuse
+from .._calling import given, in_our_words, not_flag, not_replacement, not_text, refuse
+from .._frames import as_pandas
 from .._pandas import STR
 from ..errors import UsageError
-from .message import Message, unwrapped
 
 TemplateData: TypeAlias = "Sequence[str] | Mapping[str, str] | Message | None"
 EXAMPLE: Final = "{'de': 'Hallo {name}', 'en': 'Hi {name}'}"
 _LISTED: Final = 12
+_SAID: Final = ("text", "content", "template_id", "template_data", "template_text")
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
+class Message:
+    """Words of a campaign, and how they are meant. It stands wherever words are given, for all of them or one segment.
+
+    Args:
+        words: a text, ``column("msg")``, a Series of whole messages, a dict with a message for each segment, or what
+            ``template_data`` takes.
+        literal: send what looks like a placeholder of another tool, such as ``{{name}}}}`` or ``%NAME%``, as it
+            stands. It is refused otherwise. ``{column}`` and ``{{`` mean the same as ever.
+
+    Raises:
+        UsageError: no words, or ``literal`` is neither True nor False.
+
+    Example:
+        >>> import smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
+        >>> words = sms.Message("{name}, in your letter write [name] where the name goes", literal=True)
+        >>> sms.plan(people, to="phone", campaign="demo", text=words).texts.tolist()
+        ['Ann, in your letter write [name] where the name goes']
+        >>> words
+        Message('{name}, in your letter write [name] where the name goes', literal=True)
+    """
+
+    words: Any
+    literal: bool
+
+    @in_our_words
+    def __init__(self, words: Any, *, literal: bool = False) -> None:
+        none = words is None or isinstance(words, Message)
+        text = "words must be a text, a column, a Series or a dict with a message for each segment, got"
+        refuse(f"{text} {given(words)}" if none else None, not_flag("literal", literal))
+        object.__setattr__(self, "words", as_pandas(words))
+        object.__setattr__(self, "literal", bool(literal))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message) or self.literal != other.literal:
+            return False
+        if isinstance(self.words, pd.Series):
+            return isinstance(other.words, pd.Series) and self.words.equals(other.words)
+        return not isinstance(other.words, pd.Series) and bool(self.words == other.words)
+
+    __hash__ = None  # type: ignore[assignment]  # its words may be a dict or a Series
+
+    def __repr__(self) -> str:
+        words = given(self.words) if isinstance(self.words, pd.Series) else repr(self.words)
+        return f"Message({words}{', literal=True' if self.literal else ''})"
+
+
+def plain_words(value: Any) -> Any:
+    """Return the words of a `Message`; anything else as it is."""
+    return value.words if isinstance(value, Message) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +125,11 @@ class Wording:
         return self.messages[0].body.kind
 
     @property
+    def argument(self) -> str:
+        """The argument that has the messages."""
+        return "template_id" if self.kind == "template" else self.kind
+
+    @property
     def signature(self) -> str | None:
         return self.messages[0].body.signature
 
@@ -88,13 +147,14 @@ class Wording:
     def reads(self, bodies: pd.DataFrame) -> pd.Series[str]:
         """Return the texts of these bodies as their recipients read them; NaN where a template's text is unknown."""
         if self.kind == "text":
-            return cast("pd.Series[str]", bodies["text"])
+            whole: pd.Series[str] = bodies["text"]
+            return whole
         if self.kind == "content":
             return _joined(self.join, bodies["content"], self.signature)
         known = {message.body.template_id: message.template_text for message in self.messages if message.template_text}
         if len(self.messages) == 1 and known:
             return self._of_template(bodies, *known.values())
-        texts = cast("pd.Series[str]", pd.Series(None, index=bodies.index, dtype=STR))
+        texts: pd.Series[str] = pd.Series(None, index=bodies.index, dtype=STR)
         for template_id, text in known.items():
             mine = bodies["template_id"].eq(str(template_id)).to_numpy(dtype=bool)
             texts = texts.mask(mine, self._of_template(bodies[mine], text).reindex(bodies.index))
@@ -135,28 +195,17 @@ def column(name: str) -> Column:
     return Column(name)
 
 
-def read(
-    *,
-    text: Words,
-    content: Words,
-    template_id: str | Mapping[Any, str] | None,
-    template_data: TemplateData,
-    template_text: str | Mapping[Any, str] | None,
-    signature: str | None,
-    signature_join: str | None,
-    variant: wire.Variant,
-    fill: Mapping[str, Any] | None,
-    replace: Mapping[str, str] | None,
-) -> Wording:
-    """Read the message's arguments; a mapping says a message for each segment.
+def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
+    """Read the arguments of the message, as `plan` has them; a mapping says a message for each segment.
 
     Raises:
         UsageError: lists everything wrong with them.
     """
-    said, literal = unwrapped({"text": text, "content": content, "template_data": template_data})
+    said, literal = _unwrapped({name: message[name] for name in _SAID})
     variables, wrong = _variables(said.pop("template_data"))
+    signature, signature_join = message["signature"], message["signature_join"]
+    fill, replace = message["fill"], message["replace"]
     wrong += _not_text(signature=signature, signature_join=signature_join)
-    said |= {"template_id": template_id, "template_text": template_text}
     by_segment = {name: _labelled(name, value, wrong) for name, value in said.items()}
     literally = {label_of(key) for key in literal} if isinstance(literal, frozenset) else None
     labels = next((list(of) for name, of in by_segment.items() if of and name != "template_text"), [])
@@ -166,9 +215,9 @@ def read(
     everybody: list[str | None] = [None]
     for label in labels or everybody:
         mine = {name: of.get(str(label)) if of is not None else said[name] for name, of in by_segment.items()}
-        message, found = _message(label, mine, variables, signature, variant, known=not wrong)
-        messages.append(replaced(message, literal=bool(literal) if literally is None else label in literally))
-        complaints += [(label, complaint) for complaint in found]
+        one, wrong_here = _message(label, mine, variables, signature, variant, known=not wrong)
+        messages.append(replaced(one, literal=bool(literal) if literally is None else label in literally))
+        complaints += [(label, complaint) for complaint in wrong_here]
     wrong += for_segments(complaints, len(labels))
     wrong += _two_texts(messages)
     join_text = wire.SIGNATURE_JOIN[variant] if signature_join is None else signature_join
@@ -177,9 +226,7 @@ def read(
         wrong.append("signature_join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
     if fill is not None and not isinstance(fill, Mapping):
         wrong.append(f"fill= must be a dict such as {{'name': 'there'}}, got {given(fill)}")
-    wrong += _check_replace(replace)
-    if wrong:
-        raise UsageError("; ".join(wrong), problems=tuple(wrong))
+    refuse(*wrong, None if replace is None else not_replacement("replace", replace))
     return Wording(tuple(messages), variables, join, join_text, dict(fill or {}), dict(replace or {}))
 
 
@@ -187,12 +234,7 @@ def read(
 
 
 def label_of(value: Any) -> str | None:
-    """Return a segment's label as it is compared: as text, without blanks around it; None of what is none.
-
-    Example:
-        >>> label_of(" de "), label_of(2), label_of(None)
-        ('de', '2', None)
-    """
+    """Return a segment's label as it is compared: as text, without blanks around it; None of what is none."""
     if not pd.api.types.is_scalar(value):
         return None
     text = templates.as_text(pd.Series([value], dtype=object)).iloc[0]
@@ -200,12 +242,7 @@ def label_of(value: Any) -> str | None:
 
 
 def for_segments(complaints: Iterable[tuple[str | None, str]], segments: int) -> list[str]:
-    """Return complaints of messages, each with its segment, but for those that hold for all of them.
-
-    Example:
-        >>> for_segments([("de", "a"), ("en", "a"), ("de", "b")], 2)
-        ['a', "segment 'de': b"]
-    """
+    """Return complaints of messages, each with its segment, but for those that hold for all of them."""
     where: dict[str, list[str | None]] = {}
     for label, complaint in complaints:
         where.setdefault(complaint, []).append(label)
@@ -251,12 +288,7 @@ def _one_set(by_segment: Mapping[str, dict[str, Any] | None], labels: list[str])
 
 
 def listed(labels: Iterable[str]) -> str:
-    """Return the labels of segments in words, each as it may be shown.
-
-    Example:
-        >>> listed(["de", "en"])
-        "'de', 'en'"
-    """
+    """Return the labels of segments in words, each as it may be shown."""
     there = [given(label) for label in labels]
     more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
     return ", ".join(there[:_LISTED]) + more
@@ -348,11 +380,6 @@ def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | No
         return None
 
 
-def _check_replace(replace: Any) -> list[str]:
-    wrong = None if replace is None else not_replacement("replace", replace)
-    return [wrong] if wrong else []
-
-
 def _check_template_text(parsed: templates.Template | None, template_id: str | None, variables: list[str]) -> list[str]:
     wrong = [] if template_id is not None else ["template_text= needs template_id="]
     names = parsed.names if parsed else ()
@@ -361,3 +388,16 @@ def _check_template_text(parsed: templates.Template | None, template_id: str | N
         known = ", ".join(map(repr, variables)) or "none"
         wrong.append(f"template_text= uses {', '.join(map(repr, unknown))}; template_data= has {known}")
     return wrong
+
+
+def _unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], frozenset[Any] | bool]:
+    """Return the arguments of a message with the words alone, and which are literal: all, none or those of segments."""
+    plain, everything, labels = dict(said), False, set()
+    for name in ("text", "content", "template_data"):
+        everything |= isinstance(said[name], Message) and said[name].literal
+        value = plain_words(said[name])
+        if isinstance(value, Mapping):
+            labels |= {label for label, one in value.items() if isinstance(one, Message) and one.literal}
+            value = {label: plain_words(one) for label, one in value.items()}
+        plain[name] = value
+    return plain, everything or frozenset(labels)

@@ -11,29 +11,18 @@ import pandas as pd
 from .._cards import counted, number, safe
 from .._ledger import Campaign
 from . import skin
-from .leafing import Leafing
-from .pinned import Pinned
+from .controls import Leafing, Pinned
 from .settling import PAGE, Doubt, Settling, Shown
-from .stages import Sign, broken
+from .stages import Sign
 
 
 class Doubts:
-    """What is in doubt of a campaign, to be settled row by row, inside a form.
-
-    Attributes:
-        widget: the box to place in a form; it is hidden while nothing is in doubt.
-        settling: the state behind it.
-
-    Example:
-        >>> doubts = Doubts()
-        >>> doubts.show(None)
-        >>> doubts.widget.layout.display
-        'none'
-    """
+    """What is in doubt of a campaign, to be settled row by row; ``widget`` is hidden while nothing is."""
 
     def __init__(self, *, settled: Callable[[str, Sign], None] = lambda *_: None) -> None:
         """``settled`` is told what was decided, in words, once it is recorded; on the thread that recorded it."""
         self.settling = Settling(changed=self._render, settled=settled)
+        self.work = self.settling.work
         self._drawing = threading.RLock()
         self._filling = False
         self._places: list[int | None] = [None] * PAGE
@@ -66,8 +55,8 @@ class Doubts:
             tick.observe(lambda change, at=at: self._tick(at, change["new"]), "value")
         self.all_button.on_click(lambda _: self.settling.tick_listed(not self.settling.all_ticked()))
         another = self.settling.pressed_another
-        self._accepted.does(self.settling.accepted, work=self._work, stale=another)
-        self._sure_of.does(self.settling.sure, work=self._work, stale=another)
+        self._accepted.does(self._settles(self.settling.accepted), work=self.work, stale=another)
+        self._sure_of.does(self._settles(self.settling.sure), work=self.work, stale=another)
         self.again_button.on_click(lambda _: self._ask())
         self.unsure_button.on_click(lambda _: self._leave())
 
@@ -113,17 +102,16 @@ class Doubts:
         self.settling.unsure()
         self.again_button.focus()
 
-    def _work(self, move: Callable[[], None]) -> None:
-        def work() -> None:
-            try:
-                move()
-            except Exception as error:
-                self._notice.value = skin.notice(*broken(error))
-                raise
-            if self.settling.left:
-                self.request.focus()
+    def _settles(self, move: Callable[[frozenset[int]], None]) -> Callable[[frozenset[int]], Callable[[], None]]:
+        def settle(ticked: frozenset[int]) -> Callable[[], None]:
+            move(ticked)
+            return self._focus
 
-        threading.Thread(target=work, name="smsotp-doubts", daemon=True).start()
+        return settle
+
+    def _focus(self) -> None:
+        if self.settling.left:
+            self.request.focus()
 
     # -- drawing
 

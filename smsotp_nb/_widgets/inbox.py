@@ -1,28 +1,33 @@
-"""The sandbox's inbox as a person would read it, newest first.
+"""The sandbox's inbox as a person would read it, newest first, in a form or as a widget that follows it.
 
-A passcode is shown only while it is open, and only on the page: widget state is saved with notebooks, and a code has no
-business there.
+A passcode is shown only while it is open, and only on the page: widget state is saved with notebooks.
 """
 
 from __future__ import annotations
 
 import html
 import re
+import threading
+import time
+import weakref
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import Any
 
 import ipywidgets
 import pandas as pd
 
-from .._cards import safe
+from .._calling import given, in_our_words, not_flag, not_whole, refuse
+from .._cards import Card, safe
+from .._client import Client
+from .._sandbox import Sandbox
 from .._showing import masked
 from .._wire import mask
-from ..errors import SmsOtpError
-
-if TYPE_CHECKING:
-    from .._sandbox import Sandbox
+from ..errors import SmsOtpError, UsageError
+from . import skin
 
 SHOWN = 4
+SHOWN_ALONE = 12
+LOOK_EVERY = 1.0  # seconds
 HIDDEN = "•"
 
 
@@ -60,13 +65,12 @@ def _message(row: dict[object, object], open_ids: Collection[str], *, plainly: b
 
 
 def draw(pane: ipywidgets.HTML, box: Sandbox, open_ids: Collection[str] | None = (), *, shown: int = SHOWN) -> bool:
-    """Draw the inbox of a sandbox as it is now; say whether the sandbox is still there.
+    """Draw the inbox of a sandbox as it is now; return whether the sandbox is still there.
 
     A code that is open (``None``: every one) passes through the widget once, for the page to remember.
     """
-    try:
-        inbox = box.inbox
-    except SmsOtpError:
+    inbox = _of(box)
+    if inbox is None:
         pane.value = ENDED
         return False
     ids = inbox["id"].tail(shown).tolist() if open_ids is None else open_ids
@@ -80,25 +84,25 @@ def draw(pane: ipywidgets.HTML, box: Sandbox, open_ids: Collection[str] | None =
 
 def currency_of(box: Sandbox | None, message_id: str | None) -> str | None:
     """Return the currency of a message: a passcode's reply names none, the sandbox's inbox does."""
-    if box is None:
-        return None
-    try:
-        inbox = box.inbox
-    except SmsOtpError:
+    inbox = _of(box)
+    if inbox is None:
         return None
     found = inbox.loc[inbox["id"] == message_id, "currency"]
     return str(found.iloc[0]) if len(found) else None
 
 
 def passcodes_to(box: Sandbox | None, to: str) -> list[str]:
-    """Return the ids of the passcode messages to a number, oldest first; none where there is no inbox to look into."""
-    if box is None:
-        return []
+    """Return the ids of the passcode messages to a number, oldest first."""
+    inbox = _of(box)
+    return [] if inbox is None else [str(one) for one in inbox.loc[(inbox["to"] == to) & inbox["code"].notna(), "id"]]
+
+
+def _of(box: Sandbox | None) -> pd.DataFrame | None:
+    """Return an inbox; None on a live service, and where the sandbox has ended."""
     try:
-        inbox = box.inbox
+        return None if box is None else box.inbox
     except SmsOtpError:
-        return []
-    return [str(one) for one in inbox.loc[(inbox["to"] == to) & inbox["code"].notna(), "id"]]
+        return None
 
 
 def _section(content: str) -> str:
@@ -106,3 +110,80 @@ def _section(content: str) -> str:
 
 
 ENDED = _section('<p class="smsotp-empty">The sandbox has ended.<br>Run the notebook again.</p>')
+
+
+def sandbox_of(service: Any, *, what: str = "an inbox", live: str = "the live service has none") -> Sandbox:
+    """Return the sandbox whose inbox is shown: itself, or the one that a client speaks to.
+
+    ``what`` needs it and ``live`` says why the live service does not serve, as an error says.
+
+    Raises:
+        UsageError: there is none; the real service has no inbox to look into.
+    """
+    found = service.sandbox if isinstance(service, Client) else service
+    if not isinstance(found, Sandbox):
+        raise UsageError(f"{what} needs a Sandbox, got {given(service)}; {live}")
+    return found
+
+
+class InboxView(skin.Shown):
+    """A live view of a sandbox's inbox, newest message first, until the sandbox ends. Make it the last line of a cell.
+
+    Passcodes are shown as dots unless ``codes`` is set. Even then they are legible only on the open page and not in a
+    saved notebook.
+
+    Args:
+        box: the sandbox, or a client of one.
+        codes: show passcodes.
+        shown: number of messages to show.
+
+    Attributes:
+        widget: the ipywidgets root, to place in a layout of your own.
+
+    Raises:
+        UsageError: not a sandbox; the live service has no inbox.
+
+    Example:
+        >>> from smsotp_nb import Sandbox
+        >>> from smsotp_nb.widgets import InboxView
+        >>> with Sandbox() as box:
+        ...     view = InboxView(box)
+        >>> view
+        <InboxView; run the cell to use it>
+    """
+
+    _calls = "box.inbox"
+
+    @in_our_words
+    def __init__(self, box: Sandbox | Client, *, codes: bool = False, shown: int = SHOWN_ALONE) -> None:
+        self._box, self._codes, self._shown = sandbox_of(box), codes, shown
+        refuse(not_flag("codes", codes), not_whole("shown", shown))
+        self._pane = skin.block("")
+        self.widget = skin.form(self._pane, classes=("smsotp-slim", "smsotp-bare"))
+        self.refresh()
+        threading.Thread(target=_follow, args=(weakref.ref(self),), name="smsotp-inbox", daemon=True).start()
+
+    def refresh(self) -> bool:
+        """Draw the inbox as it is now; say whether the sandbox is still there."""
+        return draw(self._pane, self._box, None if self._codes else (), shown=self._shown)
+
+    def _saved(self) -> Card:
+        return Card("Inbox of a sandbox", "", closing="Run this cell to see it.")
+
+    def __repr__(self) -> str:
+        return "<InboxView; run the cell to use it>"
+
+
+def _follow(view: weakref.ref[InboxView]) -> None:
+    """Refresh until the view or its sandbox is gone; a large inbox is read less often."""
+    pause = LOOK_EVERY
+    while True:
+        time.sleep(pause)
+        found = view()
+        if found is None or found.widget.comm is None:
+            return
+        started = time.monotonic()
+        if not found.refresh():
+            return
+        pause = max(LOOK_EVERY, 20 * (time.monotonic() - started))
+        del found

@@ -72,27 +72,13 @@ class Page:
     pages: int
 
     def line(self) -> str:
-        """Say how many rows these are.
-
-        Example:
-            >>> Page(Table((), ()), 12, 231, 0, 1).line(), Page(Table((), ()), 231, 231, 1, 16).line()
-            ('12 of 231 rows', '231 rows, page 2 of 16')
-        """
         said = counted(self.total, "row")
         said = said if self.found == self.total else f"{number(self.found)} of {said}"
         return said + (f", page {number(self.number + 1)} of {number(self.pages)}" if self.pages > 1 else "")
 
 
 class ResultsView:
-    """A result table to look through. A page is made of its rows alone; what filters and sorts works by column.
-
-    Example:
-        >>> table = pd.DataFrame({"to": ["+12025550123", None], "status": ["accepted", "skipped"],
-        ...                       "problem": [None, "MISSING"]}, index=["a", "b"])
-        >>> page = ResultsView(table).page(Asked(state="skipped"))
-        >>> page.line(), [row[0] for row in page.table.rows]
-        ('1 of 2 rows', ['b'])
-    """
+    """A result table to look through. A page is made of its rows alone; what filters and sorts works by column."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *frame.columns])))
@@ -117,7 +103,6 @@ class ResultsView:
         return found
 
     def page(self, asked: Asked) -> Page:
-        """Return one page; a page beyond the last is the last."""
         places = self._places(asked)
         pages = max(1, -(-len(places) // PAGE))
         here = min(max(asked.page, 0), pages - 1)

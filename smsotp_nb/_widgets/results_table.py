@@ -1,10 +1,14 @@
-"""A result table in a form: filtered, searched, sorted, a page at a time, and downloaded."""
+"""A result table in a form: filtered, searched, sorted, a page at a time, and downloaded without the kernel's disk."""
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import html
 import re
+import secrets
 import threading
+from collections.abc import Callable, Iterator
 
 import ipywidgets
 import pandas as pd
@@ -13,11 +17,72 @@ from .._cards import Card, Note, counted
 from .._results.files import as_bytes
 from ..errors import SmsOtpError
 from . import skin
-from .download import Download
-from .latest import Latest
-from .leafing import Leafing
+from .controls import Leafing
 from .results import SORTS, Asked, Page, ResultsView, hidden
-from .stages import Sign, broken, refused
+from .stages import Latest, Sign, Work, refused
+
+PIECE = 3 * 2**20  # bytes, and a third more as text
+PATIENCE = 60.0  # seconds for a page to take a piece; then nobody is looking
+
+
+class Download:
+    """One file at a time on its way to the page; place ``widget`` anywhere in a form, it is never seen."""
+
+    def __init__(self, *, ended: Callable[[bool], None] = lambda _: None, patience: float = PATIENCE) -> None:
+        """``ended`` is told whether the page took the whole file, or nobody was there to take it."""
+        self._ended, self._patience = ended, patience
+        self._pieces: Iterator[str] = iter(())
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._piece = skin.block("")
+        self._taken = skin.button("Taken")
+        self._taken.on_click(lambda _: self.taken())
+        self.widget = skin.box(self._piece, self._taken, classes=("smsotp-download",))
+
+    @property
+    def open(self) -> bool:
+        return bool(self._piece.value)
+
+    def offer(self, name: str, content: bytes) -> None:
+        """Begin with a file; one that is still on its way is forgotten."""
+        with self._lock:
+            self._pieces = _pieces(name, content)
+            self._next()
+
+    def taken(self) -> None:
+        with self._lock:
+            ended = self.open and not self._next()
+        if ended:
+            self._ended(True)
+
+    def _next(self) -> bool:
+        if self._timer is not None:
+            self._timer.cancel()
+        piece = next(self._pieces, "")
+        self._piece.value = piece
+        if piece:
+            self._timer = threading.Timer(self._patience, self._forget)
+            self._timer.daemon = True
+            self._timer.start()
+        return bool(piece)
+
+    def _forget(self) -> None:
+        with self._lock:
+            self._pieces = iter(())
+            self._piece.value = ""
+        self._ended(False)
+
+
+def _pieces(name: str, content: bytes) -> Iterator[str]:
+    """Yield a file as elements that the page's script reads; the last one says so."""
+    number, file = max(1, -(-len(content) // PIECE)), secrets.token_hex(8)
+    for at in range(number):
+        text = base64.b64encode(content[at * PIECE : (at + 1) * PIECE]).decode()
+        yield (
+            f'<span data-file="{file}" data-piece="{at}" data-pieces="{number}" '
+            f'data-name="{html.escape(name)}">{text}</span>'
+        )
+
 
 ORDERS = (("Ascending", False), ("Descending", True))
 KINDS = {".csv": "CSV", ".xlsx": "Excel"}
@@ -25,19 +90,7 @@ NOTHING = "No rows match. Choose another state or search for something else."
 
 
 class ResultsTable:
-    """The rows of a result table, inside a form. Numbers on the page are masked, in the downloaded file they are not.
-
-    Attributes:
-        widget: the box to place in a form; it is hidden until there is a table.
-        view: the table behind it, or None.
-        asked: what the fields ask for.
-
-    Example:
-        >>> table = ResultsTable()
-        >>> table.show(pd.DataFrame({"to": ["+12025550123"], "status": ["accepted"]}), "autumn-sale")
-        >>> table.settle().page.line()
-        '1 row'
-    """
+    """The rows of a result table in a form; numbers on the page are masked, in the downloaded file they are not."""
 
     def __init__(self) -> None:
         self.view: ResultsView | None = None
@@ -47,6 +100,7 @@ class ResultsTable:
         self._filling = False
         self._searched = ("", "")  # what the search field shows, and what is meant by it
         self._said = skin.notice("")
+        self._work = Work(self._say)
         self._latest: Latest[tuple[ResultsView, Asked], Page] = Latest(
             lambda pair: pair[0].page(pair[1]), self._take, wait=0.0
         )
@@ -56,7 +110,6 @@ class ResultsTable:
         self.show(None)
 
     def show(self, frame: pd.DataFrame | None, name: str = "results") -> None:
-        """Show another table, or none; ``name`` is what its downloaded files begin with."""
         with self._drawing:
             self._name, self._said, self.page = _file_name(name), skin.notice(""), None
             self.view = None if frame is None else ResultsView(frame)
@@ -151,7 +204,8 @@ class ResultsTable:
         if self.view is not None and not self._download_box.open:
             self._say(f"Making the {KINDS[ending]} file …")
             asked, name = dataclasses.replace(self.asked, page=0), self._name + ending
-            threading.Thread(target=self._offer, args=(self.view, asked, name), name="smsotp-file", daemon=True).start()
+            view = self.view
+            self._work.begin("file", lambda: self._offer(view, asked, name))
 
     def _offer(self, view: ResultsView, asked: Asked, name: str) -> None:
         try:
@@ -159,9 +213,6 @@ class ResultsTable:
             content = as_bytes(rows, name)
         except SmsOtpError as error:
             self._say(*refused(error, "Nothing was downloaded."))
-        except Exception as error:
-            self._say(*broken(error))
-            raise
         else:
             self._offered = f"{name}, {counted(len(rows), 'row')}, with full numbers"
             self._download_box.offer(name, content)

@@ -47,13 +47,9 @@ class Settling(Stages):
     """The rows in doubt of a campaign, or of several that belong together, and what a person decides about them.
 
     ``stage`` is ``choosing``, ``sure`` while it asks whether rows may be texted again, or ``settling``.
-
-    Example:
-        >>> settling = Settling()
-        >>> settling.show(None)
-        >>> settling.left, settling.stage
-        (0, 'choosing')
     """
+
+    busy = ("settling",)
 
     def __init__(
         self, *, changed: Callable[[], None] = lambda: None, settled: Callable[[str, Sign], None] = lambda *_: None
@@ -91,7 +87,6 @@ class Settling(Stages):
 
     @property
     def left(self) -> int:
-        """How many rows are in doubt."""
         return len(self._rows)
 
     @property
@@ -106,11 +101,9 @@ class Settling(Stages):
 
     @property
     def listed(self) -> int:
-        """How many rows the chosen request has, or all requests."""
         return len(self._listed())
 
     def all_ticked(self) -> bool:
-        """Say whether every row that is listed is ticked."""
         return self._ticked.issuperset(self._listed().index)
 
     def requests(self) -> list[tuple[str, str]]:
@@ -124,17 +117,14 @@ class Settling(Stages):
         return [(f"All requests: {counted(self.left, 'row')}", ""), *each]
 
     def rows(self) -> list[Doubt]:
-        """Return the rows of this page."""
         here = self._listed().iloc[self.page * PAGE : (self.page + 1) * PAGE]
         return [self._doubt(int(place), row) for place, row in zip(here.index, here.to_dict("records"), strict=True)]
 
     def words(self) -> str:
-        """Say what is in doubt and what is ticked."""
         rows = counted(self.left, "row is", "rows are")
         return f"{rows} in doubt and never sent again automatically. {number(self.ticked)} of them ticked."
 
     def warning(self) -> str:
-        """Say what retrying the ticked rows may do."""
         people = counted(self.ticked, "person is", "people are")
         were = "it was" if self.ticked == 1 else "any of them were"
         return (
@@ -145,13 +135,11 @@ class Settling(Stages):
     # -- choose
 
     def choose(self, request: str) -> None:
-        """List the rows of one request, or of all."""
         if request != self.request:
             self.request, self.page = request, 0
             self._show("choosing")
 
     def leaf(self, by: int) -> None:
-        """Turn pages."""
         self.page = min(max(self.page + by, 0), self.pages - 1)
         self._changed()
 
@@ -175,7 +163,6 @@ class Settling(Stages):
         self._settle("choosing", ticked, accepted=True)
 
     def not_accepted(self) -> None:
-        """Ask whether the ticked rows may be sent again."""
         if self.stage == "choosing" and self._some():
             self._show("sure")
 
@@ -184,7 +171,6 @@ class Settling(Stages):
         self._settle("sure", ticked, accepted=False)
 
     def unsure(self) -> None:
-        """Leave the ticked rows in doubt."""
         if self.stage == "sure":
             self._show("choosing", "Nothing was changed.")
 
@@ -200,7 +186,6 @@ class Settling(Stages):
 
     @property
     def meant(self) -> frozenset[int]:
-        """The places of the rows that are ticked."""
         return frozenset(self._ticked)
 
     def _settle(self, stage: str, ticked: frozenset[int] | None, *, accepted: bool) -> None:

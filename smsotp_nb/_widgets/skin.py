@@ -1,6 +1,8 @@
-"""The look shared by every form: one style sheet, one script, fields and buttons made alike.
+"""The look of every form: one style sheet, one script, fields and buttons made alike, and what a notebook keeps.
 
-The sheet rides inside each form, so a form looks right in JupyterLab, voila and a notebook opened on its own.
+The sheet rides inside each form, so a form looks right in JupyterLab, voila and a notebook opened on its own. A widget
+lives as long as its kernel; what is saved or exported is a card, an output of its own, brought up to date with every
+step of the form.
 """
 
 from __future__ import annotations
@@ -9,9 +11,10 @@ import html
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import ipywidgets
 from IPython.display import display
@@ -19,8 +22,50 @@ from IPython.display import display
 from .._cards import Card, safe
 from .._guards import Field
 from .._progress import in_notebook
-from . import saved
 from .stages import Sign
+
+AGAIN: Final = "Run this cell again to go on."
+TO_USE: Final = "Run this cell to use it."
+DEAD: Final = "jupyter-widgets-disconnected"  # what ipywidgets calls a widget without a kernel
+OUTPUT: Final = ".jp-OutputArea-child"
+
+
+def marker(model: str) -> str:
+    """Return the class by which the page finds a form and the card that is saved of it."""
+    return f"smsotp-of-{model}"
+
+
+def bundle(card: Card, model: str, form: str) -> dict[str, str]:
+    """Return the output with the card of one form: seen where the form itself is not drawn, or has lost its kernel."""
+    return {"text/html": _html(card, marker(model), form), "text/plain": card.text()}
+
+
+def beside(view: dict[str, Any]) -> dict[str, Any]:
+    """Return the output with the form itself, silent where no widget can be drawn: the card before it says it all."""
+    return {**view, "text/plain": ""}
+
+
+def unfinished(title: str, step: str, closing: str = AGAIN) -> Card:
+    """Return the card of a form on its way; it names the moment, because a page may miss what comes after."""
+    return Card(title, f"At step {step} on {moment()}.", closing=closing)
+
+
+def moment() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d at %H:%M} UTC"
+
+
+def _html(card: Card, mark: str, form: str) -> str:
+    live = f".{mark}:not(.{DEAD})"
+    line = f"{OUTPUT}:has(.smsotp-place.{mark})"
+    gone = (
+        f"body:has(.smsotp-form{live}) .smsotp-place.{mark}",
+        f"body:has(.smsotp-form{live}) {line}",
+        f".smsotp-form.{mark}.{DEAD}",
+        f"{line} + {OUTPUT}:not(:has(.smsotp-form{live}))",  # the error in place of a form
+    )
+    style = f"<style>{','.join(gone)}{{display:none!important}}</style>"
+    return f'<div class="smsotp-place {mark}" data-form="{html.escape(form)}">{style}{card.html()}</div>'
+
 
 SETTLE = 0.3  # seconds
 BETWEEN_DIGITS = {"Zs", "Cc", "Cf", "Pd"}  # blanks, line ends, invisible signs, dashes
@@ -71,7 +116,6 @@ def button(label: str, *classes: str, tooltip: str = "") -> ipywidgets.Button:
 
 
 def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
-    """Return a text field with its label above."""
     made = ipywidgets.Text(description=label, **traits)
     for name in classes:
         made.add_class(name)
@@ -84,7 +128,6 @@ def whole(label: str, *, least: int = 0, most: int = 10**7, value: int = 0) -> i
 
 
 def field(asked: Field) -> ipywidgets.ValueWidget:
-    """Return the field that a guard asks for."""
     return whole(asked.label, value=asked.value) if asked.number else text(asked.label, placeholder=asked.example)
 
 
@@ -94,7 +137,6 @@ def choice(label: str, options: Sequence[tuple[str, Any]], value: Any) -> ipywid
 
 
 def check(label: str) -> ipywidgets.Checkbox:
-    """Return a box to tick, its label beside it."""
     made = ipywidgets.Checkbox(value=False, description=label, indent=False)
     made.add_class("smsotp-check")
     return made
@@ -155,14 +197,14 @@ class Shown:
 
     def _put_card(self, *, update: bool) -> None:
         self._kept, model = self._moment(), self.widget.model_id
-        kept = saved.bundle(self._saved(), model, type(self).__name__)
+        kept = bundle(self._saved(), model, type(self).__name__)
         if in_notebook() or not update:
-            display(kept, raw=True, display_id=saved.marker(model), update=update)  # type: ignore[no-untyped-call]
+            display(kept, raw=True, display_id=marker(model), update=update)  # type: ignore[no-untyped-call]
 
     def _ipython_display_(self) -> None:
-        self.widget.add_class(saved.marker(self.widget.model_id))
+        self.widget.add_class(marker(self.widget.model_id))
         self._put_card(update=False)
-        display(saved.beside(self._repr_mimebundle_()), raw=True)  # type: ignore[no-untyped-call]
+        display(beside(self._repr_mimebundle_()), raw=True)  # type: ignore[no-untyped-call]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Return the widget's view; the text that is saved names the form and holds nothing typed into it."""
@@ -189,7 +231,6 @@ def digits_of(typed: str) -> str:
 
 
 def on_enter(field: ipywidgets.Text, act: Callable[[], None]) -> None:
-    """Call ``act`` when Enter is pressed in a text field."""
 
     def heard(_: ipywidgets.Text, content: dict[str, Any], __: Any) -> None:
         if content.get("event") == "submit":
@@ -199,12 +240,10 @@ def on_enter(field: ipywidgets.Text, act: Callable[[], None]) -> None:
 
 
 def show(part: ipywidgets.Widget, yes: bool) -> None:
-    """Show a part of a form, or take it away."""
     part.layout.display = None if yes else "none"
 
 
 def mark(part: ipywidgets.DOMWidget, name: str, yes: bool) -> None:
-    """Give a part of a form a class of the sheet, or take it away."""
     if yes:
         part.add_class(name)
     else:
@@ -214,6 +253,26 @@ def mark(part: ipywidgets.DOMWidget, name: str, yes: bool) -> None:
 def primary(target: ipywidgets.Button, yes: bool) -> None:
     """Mark a button as the one thing to do next, or not."""
     mark(target, "smsotp-primary", yes)
+
+
+def bar(share: float, aria: str = "") -> str:
+    """Return a bar that is filled by a share from 0 to 1; ``aria`` are attributes that say more of it."""
+    tall, told = (" smsotp-tall", f' role="progressbar" {aria}') if aria else ("", "")
+    inner = f'<div class="smsotp-bar" style="width:{share:.1%}"></div>'
+    return f'<div class="smsotp-track{tall}"{told}>{inner}</div>'
+
+
+def progress(label: str, done: int, total: int) -> str:
+    """Return a bar for ``done`` of ``total``, with the words for a screen reader."""
+    told = f'aria-label="{label}" aria-valuemin="0" aria-valuemax="{total}" aria-valuenow="{done}"'
+    return bar(done / total if total else 0, told)
+
+
+def lines(code: str) -> str:
+    return (
+        '<details class="smsotp-lines"><summary>The lines of code that do the same</summary>'
+        f"<pre>{html.escape(code)}</pre></details>"
+    )
 
 
 def line(words: str, sign: Sign = "") -> str:

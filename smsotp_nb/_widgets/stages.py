@@ -1,13 +1,14 @@
-"""What every form's controller shares: a stage that guards against second clicks, and trouble put into words."""
+"""What the forms share: a stage at a time, jobs beside the form, and trouble put into words."""
 
 from __future__ import annotations
 
 import logging
 import re
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from .._ledger import state_line
 from ..errors import ServiceError, SmsOtpError, Throttled, UsageError
@@ -55,26 +56,88 @@ class Notice:
     sign: Sign = ""
 
 
+Job = Callable[[], Callable[[], None] | None]
+
+
+class Work:
+    """The jobs of a form, one after another on threads of their own.
+
+    A job is in hand until its outcome is shown; what asks for it again meanwhile, as a double click does, is not heard.
+    Whoever sees the outcome can press again at once, so a job is let go first: what it returns is called after that,
+    and a form that is drawn inside the job calls `let_go` before.
+    """
+
+    def __init__(self, failed: Callable[[str, Sign], None]) -> None:
+        """``failed`` shows the words of an error that a job did not answer itself."""
+        self._failed = failed
+        self._guard = threading.Lock()
+        self._last = threading.Thread()
+        self._in_hand: dict[threading.Thread, object] = {}
+
+    def begin(self, what: object, job: Job) -> None:
+        """Begin a job after those before it, unless ``what`` it is for is in hand."""
+        with self._guard:
+            if what in self._in_hand.values():
+                return
+            before = self._last
+            self._last = threading.Thread(target=self._run, args=(job, before), name="smsotp-form", daemon=True)
+            self._in_hand[self._last] = what
+            self._last.start()
+
+    def has(self, what: object) -> bool:
+        with self._guard:
+            return what in self._in_hand.values()
+
+    def let_go(self) -> None:
+        """Let the job of this thread go: its outcome is about to be shown."""
+        with self._guard:
+            self._in_hand.pop(threading.current_thread(), None)
+
+    def settle(self, seconds: float = 600.0) -> None:
+        if self._last.is_alive():
+            self._last.join(seconds)
+
+    def _run(self, job: Job, before: threading.Thread) -> None:
+        if before.is_alive():
+            before.join()
+        try:
+            show = job()
+            self.let_go()
+            if show is not None:
+                show()
+        except SmsOtpError as error:
+            self.let_go()
+            self._failed(*refused(error, "Nothing was changed."))
+        except Exception as error:  # noqa: BLE001 - a thread's traceback goes where nobody looks
+            self.let_go()
+            self._failed(*broken(error))
+
+
 class Stages:
     """A controller in one stage at a time; ``changed`` is called after every change, on the thread that made it.
 
     Work runs on threads, so a button that looks disabled proves nothing: whoever begins it takes the stage first, and
-    everybody else is told no.
+    everybody else is refused. A change to a stage that is not ``busy`` is an outcome.
     """
+
+    busy: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, first: str, *, changed: Callable[[], None]) -> None:
         self.stage = first
         self.notice = Notice()
-        self._changed = changed
+        self.work = Work(lambda words, sign: self._refuse(self.stage, words, sign))
+        self._draw = changed
         self._lock = threading.Lock()
+
+    def _changed(self) -> None:
+        if self.stage not in self.busy:
+            self.work.let_go()
+        self._draw()
 
     def _begin(
         self, expected: Collection[str], busy: str, words: str, *, still: Callable[[], bool] = lambda: True
     ) -> bool:
-        """Take the stage ``busy`` if this is one of the expected ones, and it ``still`` is what was asked for.
-
-        Return whether it was taken.
-        """
+        """Take the stage ``busy`` if this is one of the expected ones, and it ``still`` is what was asked for."""
         with self._lock:
             if self.stage not in expected or not still():
                 return False
@@ -86,9 +149,25 @@ class Stages:
         self.stage, self.notice = stage, Notice(words, sign)
         self._changed()
 
+    def _refuse(self, stage: str, words: str, sign: Sign) -> None:
+        self._show(stage, words, sign)
+
+    def _refuse_for(self, error: SmsOtpError, stage: str, outcome: str) -> None:
+        self._refuse(stage, *refused(error, outcome))
+
+    @contextmanager
+    def _telling(self, stage: str, outcome: str) -> Iterator[None]:
+        """Go back to a stage on an error and say why; one that is not ours is raised, too."""
+        try:
+            yield
+        except SmsOtpError as error:
+            self._refuse_for(error, stage, outcome)
+        except Exception as error:
+            self._refuse(stage, *broken(error))
+            raise
+
 
 def refused(error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
-    """Return the words for an error of ours: the outcome first, then why."""
     if isinstance(error, UsageError):
         return f"{outcome} {' '.join(complaints(error))}", "warn"
     if isinstance(error, ServiceError):
@@ -99,12 +178,7 @@ def refused(error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
 
 
 def complaints(error: SmsOtpError) -> tuple[str, ...]:
-    """Return what is wrong, a sentence each; a message that says more than its list of problems is kept whole.
-
-    Example:
-        >>> complaints(UsageError("the plan cannot be made: content= is empty", problems=("content= is empty",)))
-        ('The text is empty.',)
-    """
+    """Return what is wrong, a sentence each; a message that says more than its list of problems is kept whole."""
     problems = error.problems if isinstance(error, UsageError) else ()
     whole = not problems or not str(error).endswith("; ".join(problems))
     return tuple(sentence(plain(words)) for words in ((str(error),) if whole else problems))
@@ -125,12 +199,6 @@ def plain(words: str) -> str:
 
 
 def ended_early(counts: dict[str, int]) -> str:
-    """Return the outcome of a send that ended with an error after messages had left.
-
-    Example:
-        >>> ended_early({"accepted": 5, "in_doubt": 1, "rejected": 0, "planned": 4})
-        'Ended early: 5 accepted, 1 in doubt, 0 rejected, 4 to go.'
-    """
     return f"Ended early: {state_line(counts)}."
 
 
@@ -141,5 +209,40 @@ def broken(error: Exception) -> tuple[str, Sign]:
 
 
 def sentence(words: str) -> str:
-    """Return words with a capital and a full stop."""
     return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+
+
+Asked = TypeVar("Asked")
+Made = TypeVar("Made")
+
+
+class Latest(Generic[Asked, Made]):
+    """Call ``make`` a moment after the last ``ask``, beside the form, and ``take`` unless newer was asked since."""
+
+    def __init__(self, make: Callable[[Asked], Made], take: Callable[[Made], None], *, wait: float) -> None:
+        self._make, self._take, self._wait = make, take, wait
+        self._guard = threading.Lock()
+        self._number = 0
+        self._timer: threading.Timer | None = None
+
+    def ask(self, asked: Asked, *, at_once: bool = False) -> None:
+        """Ask for something; what was asked for before and is not made yet is forgotten."""
+        with self._guard:
+            self._number += 1
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = threading.Timer(0.0 if at_once else self._wait, self._run, args=(self._number, asked))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def settle(self, seconds: float = 60.0) -> None:
+        """Wait until what was asked for last is made."""
+        if self._timer is not None:
+            self._timer.join(seconds)
+
+    def _run(self, number: int, asked: Asked) -> None:
+        made = self._make(asked)
+        with self._guard:
+            newest = number == self._number
+        if newest:
+            self._take(made)

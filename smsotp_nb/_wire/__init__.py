@@ -1,10 +1,12 @@
 """The interface, and nothing else: request bodies, reply envelopes, limits, codes, and what is not shown.
 
 The only room that knows a camelCase field, an error number or a length limit. It has no clock, no socket and no pandas.
-``interface`` holds names, codes and limits, ``requests`` what is posted, ``replies`` what comes back, ``money``
-amounts, ``people`` how a number is shown.
+``interface`` holds names, codes and limits, ``requests`` what is posted, ``envelope`` and ``replies`` what comes back,
+``money`` amounts.
 """
 
+from .._showing import mask
+from .envelope import Envelope, Unreadable, read_envelope, request_id
 from .interface import (
     ACCOUNT_CODES,
     CHANNELS,
@@ -30,26 +32,22 @@ from .interface import (
     TTL_DEFAULT,
     TTL_MAX,
     Form,
+    Numbers,
     Variant,
 )
 from .money import amount, micros
-from .people import Numbers, mask
 from .replies import (
     FEW,
     LONGEST_TEXT,
     Billing,
-    Envelope,
     MessageRecord,
     Messages,
     OtpReply,
     SendReply,
-    Unreadable,
     VerifyReply,
-    read_envelope,
     read_otp_send,
     read_send,
     read_verify,
-    request_id,
 )
 from .requests import (
     Body,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Variant = Literal["intl", "cn"]
 Form = Literal["current", "earlier"]
@@ -168,3 +168,12 @@ NOT_SHOWN: tuple[Assumption, ...] = (
 def is_int(value: object) -> bool:
     """Return whether a value is a whole number; True and False do not count."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+class Numbers(tuple[Any, ...]):
+    """Numbers whose repr counts them: a traceback may print the variables of every frame."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<Numbers: {len(self)}>"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._showing import cited, is_whole
+from .._showing import cited, is_whole, mask
 from .interface import (
     CHANNELS,
     CODE,
@@ -22,7 +22,6 @@ from .interface import (
     Variant,
     is_int,
 )
-from .people import mask
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,4 +19,4 @@ def service() -> Iterator[Service]:
 @pytest.fixture
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What provably was not sent is tried three times, at once: the waiting itself is the client's own test."""
-    monkeypatch.setattr("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=3, first_wait=0.001))
+    monkeypatch.setattr("smsotp_nb._dispatch.requests.PATIENCE", Patience(attempts=3, first_wait=0.001))

@@ -11,7 +11,7 @@ import pytest
 
 import smsotp_nb as sms
 from smsotp_nb._dispatch import guards
-from smsotp_nb._guards import GUARDS, Guard, GuardArguments
+from smsotp_nb._guards import GUARDS, Guard
 from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.widgets import CampaignForm
 
@@ -21,7 +21,7 @@ every = pytest.mark.parametrize("guard", GUARDS, ids=[guard.name for guard in GU
 def test_the_table_names_every_guard() -> None:
     named = [guard.name for guard in GUARDS]
     assert named == [field.name for field in dataclasses.fields(guards.Guards)]
-    assert named == list(guards.DECISIONS) == list(GuardArguments.__annotations__)
+    assert named == list(guards.DECISIONS)
 
 
 @every
@@ -44,11 +44,8 @@ def test_an_example_is_read(guard: Guard) -> None:
 
 
 @every
-def test_the_docstring_of_send_says_what_a_guard_does(guard: Guard) -> None:
-    """Nothing but the table says it, so ``help(sms.send)`` is as long as the table."""
-    said = " ".join((sms.send.__doc__ or "").split())
-    assert f"{guard.name}: {guard.says}" in said
-    assert "guard_arguments" not in said
+def test_the_docstring_of_send_has_every_guard(guard: Guard) -> None:
+    assert f"\n        {guard.name}: " in (sms.send.__doc__ or "")
 
 
 @every

@@ -13,7 +13,7 @@ from support.servers import Server
 
 from smsotp_nb import Ledger, Sandbox, send
 from smsotp_nb._client import Client
-from smsotp_nb._dispatch import slots
+from smsotp_nb._dispatch import pacing
 from smsotp_nb._ledger import Run
 from smsotp_nb.errors import CampaignIncomplete, SmsOtpWarning
 
@@ -167,7 +167,7 @@ def test_failures_in_a_row_end_the_call_for_claims_that_wait(ledger: Ledger, slo
 def test_a_claim_that_would_wait_too_long_is_made_again(
     ledger: Ledger, slow: Sandbox, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smsotp_nb._dispatch.sending.AHEAD", 0.05)
+    monkeypatch.setattr("smsotp_nb._dispatch.requests.AHEAD", 0.05)
     watched.until = lambda seen: bool(seen.given_back)
     plan = plan_of(24, chunk_size=2)
     table = send(plan, client=slow.client(), ledger=ledger, progress=False, concurrency=2)
@@ -184,7 +184,7 @@ def test_a_ledger_in_a_file_claims_nothing_ahead(box: Sandbox, watched: Watched,
 
 
 def test_slots_are_given_to_as_many_as_there_are() -> None:
-    made = slots.Slots(2)
+    made = pacing.Slots(2)
     assert [made.take(lambda: False, seconds=0.01) for _ in range(3)] == [True, True, False]
     made.give_back()
     assert not made.take(lambda: True)
@@ -192,6 +192,6 @@ def test_slots_are_given_to_as_many_as_there_are() -> None:
 
 
 def test_a_slot_that_comes_free_after_the_end_is_taken_by_nobody() -> None:
-    made, asked = slots.Slots(1), iter([False, True])
+    made, asked = pacing.Slots(1), iter([False, True])
     assert not made.take(lambda: next(asked))
     assert made.take(lambda: False, seconds=0.01)

@@ -53,7 +53,7 @@ def test_every_argument_of_the_room_is_passed_on(name: str) -> None:
 def test_plan_offers_the_planners_arguments_and_hands_them_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every argument stands in the signature, with the planner's default, and arrives as it was given."""
     offered, taken = (dict(inspect.signature(plan).parameters) for plan in (PEOPLE.sms.plan, planning.plan))
-    del taken["recipients"]
+    del taken["people"]
     assert [(one.name, one.kind, one.default) for one in offered.values()] == [
         (one.name, one.kind, one.default) for one in taken.values()
     ]

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Experiment, Ledger, Plan, Policy, Sandbox, plan, plan_dataset, preflight, send
+from smsotp_nb import Experiment, Folder, Ledger, Plan, Policy, Sandbox, plan, preflight, send
 from smsotp_nb._experiments.reading import read
 from smsotp_nb._ledger.sending.unheeded import campaign_meant
 from smsotp_nb.errors import SmsOtpWarning
@@ -162,9 +162,8 @@ def test_a_plan_larger_than_memory_says_so_too(ledger: Ledger, tmp_path: Path) -
     held = sizes(drawn(ledger))["holdout"]
     (tmp_path / "people").mkdir()
     customers().to_parquet(tmp_path / "people" / "all.parquet", index=False)
-    made = plan_dataset(
-        tmp_path / "people", into=tmp_path / "plan", to="phone", campaign="autumn-b", text="News", ledger=ledger
-    )
+    lists = Folder(tmp_path / "people", into=tmp_path / "plan")
+    made = plan(lists, to="phone", campaign="autumn-b", text="News", ledger=ledger)
     assert f"{held} recipients are held out by the experiment 'autumn'" in " ".join(str(made).split())
 
 

@@ -19,7 +19,6 @@ KNOWN: dict[str, list[set[str]]] = {
         {"server.lease", "server.store"},
         {"book", "campaign", "places", "people.purging", "reading.refusals", "reading.spending"},
     ],
-    "_planning": [{"dataset_overview", "files"}, {"overview", "segment_blocks", "value"}],
 }
 
 

@@ -223,7 +223,7 @@ class Story(RuleBasedStateMachine):
         self.service.script(fates)
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                mock.patch("smsotp_nb._dispatch.sending.PATIENCE", Patience(attempts=2, first_wait=0.001))
+                mock.patch("smsotp_nb._dispatch.requests.PATIENCE", Patience(attempts=2, first_wait=0.001))
             )
             stack.enter_context(mock.patch.object(Pacer, "throttled"))  # waiting has tests of its own
             stack.enter_context(warnings.catch_warnings())

@@ -146,7 +146,7 @@ def _page(ledger: Ledger) -> None:
 def _opened() -> None:
     """Wait until the page has read a campaign, on a thread of its own."""
     for thread in threading.enumerate():
-        if thread.name == "smsotp-campaigns":
+        if thread.name == "smsotp-form":
             thread.join(SECONDS)
             if thread.is_alive():
                 raise AssertionError("the page stands still")

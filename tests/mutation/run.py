@@ -108,11 +108,10 @@ PHASE: dict[str, frozenset[str]] = {
         "_find",
     }),
     "_ledger/people/consents.py": frozenset({"record", "_remember", "forget", "_forget_rows"}),
-    "_dispatch/sending.py": frozenset({
+    "_dispatch/requests.py": frozenset({
         "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
-        "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end",
+        "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end", "ending",
     }),
-    "_dispatch/stoppers.py": frozenset({"ending"}),
     "_dispatch/guards.py": frozenset({
         "due", "admit", "returned", "settled", "_awake", "_within_canary_and_budget", "_account", "_spend",
     }),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Policy, Sandbox, plan_dataset, preflight
+from smsotp_nb import Folder, Ledger, People, Policy, Sandbox, plan, preflight
 
 from .sending import NUMBERS, Clock, plan_of, sent
 
@@ -65,8 +65,8 @@ def test_a_plan_larger_than_memory_says_the_same(rule: str, box: Sandbox, ledger
     RULES[rule](box, ledger)
     (tmp_path / "list").mkdir()
     pd.DataFrame({"phone": NUMBERS}).to_parquet(tmp_path / "list" / "people.parquet")
-    made = plan_dataset(
-        tmp_path / "list", into=tmp_path / "plan", to="phone", campaign="autumn", text="Hello!", rates=RATES,
+    made = plan(
+        Folder(tmp_path / "list", into=tmp_path / "plan"), to="phone", campaign="autumn", text="Hello!", rates=RATES,
         policy=POLICY, ledger=ledger,
     )  # fmt: skip
     card = preflight(made, client=box.client(), ledger=ledger)

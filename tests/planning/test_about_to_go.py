@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
-from smsotp_nb import People, plan
-from smsotp_nb._ledger import Ledger
-from smsotp_nb._planning.overview import about_to_go
+from smsotp_nb import People, Plan, plan
+from smsotp_nb._ledger import Ledger, Prospect
+from smsotp_nb._planning.overview import about, rows_to_go
 
 PEOPLE = pd.DataFrame({"phone": ["+12025550123", "+12025550124", "+12025550125"]})
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.01"]})
+
+
+def about_to_go(made: Plan, recorded: pd.DataFrame | None, prospect: Prospect | None) -> str:
+    return about(rows_to_go(made.rows, recorded, prospect))
 
 
 def test_only_what_a_send_would_post_now_is_counted(ledger: Ledger) -> None:

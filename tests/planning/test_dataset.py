@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -58,10 +60,10 @@ def saved(folder: Path, made: pd.DataFrame, files: int = 3) -> tuple[Path, pd.Da
     return place, pd.concat(read, ignore_index=True)
 
 
-def both(folder: Path, made: pd.DataFrame, **changes: Any) -> tuple[sms.Plan, sms.DatasetPlan]:
+def both(folder: Path, made: pd.DataFrame, **changes: Any) -> tuple[sms.Plan, sms.Plan]:
     call = CALL | changes
     place, whole = saved(folder, made)
-    return plan(whole, ledger=UNASKED, **call), sms.plan_dataset(place, into=folder / "plan", **call)
+    return plan(whole, ledger=UNASKED, **call), sms.plan(sms.Folder(place, into=folder / "plan"), **call)
 
 
 def cells(frame: pd.DataFrame) -> list[list[Any]]:
@@ -89,6 +91,7 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
         changes = changes | {"suppress": numbers.iloc[:200], "exclude": numbers.iloc[150:400]}
     mine, other = both(tmp_path, made, **changes)
     assert other.fingerprint == mine.fingerprint
+    assert other.folder is not None
     rows = mine.rows
     going = rows["status"].eq("planned").to_numpy()
     names = ["to", "region", "type", "note", "body", "chunk", "est_parts", "encoding", "est_cost", "est_currency"]
@@ -96,7 +99,7 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
     assert found.index.tolist() == rows.index[going].tolist()
     assert cells(found[[*names, *mine.kept]]) == cells(rows[going][[*names, *mine.kept]])
     names = ["to", "region", "type", "problem", "note", *mine.kept]
-    left_out = pd.read_parquet(other.skipped).set_index("row")
+    left_out = pd.read_parquet(other.folder / "skipped.parquet").set_index("row")
     assert left_out.index.tolist() == rows.index[~going].tolist()
     assert cells(left_out[names]) == cells(rows[~going][names])
     pd.testing.assert_frame_equal(other.estimate, mine.estimate)
@@ -175,7 +178,7 @@ def test_a_killed_send_is_resumed_by_the_same_call(tmp_path: Path) -> None:
             child.send_signal(signal.SIGKILL)
             child.communicate()
         before = len(box.inbox)
-        made = sms.plan_dataset(place, into=tmp_path / "plan", ledger=tmp_path / "ledger.sqlite", **call)
+        made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), ledger=tmp_path / "ledger.sqlite", **call)
         assert "already reached by this campaign" in str(made)
         with ledger_of(tmp_path) as ledger:
             table = sent(made, box, ledger)
@@ -195,7 +198,7 @@ import sys
 from pathlib import Path
 import smsotp_nb as sms
 folder = Path(sys.argv[1])
-made = sms.plan_dataset(folder / "list", into=folder / "plan", to="phone", campaign="demo", default_region="US",
+made = sms.plan(sms.Folder(folder / "list", into=folder / "plan"), to="phone", campaign="demo", default_region="US",
     text="Hi {name}", chunk_size=5)
 with sms.Ledger(folder / "ledger.sqlite", create=True) as ledger:
     sms.send(made, client=sms.Sandbox.at(sys.argv[2]).client(), ledger=ledger, progress=False, max_per_second=50)
@@ -219,7 +222,7 @@ def test_opt_outs_and_the_policy_hold_back(tmp_path: Path) -> None:
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
         sms.People(ledger).opt_out(["+12025550101", "+12025550102"], source="page")
         sent(early, box, ledger)
-        made = sms.plan_dataset(place, into=tmp_path / "plan", ledger=ledger, **CALL)
+        made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), ledger=ledger, **CALL)
         assert made.prospect is not None
         assert made.prospect.held["problem"].tolist() == ["OPTED_OUT", "OPTED_OUT", "SAME_TEXT"]
         assert "2 recipients opted out and will be skipped" in str(made)
@@ -227,26 +230,63 @@ def test_opt_outs_and_the_policy_hold_back(tmp_path: Path) -> None:
     assert cells(table) == [["planned", "SAME_TEXT", 1], ["accepted", None, 57], ["skipped", "OPTED_OUT", 2]]
 
 
-def test_what_a_plan_has_and_such_a_plan_has_not_is_said(tmp_path: Path) -> None:
-    place, _ = saved(tmp_path, people(50))
-    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
-    there = plan(people(5), ledger=UNASKED, **CALL)
-    public = [name for name in dir(there) if not name.startswith("_") and name not in dir(made)]
-    assert {"rows", "reworded"} <= {*public}
-    for name in public:
-        with pytest.raises(AttributeError, match="plan larger than memory"):
-            getattr(made, name)
-    assert not hasattr(made, "row")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"text": BY, "by": "language", "region": "country", "rates": RATES, "keep": ["points"]},
+        {"text": None, "template_id": "t1", "template_data": ["name", "points"]},
+        {"text": "{x}", "fill": {"x": "a"}, "default_region": None, "to": "name"},
+    ],
+    ids=["segments", "template", "nobody"],
+)
+def test_a_plan_of_a_folder_has_what_a_plan_in_memory_has(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """Its frames are read from its files; only kept columns are text, and other words need the list again."""
+    made = people(900).assign(x=None) if "fill" in changes else people(900)
+    mine, other = both(tmp_path, made, **changes)
+    for name in ("rows", "skipped", "bodies", "estimate", "estimate_by_segment", "problems"):
+        pd.testing.assert_frame_equal(getattr(other, name), getattr(mine, name))
+    pd.testing.assert_series_equal(other.texts, mine.texts)
+    pd.testing.assert_frame_equal(other.measure(), mine.measure())
+    assert [dict(other.figures), dict(other.notes)] == [dict(mine.figures), dict(mine.notes)]
+    assert repr(other) == repr(mine)
+    assert {name for name in dir(mine) if not name.startswith("_")} == {n for n in dir(other) if not n.startswith("_")}
+    with pytest.raises(UsageError, match="planned again for other words"):
+        other.reworded(text="Bye")
+
+
+def test_a_folder_is_a_value() -> None:
+    lists = sms.Folder("lists/", into=Path("work"), memory="1500 MB")
+    assert eval(repr(lists), {"Folder": sms.Folder}) == lists
+    assert {lists, dataclasses.replace(lists)} == {lists}
+    assert dataclasses.replace(lists, memory="2 GB") == sms.Folder("lists/", into="work") != lists
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        lists.into = "elsewhere"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"memory": "lots"}, "memory= must be an amount such as '2 GB'"),
+        ({"memory": "200 MB"}, "at least '1 GB'"),
+        ({"memory": 2}, "memory= must be an amount"),
+        ({"into": None}, "into= must be the path"),
+        ({"folder": 5}, "folder= must be the path"),
+        ({"inot": "x"}, "did you mean into=?"),
+    ],
+)
+def test_what_is_no_folder_is_refused(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        sms.Folder(**{"folder": "lists/", "into": "work/"} | arguments)
 
 
 def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
     """Other words under the same name are not sent, and the card says so beforehand."""
     place, _ = saved(tmp_path, people(300))
-    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
         sent(made, box, ledger)
         texted = len(box.inbox)
-        other = sms.plan_dataset(place, into=tmp_path / "other", ledger=ledger, **CALL | {"text": "Bye {name}"})
+        other = sms.plan(sms.Folder(place, into=tmp_path / "other"), ledger=ledger, **CALL | {"text": "Bye {name}"})
         assert "recorded with a different plan" in str(other)
         with pytest.raises(PlanChanged, match="Plan the same files"):
             sent(other, box, ledger)
@@ -259,7 +299,8 @@ def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
 def test_files_that_were_changed_are_refused(tmp_path: Path, file: str) -> None:
     """A plan whose files say something else than was planned texts nobody."""
     place, _ = saved(tmp_path, people(300))
-    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
+    assert made.folder is not None
     path = made.folder / f"{file}.parquet"
     frame = pd.read_parquet(path)
     frame["text" if file == "bodies" else "to"] = "Give me your money" if file == "bodies" else "+12025550199"
@@ -273,8 +314,8 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, file: str) -> None:
 
 def test_a_missing_file_of_the_plan_is_named(tmp_path: Path) -> None:
     place, _ = saved(tmp_path, people(300))
-    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
-    (made.folder / "planned.parquet").unlink()
+    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
+    (tmp_path / "plan" / "planned.parquet").unlink()
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box, pytest.raises(UsageError, match="make the plan again"):
         sent(made, box, ledger)
 
@@ -285,9 +326,6 @@ def test_a_missing_file_of_the_plan_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"memory": "lots"}, "memory= must be an amount such as '2 GB'"),
-        ({"memory": "200 MB"}, "at least '1 GB'"),
-        ({"memory": 2}, "memory= must be an amount"),
         ({"to": "fone"}, "did you mean 'phone'?"),
         ({"text": "Hi {nam}"}, "did you mean 'name'?"),
         ({"text": pd.Series(["a"])}, "text= must name a column of the files"),
@@ -300,7 +338,7 @@ def test_a_missing_file_of_the_plan_is_named(tmp_path: Path) -> None:
 def test_wrong_arguments(tmp_path: Path, changes: dict[str, Any], told: str) -> None:
     place, _ = saved(tmp_path, people(50))
     with pytest.raises(UsageError) as raised:
-        sms.plan_dataset(place, into=tmp_path / "plan", **CALL | changes)
+        sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL | changes)
     assert told in str(raised.value)
     assert not (tmp_path / "plan").exists()
 
@@ -312,42 +350,44 @@ def test_wrong_folders(tmp_path: Path) -> None:
     (tmp_path / "notes" / "mine.txt").write_text("keep me")
     (tmp_path / "a file").write_text("")
     with pytest.raises(FileExists, match=r"other files \(mine.txt\)"):
-        sms.plan_dataset(place, into=tmp_path / "notes", **CALL)
+        sms.plan(sms.Folder(place, into=tmp_path / "notes"), **CALL)
     for into, told in (
         (place, "is the folder of the list itself"),
         (tmp_path / "a file", "is a file; name a folder"),
         (tmp_path / "no" / "plan", "create it first"),
     ):
         with pytest.raises(UsageError, match=told):
-            sms.plan_dataset(place, into=into, **CALL)
+            sms.plan(sms.Folder(place, into=into), **CALL)
     for folder, told in ((tmp_path / "nowhere", "is not a folder"), (tmp_path / "notes", "no file that ends in")):
         with pytest.raises(UsageError, match=told):
-            sms.plan_dataset(folder, into=tmp_path / "plan", **CALL)
+            sms.plan(sms.Folder(folder, into=tmp_path / "plan"), **CALL)
 
 
 def test_bad_files(tmp_path: Path) -> None:
     """A damaged file and one with other columns are named; what was planned before stays as it was."""
     place, _ = saved(tmp_path, people(50))
-    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
-    kept = made.skipped.read_bytes()
+    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
+    assert made.folder is not None
+    kept = (made.folder / "skipped.parquet").read_bytes()
     (place / "z.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
-        sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+        sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
     pd.DataFrame({"phone": ["1"], "other": ["2"]}).to_parquet(place / "z.parquet")
     with pytest.raises(UsageError, match=r"z\.parquet and part-0\.parquet do not have the same columns"):
-        sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+        sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
     damaged = bytearray((place / "part-1.parquet").read_bytes())
     damaged[50:150] = random.Random(1).randbytes(100)
     (place / "z.parquet").write_bytes(damaged)
     with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
-        sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
-    assert made.skipped.read_bytes() == kept
+        sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
+    assert (made.folder / "skipped.parquet").read_bytes() == kept
     assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "plan"]
 
 
 def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
     place, _ = saved(tmp_path, people(50))
-    made = sms.plan_dataset(place, into=tmp_path / "plan", **CALL)
+    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
+    assert made.folder is not None
     assert {path.stat().st_mode & 0o777 for path in made.folder.iterdir()} == {0o600}
     assert made.folder.stat().st_mode & 0o777 == 0o700
 

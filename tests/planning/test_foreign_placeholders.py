@@ -71,7 +71,9 @@ def test_a_placeholder_of_another_tool_is_refused_wherever_words_come_from(shape
     (tmp_path / "list").mkdir()
     frame.to_parquet(tmp_path / "list" / "people.parquet")
     with pytest.raises(UsageError, match=r"literal=True"):
-        sms.plan_dataset(tmp_path / "list", into=tmp_path / "plan", to="phone", campaign="c", text=sms.column("words"))
+        sms.plan(
+            sms.Folder(tmp_path / "list", into=tmp_path / "plan"), to="phone", campaign="c", text=sms.column("words")
+        )
 
 
 @pytest.mark.parametrize("text", WORDS)
@@ -124,11 +126,11 @@ def test_one_row_of_a_list_larger_than_a_sample_is_found(tmp_path: Path) -> None
     (tmp_path / "list").mkdir()
     frame = pd.DataFrame({"phone": [f"+1202555{n % 10_000:04d}" for n in range(size)], "words": words})
     frame.to_parquet(tmp_path / "list" / "people.parquet")
-    call: dict[str, Any] = {"into": tmp_path / "plan", "to": "phone", "campaign": "c"}
+    lists, call = sms.Folder(tmp_path / "list", into=tmp_path / "plan"), {"to": "phone", "campaign": "c"}
     with pytest.raises(UsageError, match=r"'\[First Name\]' in row 119998,"):
-        sms.plan_dataset(tmp_path / "list", text=sms.column("words"), **call)
+        sms.plan(lists, text=sms.column("words"), **call)
     literal = sms.Message(sms.column("words"), literal=True)
-    made = sms.plan_dataset(tmp_path / "list", text=literal, **call)
+    made = sms.plan(lists, text=literal, **call)
     assert made.figures["planned"] > 0
 
 
@@ -184,7 +186,7 @@ def test_a_test_message_of_literal_words(tmp_path: Path) -> None:
     call: dict[str, Any] = {"to": "phone", "campaign": "c", "text": literal}
     with sms.Sandbox() as box, sms.Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         for made in (
-            sms.plan_dataset(tmp_path / "list", into=tmp_path / "plan", **call),
+            sms.plan(sms.Folder(tmp_path / "list", into=tmp_path / "plan"), **call),
             sms.plan(people(2), **call),
         ):
             sms.send_test(made, to=number(50), client=box.client(), ledger=ledger)

@@ -17,9 +17,8 @@ import smsotp_nb as sms
 from smsotp_nb import Client, Experiment, Ledger, People
 from smsotp_nb._showing.text import masked
 from smsotp_nb._widgets.campaign.cards import _messages as previewed
-from smsotp_nb._widgets.campaign.choices import Choices
-from smsotp_nb._widgets.campaign.compared import Compared
-from smsotp_nb._widgets.campaign.orders import OrderColumns, orders
+from smsotp_nb._widgets.campaign.choices import Choices, Compared
+from smsotp_nb._widgets.campaign.reading import OrderColumns, orders
 from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignForm

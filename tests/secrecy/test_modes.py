@@ -16,7 +16,7 @@ import pytest
 from kills.child import fork
 from openpyxl.worksheet import _writer
 
-from smsotp_nb import Ledger, Sandbox, plan, plan_dataset, results, send
+from smsotp_nb import Folder, Ledger, Sandbox, plan, results, send
 from smsotp_nb import _cli as cli
 from smsotp_nb._ledger.file import copies
 from smsotp_nb._widgets.campaign.drafts import Drafts
@@ -61,7 +61,7 @@ def test_ledger_marks_locks_backups_drafts_and_sandbox_are_for_their_owner(
 def test_the_folder_of_a_plan_larger_than_memory_is_for_its_owner(tmp_path: Path) -> None:
     (tmp_path / "list").mkdir()
     PEOPLE.to_parquet(tmp_path / "list" / "people.parquet")
-    plan_dataset(tmp_path / "list", to="phone", campaign="autumn", text="Hello!", into=tmp_path / "own")
+    plan(Folder(tmp_path / "list", into=tmp_path / "own"), to="phone", campaign="autumn", text="Hello!")
     assert set(too_open(tmp_path)) == {"list", "list/people.parquet"}
     assert len(list((tmp_path / "own").iterdir())) == 3
 

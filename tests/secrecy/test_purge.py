@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import requests
 
-from smsotp_nb import Client, Ledger, People, Plan, Sandbox, otp, plan, plan_dataset, send, send_test
+from smsotp_nb import Client, Folder, Ledger, People, Plan, Sandbox, otp, plan, send, send_test
 from smsotp_nb._ledger.people import disclosing
 from smsotp_nb.errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 
@@ -159,7 +159,7 @@ def test_the_folder_of_a_plan_in_pieces_is_named(client: Client, ledger: Ledger,
     pytest.importorskip("duckdb")
     (tmp_path / "list").mkdir()
     pd.DataFrame({"phone": PEOPLE, "name": NAMES}).to_parquet(tmp_path / "list" / "a.parquet")
-    made = plan_dataset(tmp_path / "list", into=tmp_path / "plan", to="phone", campaign="big", text="Hi {name}")
+    made = plan(Folder(tmp_path / "list", into=tmp_path / "plan"), to="phone", campaign="big", text="Hi {name}")
     send(made, client=client, ledger=ledger, progress=False)
     assert "folder of the plan" in ledger.card().html()
     with pytest.warns(SmsOtpWarning, match=r"the folder of the plan .*plan of 20"):

@@ -11,12 +11,10 @@ import pytest
 
 from smsotp_nb import Experiment, Ledger, Sandbox
 from smsotp_nb._client import Client
-from smsotp_nb._widgets.campaign.cards import draft_html
-from smsotp_nb._widgets.campaign.choices import Choices, Guards
-from smsotp_nb._widgets.campaign.compare_pane import comparison_card, comparison_html
-from smsotp_nb._widgets.campaign.compared import Compared
-from smsotp_nb._widgets.campaign.orders import OrderColumns
-from smsotp_nb._widgets.campaign.steps import CampaignSteps
+from smsotp_nb._widgets.campaign.cards import comparison_card, draft_html
+from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
+from smsotp_nb._widgets.campaign.comparing import CampaignSteps
+from smsotp_nb._widgets.campaign.reading import OrderColumns
 from smsotp_nb.widgets import CampaignForm
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
@@ -185,7 +183,7 @@ def test_stopped_between_the_texts_and_gone_on(client: Client, ledger: Ledger, b
     checked(steps).send(Guards())
     assert steps.notice.text.startswith("Stopped: ")
     assert "B" not in set(told(box).values())
-    steps._changed = lambda: None
+    steps._draw = lambda: None
     steps.send(Guards())
     assert steps.stage == "done"
     assert told(box) == {to: arm for to, arm in arms_of(ledger).items() if arm != "holdout"}
@@ -341,4 +339,4 @@ def test_the_form_keeps_a_comparison_in_its_draft(box: Sandbox, ledger: Ledger) 
 def test_a_hostile_name_stays_text(steps: CampaignSteps) -> None:
     checked(steps, dataclasses.replace(AUTUMN, campaign="<b>autumn"))
     assert steps.comparison is not None
-    assert "<b>autumn" not in comparison_html(steps.comparison)
+    assert "<b>autumn" not in comparison_card(steps.comparison).html()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import html
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -21,14 +22,20 @@ from smsotp_nb._policy import Policy
 from smsotp_nb._progress import span
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets import skin
-from smsotp_nb._widgets.campaign import sending as campaign_sending
-from smsotp_nb._widgets.campaign.cards import draft_html, lines_html, plan_html, progress_html, results_html
+from smsotp_nb._widgets.campaign import moves
+from smsotp_nb._widgets.campaign.cards import (
+    draft_html,
+    groups,
+    plan_html,
+    progress_html,
+    refusals_html,
+    results_html,
+)
 from smsotp_nb._widgets.campaign.choices import Choices, Guards
-from smsotp_nb._widgets.campaign.refusals import groups, refusals_html
-from smsotp_nb._widgets.campaign.state import Running
-from smsotp_nb._widgets.campaign.steps import CampaignSteps
-from smsotp_nb._widgets.campaign.writing import Draft
-from smsotp_nb._widgets.uploads import read_upload
+from smsotp_nb._widgets.campaign.comparing import CampaignSteps
+from smsotp_nb._widgets.campaign.state import Draft, Running
+from smsotp_nb._widgets.lists import read_upload
+from smsotp_nb._widgets.stages import Job, Work
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.results import Progress
@@ -196,7 +203,7 @@ def test_the_preview_shows_hostile_text_as_text(steps: CampaignSteps) -> None:
     assert "10 of 12 rows would be texted: 10 parts" in shown
     assert "because of ć" in shown
     assert "&lt;b&gt;" in draft_html(Draft(problems=("<b>",)))
-    assert "<script>" not in lines_html(Choices(words="<script>").lines())
+    assert "<script>" not in skin.lines(Choices(words="<script>").lines())
 
 
 def test_the_preview_says_what_it_would_cost(steps: CampaignSteps) -> None:
@@ -272,7 +279,7 @@ def test_stop_begins_nothing_more_and_the_rest_goes_out_later(client: Client, le
     steps = checked(CampaignSteps(frame, client=client, ledger=ledger))
     box.fault("latency", seconds=0.1)
     seen = threading.Event()
-    steps._changed = lambda: seen.set() if steps.running and steps.running.progress.done else None
+    steps._draw = lambda: seen.set() if steps.running and steps.running.progress.done else None
     sending = threading.Thread(target=steps.send, args=(Guards(),))
     sending.start()
     assert seen.wait(120)
@@ -630,7 +637,7 @@ def test_progress_is_drawn_a_few_times_a_second_and_at_the_end(steps: CampaignSt
     checked(steps)
     moments = iter(n / 1000 for n in range(10_000))
     steps._clock = lambda: next(moments)
-    steps._changed = lambda: drawn.append(steps.running.progress.done) if steps.running else None
+    steps._draw = lambda: drawn.append(steps.running.progress.done) if steps.running else None
     for done in range(1, 1001):
         steps._heard(Progress(done=done, total=1000))
     assert len(drawn) <= 6
@@ -652,15 +659,15 @@ def awaited(form: CampaignForm) -> Iterator[CampaignForm]:
 
     What is found is said at the end: ipywidgets only logs what a click raises.
     """
-    work, workers = form._work, list[str]()
+    begin, workers = form.work.begin, list[str]()
 
-    def work_and_wait(move: Callable[[], None]) -> None:
-        work(lambda: (workers.append(threading.current_thread().name), move())[1])
+    def begin_and_wait(what: object, job: Job) -> None:
+        begin(what, lambda: (workers.append(threading.current_thread().name), job())[1])
         for thread in [one for one in threading.enumerate() if one.name == "smsotp-form"]:
             thread.join(120)
             workers.extend(["not ended"] * thread.is_alive())
 
-    form._settle, form._work = 0.0, work_and_wait  # type: ignore[method-assign]
+    form._settle, form.work.begin = 0.0, begin_and_wait  # type: ignore[method-assign]
     yield form
     form._latest.settle()
     assert set(workers) <= {"smsotp-form"}
@@ -807,14 +814,14 @@ def test_a_double_click_sends_what_the_button_said_once(live: CampaignForm, box:
     """The first click still waits for the keys when the second one has ended: no number confirms two sends."""
     live.sending.guard_fields["canary"].value = 4
     live.write.check_button.click()
-    moves = list[Callable[[], None]]()
-    work, live._work = live._work, lambda move, then=None: moves.append(move)  # type: ignore[method-assign]
+    jobs = list[Job]()
+    begin, live.work.begin = live.work.begin, lambda what, job: jobs.append(job)  # type: ignore[method-assign]
     for _ in range(2):
         live.sending.send_button.click()
-    live._work = work  # type: ignore[method-assign]
-    for move in reversed(moves):  # both have read the fields as they were
+    live.work.begin = begin  # type: ignore[method-assign]
+    for job in reversed(jobs):  # both have read the fields as they were
         live.sending.guard_fields["canary"].value, live.sending.typed.value = 4, "4"
-        move()
+        job()
     assert len(box.inbox) == 4
 
 
@@ -1067,7 +1074,7 @@ def test_a_send_that_breaks_off_says_whether_messages_had_left(
             send(*args, **asked | {"canary": left})
         raise LedgerError("the disk is full")
 
-    monkeypatch.setattr(campaign_sending, "send", breaks_off)
+    monkeypatch.setattr(moves, "send", breaks_off)
     checked(steps).send(Guards())
     assert len(box.inbox) == left
     assert (steps.refusal.text or steps.notice.text).startswith(said)
@@ -1081,11 +1088,32 @@ def test_a_second_click_on_the_test_message_sends_no_second_one(
     form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
     form.write.check_button.click()
     form.sending.test_number.value = "+12025550199"
-    moves: list[Callable[[], None]] = []
-    monkeypatch.setattr(form, "_work", lambda move, then=None: moves.append(move))
+    heard = threading.Event()
+    monkeypatch.setattr(skin, "settled", lambda read, wait: heard.wait(30) and "+12025550199")
+    monkeypatch.setattr(form.work, "begin", partial(Work.begin, form.work))
     form.sending.test_button.click()
     form.sending.test_button.click()
-    monkeypatch.setattr(skin, "settled", lambda read, wait: "+12025550199")
-    for move in moves:
-        move()
+    heard.set()
+    form.work.settle()
     assert len(box.inbox) == 1
+
+
+def test_a_press_while_the_outcome_is_drawn_is_not_lost(live: CampaignForm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal leaves the button as it was: whoever reads it corrects the number and presses again at once."""
+    live.write.check_button.click()
+    monkeypatch.setattr(live.work, "begin", partial(Work.begin, live.work))
+    pressed, drawn = list[str](), live._render
+
+    def draw_and_press() -> None:
+        drawn()
+        if live.steps.refusal.text and not pressed:
+            pressed.append(live.steps.refusal.text)
+            live.sending.typed.value = "10"
+            live.sending.send_button.click()
+
+    monkeypatch.setattr(live, "_render", draw_and_press)
+    live.sending.send_button.click()
+    for _ in range(2):
+        live.work.settle()
+    assert "Type 10 to confirm" in pressed[0]
+    assert live.steps.counts["accepted"] == 10

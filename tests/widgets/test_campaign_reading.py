@@ -13,11 +13,9 @@ import pytest
 from smsotp_nb import Experiment, Ledger, Sandbox, plan, send
 from smsotp_nb._client import Client
 from smsotp_nb._experiments import recalling
-from smsotp_nb._widgets.campaign.choices import Choices, Guards
-from smsotp_nb._widgets.campaign.compared import Compared
-from smsotp_nb._widgets.campaign.orders import AMOUNT, AT, ON, OrderColumns, orders
-from smsotp_nb._widgets.campaign.reading import ReadingSteps
-from smsotp_nb._widgets.uploads import read_upload
+from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
+from smsotp_nb._widgets.campaign.reading import AMOUNT, AT, ON, OrderColumns, ReadingSteps, orders
+from smsotp_nb._widgets.lists import read_upload
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.widgets import CampaignForm
 

@@ -19,7 +19,7 @@ from smsotp_nb._ledger import Ledger, listed
 from smsotp_nb._ledger.reading.spending import Billed
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.campaigns import steps as campaigns_steps
-from smsotp_nb._widgets.campaigns.cards import entry_html, opened_card, state_of
+from smsotp_nb._widgets.campaigns.page import entry_html, opened_card, state_of
 from smsotp_nb._widgets.campaigns.steps import PAGE, CampaignsSteps, Question
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.settings import Secret, Settings
@@ -254,7 +254,7 @@ def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Led
     sms.send(plan, client=client, ledger=ledger, progress=False, canary=1)
     heard = threading.Event()
     steps = opened(ledger, "slow", client=client, plans=[plan])
-    steps._changed = lambda: heard.set() if steps.progress is not None and steps.progress.done > 2 else None
+    steps._draw = lambda: heard.set() if steps.progress is not None and steps.progress.done > 2 else None
     box.fault("latency", seconds=0.2)
     thread = threading.Thread(target=steps.send)
     thread.start()

@@ -127,7 +127,7 @@ def test_rows_that_somebody_else_settled_meanwhile_are_told(campaign: Campaign, 
 
 HOLD = """
 import sys, smsotp_nb as sms
-from smsotp_nb._ledger.lock import RunLock
+from smsotp_nb._ledger.file.one_runner import RunLock
 ledger = sms.Ledger(sys.argv[1])
 lock = ledger._lock(ledger.campaign("doors")._number, "doors")
 print("held", flush=True)

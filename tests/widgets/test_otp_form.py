@@ -7,7 +7,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,9 +23,9 @@ from smsotp_nb._phones import countries
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb._widgets.otp.steps import OtpSteps, number_hint
-from smsotp_nb._widgets.otp.words import Known, lines, no_match
+from smsotp_nb._widgets.otp.words import lines, no_match
 from smsotp_nb._widgets.skin import digits_of, settled
-from smsotp_nb._widgets.stages import Notice
+from smsotp_nb._widgets.stages import Job, Notice
 from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
 from smsotp_nb.errors import InDoubt, LedgerError, NotSent, ServiceError, Throttled, UsageError
 from smsotp_nb.otp import Request
@@ -196,15 +196,16 @@ def test_what_locks_a_passcode_is_told_in_the_services_words(clock: Clock) -> No
 @pytest.mark.parametrize(
     ("known", "held"),
     [
-        (Known(300, 300, "the sandbox's clock", 4, 5), "By the sandbox's clock it was sent 5 minutes ago"),
-        (Known(400, 300, "the sandbox's clock", 4, 5, accepted=False), "it was asked for 6 minutes ago"),
-        (Known(299, 300, "the sandbox's clock", 4, 5), "Check it and try again; 4 tries left"),
+        ({"age": 300}, "By the sandbox's clock it was sent 5 minutes ago"),
+        ({"age": 400, "accepted": False}, "it was asked for 6 minutes ago"),
+        ({"age": 299}, "Check it and try again; 4 tries left"),
     ],
     ids=["just expired", "send in doubt", "not expired"],
 )
-def test_time_is_told_by_the_forms_clock(known: Known, held: str) -> None:
-    assert no_match(known).startswith("The service says that the code does not match. ")
-    assert held in no_match(known)
+def test_time_is_told_by_the_forms_clock(known: dict[str, Any], held: str) -> None:
+    said = no_match(**known, lifetime=300, clock="the sandbox's clock", left=4, most=5)
+    assert said.startswith("The service says that the code does not match. ")
+    assert held in said
 
 
 # -- trouble, in words
@@ -379,21 +380,15 @@ def states(widget: Any) -> str:
 
 @pytest.fixture
 def driven(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> OtpForm:
-    """A form whose clicks return when the thread that does their work has moved, and only counts down."""
-    form, moved = OtpForm(box.client(), resend_wait=0), threading.Event()
-    work, tick = form._work, form._tick
+    """A form whose clicks return when their work has ended, and only the time counts down."""
+    form = OtpForm(box.client(), resend_wait=0)
+    begin = form.work.begin
 
-    def work_and_wait(move: Callable[[], None]) -> None:
-        moved.clear()
-        work(move)
-        assert moved.wait(120), "the thread of the click did not end its move"
+    def begin_and_wait(what: object, job: Job) -> None:
+        begin(what, job)
+        form.work.settle()
 
-    def tell_and_tick() -> None:
-        moved.set()
-        tick()
-
-    monkeypatch.setattr(form, "_work", work_and_wait)
-    monkeypatch.setattr(form, "_tick", tell_and_tick)
+    monkeypatch.setattr(form.work, "begin", begin_and_wait)
     monkeypatch.setattr(form, "_settle", 0.0)
     return form
 

@@ -11,10 +11,8 @@ import pytest
 
 from smsotp_nb import Client, Sandbox, Settings
 from smsotp_nb._client import once
-from smsotp_nb._widgets.otp.clock import SandboxClock
-from smsotp_nb._widgets.otp.desk import ENDED, FAULTY, NO_CODE, Desk
-from smsotp_nb._widgets.otp.exchanges import exchanges, log_html
-from smsotp_nb._widgets.otp.steps import OtpSteps
+from smsotp_nb._widgets.otp.presenter import ENDED, FAULTY, NO_CODE, Desk, exchanges, log_html
+from smsotp_nb._widgets.otp.steps import OtpSteps, SandboxClock
 from smsotp_nb.errors import UsageError
 from smsotp_nb.otp import Request
 from smsotp_nb.settings import Secret

@@ -17,7 +17,7 @@ from smsotp_nb._client import Client
 from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.cleaner.edits import Edits, Step
 from smsotp_nb._widgets.cleaner.judging import PAGE, Question, clean, export, filters, judged_alone, marked, rows
-from smsotp_nb._widgets.latest import Latest
+from smsotp_nb._widgets.stages import Latest
 from smsotp_nb.errors import UsageError
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import InboxView, PhoneCleaner

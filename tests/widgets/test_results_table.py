@@ -12,9 +12,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb._widgets.download import PIECE, Download
 from smsotp_nb._widgets.results import PAGE, Asked, ResultsView, hidden
-from smsotp_nb._widgets.results_table import ResultsTable
+from smsotp_nb._widgets.results_table import PIECE, Download, ResultsTable
 from smsotp_nb.results import COLUMNS, check, read, write
 
 ROWS: dict[str, list[Any]] = {

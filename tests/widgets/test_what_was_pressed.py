@@ -16,33 +16,33 @@ import smsotp_nb as sms
 from smsotp_nb._client import Client
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._sandbox import Sandbox
-from smsotp_nb._widgets import skin
-from smsotp_nb._widgets import uploads as campaign_list
+from smsotp_nb._widgets import lists, skin
+from smsotp_nb._widgets.controls import Pinned
 from smsotp_nb._widgets.doubts import Doubts
-from smsotp_nb._widgets.pinned import Pinned
+from smsotp_nb._widgets.stages import Job, Work
+from smsotp_nb.errors import UsageError
 from smsotp_nb.widgets import CampaignForm, CampaignsPage, OtpForm, PhoneCleaner
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
 PEOPLE = pd.DataFrame({"phone": [f"+1 202 555 01{n:02d}" for n in range(12)], "name": [f"P{n}" for n in range(12)]})
-WORKERS = ("smsotp-form", "smsotp-campaigns", "smsotp-doubts")
 ANOTHER = "had changed when you pressed it"
 
 
 def join() -> None:
-    for thread in [one for one in threading.enumerate() if one.name in WORKERS]:
+    for thread in [one for one in threading.enumerate() if one.name == "smsotp-form"]:
         thread.join(120)
 
 
 def waited(form: Any) -> Any:
     """Let a press return when its work has ended."""
-    work = form._work
+    begin = form.work.begin
 
-    def work_and_wait(move: Callable[[], None], **how: Any) -> None:
-        work(move, **how)
+    def begin_and_wait(what: object, job: Job) -> None:
+        begin(what, job)
         join()
 
-    form._settle, form._work = 0.0, work_and_wait
+    form._settle, form.work.begin = 0.0, begin_and_wait
     return form
 
 
@@ -80,7 +80,7 @@ def press(pinned: Pinned, seen: str = "") -> None:
 def test_a_press_for_a_label_that_is_gone_does_nothing_and_says_so() -> None:
     done, stale = list[int](), list[str]()
     pinned = Pinned("Send")
-    pinned.does(done.append, work=lambda job: job(), stale=lambda: stale.append("stale"))
+    pinned.does(done.append, work=Work(print), stale=lambda: stale.append("stale"))
     pinned.offer("Send 12", 12)
     seen = label(pinned)
     pinned.offer("Send 5", 5)
@@ -94,19 +94,53 @@ def test_a_press_for_a_label_that_is_gone_does_nothing_and_says_so() -> None:
 
 
 def test_a_second_press_does_nothing_while_and_after_the_first() -> None:
-    done, jobs, stale = list[int](), list[Callable[[], None]](), list[str]()
+    done, stale, go, work = list[int](), list[str](), threading.Event(), Work(print)
     pinned = Pinned("Send")
-    pinned.does(done.append, work=jobs.append, stale=lambda: stale.append("stale"))
+    pinned.does(lambda what: (go.wait(30), done.append(what))[1], work=work, stale=lambda: stale.append("stale"))
     pinned.offer("Send 5", 5)
     seen = label(pinned)
-    press(pinned, seen)
-    press(pinned, seen)
-    (job,) = jobs
-    job()
+    for _ in range(2):
+        pinned._telling.value = f"{seen} {datetime.now(UTC).timestamp()}"
+        pinned.button.click()
+    go.set()
+    work.settle()
     pinned.offer("Send the other 35", 35)
     press(pinned, seen)  # the second press of a double click, heard late
     pinned.button.click()  # one of which the page has told nothing
-    assert (done, len(jobs), stale) == ([5], 1, ["stale"])
+    assert (done, stale) == ([5], ["stale"])
+
+
+def test_a_press_while_the_outcome_is_shown_is_not_lost() -> None:
+    """Whoever reads an outcome may press at once, before it is drawn to its end."""
+    done, work = list[int](), Work(print)
+    pinned = Pinned("Write")
+
+    def move(what: int) -> Callable[[], None]:
+        done.append(what)
+        return pinned.button.click if len(done) == 1 else lambda: None
+
+    pinned.does(move, work=work, stale=lambda: None)
+    pinned.offer("Write", 5)
+    pinned.button.click()
+    for _ in range(2):
+        work.settle()
+    assert done == [5, 5]
+
+
+def test_jobs_are_done_one_after_another_and_their_errors_told() -> None:
+    told, done, work = list[str](), list[str](), Work(lambda words, sign: told.append(words))
+
+    def fails(error: Exception) -> None:
+        raise error
+
+    work.begin("first", lambda: (threading.Event().wait(0.1), done.append("first"))[1])
+    work.begin("second", lambda: done.append("second"))
+    work.begin("third", lambda: fails(UsageError("the ledger is gone")))
+    work.begin("fourth", lambda: fails(ZeroDivisionError()))
+    work.settle()
+    assert done == ["first", "second"]
+    failed = "The form failed (ZeroDivisionError). Run the cell again."
+    assert told == ["Nothing was changed. The ledger is gone.", failed]
 
 
 def test_a_button_without_an_offer_does_nothing() -> None:
@@ -234,7 +268,7 @@ def test_a_reading_that_breaks_leaves_no_list_in_use(uploading: CampaignForm, mo
     def breaks(file: Path) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(campaign_list, "_read", breaks)
+    monkeypatch.setattr(lists, "_read", breaks)
     upload(uploading, "second.csv", csv(3))
     assert "second.csv cannot be read. The form failed (MemoryError)" in uploading.write._read.value
     assert uploading.steps.listed() == "No list is in use."

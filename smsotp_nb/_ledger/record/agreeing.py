@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...errors import LedgerError
 from ..file.store import Store
 from . import beginning, changing
-from .recording import AnyPlanned, PlannedInPieces
+from .recording import Planned
 
 
-def agree(store: Store, campaign: int, plan: AnyPlanned, *, now: int) -> None:
+def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
     """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock.
 
     Raises:
@@ -21,7 +21,7 @@ def agree(store: Store, campaign: int, plan: AnyPlanned, *, now: int) -> None:
         corrected = changing.was_corrected(connection, campaign)
     if known == plan.fingerprint and not corrected:
         return
-    if isinstance(plan, PlannedInPieces):
+    if plan.folder is not None:
         raise changing.refusal_in_pieces(plan)
     with store.snapshot() as connection:
         found = changing.compare(connection, campaign, plan)
@@ -36,7 +36,7 @@ def agree(store: Store, campaign: int, plan: AnyPlanned, *, now: int) -> None:
             changing.adopt(connection, campaign, plan, found, what="suppressed", reason=None, now=now)
 
 
-def _refuse_another_name(store: Store, campaign: int, plan: AnyPlanned) -> None:
+def _refuse_another_name(store: Store, campaign: int, plan: Planned) -> None:
     with store.reading() as connection:
         purged, name = connection.execute(*beginning.what_named(campaign)).fetchone()
     if name != plan.campaign:

@@ -30,7 +30,6 @@ from . import approving
 from .recording import (
     LEFT_OUT,
     Planned,
-    PlannedInPieces,
     bodies_of,
     destinations,
     insert_rows,
@@ -161,7 +160,7 @@ def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
     )
 
 
-def refusal_in_pieces(plan: PlannedInPieces) -> PlanChanged:
+def refusal_in_pieces(plan: Planned) -> PlanChanged:
     """Return the refusal of a plan larger than memory that is not the one recorded."""
     name = f"ledger.campaign({plan.campaign!r})"
     return PlanChanged(

@@ -15,7 +15,6 @@ import pandas as pd
 
 from ..._policy import Policy
 from ..._services import name_key
-from ...errors import LedgerError
 from ..file import copies
 from ..file.store import Store
 from ..rows import audit
@@ -29,39 +28,6 @@ from ..rows.wordings import Wordings, record_words
 SUPPRESSED = "SUPPRESSED"  # the problem of a row whose person is on a suppression list
 LEFT_OUT = -1  # the chunk of rows that a plan leaves out
 TOGETHER = 500  # rows of one INSERT: a million take 0.5 s, and 1.4 s one by one
-
-
-class _Plan(Protocol):
-    """What the ledger needs of any plan: one fingerprint over its rows and their bodies."""
-
-    @property
-    def campaign(self) -> str: ...
-    @property
-    def fingerprint(self) -> str: ...
-    @property
-    def kept(self) -> tuple[str, ...]: ...
-    @property
-    def policy(self) -> Policy | None: ...
-
-
-@runtime_checkable
-class Planned(_Plan, Protocol):
-    """What the ledger needs of a plan besides: its rows in order, and the key of each body."""
-
-    @property
-    def rows(self) -> pd.DataFrame:
-        """One row for every recipient, in the order of sending.
-
-        Columns that are read: ``to, region, type, status, problem`` (str; ``status`` is planned or skipped), ``body,
-        chunk, est_parts`` (Int64; missing where skipped), ``encoding, est_currency`` (str) and ``est_cost`` (float64).
-        """
-
-    @property
-    def body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The key of each body, by the number in the column ``body``."""
-
-    def wordings(self) -> Wordings:
-        """Return what the bodies say before their placeholders are filled, and how each of them packs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +48,46 @@ class Piece:
 
 
 @runtime_checkable
-class PlannedInPieces(_Plan, Protocol):
-    """What the ledger needs of a plan whose rows are too many for one frame; bodies of one key are equal."""
+class Planned(Protocol):
+    """What the ledger needs of a plan: one fingerprint over its rows and their bodies, and the rows, also in pieces."""
+
+    @property
+    def campaign(self) -> str: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def kept(self) -> tuple[str, ...]: ...
+    @property
+    def policy(self) -> Policy | None: ...
+    @property
+    def folder(self) -> Path | None:
+        """Where the files of a plan larger than memory are, which name people; only ``pieces`` is asked of it."""
 
     @property
     def figures(self) -> Mapping[str, int]:
         """How many ``rows`` it has, and how many of them are ``planned``."""
 
-    @property
-    def folder(self) -> Path:
-        """Where its files are, which name people."""
-
     def pieces(self) -> Iterator[Piece]:
         """Give all rows: first those that are left out, then those to go in the order of their requests."""
 
+    @property
+    def rows(self) -> pd.DataFrame:
+        """One row for every recipient, in the order of sending.
 
-AnyPlanned = Planned | PlannedInPieces
+        Columns that are read: ``to, region, type, status, problem`` (str; ``status`` is planned or skipped), ``body,
+        chunk, est_parts`` (Int64; missing where skipped), ``encoding, est_currency`` (str) and ``est_cost`` (float64).
+        """
+
+    @property
+    def body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The key of each body, by the number in the column ``body``."""
+
+    def wordings(self) -> Wordings:
+        """Return what the bodies say before their placeholders are filled, and how each of them packs."""
 
 
-def record(store: Store, plan: AnyPlanned, *, service: str, kind: str, now: int) -> int:
+def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) -> int:
     """Record a plan's rows in one transaction and return the campaign's number; an existing one is left as it is."""
-    size = plan.figures["rows"] if isinstance(plan, PlannedInPieces) else len(plan.rows)
-    pieces = plan.pieces() if isinstance(plan, PlannedInPieces) else _pieces(plan)
     with store.writing() as connection:
         found = connection.execute(
             "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign' AND kind=?",
@@ -122,27 +106,18 @@ def record(store: Store, plan: AnyPlanned, *, service: str, kind: str, now: int)
                 kind,
                 plan.fingerprint,
                 now,
-                size,
+                plan.figures["rows"],
                 json.dumps(list(plan.kept)),
                 audit.decider(connection),
             ),
         )
-        audit.note(connection, "recorded", rows=size, now=now, campaign=number)
-        if isinstance(plan, PlannedInPieces):
+        audit.note(connection, "recorded", rows=plan.figures["rows"], now=now, campaign=number)
+        if plan.folder is not None:
             copies.note_in(connection, plan.folder.absolute(), "folder of the plan", now=now)
         latest = LEFT_OUT
-        for piece in pieces:
+        for piece in plan.pieces():
             latest = _record(connection, number, piece, plan.kept, latest)
     return number
-
-
-def _pieces(plan: Planned) -> Iterator[Piece]:
-    rows, keys = plan.rows, np.asarray(plan.body_keys)
-    if len(np.unique(keys)) != len(keys):
-        raise LedgerError("two different texts have the same key; change one of them by a character")
-    going = rows["status"].eq("planned").to_numpy()
-    for mine, wordings in ((~going, None), (going, plan.wordings())):
-        yield Piece(rows[mine], np.flatnonzero(mine), keys, wordings)
 
 
 def _record(connection: sqlite3.Connection, campaign: int, piece: Piece, kept: Sequence[str], latest: int) -> int:

@@ -19,7 +19,7 @@ from ..people.holdouts import NO_PEOPLE
 from ..reading.cards import until
 from ..reading.frames import digits_of
 from ..record import changing
-from ..record.recording import Planned, PlannedInPieces
+from ..record.recording import Planned
 from ..rows.columns import times
 from ..rows.contacts import Realm
 from ..rows.tables import MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
@@ -167,7 +167,7 @@ def prospect(
 
 
 def prospect_in_pieces(
-    store: Store, plan: PlannedInPieces, *, campaign: int | None, service: str | None, rules: Rules, now: int
+    store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
 ) -> Prospect:
     """Compare a plan larger than memory with the ledger: whom the rules hold back, and whom it reached already."""
     done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
@@ -199,7 +199,7 @@ def prospect_in_pieces(
     return Prospect(store.path, service, to_go, cost, reached, held=frame, other=other, unheeded=together(texted))
 
 
-def _millions(plan: PlannedInPieces) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+def _millions(plan: Planned) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
     """Give the planned rows in larger pieces, for each of which the ledger is asked once."""
     waiting: list[pd.DataFrame] = []
     keys = np.zeros(0, np.int64)

@@ -1,1 +1,12 @@
-"""The form of one campaign."""
+"""The campaign form.
+
+- `form`: the panes around the steps, what each click does, where the focus goes
+- `choices`: what a person chose, as arguments and as code, and what is wrong with it
+- `state`: what the form knows, and what it says on its buttons
+- `moves`: write, plan, send, stop and change one campaign
+- `comparing`: the same for several texts that are compared
+- `write_pane`, `send_pane`, `read_pane`: the fields of the steps, and of the reading of a comparison
+- `reading`: a comparison read from orders
+- `cards`: previews, plans, progress, results and refusals as cards and HTML
+- `drafts`: what was typed, kept beside the ledger
+"""

@@ -1,21 +1,120 @@
-"""What a person chose in the campaign form, as the arguments of ``plan`` and ``send`` and as lines of code."""
+"""What a person chose in the campaign form: as arguments, as an experiment, as code, and what is wrong with it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from ..._cards import counted
 from ..._dispatch.guards import read, typed
+from ..._experiments.declaring import HOLDOUT
+from ..._experiments.power import power
 from ..._guards import GUARDS
 from ..._policy import Policy
 from ..._wire import Variant
 from ...errors import UsageError
-from ..columns import NONE_CHOSEN
-from ..stages import complaints
-from . import compared
-from .compared import Compared
+from ..lists import NONE_CHOSEN
+from ..stages import FIELDS, complaints, plain, sentence
+
+FIRST, SECOND = "A", "B"
+OUTCOME, AMOUNT = "bought", "spent"
+BOTH: Final = "both"
+MOST_HELD: Final = 90  # per cent
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A second text, a share held out, or both; without either nothing is compared.
+
+    ``unit`` is the column by which outcomes are counted, ``outcome`` what is counted (`OUTCOME`, `AMOUNT` or `BOTH`),
+    ``days`` how long an order counts after its message, and ``base`` the share in per cent, as it was typed, who would
+    buy without a message.
+    """
+
+    other: str = ""
+    held: int = 0
+    unit: Hashable = NONE_CHOSEN
+    days: int = 14
+    base: str = ""
+    outcome: str = OUTCOME
+
+    @property
+    def on(self) -> bool:
+        return bool(self.other.strip() or self.held)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        names = (FIRST, SECOND) if self.other.strip() else (FIRST,)
+        return dict.fromkeys(names, (100 - self.held) / len(names))
+
+    def texts(self, words: str) -> dict[str, str]:
+        return {FIRST: words, SECOND: self.other} if self.other.strip() else {FIRST: words}
+
+    def declared(self) -> dict[str, Any]:
+        shares = {arm: int(share) if share == int(share) else share for arm, share in self.shares.items()}
+        held = {"holdout": self.held} if self.held else {}
+        counted = {"unit": self.unit, "outcomes": self.outcomes, "read_after": f"{self.days}d"}
+        return {"arms": shares, **held, **counted}
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        kinds = {OUTCOME: "binary", AMOUNT: "amount"}
+        return kinds if self.outcome == BOTH else {self.outcome: kinds[self.outcome]}
+
+    def missing(self, campaign: str, *, template: bool) -> dict[str, str]:
+        """Say what is still to be filled in or cannot be read, by the field."""
+        if not self.on:
+            return {}
+        blanks = (
+            ("campaign", "/" in campaign, "Choose a name without a slash: each text is sent as name/A or name/B."),
+            ("unit", self.unit == NONE_CHOSEN, "Choose the column that tells your customers apart."),
+            ("other", template and bool(self.other.strip()), "A template is compared with nobody texted, not with a "
+             "second text. Choose another message, or leave the second text blank."),
+            ("base", bool(self.base.strip()) and self.rate is None, "Enter a share above 0 and below 100, such as 2.5, "
+             "or leave it blank."),
+        )  # fmt: skip
+        return {name: words for name, wrong, words in blanks if wrong}
+
+    @property
+    def rate(self) -> float | None:
+        """The share who would buy without a message, from 0 to 1; None where it was not entered."""
+        try:
+            share = float(self.base.replace(",", ".").replace("%", "").strip()) / 100
+        except ValueError:
+            return None
+        return share if 0 < share < 1 else None
+
+    def foreseen(self, people: int) -> list[str]:
+        if self.outcome == AMOUNT:
+            return [_SPENT]
+        if self.held and self.rate is not None and people > 1:
+            shares = {**self.shares, HOLDOUT: float(self.held)}
+            return [power(base={OUTCOME: self.rate}, weights=shares, size=people).sentence()]
+        if self.rate is None:
+            return ["Enter who buys without a message to see which effect so many people can show."]
+        seen = power(base={OUTCOME: self.rate}, weights={SECOND: 50, HOLDOUT: 50}, size=max(people, 2)).frame
+        more = f'{seen["effect"].iloc[0]:.0%} more "{OUTCOME}"'
+        return [
+            f"With {people:,} people, one text against the other shows {more} ({self.rate:.2%} with the weaker one) 8 "
+            "times out of 10; a smaller difference is likely missed. Nobody is held out, so nothing will say what the "
+            "campaign itself brought."
+        ]
+
+
+_SPENT: Final = (
+    "How small a difference so many people can show depends on how unevenly people spend: try it on orders of an "
+    "earlier time, with calibrate of the experiment in the code below."
+)
+
+
+_MONEY: Final = ', amount="amount", currency="EUR"'
+DRAWN: Final = (
+    *("to", "region", "default_region", "policy"),
+    *("suppress", "ignore_unreadable_suppressions", "exclude"),
+)
+
 
 SPEED = "speed"  # the field of what is no guard
 Kind = Literal["content", "text", "template"]
@@ -27,10 +126,6 @@ class Choices:
 
     ``exclude`` names campaigns, whose people `arguments` does not know. ``unread`` is what a field holds that cannot be
     read, by the field.
-
-    Example:
-        >>> Choices(campaign="autumn", to="phone", words="Hi {name}", signature="Acme").arguments()["content"]
-        'Hi {name}'
     """
 
     campaign: str = ""
@@ -98,7 +193,6 @@ class Choices:
         self,
         guards: Guards | None = None,
         *,
-        frame: str = "people",
         tried: int = 0,
         first: Sequence[str] = (),
         before: Sequence[str] = (),
@@ -116,25 +210,39 @@ class Choices:
         if self.compared.on:
             asked = arms or dict.fromkeys(self.compared.shares, (guards or Guards()).arguments())
             return "\n".join([*first, *self._comparing(asked, reason)])
-        made = [f"plan = sms.plan(\n    {frame},", *shown, ")"]
+        made = ["plan = sms.plan(\n    people,", *shown, ")"]
         return "\n".join([*first, *made, *before, f"results = sms.send(plan, client=client{sent})"])
 
-    def _comparing(self, asked: Mapping[str, Mapping[str, Any]], reason: str) -> list[str]:
-        """Return the code that compares texts."""
-        given = self.arguments()
-        shown = {name: _shown(name, value) for name, value in given.items()}
+    def _comparing(self, guards: Mapping[str, Mapping[str, Any]], reason: str) -> list[str]:
+        """Return the code that declares, draws, plans and sends the same; ``guards`` are those of each text."""
+        compared = self.compared
+        shown = {name: _shown(name, value) for name, value in self.arguments().items()}
         shown |= {"exclude": _excluded(self.exclude)} if self.exclude else {}
-        return compared.lines(self.compared, self.words, given, asked, shown, reason=reason)
+        declared = ", ".join(f"{key}={value!r}" for key, value in compared.declared().items())
+        drawn = ", ".join(f"{key}={shown[key]}" for key in DRAWN if key in shown)
+        kind = "" if self.kind == "template" else self.kind
+        text = f", {kind}=texts[arm]" if kind else ""
+        planned = ", ".join(f"{key}={code}" for key, code in shown.items() if key not in ("campaign", kind))
+        asked = any(guards.values())
+        correct = f"    sms.Ledger().campaign(plan.campaign, service=client.service).correct(plan, reason={reason!r})"
+        return [
+            f"test = sms.Experiment({self.campaign!r}, {declared})",
+            f"split = test.assign(people, {drawn})",
+            *([f"texts = {compared.texts(self.words)!r}"] if kind else []),
+            *([f"guards = {dict(guards)!r}"] if asked else []),
+            "for arm, part in split.texted():",
+            f'    plan = sms.plan(part, campaign=f"{{test.name}}/{{arm}}"{text}, {planned})',
+            *([correct] if reason else []),
+            f"    sms.send(plan, client=client{', **guards[arm]' if asked else ''})",
+            f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column "
+            "'at'",
+            f'reading = test.read(orders, at="at"{_MONEY * (AMOUNT in compared.outcomes)})',
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """What may hold the campaign back, as typed in the form's fields, by the names that the table of guards gives them.
-
-    Example:
-        >>> Guards({"budget": "USD 50", "canary": 10}).arguments()
-        {'budget': {'USD': '50'}, 'canary': 10}
-    """
+    """What may hold the campaign back, as typed, by the names that the table of guards gives the fields."""
 
     fields: Mapping[str, str | int] = field(default_factory=dict)
 
@@ -151,19 +259,16 @@ class Guards:
 
     @property
     def quiet(self) -> str:
-        """The quiet hours in words; empty where there are none."""
         begins, ends = self.fields.get("quiet_from"), self.fields.get("quiet_to")
         return f"nobody is texted from {begins} to {ends} where they live" if begins and ends else ""
 
     @property
     def pace(self) -> str:
-        """The highest speed in words; empty where there is none."""
         speed = int(self.fields.get(SPEED) or 0)
         return f"at most {counted(speed, 'message')} a second" if speed else ""
 
     @property
     def failures(self) -> str:
-        """After how many failures it ends, in words."""
         most = int(self.fields.get("failures") or 0)
         return f"stops after {counted(most, 'failed request')} in a row" if most else ""
 
@@ -178,14 +283,7 @@ class Guards:
         return found
 
     def arguments(self, *, tried: int = 0) -> dict[str, Any]:
-        """Return the keyword arguments of ``send``.
-
-        ``tried`` is how many the campaign tried already: its argument counts them, the form asks how many of the others
-        go first.
-
-        Raises:
-            UsageError: a budget without its currency, or half a span of quiet hours.
-        """
+        """Return the keyword arguments of ``send``, whose canary counts those ``tried`` already, too."""
         found = typed(self.fields)
         found |= {"canary": tried + self.first} if self.first else {}
         speed = int(self.fields.get(SPEED) or 0)
@@ -193,7 +291,6 @@ class Guards:
 
 
 def _excluded(names: Sequence[str]) -> str:
-    """Return the people of campaigns as code."""
     if len(names) == 1:
         return f"sms.Ledger().campaign({names[0]!r}, service=client.service)"
     return f"pd.concat([sms.Ledger().campaign(name, service=client.service).reached for name in {list(names)!r}])"
@@ -208,3 +305,60 @@ def _shown(name: str, value: Any) -> str:
     if name in ("suppress", "rates") and not isinstance(value, str):
         return name
     return f"sms.{value!r}" if isinstance(value, Policy) else repr(value)
+
+
+# The fields of arguments that are called otherwise; any text of the message is in one.
+FIELD_OF = {
+    "to": "phone",
+    "template_data": "variables",
+    "template_text": "words",
+    "text": "words",
+    "content": "words",
+    "quiet_hours": "quiet_from",
+    "experiment": "held",
+}
+UNREADABLE = "ignore_unreadable_suppressions"
+
+
+def by_field(error: UsageError, kind: str = "content") -> dict[str, str]:
+    """Return what is wrong by the field it is wrong in; what no field holds stands under ``""``.
+
+    ``kind`` is the kind of message: a placeholder may stand in its text or among the variables of a template.
+    """
+    if UNREADABLE in str(error):
+        return _unreadable(error)
+    found: dict[str, str] = {}
+    for words in error.problems or (str(error),):
+        field = _field(words.removeprefix("nothing was sent: "), kind)
+        said = _in_the_form(words.removeprefix("nothing was sent: "))
+        found[field] = f"{found[field]} {said}" if field in found else said
+    return found
+
+
+def _field(words: str, kind: str) -> str:
+    if "placeholder {" in words or words.startswith("a single '"):
+        return "variables" if kind == "template" and words.startswith("no column") else "words"
+    argument = words.partition(" ")[0].partition("=")[0]
+    return FIELD_OF.get(argument, argument if argument in FIELDS else "")
+
+
+def _in_the_form(words: str) -> str:
+    """Return a complaint in the words of the form, where the ones for code would not help."""
+    filled = re.match(r"fill=\{('.*?'): \.\.\.\} fills no placeholder", words)
+    if filled:
+        return f"The text has no {{{filled[1][1:-1]}}} to fill in."
+    country = re.match(r"default_region=('.*?') is not a country", words)
+    if country:
+        return f"{country[1]} is not a country. Enter its two letters, such as DE or US."
+    if words.startswith("budget= needs an estimate"):
+        countries = words.partition(" for every recipient")[2].partition(" for ")[2].partition(". ")[0]
+        return f"A limit of the cost needs a rate for every country, and {countries} has none. Add it to the rates."
+    if words.startswith("signature= is not put in front of"):
+        return "A whole text is sent as it stands. Choose “Text, signed” as the message, or leave the signature blank."
+    return sentence(plain(words.partition(", or pass sms.Message(")[0]))
+
+
+def _unreadable(error: UsageError) -> dict[str, str]:
+    field = "exclude" if "of exclude= cannot" in str(error) else "suppress"
+    said = plain(str(error)).split(" Correct them, or")[0]
+    return {field: f"{sentence(said)} Correct them, or tick that only the others are left out."}

@@ -25,17 +25,11 @@ from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
 from ..stages import CHANGED, Notice, Sign, complaints, refused
-from .choices import Choices, Guards
-from .compared import SECOND
-from .sending import ENDS, Sending
-from .state import Running
-from .writing import Draft, Writing
+from .choices import SECOND, Choices, Guards
+from .moves import ENDS, OneCampaign
+from .state import Draft, Running
 
 _MICRO = Decimal("0.000001")
-
-
-class OneCampaign(Writing, Sending):
-    """The moves of one campaign."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +44,6 @@ class Comparison:
     foreseen: tuple[str, ...]
 
     def record(self) -> None:
-        """Draw the people and record their arms; who has one keeps it."""
         self.test.assign(self.frame, **self.drawn)
 
     def results(self) -> pd.DataFrame:
@@ -59,8 +52,11 @@ class Comparison:
         return pd.concat([table.assign(arm=arm) for arm, table in tables])
 
 
-class Comparing(OneCampaign):
-    """A campaign, or several texts compared; what the form asks of a campaign it then hears of all of them."""
+class CampaignSteps(OneCampaign):
+    """The campaign form without a widget: a campaign, or several texts compared and asked together.
+
+    `CampaignState` says what it knows.
+    """
 
     comparison: Comparison | None = None
     _halted = False
@@ -72,26 +68,21 @@ class Comparing(OneCampaign):
 
     @property
     def tried(self) -> int:
-        """Rows that were posted, of all texts."""
         return sum(arm.tried for arm in self.arms) if self.comparison else super().tried
 
     @property
     def waiting(self) -> int:
-        """Rows that are to be texted, of all texts."""
         return sum(arm.waiting for arm in self.arms) if self.comparison else super().waiting
 
     @property
     def to_go(self) -> int:
-        """Rows that the next send would post, of all texts."""
         return sum(arm.to_go for arm in self.arms) if self.comparison else super().to_go
 
     @property
     def reworded(self) -> int:
-        """Rows not yet sent that are recorded with another text, of all texts."""
         return sum(arm.reworded for arm in self.arms) if self.comparison else super().reworded
 
     def going(self, first: int = 0) -> int:
-        """Rows that the next send posts if so many of each text go first."""
         return sum(arm.going(first) for arm in self.arms) if self.comparison else super().going(first)
 
     def limits(self, guards: Guards) -> str:
@@ -162,7 +153,6 @@ class Comparing(OneCampaign):
         return met
 
     def _asked_for(self, choices: Choices) -> pd.DataFrame:
-        """Return the columns that a draw looks at."""
         names = dict.fromkeys([choices.to, choices.compared.unit, *([choices.region] if choices.region else [])])
         return self.frame[[*names]]
 
@@ -175,7 +165,6 @@ class Comparing(OneCampaign):
     # -- what all texts come to
 
     def _gather(self) -> None:
-        """Sum up what is known of each text."""
         assert self.comparison is not None
         assert self.plan is not None
         arms = self.arms
@@ -200,7 +189,6 @@ class Comparing(OneCampaign):
             self.results = self.comparison.results()
 
     def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
-        """Return the campaigns of all texts."""
         if self.comparison is None:
             return super().doubtful()
         return [found for arm in self.arms for found in arm.doubtful()]
@@ -222,11 +210,9 @@ class Comparing(OneCampaign):
         return all(done)
 
     def test_label(self) -> str:
-        """Say on the button what a test sends."""
         return "Send me the first message of each text" if len(self.arms) > 1 else super().test_label()
 
     def stop(self) -> None:
-        """Begin no further request, of any text."""
         self._halted = self.stage == "sending"
         for arm in self.arms:
             arm.stop()
@@ -313,7 +299,6 @@ class Comparing(OneCampaign):
         return [Guards({**guards.fields, "budget": f"{currency} {part:f}"}) for part in parts]
 
     def _heard_of_arms(self) -> None:
-        """Put the progress of all texts together."""
         if self.stage != "sending":
             return
         told = [arm.running.progress if arm.running else _at_rest(arm) for arm in self.arms]
@@ -346,12 +331,10 @@ class Comparing(OneCampaign):
 
 
 def _of_arm(choices: Choices, name: str, words: str) -> Choices:
-    """Return the choices of the campaign of one text."""
     return dataclasses.replace(choices, campaign=f"{choices.campaign}/{name}", words=words)
 
 
 def _at_rest(arm: OneCampaign) -> Progress:
-    """Return the progress of a text that is not being sent."""
     return Progress(
         done=arm.tried,
         total=arm.tried + arm.waiting,

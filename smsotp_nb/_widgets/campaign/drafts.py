@@ -42,15 +42,7 @@ class Kept:
 
 
 class Drafts:
-    """The drafts beside a ledger. A form keeps one, in a file of its own.
-
-    Example:
-        >>> import tempfile
-        >>> ledger = Path(tempfile.mkdtemp()) / "ledger.sqlite"
-        >>> Drafts(ledger).keep({"campaign": "spring"})
-        >>> Drafts(ledger).latest().values
-        {'campaign': 'spring'}
-    """
+    """The drafts beside a ledger. A form keeps one, in a file of its own."""
 
     def __init__(self, ledger: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         # Several users may use a ledger that belongs to another one; beside one of our own everything is ours.
@@ -84,7 +76,6 @@ class Drafts:
             older.file.unlink(missing_ok=True)
 
     def latest(self) -> Kept | None:
-        """Return the draft that was kept last, or None."""
         found = self._all()
         return found[0] if found else None
 
@@ -93,7 +84,6 @@ class Drafts:
         self._file, self._kept = draft.file, dict(draft.values)
 
     def discard(self, draft: Kept | None = None) -> None:
-        """Delete a draft, or that of this form."""
         file = draft.file if draft else self._file
         file.unlink(missing_ok=True)
         if file == self._file:

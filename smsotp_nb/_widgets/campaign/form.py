@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ... import rates as rate_tables
-from ..._calling.arguments import not_frame, refuse
-from ..._calling.words import in_our_words
+from ..._calling import in_our_words, not_frame, refuse
 from ..._cards import Card, Note
 from ..._frames import AnyFrame, as_pandas
 from ..._ledger import LedgerOrPath
@@ -20,24 +19,18 @@ from ..._planning import Plan
 from ..._planning.suppression import usable
 from ..._policy import Policy
 from ...errors import UsageError
-from .. import saved, skin
-from ..columns import names_of
-from ..latest import Latest
-from ..stages import Notice, Sign
-from ..uploads import Uploaded
+from .. import skin
+from ..lists import Uploaded, names_of
+from ..stages import Latest, Notice, Sign
 from . import cards
 from .choices import Choices, Guards
-from .compare_pane import ComparePane, comparison_card
+from .comparing import CampaignSteps
 from .drafts import Drafts
-from .fields import Fields
+from .moves import IN_THE_FORM
 from .read_pane import ReadPane
-from .result_pane import ResultPane
-from .send_pane import SendPane
-from .sending import IN_THE_FORM
-from .state import TYPE_ABOVE, in_both
-from .steps import CampaignSteps
-from .write_pane import WritePane
-from .writing import Draft
+from .send_pane import ResultPane, SendPane
+from .state import TYPE_ABOVE, Draft, in_both
+from .write_pane import ComparePane, Fields, WritePane
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -118,6 +111,7 @@ class CampaignForm(skin.Shown):
         self._uploaded: Uploaded | None = None
         self._checked: Choices | None = None  # what the plan was made of
         self._settle = skin.SETTLE
+        self.work = self.steps.work
         self._drawing = threading.RLock()
         self.fields = Fields(given, variant=variant, policy=policy, typed=self._typed)
         self.compare = ComparePane(self._typed)
@@ -146,11 +140,9 @@ class CampaignForm(skin.Shown):
         return self.steps.results
 
     def choices(self) -> Choices:
-        """Return what the fields say now."""
         return dataclasses.replace(self.fields.choices(), compared=self.compare.choices())
 
     def guards(self) -> Guards:
-        """Return what the guards say now."""
         return self.sending.guards()
 
     def __repr__(self) -> str:
@@ -172,12 +164,12 @@ class CampaignForm(skin.Shown):
     def _saved_campaign(self) -> Card:
         stage, notice = self.steps.stage, self.steps.notice
         if stage == "write" and not self.steps.unfinished:
-            return Card("Campaign form", "", closing=saved.TO_USE)
+            return Card("Campaign form", "", closing=skin.TO_USE)
         if stage == "done" and self.results is not None:
             said = Notice(f"{notice.text} {self.steps.listed()}", notice.sign)
-            compared = [comparison_card(self.steps.comparison)] if self.steps.comparison else []
+            compared = [cards.comparison_card(self.steps.comparison)] if self.steps.comparison else []
             return cards.below(cards.saved_card(self.results, self.steps.counts, said), *compared)
-        card = saved.unfinished("Campaign form", self._step())
+        card = skin.unfinished("Campaign form", self._step())
         card = dataclasses.replace(card, state=f"{card.state} {self.steps.listed()}")
         return dataclasses.replace(card, blocks=(Note("i", notice.text),) if notice.text else ())
 
@@ -188,11 +180,10 @@ class CampaignForm(skin.Shown):
         write.check_button.on_click(lambda _: self._check())
         write.keep_name_button.on_click(lambda _: self._keep_name())
         stale = self.steps.pressed_another
-        sending.test.does(
-            self._test, work=lambda job: self._work(job, then=lambda: self.sending.test_number), stale=stale
-        )
-        sending.send.does(self._send, work=lambda job: self._work(job), stale=stale, draw=self._render)
-        sending.sure.does(self._withdraw, work=lambda job: self._work(job), stale=stale)
+        test = self._moves(self._test, then=lambda: sending.test_number)
+        sending.test.does(test, work=self.work, stale=stale)
+        sending.send.does(self._moves(self._send), work=self.work, stale=stale, draw=self._render)
+        sending.sure.does(self._moves(self._withdraw), work=self.work, stale=stale)
         sending.back_button.on_click(lambda _: self._back())
         sending.withdraw_button.on_click(lambda _: self._ask_to_withdraw())
         sending.keep_button.on_click(lambda _: self._keep_rest())
@@ -229,7 +220,7 @@ class CampaignForm(skin.Shown):
         self.write.show_columns()
 
     def _check(self) -> None:
-        def check() -> None:
+        def check(_: object) -> None:
             choices, both = skin.settled(lambda: (self.choices(), self._both()), wait=self._settle)
             if self.steps.check(choices, both=both):
                 self._checked = choices
@@ -237,7 +228,7 @@ class CampaignForm(skin.Shown):
                 self._offered = None
                 self.write.offer("")
 
-        self._work(check)
+        self.work.begin("check", lambda: self._moves(check)(None))
 
     def _both(self) -> int:
         return in_both(self.steps.met) if self.write.both.value else 0
@@ -292,7 +283,7 @@ class CampaignForm(skin.Shown):
     def _opt_out(self) -> None:
         fields = self.outcome
 
-        def record() -> None:
+        def record(_: object) -> None:
             number, source = skin.settled(
                 lambda: (fields.stop_number.value, fields.stop_source.value), wait=self._settle
             )
@@ -300,22 +291,29 @@ class CampaignForm(skin.Shown):
                 self._opted_out, fields.stop_number.value = source.strip(), ""
                 self._render()
 
-        self._work(record)
+        self.work.begin("opt-out", lambda: self._moves(record)(None))
 
     def _settled(self, words: str, sign: Sign) -> None:
         self.steps.settled(words, sign)
         self._head.focus()
 
-    def _work(self, move: Callable[[], None], then: Callable[[], ipywidgets.DOMWidget] | None = None) -> None:
-        self._sure = False
-        self._gesture = mine = self._gesture + 1
+    def _moves(
+        self, move: Callable[[Any], None], then: Callable[[], ipywidgets.DOMWidget] | None = None
+    ) -> Callable[[Any], Callable[[], None]]:
+        """Return a job that makes a move, and then puts the focus where reading goes on."""
 
-        def work() -> None:
-            move()
-            if mine == self._gesture:  # who has gone on meanwhile keeps the focus
-                (then or self._next_to_read)().focus()
+        def job(pressed: Any) -> Callable[[], None]:
+            self._sure = False
+            self._gesture = mine = self._gesture + 1
+            move(pressed)
 
-        threading.Thread(target=work, name="smsotp-form", daemon=True).start()
+            def focus() -> None:
+                if mine == self._gesture:  # who has gone on meanwhile keeps the focus
+                    (then or self._next_to_read)().focus()
+
+            return focus
+
+        return job
 
     def _next_to_read(self) -> ipywidgets.DOMWidget:
         """Return what takes the focus after a move: the top of the new screen, or what a refusal asks for."""
@@ -398,7 +396,7 @@ class CampaignForm(skin.Shown):
             self.reading.draw(stage, steps.comparison.test.name if steps.comparison else "")
             said = Notice() if steps.met else steps.refusal  # that stands where it is answered
             self._notice.value = skin.notice(said.text, said.sign)
-            self._lines.value = cards.lines_html(self._code())
+            self._lines.value = skin.lines(self._code())
             self._save_card()
 
     def _code(self) -> str:

@@ -10,12 +10,9 @@ import pandas as pd
 
 from ..._ledger import Ledger
 from .. import skin
-from ..columns import names_of, with_none
-from ..field_faults import FieldFaults
-from ..uploads import Upload, Uploaded
-from .fields import offer
-from .orders import OrderColumns
-from .reading import ReadingSteps
+from ..controls import FieldFaults, offer
+from ..lists import Upload, Uploaded, names_of, with_none
+from .reading import OrderColumns, ReadingSteps
 
 KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm,.parquet,.pq"
 EARLY = (
@@ -26,23 +23,13 @@ EARLY = (
 
 
 class ReadPane:
-    """Which comparison, the orders and their columns, and the card of the reading.
-
-    Args:
-        ledger: in which the comparisons are recorded.
-        service: whose campaigns count.
-        orders: those that were given in code.
-        changed: called when there is a new reading.
-
-    Attributes:
-        widget: hidden while no comparison is recorded.
-        steps: the state behind it.
-    """
+    """Which comparison, the orders and their columns, and the card of the reading; hidden while none is recorded."""
 
     def __init__(
         self, ledger: Ledger, *, service: str, orders: pd.DataFrame | None, changed: Callable[[], None]
     ) -> None:
         self.steps = ReadingSteps(ledger, service=service, orders=orders, changed=self._render)
+        self.work = self.steps.work
         self.faults = FieldFaults()
         self._changed, self._drawing = changed, threading.RLock()
         self._stage = ""
@@ -66,7 +53,6 @@ class ReadPane:
         skin.show(self.widget, stage in ("write", "planned", "done") and bool(self.comparison.value))
 
     def chosen(self) -> OrderColumns:
-        """Return what the fields say now."""
         return OrderColumns(self.on.value, self.at.value, self.amount.value, self.zone.value, self.currency.value)
 
     # -- parts
@@ -124,12 +110,12 @@ class ReadPane:
         return ""
 
     def _read(self) -> None:
-        def read() -> None:
+        def read() -> Callable[[], None]:
             name, chosen, early = skin.settled(lambda: (self.comparison.value, self.chosen(), self.early.value))
             self.steps.read(name, chosen, early)
-            (self.faults.first() or self.button).focus()  # the button was dead meanwhile, and had the focus
+            return (self.faults.first() or self.button).focus  # the button was dead meanwhile, and had the focus
 
-        threading.Thread(target=read, name="smsotp-form", daemon=True).start()
+        self.work.begin(self.button, read)
 
     # -- drawing
 

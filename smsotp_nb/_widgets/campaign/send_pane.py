@@ -1,4 +1,4 @@
-"""The step of the campaign form that sends: who goes first, the guards, a test message, and the buttons."""
+"""The later steps of the campaign form: guards, a test message and the buttons that send; the outcome and its rows."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from collections.abc import Callable, Mapping
 
 import ipywidgets
 
-from ..._cards import counted
 from ..._guards import GUARDS
 from .. import skin
-from ..field_faults import FieldFaults
-from ..pinned import Pinned
+from ..controls import FieldFaults, Pinned, Withdrawal, fill_in
+from ..doubts import Doubts
+from ..results_table import ResultsTable
+from ..stages import Sign
+from . import cards
+from .cards import groups, refusals_html
 from .choices import SPEED, Guards
-from .steps import CampaignSteps
+from .comparing import CampaignSteps
 
 
 class SendPane:
-    """Fields and buttons; the first recipients stand in sight, the other guards are folded away.
-
-    Args:
-        changed: called when a guard changes.
-    """
+    """Fields and buttons; the first recipients stand in sight, the other guards are folded away."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self.faults = FieldFaults()
@@ -30,18 +29,17 @@ class SendPane:
         self.reason = skin.text("Why the text changes, for the record", placeholder="typo")
         self.test_number = skin.text("Your own number", placeholder="+1 202 555 0123")
         self.test, self.send = Pinned("Send me the first message as a test"), Pinned("Send")
-        self.sure = Pinned("Yes, withdraw")
+        self._withdrawal = Withdrawal()
+        self.sure, self.keep_button = self._withdrawal.sure, self._withdrawal.keep_button
         self.test_button, self.send_button, self.sure_button = self.test.button, self.send.button, self.sure.button
         self.back_button = skin.button("Back to the text")
         self.withdraw_button = skin.button("Withdraw")
-        self.keep_button = skin.button("No, keep them")
         self.stop_button = skin.button("Stop sending")
         for field in (*self.guard_fields.values(), self.reason):
             field.observe(lambda _: changed(), "value")
         self.widget = self._lay_out()
 
     def guards(self) -> Guards:
-        """Return what the guards say now."""
         entered = {name: field.value for name, field in self.guard_fields.items()}
         return Guards({name: value.strip() if isinstance(value, str) else value for name, value in entered.items()})
 
@@ -52,10 +50,7 @@ class SendPane:
         return {name: value for name, value in now.items() if value and value != first.get(name)}
 
     def fill_in(self, draft: Mapping[str, str | int]) -> None:
-        """Fill in a draft."""
-        for name, field in self.guard_fields.items():
-            if name in draft and isinstance(draft[name], type(field.value)):
-                field.value = draft[name]
+        fill_in(self.guard_fields, draft)
 
     def forget(self) -> None:
         """Forget what was typed for a list that is no longer in use."""
@@ -90,16 +85,10 @@ class SendPane:
         self.back_button.description = steps.back_label()
         skin.show(self.withdraw_button, not sending and not sure and bool(steps.unfinished))
         self.withdraw_button.description = f"Withdraw the other {steps.waiting:,}"
-        skin.show(self._sure, sure)
-        rows = counted(steps.waiting, "row")
-        self._warning.value = skin.line(f"{rows} will be taken out for good: this campaign never texts them.", "warn")
-        self.sure.offer(f"Yes, withdraw {steps.waiting:,}", steps.plan if sure else None)
+        self._withdrawal.draw(steps.waiting, steps.plan if sure else None)
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._where, self._tested, self._limits = skin.block(""), skin.block(""), skin.block("")
-        self._warning = skin.block("")
-        answers = skin.box(self.sure.widget, self.keep_button, classes=("smsotp-pair",))
-        self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
         self._first = self.faults.around("canary", self.guard_fields["canary"])
         self._guards = skin.box(
             *skin.folded("Limits: cost, speed, quiet hours, failures", "Hide the limits", *self._guard_rows()),
@@ -124,7 +113,7 @@ class SendPane:
             self.faults.around("typed", self.typed),
             skin.box(self.send.widget, self.stop_button, self._limits, classes=("smsotp-field",)),
             skin.box(self.back_button, self.withdraw_button, classes=("smsotp-act",)),
-            self._sure,
+            self._withdrawal.widget,
             classes=("smsotp-main",),
         )
 
@@ -136,3 +125,68 @@ class SendPane:
         pairs = [single[i : i + 2] for i in range(0, len(single), 2)]
         rows = (*pairs, *(many for many in around if len(many) > 1))
         return [skin.box(*row, classes=("smsotp-pair",)) for row in rows]
+
+
+class ResultPane:
+    """The outcome, the card, the rows that are not sent, doubt, and opt-outs."""
+
+    def __init__(self, settled: Callable[[str, Sign], None]) -> None:
+        """``settled`` is told in words what was decided about rows in doubt."""
+        self.faults = FieldFaults()
+        self.stop_number = skin.text("Number of the person", placeholder="+1 202 555 0123")
+        self.stop_source = skin.text("How it came", placeholder="phone call")
+        self.opt_out_button = skin.button("Record the opt-out")
+        self.doubts, self.table = Doubts(settled=settled), ResultsTable()
+        self._drawn: object = None
+        self.widget = self._lay_out()
+
+    def draw(self, steps: CampaignSteps) -> None:
+        sending = steps.stage == "sending"
+        self.outcome.value = skin.notice(steps.notice.text, steps.notice.sign)
+        self._draw_card(steps)
+        for part in (self.outcome, self.card, self.refused, self._people):
+            skin.show(part, not sending)
+        skin.show(self.progress, sending)
+        self.progress.value = cards.progress_html(steps.running) if sending else ""
+        self.faults.show(steps.faults)
+        skin.show(self._found, not sending)
+
+    def _draw_card(self, steps: CampaignSteps) -> None:
+        """Make the card when there is a new one to show, not with every key: it looks at the whole list."""
+        done = steps.stage == "done"
+        shown = steps.results if done else steps.plan
+        if shown is None or shown is self._drawn or steps.plan is None or steps.stage == "sending":
+            return
+        self._drawn = shown
+        numbers = steps.numbers()
+        compared = cards.comparison_card(steps.comparison).html() if steps.comparison else ""
+        if done:
+            self.card.value = compared + cards.results_html(steps.results, steps.counts, compared=bool(compared))
+            rows, title = steps.results, "Not sent"
+        else:
+            self.card.value = compared or cards.plan_html(steps.plan)
+            rows, title = steps.plan.rows, "Rows that are left out"
+        self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), title)
+        skin.show(self._rows, done)
+        self.table.show(steps.results if done else None, steps.plan.campaign)
+        self.doubts.show_all(steps.doubtful())
+
+    def _lay_out(self) -> ipywidgets.VBox:
+        self.outcome, self.card, self.progress = skin.block(""), skin.block(""), skin.block("")
+        self.refused = skin.block("")
+        rows = skin.folded("All rows: filter, sort, download", "Hide the rows", self.table.widget)
+        self._rows = skin.box(*rows, classes=("smsotp-main",))
+        self._found = skin.box(self.doubts.widget, self._rows, classes=("smsotp-main",))
+        around = self.faults.around
+        number, source = around("stop_number", self.stop_number), around("stop_source", self.stop_source)
+        self._people = skin.box(
+            *skin.folded(
+                "Opt-outs: somebody does not want to be texted",
+                "Hide the opt-outs",
+                skin.box(number, source, classes=("smsotp-pair",)),
+                self.opt_out_button,
+            ),
+            classes=("smsotp-main",),
+        )
+        parts = (self.outcome, self.card, self.progress, self._found, self.refused, self._people)
+        return skin.box(*parts, classes=("smsotp-main",))

@@ -1,4 +1,4 @@
-"""What the campaign form knows: the list, the plan, and what the ledger says of the two.
+"""What the campaign form knows and says: the list, the plan, what the ledger says of the two, words on buttons.
 
 The ledger is the only memory: what a screen says of a campaign is read there, so it is right after a kernel's restart.
 """
@@ -16,25 +16,59 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ... import _planning as planning
-from ..._calling.arguments import not_whole, refuse
+from ..._calling import not_whole, refuse
 from ..._cards import counted
 from ..._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, state_line
 from ..._ledger.places import not_a_ledger
 from ..._planning import Plan
 from ..._policy import Policy, not_policy
 from ..._sandbox.facade import client_of
+from ...errors import SmsOtpError, UsageError
 from ...results import Progress
-from ..columns import names_of
-from ..stages import PRESSED_ANOTHER, Notice, Sign, Stages
+from ..lists import names_of
+from ..stages import PRESSED_ANOTHER, Notice, Sign, Stages, sentence
+from .choices import Guards, by_field
 
 if TYPE_CHECKING:
     from ..._client import Client
     from ..._sandbox import Sandbox
 
 TYPE_ABOVE = 1000
-BUSY = ("planning", "testing", "sending")
 IN_CODE = "given in code"
 TRIED = ("accepted", "rejected", "in_doubt")
+STEPS = ("Write", "Check", "Send", "Results")
+
+
+# Where the words of `problems` name what only code has.
+NEXT = {
+    "CANARY": "look at the results, then send to the others or change their text",
+    "EXCLUDED": "nothing, or leave out one campaign less",
+    "SAME_TEXT": "change the text, or send again at the time said here",
+    "VALUE_MISSING": "fill the column in the list, or enter under “If a value is missing” what to write instead",
+    "REJECTED": "ask the service why; the result table has its words for each row",
+    "ACCOUNT": "check address and key with the account's owner, then send again",
+    "THROTTLED": "send again later, or with fewer messages a second",
+    "OPTED_OUT": "nothing: this person said no",
+    "HELD_OUT": "nothing: they are compared with those who are texted",
+    "OTHER_ARM": "nothing: they get the text of their own arm",
+    "CAPPED": "send again at the time said here",
+    "DUPLICATE_OF": "nothing: the other row is texted",
+}
+MEANS = {
+    "EXCLUDED": "texted by an earlier campaign that you left out",
+    "DUPLICATE_OF": "the same number as another row that is planned",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A plan made while typing, of all rows or the first ones, or what keeps it from being one."""
+
+    plan: Plan | None = None
+    whole: bool = True
+    problems: tuple[str, ...] = ()
+    other: Plan | None = None  # of the second text, where two are compared
+    foreseen: tuple[str, ...] = ()  # what the comparison can show
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +92,8 @@ class CampaignState(Stages):
     ``notice`` says how things stand, ``refusal`` why the last click did nothing, ``faults`` which field is why.
     """
 
+    busy = ("planning", "testing", "sending")
+
     def __init__(
         self,
         frame: pd.DataFrame | None = None,
@@ -77,6 +113,7 @@ class CampaignState(Stages):
         self.faults: Mapping[str, str] = {}
         self.frame = pd.DataFrame() if frame is None else frame
         self._called = IN_CODE  # the file of the list, and its sheet
+        self._kind = "content"  # of the message that was checked last
         self.client = client_of(client, what="a form")
         if not isinstance(ledger, Ledger | str | Path | None):
             raise not_a_ledger(ledger)
@@ -158,13 +195,60 @@ class CampaignState(Stages):
         """Rows not yet sent that are recorded with another text than the plan has."""
         return self.plan.prospect.changed if self.plan and self.plan.prospect else 0
 
+    def path(self, guards: Guards) -> tuple[tuple[str, ...], int]:
+        """Return the steps of this campaign, and the number of the one in force, from 1.
+
+        Where some go first, sending them, looking, and sending the others are steps of their own.
+        """
+        first = self.alone or (self.going(guards.first) if self.going(guards.first) < self.to_go else 0)
+        if not first:
+            return STEPS, {"write": 1, "sending": 3, "done": 4}.get(self.stage, 2)
+        names = ("Write", "Check", f"The first {first:,}", "Look", "The others", "Results")
+        sending, done = 3 if guards.first else 5, 4 if self.to_go else 6
+        return names, {"write": 1, "sending": sending, "done": done}.get(self.stage, 2)
+
+    def going(self, first: int = 0) -> int:
+        """Rows that the next send posts if so many go first; 0 is all."""
+        return min(first, self.to_go) if first else self.to_go
+
+    def send_label(self, guards: Guards | None = None) -> str:
+        """Say on the button what it does: how many messages, which of them, at what estimated and highest cost."""
+        if self.plan is None:
+            return "Send"
+        guards = guards or Guards()
+        going = self.going(guards.first)
+        some = going < self.to_go
+        which = ("the next " if some else "the other ") if self.tried else "the first " if some else ""
+        what = f"Send {which}{counted(going, 'message')}"
+        what = f"Change the text and s{what[1:]}" if self.reworded else what
+        what += " to real people" if self.live else ""
+        what += f", about {self._cost}" if self._cost and not some else ""
+        return what + (f", at most {guards.budget}" if guards.budget else "")
+
+    def limits(self, guards: Guards) -> str:
+        said = [guards.quiet, guards.pace, guards.failures]
+        return sentence("; ".join(words for words in said if words))
+
+    def back_label(self) -> str:
+        if not self.unfinished:
+            return "Back to the text"
+        return f"Change the text for the other {self.to_go or self.waiting:,}"
+
+    def to_type(self, first: int = 0) -> str:
+        """Return the number to be typed before sending: that of the messages, when they are many or real; or ``""``."""
+        going = self.going(first)
+        return str(going) if self.live or going > self._type_above else ""
+
+    def test_label(self) -> str:
+        return "Send me the first message as a test"
+
     def numbers(self) -> pd.Series | None:
         """Return the numbers as the list has them, in its order."""
         return self.frame.get(self._to)
 
     def pressed_another(self) -> None:
         """Say that the button said something else when it was pressed; nothing was done."""
-        if self.stage not in BUSY:
+        if self.stage not in self.busy:
             self._refuse(self.stage, f"Nothing was done. {PRESSED_ANOTHER}", "warn")
 
     def forget_refusal(self) -> None:
@@ -181,17 +265,25 @@ class CampaignState(Stages):
         return self.ledger.unfinished(self.plan, service=self.client.service)
 
     def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
-        if stage in BUSY:
+        if stage in self.busy:
             self._before = self.notice
         self.refusal, self.faults, self.met = Notice(), {}, []
         super()._show(stage, words, sign)
 
     def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
         """Leave how things stand, and say why the click did nothing."""
-        if self.stage in BUSY:
+        if self.stage in self.busy:
             self.notice = self._before
         self.stage, self.refusal, self.faults = stage, Notice(words, sign), faults or {}
         self._changed()
+
+    def _refuse_for(self, error: SmsOtpError, stage: str, outcome: str) -> None:
+        """Refuse for an error, at the fields that it is about."""
+        if isinstance(error, UsageError):
+            faults = by_field(error, self._kind)
+            self._refuse(stage, f"{outcome} {' '.join(faults.values())}", "warn", faults)
+        else:
+            super()._refuse_for(error, stage, outcome)
 
     def _look(self) -> pd.DataFrame | None:
         """Read in the ledger how the plan stands to it; return what is recorded of the campaign."""
@@ -206,16 +298,13 @@ class CampaignState(Stages):
         )
         frame = campaign.frame if campaign else None
         # Read once a stage: a million rows are not looked up at every redraw.
-        self._going = planning.overview.rows_to_go(self.plan, frame, self.plan.prospect)
+        self._going = planning.overview.rows_to_go(self.plan.rows, frame, self.plan.prospect)
         self._cost = planning.overview.about(self._going)
         self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
         return frame
 
     def _look_again(self) -> None:
-        if self.stage == "done":
-            self._read_results()
-        else:
-            self._look()
+        (self._read_results if self.stage == "done" else self._look)()
 
     def _read_results(self) -> None:
         frame = self._look()
@@ -223,17 +312,15 @@ class CampaignState(Stages):
             self.results = frame.set_axis(self.plan.rows.index) if len(frame) == len(self.plan.rows) else frame
 
     def recorded(self) -> Campaign | None:
-        """Return the campaign as the ledger has it, or None."""
         if self.plan is None or not self.ledger.knows(self.plan.campaign, service=self.client.service):
             return None
         return self.ledger.campaign(self.plan.campaign, service=self.client.service)
 
     def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
-        """Return the campaigns whose rows in doubt are shown, each with the labels of its rows in the list."""
         campaign = self.recorded()
         return [] if campaign is None or self.plan is None else [(campaign, self.plan.rows.index)]
 
-    def _standing(self) -> tuple[str, Any]:
+    def _standing(self) -> tuple[str, Sign]:
         if not self.counts:
             return "Nothing has been sent.", ""
         said = f"This campaign is already recorded: {state_line(self.counts)}."
@@ -244,5 +331,4 @@ class CampaignState(Stages):
 
 
 def in_both(met: list[Unfinished]) -> int:
-    """Return how many people would be texted twice, counted in each campaign that they are in."""
     return sum(one.both for one in met)

@@ -1,33 +1,235 @@
-"""The first step of the campaign form: the list, the fields, the preview beside them, and what stops the plan."""
+"""The first step of the campaign form: the list, the fields, those of a comparison, and the preview beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import ipywidgets
+import pandas as pd
 
+from ... import phones
 from ..._cards import counted
+from ..._policy import Policy
+from ..._wire import Variant
+from ...errors import UsageError
 from .. import skin
-from ..uploads import KINDS, Upload, Uploaded
+from ..controls import FieldFaults, fill_in, offer
+from ..lists import LISTS, Upload, Uploaded, names_of, with_none
 from . import cards
-from .compare_pane import ComparePane
-from .fields import Fields
-from .state import in_both
-from .steps import CampaignSteps
-from .writing import Draft
+from .choices import AMOUNT, BOTH, MOST_HELD, OUTCOME, Choices, Compared
+from .comparing import CampaignSteps
+from .state import Draft, in_both
+
+KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "template"))
+# What a draft keeps; none of these holds a number of the list, a passcode or a key.
+KEPT = (
+    *("campaign", "kind", "phone", "region", "default_region", "signature", "template_id", "variables", "words"),
+    *("fill", "suppress", "rates", "keep"),
+)
+
+
+class Fields:
+    """The fields by their names, as attributes, and `faults`, the lines below them.
+
+    ``given`` is what was given in code for the suppression list and the rates; it is not shown.
+    """
+
+    def __init__(
+        self, given: Mapping[str, Any], *, variant: Variant, policy: Policy | None, typed: Callable[[], None]
+    ) -> None:
+        self._given, self._variant, self._policy = given, variant, policy
+        self.names: list[str] = []
+        self.faults = FieldFaults()
+        self.campaign = skin.text("Campaign name", placeholder="autumn-sale")
+        self.kind = ipywidgets.Dropdown(description="Message", options=KINDS, value="content")
+        self.phone = skin.choice("Phone column", with_none([], "choose"), None)
+        self.region = skin.choice("Country column", with_none([], "none"), None)
+        self.default_region = skin.text("Default country", placeholder="DE")
+        self.signature = skin.text("Signature", placeholder="Acme")
+        self.template_id = skin.text("Template ID", placeholder="welcome-1")
+        self.variables = skin.text("Template variables, from columns", placeholder="name, city")
+        self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name}, 20% off until Sunday.")
+        self.fill = skin.text("If a value is missing", placeholder="name=there")
+        self.suppress = skin.text("Suppression list", **self._path_field("suppress", "suppression.csv"))
+        self.readable_only = skin.check("Leave out only those that can be read; the others are texted")
+        self.exclude = ipywidgets.SelectMultiple(description="Leave out whom these campaigns texted", rows=4)
+        self.rates = skin.text("Rates", **self._path_field("rates", "rates.csv"))
+        self.keep = skin.text("Columns to keep", placeholder="segment, city")
+        for name in (*KEPT, "exclude", "readable_only"):
+            getattr(self, name).observe(lambda _: typed(), "value")
+
+    def box(self, name: str) -> ipywidgets.VBox:
+        """Return a field with the line below it; to be called once for each."""
+        return self.faults.around(name, getattr(self, name))
+
+    def choices(self) -> Choices:
+        fill, unread = pairs(self.fill.value)
+        return Choices(
+            campaign=self.campaign.value.strip(),
+            to=self.phone.value,
+            region=self.region.value,
+            default_region=self.default_region.value.strip().upper(),
+            kind=self.kind.value,
+            words=self.words.value,
+            template_id=self.template_id.value.strip(),
+            variables=_listed(self.variables.value),
+            signature=self.signature.value.strip(),
+            fill=fill,
+            suppress=self._file("suppress", self.suppress.value),
+            readable_only=self.readable_only.value,
+            exclude=tuple(self.exclude.value),
+            rates=self._file("rates", self.rates.value),
+            keep=_listed(self.keep.value),
+            variant=self._variant,
+            policy=self._policy,
+            unread={"fill": unread} if unread else {},
+        )
+
+    def offer(self, frame: pd.DataFrame | None) -> None:
+        """Offer the columns of a list, or none, and choose those of the numbers and countries where they are found."""
+        if frame is None:
+            self.names = []
+            offer(self.phone, with_none([], "choose"), None)
+            offer(self.region, with_none([], "none"), None)
+            return
+        names, found = names_of(frame), self._found(frame)
+        self.names = [label for label, _ in names]
+        countries = [(label, name) for label, name in names if isinstance(name, str)]  # as plan takes them
+        offer(self.phone, names if found.phone is not None else with_none(names, "choose"), found.phone)
+        offer(self.region, with_none(countries, "none"), found.region)
+
+    def _found(self, frame: pd.DataFrame) -> phones.Found:
+        with contextlib.suppress(UsageError):  # a default country that is not typed to its end
+            return phones.find_columns(frame, default_region=self.default_region.value.strip().upper() or None)
+        return phones.find_columns(frame)
+
+    def offer_campaigns(self, names: Sequence[str]) -> None:
+        self.exclude.options = tuple(names)
+        skin.show(self.exclude, bool(names))
+
+    def draft(self) -> dict[str, str]:
+        """Return what a draft keeps: texts and choices, nothing that was given in code; nothing before one begins."""
+        if not (self.campaign.value.strip() or self.words.value.strip() or self.template_id.value.strip()):
+            return {}
+        found = {name: getattr(self, name) for name in KEPT}
+        return {name: field.value for name, field in found.items() if isinstance(field.value, str) and field.value}
+
+    def fill_in(self, draft: Mapping[str, str | int]) -> None:
+        """Fill in a draft; a column that this list does not have stays as it is."""
+        fill_in({name: getattr(self, name) for name in KEPT}, draft)
+
+    def _path_field(self, name: str, example: str) -> dict[str, Any]:
+        given = self._given[name]
+        if given is None or isinstance(given, str):
+            return {"value": given or "", "placeholder": example}
+        return {"value": "", "placeholder": "given in code", "disabled": True}
+
+    def _file(self, name: str, typed: str) -> Any:
+        given = self._given[name]
+        return typed.strip() or None if given is None or isinstance(given, str) else given
+
+
+def pairs(typed: str) -> tuple[dict[str, str], str]:
+    """Return ``name=there, city=your town`` as a dict, and what is wrong with it where a piece is no pair.
+
+    Example:
+        >>> pairs("name=there, city = your town")
+        ({'name': 'there', 'city': 'your town'}, '')
+        >>> pairs("name=there, friend")[1]
+        '“friend” is not a column with a value. Write column=words, such as name=there.'
+    """
+    pieces = [piece.strip() for piece in typed.split(",") if piece.strip()]
+    wrong = [piece for piece in pieces if not all(part.strip() for part in piece.partition("="))]
+    if wrong:
+        words = f"“{wrong[0]}” is not a column with a value. Write column=words, such as name=there."
+        return {}, words
+    split = (piece.partition("=") for piece in pieces)
+    return {name.strip(): value.strip() for name, _, value in split}, ""
+
+
+def _listed(typed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in typed.split(",") if name.strip())
+
+
+# What a draft keeps.
+COMPARED = ("other", "held", "unit", "outcome", "days", "base")
+OUTCOMES = (("Whether somebody buys", OUTCOME), ("How much is spent", AMOUNT), ("Both", BOTH))
+
+
+class ComparePane:
+    """A second text, who is held out, and how it is counted; folded away until somebody wants it."""
+
+    def __init__(self, typed: Callable[[], None]) -> None:
+        self.faults = FieldFaults()
+        self.other = ipywidgets.Textarea(description="Second text (blank: none)", placeholder="{name}, 20% off today!")
+        self.held = skin.whole("Held out, in per cent (0: nobody)", most=MOST_HELD)
+        self.unit = skin.choice("Column that tells customers apart", with_none([], "choose"), None)
+        self.outcome = ipywidgets.Dropdown(description="What is counted", options=OUTCOMES, value=OUTCOME)
+        self.days = skin.whole("Days until it is read", least=1, most=365, value=14)
+        self.base = skin.text("Who buys without a message, in per cent", placeholder="2.5")
+        for name in COMPARED:
+            getattr(self, name).observe(lambda _: typed(), "value")
+        around = self.faults.around
+        self._base = around("base", self.base)
+        self.outcome.observe(lambda _: skin.show(self._base, self.outcome.value != AMOUNT), "value")
+        hint = skin.block(skin.line(HINT), "smsotp-hint")
+        self.button, self._fields = skin.folded(
+            "Compare two texts, or hold people out",
+            "Hide the comparison",
+            around("other", self.other),
+            hint,
+            skin.box(around("held", self.held), around("unit", self.unit), classes=("smsotp-pair",)),
+            skin.box(around("outcome", self.outcome), around("days", self.days), classes=("smsotp-pair",)),
+            self._base,
+        )
+        self.widget = skin.box(self.button, self._fields, classes=("smsotp-main",))
+
+    def choices(self) -> Compared:
+        values = {name: getattr(self, name).value for name in COMPARED}
+        return Compared(**values)
+
+    def offer(self, names: list[tuple[str, Any]]) -> None:
+        offer(self.unit, with_none(names, "choose"), None)
+
+    def draft(self) -> dict[str, str | int]:
+        chosen = self.choices()
+        return {name: getattr(self, name).value for name in COMPARED} if chosen.on else {}
+
+    def fill_in(self, draft: Mapping[str, str | int]) -> None:
+        """Fill in a draft; a column that this list does not have stays as it is."""
+        fill_in({name: getattr(self, name) for name in COMPARED}, draft)
+        if self.choices().on:
+            self.unfold()
+
+    def unfold(self) -> None:
+        if self._fields.layout.display == "none":
+            self.button.click()
+
+    def lock(self, yes: bool) -> None:
+        """Let nobody change what was drawn: people keep the text that chance gave them."""
+        self.held.disabled = self.unit.disabled = self.outcome.disabled = self.days.disabled = yes
+
+    def show_faults(self, faults: Mapping[str, str]) -> None:
+        """Show what is wrong at its field, and no fault that nobody sees."""
+        self.faults.show(faults)
+        if {*COMPARED} & {*faults}:
+            self.unfold()
+
+
+HINT = (
+    "People are drawn by chance. Each text goes to an equal share; who is held out is not texted and shows what would "
+    "have happened anyway."
+)
 
 
 class WritePane:
-    """The fields laid out.
-
-    Args:
-        upload: whether the list comes in here.
-        take: what an `Upload` does with it.
-    """
+    """The fields laid out; ``upload``: the list comes in here, and is handed to ``take``."""
 
     def __init__(self, fields: Fields, compare: ComparePane, *, upload: bool, take: Callable[[Uploaded], str]) -> None:
         self.fields, self.compare = fields, compare
-        self._file = Upload("Choose the list: CSV or Excel", KINDS, take)
+        self._file = Upload("Choose the list: CSV or Excel", LISTS, take)
         self.upload, self._read = self._file.button, self._file.said
         self.check_button = skin.button("Check the plan")
         self.keep_name_button = skin.button("Keep the name")
@@ -46,7 +248,6 @@ class WritePane:
         self.offer("")
 
     def show_columns(self) -> None:
-        """Name the columns that a text may use."""
         self._columns.value = cards.columns_html(self.fields.names)
         skin.show(self._columns, bool(self.fields.names))
 
@@ -58,7 +259,6 @@ class WritePane:
             skin.show(button, keep)
 
     def draw(self, steps: CampaignSteps, draft: Draft | None) -> None:
-        """Show the step as it stands."""
         fields, planning = self.fields, steps.stage == "planning"
         template = fields.kind.value == "template"
         skin.show(self._template, template)
@@ -123,8 +323,3 @@ class WritePane:
             classes=("smsotp-main",),
         )
         return skin.box(main, self._preview, classes=("smsotp-body", "smsotp-two"))
-
-    def unfold_for(self, steps: CampaignSteps) -> None:
-        """Fold the rare fields out where one of them is at fault: what nobody sees nobody can correct."""
-        if self._more.layout.display == "none" and {"suppress", "exclude", "rates", "fill", "keep"} & set(steps.faults):
-            self.more_button.click()

@@ -1,1 +1,1 @@
-"""The page of all campaigns."""
+"""The campaigns page: `steps` lists, opens, sends and withdraws, `page` is the form around it."""

@@ -8,25 +8,96 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from ..._calling.words import in_our_words
-from ..._cards import Card, counted, number
-from ..._ledger import LedgerOrPath
+from ..._calling import in_our_words
+from ..._cards import Card, Note, Table, counted, money, number, safe
+from ..._ledger import Entry, LedgerOrPath
 from ..._planning import Plan
-from ..._showing.text import visible
+from ..._services import shown
+from ..._showing import visible
+from ..._wire import amount
+from ...results import Progress
 from .. import skin
-from ..campaign.cards import lines_html
+from ..controls import Leafing, Pinned, Withdrawal
 from ..doubts import Doubts
-from ..latest import Latest
-from ..leafing import Leafing
-from ..pinned import Pinned
 from ..results_table import ResultsTable
-from ..stages import Sign
-from . import cards
+from ..stages import Latest, Sign
 from .steps import OPENED, PAGE, Answer, CampaignsSteps, Opened, Question
 
 if TYPE_CHECKING:
     from ..._client import Client
     from ..._sandbox import Sandbox
+
+
+def state_of(entry: Entry) -> tuple[Sign, str]:
+    """Return how a campaign stands: the sign, and what is to be done first."""
+    if entry.purged:
+        return "", "purged: its numbers were deleted"
+    counts = entry.counts
+    named = (("in_doubt", "in doubt"), ("sending", "being sent now"), ("planned", "to go"))
+    said = [f"{counted(counts[state], 'row')} {words}" for state, words in named if counts[state]]
+    return ("warn", ", ".join(said)) if said else ("ok", "finished")
+
+
+def entry_html(entry: Entry) -> str:
+    sign, state = state_of(entry)
+    mark = {"warn": "! ", "ok": "✓ "}.get(sign, "")
+    first = f"{mark}{state}"
+    said = [shown(entry.service), f"{entry.created:%Y-%m-%d %H:%M} UTC", counted(entry.rows, "row")]
+    if not entry.purged:
+        said.append(f"{number(entry.counts['accepted'])} accepted")
+        said += [f"{number(entry.counts['rejected'])} rejected"] if entry.counts["rejected"] else []
+    said.append(billed(entry))
+    return (
+        f'<p class="smsotp-line smsotp-{sign or "plain"}">{safe(first)}</p>'
+        f'<p class="smsotp-line smsotp-num">{safe(" · ".join(said))}</p>'
+    )
+
+
+def billed(entry: Entry) -> str:
+    """Return what a campaign was billed, each currency by itself."""
+    sums = [money(amount(micros), currency) for currency, micros in entry.billed.micros]
+    said = f"{' and '.join(sums)} billed" if sums else "nothing billed"
+    unpriced = entry.billed.unpriced
+    return f"{said}, {counted(unpriced, 'message')} without a price" if unpriced else said
+
+
+def list_card(place: str, answer: Answer, words: str) -> Card:
+    """Return the list as a card, for a notebook whose kernel is gone."""
+    rows = tuple((entry.name, *_row(entry)) for entry in answer.listing.entries)
+    columns = ("Campaign", "Service", "Recorded, UTC", "State", "Cost")
+    tables = (Table(columns, rows),) if rows else ()
+    closing = "Run this cell to open a campaign."
+    return Card("Campaigns", f"Ledger: {place}. {answer.trouble or words}", tables, closing)
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    return shown(entry.service), f"{entry.created:%Y-%m-%d %H:%M}", state_of(entry)[1], billed(entry)
+
+
+def opened_card(opened: Opened) -> Card:
+    """Return a campaign as a card: rows by state, what was changed, what it cost by country.
+
+    What is in doubt stands below the card, row by row.
+    """
+    card = opened.card
+    if opened.entry.purged:
+        cost_said = billed(opened.entry)
+        words = f"Its numbers were deleted, and it is never sent again. In all, {cost_said}."
+        return Card(card.title, card.state, (Note("i", words),))
+    said = tuple(block for block in card.blocks if not isinstance(block, Table))
+    costs = opened.costs
+    prospect = opened.prospect
+    held = prospect.notes(opened.entry.name) if prospect is not None and len(prospect.held) else []
+    return Card(card.title, f"{card.state} {costs.state}.", (*said, *held, *costs.blocks[1:]))
+
+
+def progress_html(progress: Progress | None) -> str:
+    if progress is None:
+        return '<p class="smsotp-line">Preparing …</p>'
+    said = f"{number(progress.done)} of {counted(progress.total, 'row')}: {number(progress.accepted)} accepted"
+    said += f", {number(progress.rejected)} rejected, {number(progress.in_doubt)} in doubt."
+    bar = skin.progress("Rows sent", progress.done, progress.total)
+    return f'<p class="smsotp-line smsotp-num">{safe(said)}</p>{bar}'
 
 
 class CampaignsPage(skin.Shown):
@@ -73,6 +144,7 @@ class CampaignsPage(skin.Shown):
             plans=_several(plans),
             changed=self._render,
         )
+        self.work = self.steps.work
         self._drawing = threading.RLock()
         self._drawn: Opened | None = None
         self._stage = "list"
@@ -98,8 +170,8 @@ class CampaignsPage(skin.Shown):
     def _saved(self) -> Card:
         opened = self.steps.opened
         if opened is not None:
-            return cards.opened_card(opened)
-        return cards.list_card(self.steps.places()[self.ledger.value], self.steps.answer, self.steps.lines())
+            return opened_card(opened)
+        return list_card(self.steps.places()[self.ledger.value], self.steps.answer, self.steps.lines())
 
     # -- parts
 
@@ -113,12 +185,14 @@ class CampaignsPage(skin.Shown):
         self.back_button = skin.button("Back to the campaigns")
         self.again_button = skin.button("Refresh")
         self.typed = skin.text("")
-        self.send, self.sure = Pinned("Send"), Pinned("Yes, withdraw")
-        self.send_button, self.sure_button = self.send.button, self.sure.button
+        self.send = Pinned("Send")
+        self.send_button = self.send.button
         self.stop_button = skin.button("Stop sending")
         self.withdraw_button = skin.button("Withdraw")
         self.reason = skin.text("Why, for the record", placeholder="wrong price")
-        self.keep_button = skin.button("No, keep them")
+        self._withdrawal = Withdrawal(self.reason)
+        self.sure, self.keep_button = self._withdrawal.sure, self._withdrawal.keep_button
+        self.sure_button = self.sure.button
         self.doubts = Doubts(settled=self._settled)
         self.results = ResultsTable()
         self._listen()
@@ -130,9 +204,9 @@ class CampaignsPage(skin.Shown):
         for at, button in enumerate(self.open_buttons):
             button.on_click(lambda _, at=at: self._open(at))
         self.back_button.on_click(lambda _: self._back())
-        self.again_button.on_click(lambda _: self._work(self.steps.again))
-        self.send.does(self._send, work=self._work, stale=self.steps.pressed_another, draw=self._render)
-        self.sure.does(self._withdraw, work=self._work, stale=self.steps.pressed_another)
+        self.again_button.on_click(lambda _: self._work("again", self.steps.again))
+        self.send.does(self._send, work=self.work, stale=self.steps.pressed_another, draw=self._render)
+        self.sure.does(self._withdraw, work=self.work, stale=self.steps.pressed_another)
         self.stop_button.on_click(lambda _: self.steps.stop())
         self.withdraw_button.on_click(lambda _: self._ask_to_withdraw())
         self.keep_button.on_click(lambda _: self._keep())
@@ -159,15 +233,13 @@ class CampaignsPage(skin.Shown):
 
     def _lay_out_one(self) -> ipywidgets.VBox:
         self._card, self._outcome, self._needed = skin.block(""), skin.block(""), skin.block("")
-        self._progress, self._warning = skin.block(""), skin.block("")
+        self._progress = skin.block("")
         self._confirm = skin.box(
             self._needed,
             self.typed,
             skin.box(self.send.widget, self.stop_button, self.withdraw_button, classes=("smsotp-act",)),
             classes=("smsotp-main",),
         )
-        answers = skin.box(self.sure.widget, self.keep_button, classes=("smsotp-pair",))
-        self._sure = skin.box(self._warning, self.reason, answers, classes=("smsotp-main", "smsotp-framed"))
         self._doubts = skin.box(self.doubts.widget, classes=("smsotp-main",))
         self._results = skin.box(self.results.widget, classes=("smsotp-main",))
         return skin.box(
@@ -177,7 +249,7 @@ class CampaignsPage(skin.Shown):
             self._progress,
             self._doubts,
             self._confirm,
-            self._sure,
+            self._withdrawal.widget,
             self._results,
             classes=("smsotp-main", "smsotp-pad"),
         )
@@ -199,7 +271,7 @@ class CampaignsPage(skin.Shown):
         if at < len(answer.listing.entries):
             entry = answer.listing.entries[at]
             self._came_from = entry.name
-            self._work(lambda: self.steps.open(entry, answer.question.ledger))
+            self._work("open", lambda: self.steps.open(entry, answer.question.ledger))
 
     def _back(self) -> None:
         self.steps.back()
@@ -207,20 +279,22 @@ class CampaignsPage(skin.Shown):
         names = [entry.name for entry in self.steps.answer.listing.entries]
         (self.open_buttons[names.index(self._came_from)] if self._came_from in names else self.search).focus()
 
-    def _send(self, opened: Opened) -> None:
+    def _send(self, opened: Opened) -> Callable[[], None]:
         typed = skin.settled(lambda: self.typed.value, wait=self._settle)
         self.typed.value = ""
         self.steps.send(typed, opened=opened)
+        return self._focus
 
     def _ask_to_withdraw(self) -> None:
         self.steps.ask_to_withdraw()
         if self.steps.stage == "asking":
             self.reason.focus()
 
-    def _withdraw(self, opened: Opened) -> None:
+    def _withdraw(self, opened: Opened) -> Callable[[], None]:
         reason = skin.settled(lambda: self.reason.value, wait=self._settle)
-        self.steps.withdraw(reason, opened=opened)
         self.reason.value = ""
+        self.steps.withdraw(reason, opened=opened)
+        return self._focus
 
     def _settled(self, words: str, sign: Sign) -> None:
         if self.doubts.settling.left:
@@ -233,12 +307,15 @@ class CampaignsPage(skin.Shown):
         self.steps.keep()
         self.withdraw_button.focus()
 
-    def _work(self, move: Callable[[], None]) -> None:
-        def work() -> None:
+    def _work(self, what: str, move: Callable[[], None]) -> None:
+        def work() -> Callable[[], None]:
             move()
-            (self.typed if self.steps.notice.text.startswith("Type ") else self._head).focus()
+            return self._focus
 
-        threading.Thread(target=work, name="smsotp-campaigns", daemon=True).start()
+        self.work.begin(what, work)
+
+    def _focus(self) -> None:
+        (self.typed if self.steps.notice.text.startswith("Type ") else self._head).focus()
 
     # -- drawing
 
@@ -253,7 +330,7 @@ class CampaignsPage(skin.Shown):
                 self._draw_list()
             else:
                 self._draw_one(opened)
-            self._lines.value = lines_html(self._code(opened))
+            self._lines.value = skin.lines(self._code(opened))
             if steps.stage == "sending" != self._stage:
                 self.stop_button.focus()  # the button that was pressed is gone
             self._stage = steps.stage
@@ -276,7 +353,7 @@ class CampaignsPage(skin.Shown):
             skin.show(row, entry is not None)
             if entry is not None:
                 button.description = f"Open {visible(entry.name)}"
-                line.value = cards.entry_html(entry)
+                line.value = entry_html(entry)
         self._leafing.draw(answer.question.page, answer.pages)
 
     def _draw_one(self, opened: Opened) -> None:
@@ -285,13 +362,13 @@ class CampaignsPage(skin.Shown):
         self._notice.value = ""
         if opened is not self._drawn:
             self._drawn = opened
-            self._card.value = cards.opened_card(opened).html()
+            self._card.value = opened_card(opened).html()
             self.doubts.show(opened.campaign)
             self.results.show(None if opened.entry.purged else opened.frame, opened.entry.name)
         for part in (self._card, self._doubts, self._results, self.back_button, self.again_button):
             skin.show(part, not sending)
         skin.show(self._progress, sending)
-        self._progress.value = cards.progress_html(steps.progress) if sending else ""
+        self._progress.value = progress_html(steps.progress) if sending else ""
         self._draw_actions(opened, sending=sending, asking=asking)
 
     def _draw_actions(self, opened: Opened, *, sending: bool, asking: bool) -> None:
@@ -308,11 +385,7 @@ class CampaignsPage(skin.Shown):
         skin.show(self.stop_button, sending)
         skin.show(self.withdraw_button, opened.waiting > 0 and not sending and not asking)
         self.withdraw_button.description = f"Withdraw the other {counted(opened.waiting, 'row')}"
-        skin.show(self._sure, asking)
-        self._warning.value = skin.line(
-            f"{counted(opened.waiting, 'row')} will be taken out for good: this campaign never texts them.", "warn"
-        )
-        self.sure.offer(f"Yes, withdraw {number(opened.waiting)}", opened if asking else None)
+        self._withdrawal.draw(opened.waiting, opened if asking else None)
 
     def _code(self, opened: Opened | None) -> str:
         at = str(opened.ledger.path) if opened else self.steps.places()[self.ledger.value]

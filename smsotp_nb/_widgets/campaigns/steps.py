@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -56,7 +57,6 @@ class Answer:
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
         return max(1, -(-self.listing.found // PAGE))
 
 
@@ -92,15 +92,9 @@ class CampaignsSteps(Stages):
 
     ``stage`` is ``list``, ``reading``, ``open``, ``asking`` (whether the rest is to be withdrawn), ``working`` or
     ``sending``.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
-        >>> steps = CampaignsSteps([ledger])
-        >>> steps.take(steps.read(Question()))
-        >>> steps.answer.listing.total
-        0
     """
+
+    busy = ("reading", "working", "sending")
 
     def __init__(
         self,
@@ -136,7 +130,6 @@ class CampaignsSteps(Stages):
         return found
 
     def places(self) -> list[str]:
-        """Return where the ledgers are."""
         return [str(one.path) if isinstance(one, Ledger) else str(one or "your own ledger") for one in self._ledgers]
 
     def read(self, question: Question) -> Answer:
@@ -152,12 +145,10 @@ class CampaignsSteps(Stages):
         return Answer(question, found)
 
     def take(self, answer: Answer) -> None:
-        """Show a page that was read."""
         self.answer = answer
         self._changed()
 
     def lines(self) -> str:
-        """Say what the list holds."""
         listing = self.answer.listing
         if not listing.total:
             return "No campaign is recorded yet: send(...) records the first one."
@@ -172,14 +163,8 @@ class CampaignsSteps(Stages):
         at = self.answer.question.ledger if at is None else at
         if not self._begin({"list"}, "reading", f"Reading {entry.name} …"):
             return
-        try:
+        with self._telling("list", "The campaign cannot be read."):
             self.opened = self._read(entry, self.ledger(at))
-        except SmsOtpError as error:
-            self._show("list", *refused(error, "The campaign cannot be read."))
-        except Exception as error:
-            self._show("list", *broken(error))
-            raise
-        else:
             self._show("open")
 
     def again(self, words: str = "", sign: Sign = "") -> None:
@@ -189,21 +174,14 @@ class CampaignsSteps(Stages):
         self._reread(words, sign)
 
     def back(self) -> None:
-        """Show the list."""
         if self.stage in ("open", "asking"):
             self.opened = None
             self._show("list")
 
     def _reread(self, words: str, sign: Sign) -> None:
-        try:
-            assert self.opened is not None
+        assert self.opened is not None
+        with self._telling("open", f"{words} The campaign cannot be read.".strip()):
             self.opened = self._read(self.opened.entry, self.opened.ledger)
-        except SmsOtpError as error:
-            self._show("open", *refused(error, f"{words} The campaign cannot be read.".strip()))
-        except Exception as error:
-            self._show("open", *broken(error))
-            raise
-        else:
             self._show("open", words, sign)
 
     def _read(self, entry: Entry, ledger: Ledger) -> Opened:
@@ -214,18 +192,16 @@ class CampaignsSteps(Stages):
         if plan is None or not counts["planned"]:
             return Opened(entry, ledger, campaign, card, costs, frame, counts)
         prospect = ledger.prospect(plan, service=entry.service)
-        cost = planning.overview.about_to_go(plan, frame, prospect)
+        cost = planning.overview.about(planning.overview.rows_to_go(plan.rows, frame, prospect))
         return Opened(entry, ledger, campaign, card, costs, frame, counts, plan, prospect, cost)
 
     # -- withdraw
 
     def ask_to_withdraw(self) -> None:
-        """Ask whether what was not sent is to be withdrawn for good."""
         if self.stage == "open" and self.opened is not None and self.opened.waiting:
             self._show("asking")
 
     def keep(self) -> None:
-        """Leave the campaign as it is."""
         if self.stage == "asking":
             self._show("open", "Nothing was changed.")
 
@@ -236,12 +212,9 @@ class CampaignsSteps(Stages):
             return
         if not self._begin({"asking"}, "working", "Withdrawing …", still=lambda: opened is self.opened):
             return
-        try:
+        with self._telling("open", "Nothing was changed."):
             gone = opened.campaign.withdraw(reason=reason.strip() or IN_THE_FORM)
-        except SmsOtpError as error:
-            self._show("open", *refused(error, "Nothing was changed."))
-            return
-        self._reread(f"{counted(gone, 'row')} withdrawn: this campaign never texts them.", "ok")
+            self._reread(f"{counted(gone, 'row')} withdrawn: this campaign never texts them.", "ok")
 
     # -- send the rest
 
@@ -274,7 +247,6 @@ class CampaignsSteps(Stages):
         return ""
 
     def send_label(self) -> str:
-        """Say on the button what it does."""
         opened = self.opened
         if opened is None:
             return "Send"
@@ -305,7 +277,6 @@ class CampaignsSteps(Stages):
             self._send(opened, opened.plan)
 
     def pressed_another(self, outcome: str = "Nothing was done.") -> None:
-        """Say that the button said something else when it was pressed."""
         if self.stage in ("open", "asking"):
             self._show("open", f"{outcome} {PRESSED_ANOTHER}", "warn")
 
@@ -316,17 +287,14 @@ class CampaignsSteps(Stages):
         if opened is not self.opened:
             self.pressed_another(outcome)
             return False
-        try:
+        with self._telling("open", outcome):
             changed = opened.campaign.counts != opened.counts
-        except SmsOtpError as error:
-            self._show("open", *refused(error, outcome))
-            return False
-        if changed:
-            self.again(f"{outcome} {CHANGED}", "warn")
-        return not changed
+            if changed:
+                self.again(f"{outcome} {CHANGED}", "warn")
+            return not changed
+        return False
 
     def stop(self) -> None:
-        """Begin no further request."""
         with self._lock:
             if self.stage != "sending":
                 return
@@ -338,16 +306,14 @@ class CampaignsSteps(Stages):
         self.progress = None
         assert self.client is not None
         try:
-            send(plan, client=self.client, ledger=opened.ledger, progress=self._heard, stop=self._stop)
-        except SmsOtpWarning:  # where warnings are errors: what it says is shown in any case
+            with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
+                send(plan, client=self.client, ledger=opened.ledger, progress=self._heard, stop=self._stop)
             self._sent(opened)
         except SmsOtpError as error:
-            self._broke_off(opened, error)
+            self._sent(opened, error)
         except Exception as error:
             self._show("open", *broken(error))
             raise
-        else:
-            self._sent(opened)
         finally:
             self._stop.clear()
 
@@ -358,24 +324,20 @@ class CampaignsSteps(Stages):
             self.progress = progress
             self._changed()
 
-    def _sent(self, opened: Opened) -> None:
+    def _sent(self, opened: Opened, error: SmsOtpError | None = None) -> None:
+        """Say what a send came to; of one that ended with an error, whether anything was sent before."""
         try:
             counts = opened.campaign.counts
-        except SmsOtpError:  # whose words are about this reading alone: messages have left
+        except SmsOtpError:  # whose words are about this reading alone: messages may have left
             self._show("open", UNREAD, "bad")
             return
         unfinished = counts["planned"] + counts["in_doubt"]
-        said = f"Not complete: {state_line(counts)}." if unfinished else f"Sent: {state_line(counts)}."
-        self._reread(said, "warn" if unfinished else "ok")
-
-    def _broke_off(self, opened: Opened, error: SmsOtpError) -> None:
-        """Say of a send that ended with an error whether anything was sent before."""
-        try:
-            counts = opened.campaign.counts
-        except SmsOtpError:
-            self._show("open", UNREAD, "bad")
-            return
-        self._reread(*refused(error, "Not sent." if counts == opened.counts else ended_early(counts)))
+        if error is not None:
+            self._reread(*refused(error, "Not sent." if counts == opened.counts else ended_early(counts)))
+        elif unfinished:
+            self._reread(f"Not complete: {state_line(counts)}.", "warn")
+        else:
+            self._reread(f"Sent: {state_line(counts)}.", "ok")
 
 
 def _checked(plan: object) -> Plan:

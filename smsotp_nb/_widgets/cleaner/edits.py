@@ -10,8 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from ..._pandas import STR
-from ..._phones.owner.edits import Cells, with_cells
-from ..._phones.owner.questions import name_of_row, text_of
+from ..._phones import Cells, name_of_row, text_of, with_cells
 
 PEOPLE: Final = "people = "
 COLUMNS: Final = ("row", "column", "before", "after")
@@ -27,15 +26,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """A list and the steps taken since it was read; the list itself is never changed.
-
-    Example:
-        >>> edits = Edits(pd.DataFrame({"phone": ["n/a", "?"]})).after(Step({0: {"phone": "+14155550100"}, 1: None}))
-        >>> edits.frame()["phone"].tolist(), edits.left_out, edits.code()
-        (['+14155550100', '?'], {1}, ["people = sms.phones.edit(people, {0: {'phone': '+14155550100'}, 1: None})"])
-        >>> edits.undone().frame()["phone"].tolist()
-        ['n/a', '?']
-    """
+    """A list and the steps taken since it was read; the list itself is never changed."""
 
     source: pd.DataFrame
     steps: tuple[Step, ...] = ()
@@ -44,7 +35,6 @@ class Edits:
         return replace(self, steps=(*self.steps, step))
 
     def undone(self) -> Edits:
-        """Return the edits without the last step."""
         return replace(self, steps=self.steps[:-1])
 
     @property

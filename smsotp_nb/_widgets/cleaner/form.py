@@ -10,26 +10,20 @@ import ipywidgets
 import pandas as pd
 
 from ... import phones
-from ..._calling.arguments import not_text, refuse
-from ..._calling.words import in_our_words
+from ..._calling import in_our_words, not_text, refuse
 from ..._cards import Card, Figures, counted, number
 from ..._frames import AnyFrame, as_pandas
-from ..._phones.owner.questions import text_of
+from ..._phones import text_of
 from ...columns import require
 from ...errors import FileExists, SmsOtpError
 from ...recipients import read_recipients, sheets
 from .. import skin
-from ..campaign.cards import lines_html
-from ..columns import NONE_CHOSEN, names_of, with_none
-from ..latest import Latest
-from ..stages import PRESSED_ANOTHER, Sign, broken, plain, refused, sentence
-from .answers import merge
-from .editor import Opened, RowEditor
+from ..controls import Leafing
+from ..lists import NONE_CHOSEN, names_of, with_none
+from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, plain, refused, sentence
 from .edits import PEOPLE, Edits, Step
-from .files import FilesPart, Wanted
-from .judging import OUTCOMES, PAGE, Cleaned, Question, clean, filters, judged_alone, rows
-from .owner import OwnerPart
-from .rows import RowsView
+from .judging import OUTCOMES, PAGE, Cleaned, Question, clean, filters, judged_alone, merge, rows
+from .panes import FilesPart, Opened, OwnerPart, RowEditor, RowsView, Wanted
 
 QUIET = 0.35
 CHOOSE = "Choose the column of the phone numbers."
@@ -106,7 +100,7 @@ class PhoneCleaner(skin.Shown):
         self._cleaned: Cleaned | None = None
         self._page = self._times = 0  # times the list was judged
         self._said, self._at_owner, self._filling, self._focus_at = skin.notice(""), False, False, -1
-        self._drawing, self._worker = threading.RLock(), threading.Thread()
+        self._drawing, self.work = threading.RLock(), Work(self._tell)
         self._latest: Latest[tuple[Question, Edits], Cleaned] = Latest(
             lambda asked: clean(asked[1], asked[0]), self._take, wait=QUIET
         )
@@ -128,8 +122,7 @@ class PhoneCleaner(skin.Shown):
 
     def settle(self) -> PhoneCleaner:
         """Wait until what was asked for is done and the list is judged with the current fields; return this cleaner."""
-        if self._worker.is_alive():
-            self._worker.join(600.0)
+        self.work.settle()
         self._latest.settle()
         self.editor.settle()
         return self
@@ -183,7 +176,8 @@ class PhoneCleaner(skin.Shown):
         self.shown = ipywidgets.Dropdown(description="Show", options=filters(None), value="")
         self.find = skin.text("Find a number or a row", placeholder="0171 or 17")
         self.undo_button = skin.button("Undo the last edit", "smsotp-link")
-        self.previous_button, self.next_button = skin.button("Previous rows"), skin.button("Next rows")
+        self._leafing = Leafing("Previous rows", "Next rows", lambda by: self._turn(self._page + by))
+        self.previous_button, self.next_button = self._leafing.before, self._leafing.after
         self.editor, self.rows = RowEditor(self._judge, self._edited), RowsView(self._open)
 
     def _make_files(self) -> None:
@@ -197,10 +191,8 @@ class PhoneCleaner(skin.Shown):
         for field in (self.shown, self.find):
             field.observe(lambda _: None if self._filling else self._turn(0), "value")
         for writing in (self.files.write_clean, self.files.write_left_out, self.files.replace, self.owner.ask):
-            writing.does(self._written, work=self._work, stale=self._pressed_another)
+            writing.does(self._written, work=self.work, stale=self._pressed_another)
         self.undo_button.on_click(lambda _: self._undo())
-        self.previous_button.on_click(lambda _: self._leaf(-1))
-        self.next_button.on_click(lambda _: self._leaf(1))
 
     def _named(self, name: str) -> str:
         if not (isinstance(name, str) and name == NONE_CHOSEN):
@@ -213,16 +205,14 @@ class PhoneCleaner(skin.Shown):
         sub = f"{of}{counted(len(self.frame), 'row')}. The list itself is not changed.{called}"
         self._figures, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
         self._changed, self._where = skin.block(""), skin.block("")
-        pages = skin.box(self.previous_button, self.next_button, classes=("smsotp-pair", "smsotp-always"))
-        self._pages = skin.box(pages, classes=())
         asking = skin.folded("Ask the owner of the list", "Hide the questions to the owner", self.owner.widget)
         self._owner = skin.box(*asking, classes=("smsotp-main",))
         self._change = skin.box(self._changed, self.undo_button, classes=("smsotp-main",))
         repairs = skin.box(*self.repairs.values(), classes=("smsotp-pair",))
         filtering = skin.box(self.shown, self.find, classes=("smsotp-pair",))
         self._list = skin.box(
-            self._figures, filtering, self._change, self.editor.widget, self._where, self.rows.widget, self._pages,
-            self._owner, self.files.left_out, classes=("smsotp-main",),
+            self._figures, filtering, self._change, self.editor.widget, self._where, self.rows.widget,
+            self._leafing.widget, self._owner, self.files.left_out, classes=("smsotp-main",),
         )  # fmt: skip
         main = skin.box(
             skin.box(self.phone, self.region, classes=("smsotp-pair",)),
@@ -252,13 +242,6 @@ class PhoneCleaner(skin.Shown):
         self._page = max(0, page)
         self._render()
 
-    def _leaf(self, by: int) -> None:
-        """Turn pages; at either end the button used goes dead, and the focus would fall to the notebook."""
-        self._turn(self._page + by)
-        for dead, other in ((self.previous_button, self.next_button), (self.next_button, self.previous_button)):
-            if dead.disabled and not other.disabled:
-                other.focus()
-
     # -- edits
 
     def _judge(self, place: int, number: str, country: str) -> tuple[bool, str]:
@@ -283,9 +266,9 @@ class PhoneCleaner(skin.Shown):
         if what == "cancel":
             self._closed(row)
         else:
-            self._work(lambda: self._save(what, row))
+            self.work.begin(row, lambda: self._save(what, row))
 
-    def _save(self, what: str, row: Opened) -> None:
+    def _save(self, what: str, row: Opened) -> Callable[[], None]:
         number, country = skin.settled(self.editor.typed)
         asked = self.question()
         cells: dict[Hashable, str | None] = {}
@@ -293,8 +276,13 @@ class PhoneCleaner(skin.Shown):
             cells[asked.column] = number or None
             if row.country is not None:
                 cells[asked.region] = country or None
-        self._change_list(Step({row.place: None if what == "leave out" else cells}))
-        self._closed(row)
+        step = Step({row.place: None if what == "leave out" else cells})
+
+        def show() -> None:
+            self._change_list(step)
+            self._closed(row)
+
+        return show
 
     def _closed(self, row: Opened) -> None:
         self._focus_at = self.rows.at(row.place)
@@ -319,21 +307,6 @@ class PhoneCleaner(skin.Shown):
             self.find.focus()
 
     # -- files
-
-    def _work(self, job: Callable[[], None]) -> None:
-        """Do something slow beside the form, after what is still being done."""
-        self._worker = threading.Thread(target=self._guarded, args=(job, self._worker), daemon=True)
-        self._worker.start()
-
-    def _guarded(self, job: Callable[[], None], before: threading.Thread) -> None:
-        if before.is_alive():
-            before.join()
-        try:
-            job()
-        except SmsOtpError as error:
-            self._tell(*refused(error, "Nothing was changed."))
-        except Exception as error:  # noqa: BLE001 - a thread's traceback goes where nobody looks
-            self._tell(*broken(error))
 
     def _tell(self, words: str, sign: Sign = "", *, at_owner: bool = False) -> None:
         """Say something where it is read: beside the clean list, or in the part for the owner of the list."""
@@ -370,23 +343,29 @@ class PhoneCleaner(skin.Shown):
 
     def _merge(self) -> None:
         if self._cleaned is not None and not self._cleaned.problem:
-            self._work(self._merged)
+            self.work.begin("merge", self._merged)
 
-    def _merged(self) -> None:
+    def _merged(self) -> Callable[[], None]:
         cleaned, name = self._cleaned, skin.settled(lambda: self.owner.back.value)
         assert cleaned is not None
+        answers, step = None, Step({})
+        outcome: tuple[str, Sign]
         try:
             answers, step = merge(cleaned, self._edits, name)
         except SmsOtpError as error:
-            self.owner.show(None)  # what became of earlier answers
-            self._tell(*refused(error, "Nothing was merged."), at_owner=True)
+            outcome = refused(error, "Nothing was merged.")
         else:
-            self.owner.show(answers.card())
+            undo = "; they can be undone together" if step.changes else ""
+            outcome = f"{counted(len(step.changes), 'answer')} merged{undo}.", "ok"
+
+        def tell() -> None:
+            self.owner.show(answers.card() if answers else None)  # not what became of earlier ones
             if step.changes:
                 self._change_list(step)
-            undo = "; they can be undone together" if step.changes else ""
-            self._tell(f"{counted(len(step.changes), 'answer')} merged{undo}.", "ok", at_owner=True)
-        self.owner.back.focus()
+            self._tell(*outcome, at_owner=True)
+            self.owner.back.focus()
+
+        return tell
 
     def _answer(self, words: str = "") -> None:
         """Take back the question about a file: it was answered, or it is about another file now."""
@@ -400,7 +379,7 @@ class PhoneCleaner(skin.Shown):
             cleaned, asked = self._cleaned, self.question()
             chosen = asked.column != NONE_CHOSEN
             judged = cleaned if cleaned is not None and chosen and not cleaned.problem else None
-            self._lines.value = lines_html("\n".join(self._code(asked)) if chosen else f"# {CHOOSE}")
+            self._lines.value = skin.lines("\n".join(self._code(asked)) if chosen else f"# {CHOOSE}")
             self._notice.value = "" if self._at_owner else self._said
             self.owner.notice.value = self._said if self._at_owner else ""
             skin.show(self._list, judged is not None)
@@ -427,8 +406,7 @@ class PhoneCleaner(skin.Shown):
             views, _ = rows(cleaned, self.shown.value, find=self.find.value, page=self._page)
         self.rows.draw(views)
         self._where.value = skin.line(f"Page {number(self._page + 1)} of {number(pages)}, {counted(found, 'row')}")
-        skin.show(self._pages, pages > 1)
-        self.previous_button.disabled, self.next_button.disabled = self._page == 0, self._page + 1 >= pages
+        self._leafing.draw(self._page, pages)
         self.owner.draw(cleaned.counts["unusable"], Wanted(cleaned, "questions"))
         changed = len(self._edits.cells) + len(self._edits.left_out)
         skin.show(self._change, bool(self._edits.steps))

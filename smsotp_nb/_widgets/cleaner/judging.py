@@ -1,4 +1,4 @@
-"""What the phone cleaner does, without a widget: judge a column, say what became of each row, show the difference."""
+"""What the phone cleaner does, without a widget: judge a column, show the difference, write files, ask the owner."""
 
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ import pandas as pd
 from ... import phones
 from ..._cards import Marked, State
 from ..._pandas import STR
-from ..._phones import vocabulary
-from ..._phones.beside import free_names
-from ..._phones.countries import country_name
-from ..._phones.owner.questions import name_of_row, text_of
+from ..._phones import country_name, free_names, name_of_row, text_of, vocabulary, without_rows
 from ..._results import workbook
 from ...errors import SmsOtpError
 from ...problems import PROBLEMS, in_words
-from ..columns import NONE_CHOSEN
+from ..lists import NONE_CHOSEN
 from ..stages import sentence
-from .edits import Edits
+from .edits import PEOPLE, Edits, Step
 
 Outcome = Literal["unchanged", "fixed", "unusable", "duplicate", "left out"]
 Which = Literal["left out", "usable"]
@@ -53,12 +50,7 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to judge: the column of the numbers, that of the countries, the default country, repairs asked for.
-
-    Example:
-        >>> print(Question("phone", region="country", default_region="DE").line())
-        people.sms.normalize("phone", region="country", default_region="DE")
-    """
+    """What to judge: the column of the numbers, that of the countries, the default country, repairs asked for."""
 
     column: Hashable
     region: Hashable = NONE_CHOSEN
@@ -140,19 +132,12 @@ class Cleaned:
         return self.judged["result"].isin(USABLE).to_numpy(bool)
 
     def why(self, place: int) -> str:
-        """Return why a row is what it is, in words."""
         row = self.judged.iloc[place]
         return _reason(row["result"], row["problem"], row["note"])
 
 
 def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
-    """Judge a column of a list with its edits; the list itself is not changed.
-
-    Example:
-        >>> people = pd.DataFrame({"phone": ["+12025550123", "(202) 555-0123", "nobody", "202 555 0147"]})
-        >>> clean(people, Question("phone", default_region="US")).table["result"].tolist()
-        ['unchanged', 'duplicate', 'unusable', 'fixed']
-    """
+    """Judge a column of a list with its edits; the list itself is not changed."""
     edits = edits if isinstance(edits, Edits) else Edits(edits)
     frame = edits.frame()
     if question.column == NONE_CHOSEN:
@@ -212,12 +197,7 @@ def filters(cleaned: Cleaned | None) -> list[tuple[str, str]]:
 
 
 def marked(before: str, after: str) -> tuple[Marked, Marked]:
-    """Return both texts in pieces: what was taken away in the first, what was added in the second.
-
-    Example:
-        >>> marked("(202) 555", "+1202555")[1].pieces
-        (('+1', 'ins'), ('202', ''), ('555', ''))
-    """
+    """Return both texts in pieces: what was taken away in the first, what was added in the second."""
     old: list[tuple[str, Literal["", "ins", "del"]]] = []
     new: list[tuple[str, Literal["", "ins", "del"]]] = []
     for what, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -260,13 +240,7 @@ def place_of(path: str) -> Path:
 
 
 def judged_alone(cleaned: Cleaned, place: int, number: str, country: str) -> tuple[bool, str]:
-    """Say in words what becomes of a row with another number or country: whether it can be texted, and why.
-
-    Example:
-        >>> cleaned = clean(pd.DataFrame({"phone": ["?"]}), Question("phone"))
-        >>> judged_alone(cleaned, 0, "+1 202 555 0123", "")
-        (True, '+12025550123, United States, mobile or landline')
-    """
+    """Say in words what becomes of a row with another number or country: whether it can be texted, and why."""
     asked = cleaned.question.arguments()
     region = [country or None] if "region" in asked else None
     row = phones.normalize([number], **{**asked, "region": region}, evidence=cleaned.evidence or "none").iloc[0]
@@ -368,3 +342,36 @@ def quoted(value: Any) -> str:
         if isinstance(value, str) and "'" not in value and '"' not in value
         else repr(value)
     )
+
+
+def ask(
+    cleaned: Cleaned,
+    name: str,
+    *,
+    keep: Iterable[Hashable] = (),
+    source: str | Path | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write the unusable rows to a workbook for the owner of the list and return its path."""
+    asked, gone = cleaned.question, cleaned.edits.left_out
+    return phones.ask_owner(
+        without_rows(cleaned.frame, gone),
+        without_rows(cleaned.judged, gone),
+        place_of(name),
+        phone=asked.column,
+        region=None if asked.region == NONE_CHOSEN else asked.region,
+        keep=keep,
+        overwrite=overwrite,
+        inputs=[] if source is None else [source],
+    )
+
+
+def merge(cleaned: Cleaned, edits: Edits, name: str) -> tuple[phones.Answers, Step]:
+    """Read the workbook as it came back; return what became of the answers, and those that were taken as one step."""
+    column, asked = cleaned.question.column, cleaned.question.arguments()
+    people = without_rows(edits.frame(), edits.left_out)
+    answers = phones.merge_answers(people, place_of(name), phone=column, **asked)
+    said = "".join(f", {key}={quoted(value)}" for key, value in {"phone": column, **asked}.items())
+    code = f"{PEOPLE}sms.phones.merge_answers(people, {name.strip()!r}{said}).people"
+    places = {label: place for place, label in enumerate(edits.source.index.tolist())}
+    return answers, Step({places[label]: cells for label, cells in answers.edits.items()}, code)

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 import ipywidgets
 
-from ..._calling.arguments import not_callable, not_number, refuse
-from ..._calling.words import in_our_words
+from ..._calling import in_our_words, not_callable, not_number, refuse
 from ..._cards import Card, Note
 from ..._client import once
 from ..._moments import Now, utc_now
@@ -19,13 +18,11 @@ from ..._sandbox.facade import client_of
 from ..._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
 from ...otp import Challenge, Request, ledger_of
 from ...settings import Secret
-from .. import saved, skin
-from ..campaign.cards import lines_html
+from .. import skin
 from ..inbox import draw
 from ..stages import plain, sentence
-from . import panes, words
-from .clock import SandboxClock
-from .steps import RESEND_WAIT, OtpSteps, View, number_hint
+from . import words
+from .steps import RESEND_WAIT, OtpSteps, SandboxClock, View, number_hint
 
 if TYPE_CHECKING:
     from ..._client import Client
@@ -96,6 +93,7 @@ class OtpForm(skin.Shown):
         self.steps = OtpSteps(client, ledger=books, resend_wait=resend_wait, now=now, changed=self._render)
         self._cn = client.settings.variant == "cn"
         self._where = SANDBOX if self._box else LIVE.format(host=urlsplit(client.settings.base_url).hostname)
+        self.work = self.steps.work
         self._drawing = threading.RLock()
         self._ticking = False
         self._settle = skin.SETTLE
@@ -123,12 +121,12 @@ class OtpForm(skin.Shown):
     def _saved(self) -> Card:
         stage, challenge = self.steps.stage, self.steps.challenge
         if stage == "verified" and challenge is not None:
-            verified = Note("check", f"Verified {mask(challenge.to)} on {saved.moment()}")
+            verified = Note("check", f"Verified {mask(challenge.to)} on {skin.moment()}")
             return Card("One-time passcode", "", (verified,), "Run this cell again to send another passcode.")
         if stage == "request":
-            return Card("One-time passcode", "", closing=saved.TO_USE)
+            return Card("One-time passcode", "", closing=skin.TO_USE)
         step = STEPS[self.steps.view().step - 1]
-        return saved.unfinished("One-time passcode", step, "Run this cell again to send a new passcode.")
+        return skin.unfinished("One-time passcode", step, "Run this cell again to send a new passcode.")
 
     # -- parts
 
@@ -219,7 +217,7 @@ class OtpForm(skin.Shown):
     def _send(self) -> None:
         self._own = self._own_code()
         self.custom.value = ""
-        self._work(self._request)
+        self._work("send", self._request)
 
     def _request(self) -> None:
         typed, request = skin.settled(self._request_typed, wait=self._settle)
@@ -263,10 +261,10 @@ class OtpForm(skin.Shown):
             self.code.focus()
         else:
             self.code.value, challenge = "", self.steps.challenge
-            self._work(lambda: self.steps.verify(code, challenge))
+            self._work("verify", lambda: self.steps.verify(code, challenge))
 
     def _resend(self, challenge: Challenge | None) -> None:
-        self._work(lambda: self.steps.resend(challenge))
+        self._work("send", lambda: self.steps.resend(challenge))
 
     def _code_typed(self) -> None:
         if self._asked_to_verify and len(skin.digits_of(self.code.value)) >= self.steps.view().code_length:
@@ -281,16 +279,20 @@ class OtpForm(skin.Shown):
         self.steps.stop_waiting()
         self._focus()
 
-    def _work(self, move: Callable[[], None]) -> None:
-        threading.Thread(target=self._move, args=(move,), name="smsotp-form", daemon=True).start()
+    def _work(self, what: str, move: Callable[[], None]) -> None:
+        def work() -> Callable[[], None]:
+            self._look_at_the_clock()
+            before = self.steps.stage, self.steps.notice
+            move()
 
-    def _move(self, move: Callable[[], None]) -> None:
-        self._look_at_the_clock()
-        before = self.steps.stage, self.steps.notice
-        move()
-        if (self.steps.stage, self.steps.notice) != before:
-            self._focus()
-        self._tick()
+            def after() -> None:
+                if (self.steps.stage, self.steps.notice) != before:
+                    self._focus()
+                self._count_down()
+
+            return after
+
+        self.work.begin(what, work)
 
     def _focus(self) -> None:
         """Leave the focus where the next key belongs; on what is disabled or gone it would fall to the notebook."""
@@ -300,12 +302,13 @@ class OtpForm(skin.Shown):
         target = {1: request, 2: entry, 3: self.restart_button}[view.step]
         (self.stop_button if view.pausing else target).focus()
 
-    def _tick(self) -> None:
-        """Redraw the countdown once a second while there is one, on the thread of the move that opened it."""
+    def _count_down(self) -> None:
         with self._drawing:
-            if self._ticking:
+            if self._ticking or not self._counting():
                 return
-            self._ticking = True
+        threading.Thread(target=self._tick, name="smsotp-tick", daemon=True).start()
+
+    def _tick(self) -> None:
         while self._counting():
             time.sleep(TICK)
             self._look_at_the_clock()
@@ -361,13 +364,13 @@ class OtpForm(skin.Shown):
     def _draw_words(self, view: View) -> None:
         advice = self._advice()
         self._advice_line.value = skin.line(advice, "warn" if advice else "")
-        self._past.value = panes.past_html(view)
-        self._countdown.value = panes.left_html(view)
-        self._pause.value = panes.pause_html(view)
-        self._verified.value = panes.verified_html(view)
-        self._notice.value = panes.notice_html(view)
+        self._past.value = words.past_html(view)
+        self._countdown.value = words.left_html(view)
+        self._pause.value = words.pause_html(view)
+        self._verified.value = words.verified_html(view)
+        self._notice.value = words.notice_html(view)
         request = self.steps.request or self._asked(ANYBODY)
-        self._lines.value = lines_html(words.lines(request, sandbox=self._box is not None, ledger=self._books))
+        self._lines.value = skin.lines(words.lines(request, sandbox=self._box is not None, ledger=self._books))
         self.code.placeholder = "–" * view.code_length
         self.custom.placeholder = "as typed before" if self._own else "none: generated"
 

@@ -7,66 +7,54 @@ nothing, whatever the buttons look like. ``view()`` says what a screen shows now
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime, timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from ..._cards import counted
 from ..._client.meaning import LONGEST_PAUSE
 from ..._moments import Now, utc_now
-from ..._phones import countries as lookup
+from ..._phones import country_name, look_up
 from ..._wire import CODE, MessageRecord, mask
 from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ...otp import Challenge, Request
 from ..inbox import currency_of, passcodes_to
-from ..stages import Notice, Sign, Stages, broken, refused, sentence
-from . import words as words
+from ..stages import Notice, Sign, Stages, sentence
+from . import words
+from .words import View
 
 if TYPE_CHECKING:
     from ..._client import Client
     from ..._ledger import Ledger
+    from ..._sandbox import Sandbox
 
-Stage = Literal["request", "sending", "entry", "checking", "verified"]
+
+class SandboxClock:
+    """A clock that goes with the sandbox's as it was when it was last looked at."""
+
+    def __init__(self, box: Sandbox) -> None:
+        self._box = box
+        self._ahead = 0.0
+        self.look()
+
+    def look(self) -> None:
+        """Ask the sandbox for its time; one that has ended keeps the time it had."""
+        with suppress(SmsOtpError):
+            self._ahead = self._box.ahead
+
+    def __call__(self) -> datetime:
+        return utc_now() + timedelta(seconds=self._ahead)
+
 
 RESEND_WAIT = 30.0
 MAX_TRIES = 5  # common guidance; how many the service allows is not shown
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """All that a screen needs: which step, what is enabled, what is the one thing to do next, and the words."""
-
-    stage: Stage
-    step: int
-    notice: Notice
-    can_send: bool
-    send_label: str
-    can_enter: bool
-    next: Literal["send", "verify", "restart"]
-    asked: str = ""
-    answered: bool = True
-    left: int = 0
-    lifetime: int = 0
-    expired: bool = False
-    code_length: int = 0
-    pausing: int = 0
-    pause: int = 0
-
-
 class OtpSteps(Stages):
-    """The passcode form's state and moves; ``changed`` is called after every change, on the thread that made it.
+    """The passcode form's state and moves; ``changed`` is called after every change, on the thread that made it."""
 
-    Example:
-        >>> from smsotp_nb import Sandbox
-        >>> from smsotp_nb.otp import Request
-        >>> with Sandbox() as box:
-        ...     steps = OtpSteps(box.client())
-        ...     steps.send(Request("+12025550123", intent="login"))
-        ...     steps.verify(box.code("+12025550123"))
-        >>> steps.stage
-        'verified'
-    """
+    busy = ("sending", "checking")
 
     def __init__(
         self,
@@ -97,7 +85,6 @@ class OtpSteps(Stages):
     # -- moves
 
     def send(self, request: Request) -> None:
-        """Send the passcode: from the first step only."""
         if self._pausing() <= 0 and self._begin({"request"}, "sending", words.ASKING):
             self.sent = 0
             self._send(request, back="request")
@@ -151,13 +138,12 @@ class OtpSteps(Stages):
     # -- what a screen shows
 
     def view(self) -> View:
-        """Return the screen of this moment."""
         left = self.challenge.seconds_left if self.challenge else 0.0
         expired = self.stage in ("entry", "checking") and left <= 0
         pausing = self._pausing()
         open_ = self.stage == "entry" and self.tries < self._max_tries and not pausing
         return View(
-            stage=cast(Stage, self.stage),
+            stage=self.stage,
             step={"request": 1, "verified": 3}.get(self.stage, 2 if self.challenge else 1),
             notice=self._notice(expired=expired),
             can_send=not pausing and (self.stage == "request" or (self.stage == "entry" and not self._wait())),
@@ -225,23 +211,20 @@ class OtpSteps(Stages):
 
     def _send(self, request: Request, *, back: str) -> None:
         self._earlier = passcodes_to(self.client.sandbox, request.to)
-        try:
-            unrecorded: list[str] = []
-            challenge = request.send(self.client, ledger=self.ledger, now=self._now, unrecorded=unrecorded.append)
-        except InDoubt:
-            record = MessageRecord(id=None, to=request.to)
-            self._opened(request, Challenge(request, client=self.client, record=record, now=self._now), answered=False)
-            look = words.ASK_THE_PERSON if self.client.sandbox is None else words.LOOK_IN_THE_INBOX
-            self._show("entry", f"{words.SEND_IN_DOUBT} {look}", "warn")
-        except SmsOtpError as error:
-            self._show(back, *self._refused(error, words.NOTHING_SENT))
-        except Exception as error:
-            self._show(back, *broken(error))
-            raise
-        else:
-            self._opened(request, challenge, answered=True)
-            said = [self._receipt(challenge.record), *map(sentence, unrecorded)]
-            self._show("entry", " ".join(said), "warn" if unrecorded else "ok")
+        unrecorded: list[str] = []
+        with self._telling(back, words.NOTHING_SENT):
+            try:
+                challenge = request.send(self.client, ledger=self.ledger, now=self._now, unrecorded=unrecorded.append)
+            except InDoubt:
+                record = MessageRecord(id=None, to=request.to)
+                challenge = Challenge(request, client=self.client, record=record, now=self._now)
+                self._opened(request, challenge, answered=False)
+                look = words.ASK_THE_PERSON if self.client.sandbox is None else words.LOOK_IN_THE_INBOX
+                self._show("entry", f"{words.SEND_IN_DOUBT} {look}", "warn")
+            else:
+                self._opened(request, challenge, answered=True)
+                said = [self._receipt(challenge.record), *map(sentence, unrecorded)]
+                self._show("entry", " ".join(said), "warn" if unrecorded else "ok")
 
     def _opened(self, request: Request, challenge: Challenge, *, answered: bool) -> None:
         self.challenge, self.request, self.tries, self._unanswered = challenge, request, 0, False
@@ -249,30 +232,23 @@ class OtpSteps(Stages):
         self.sent += 1
 
     def _check(self, challenge: Challenge, digits: str) -> None:
-        try:
-            valid = challenge.verify(digits)
-        except InDoubt:
-            self.tries += 1
-            self._unanswered = True
-            self._show("entry", words.CHECK_IN_DOUBT, "warn")
-        except SmsOtpError as error:
-            self._show("entry", *self._refused(error, words.NOTHING_CHECKED))
-        except Exception as error:
-            self._show("entry", *broken(error))
-            raise
-        else:
-            self._judge(challenge, valid)
+        with self._telling("entry", words.NOTHING_CHECKED):
+            try:
+                valid = challenge.verify(digits)
+            except InDoubt:
+                self.tries += 1
+                self._unanswered = True
+                self._show("entry", words.CHECK_IN_DOUBT, "warn")
+            else:
+                self._judge(challenge, valid=valid)
 
-    def _judge(self, challenge: Challenge, valid: bool) -> None:
+    def _judge(self, challenge: Challenge, *, valid: bool) -> None:
         if valid:
             at = f"{self._now():%H:%M:%S} UTC"
             self._show("verified", f"The service confirmed the code for {mask(challenge.to)} at {at}.", "ok")
-        else:
-            self.tries += 1
-            self._show("entry", words.no_match(self._known(challenge)), "bad")
-
-    def _known(self, challenge: Challenge) -> words.Known:
-        return words.Known(
+            return
+        self.tries += 1
+        said = words.no_match(
             age=(self._now() - challenge.sent_at).total_seconds(),
             lifetime=self.request.lifetime if self.request else 0,
             clock=self._clock,
@@ -282,15 +258,17 @@ class OtpSteps(Stages):
             sent=self.sent,
             accepted=self._answered,
         )
+        self._show("entry", said, "bad")
 
-    def _refused(self, error: SmsOtpError, outcome: str) -> tuple[str, Sign]:
+    def _refuse_for(self, error: SmsOtpError, stage: str, outcome: str) -> None:
         if isinstance(error, NotSent):
-            return f"{outcome} {words.UNREACHED}", "warn"
-        if not isinstance(error, Throttled):
-            return refused(error, outcome)
-        if error.retry_after:
-            self._pause = self._now() + timedelta(seconds=error.retry_after), ceil(error.retry_after)
-        return f"{outcome} {words.pause(error.retry_after, longest=LONGEST_PAUSE)}", "warn"
+            self._show(stage, f"{outcome} {words.UNREACHED}", "warn")
+        elif isinstance(error, Throttled):
+            if error.retry_after:
+                self._pause = self._now() + timedelta(seconds=error.retry_after), ceil(error.retry_after)
+            self._show(stage, f"{outcome} {words.pause(error.retry_after, longest=LONGEST_PAUSE)}", "warn")
+        else:
+            super()._refuse_for(error, stage, outcome)
 
     def _receipt(self, record: MessageRecord) -> str:
         parts = None if record.parts is None else counted(record.parts, "part")
@@ -305,23 +283,16 @@ class OtpSteps(Stages):
 
 
 def number_hint(typed: str) -> tuple[Notice, str]:
-    """Return what to say below the number field, and the number in E.164 where it may be sent to, else ``""``.
-
-    Example:
-        >>> number_hint("+1 415 555 0100")
-        (Notice(text='United States, +14155550100', sign='ok'), '+14155550100')
-        >>> number_hint("0170 1234")[1]
-        ''
-    """
+    """Return what to say below the number field, and the number in E.164 where it may be sent to, else ``""``."""
     typed = typed.strip()
     if not typed:
         return Notice("International format: a plus, the calling code, the number."), ""
     if not typed.startswith(("+", "+")):
         return Notice("Start with a plus and the calling code, such as +1.", "warn"), ""
-    found = lookup.one(typed)
+    found = look_up(typed)
     if not found.e164:
         return Notice("Not a complete number yet.", "warn"), ""
-    place = lookup.country_name(found.iso) if found.iso else f"calling code {found.cc}"
+    place = country_name(found.iso) if found.iso else f"calling code {found.cc}"
     if not found.valid:
         return Notice(f"Not a valid number ({place}).", "warn"), ""
     kind = " (a landline; it may not receive texts)" if found.type == "FIXED_LINE" else ""

@@ -1,15 +1,14 @@
-"""What the passcode form says of an outcome: the service's word as such, and what our own clock and count add to it.
-
-The service answers a check with valid or not, and nothing else: whether a code is wrong, expired, used up or locked is
-in no reply. What the form concludes from its clock and its count is therefore said to be its own.
-"""
+"""What the passcode form says: the service's word as such, what our own clock and count add to it, and the screen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from ..._cards import counted
+from ..._cards import counted, safe
 from ...otp import Request
+from .. import skin
+from ..stages import Notice
 
 ASKING = "Asking the service …"
 NOTHING_SENT = "No passcode was sent."
@@ -31,51 +30,39 @@ CHANNELS = {"auto": "automatic channel", "sms": "SMS", "call": "voice call", "wh
 LONG = 120  # seconds from which a time is told in minutes
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the form knows of a passcode by itself.
-
-    ``age`` and ``lifetime`` in seconds, by the clock named ``clock``; ``left`` of ``most`` wrong codes that the form
-    takes; ``unanswered``: an earlier check got no answer; ``sent``: how many passcodes were asked for so far;
-    ``accepted``: the service said that it took the last one.
-    """
-
-    age: float
-    lifetime: int
-    clock: str
-    left: int
-    most: int
-    unanswered: bool = False
-    sent: int = 1
-    accepted: bool = True
-
-
-def no_match(known: Known) -> str:
+def no_match(
+    *,
+    age: float,
+    lifetime: int,
+    clock: str,
+    left: int,
+    most: int,
+    unanswered: bool = False,
+    sent: int = 1,
+    accepted: bool = True,
+) -> str:
     """Return what to say when the service answers that a code is not valid.
 
-    Example:
-        >>> print(no_match(Known(age=361, lifetime=300, clock="this machine's clock", left=4, most=5)))
-        The service says that the code does not match. By this machine's clock it was sent 6 minutes ago and was valid \
-for 5 minutes: it has most likely expired. Send a new code.
+    Args:
+        age: seconds by the clock named ``clock``, as ``lifetime``.
+        left: of ``most`` wrong codes that the form takes.
+        unanswered: an earlier check got no answer.
+        sent: how many passcodes were asked for so far.
+        accepted: the service said that it took the last one.
     """
-    return f"{NO_MATCH} {_ours(known)}"
-
-
-def _ours(known: Known) -> str:
-    if known.age >= known.lifetime:
-        sent, valid = spoken(known.age), spoken(known.lifetime)
-        how = "sent" if known.accepted else "asked for"
-        since = f"By {known.clock} it was {how} {sent} ago and was valid for {valid}"
-        return f"{since}: it has most likely expired. Send a new code."
-    if known.left <= 0:
+    if age >= lifetime:
+        how = "sent" if accepted else "asked for"
+        since = f"By {clock} it was {how} {spoken(age)} ago and was valid for {spoken(lifetime)}"
+        return f"{NO_MATCH} {since}: it has most likely expired. Send a new code."
+    if left <= 0:
         return (
-            f"That was wrong code {known.most} of the {known.most} that this form takes for one passcode; how many the "
+            f"{NO_MATCH} That was wrong code {most} of the {most} that this form takes for one passcode; how many the "
             "service takes is not known. Send a new code."
         )
-    if known.unanswered:
-        return USED_UP
-    which = "Use the code of the newest message" if known.sent > 1 else "Check it and try again"
-    return f"{which}; {'1 try' if known.left == 1 else f'{known.left} tries'} left in this form."
+    if unanswered:
+        return f"{NO_MATCH} {USED_UP}"
+    which = "Use the code of the newest message" if sent > 1 else "Check it and try again"
+    return f"{NO_MATCH} {which}; {'1 try' if left == 1 else f'{left} tries'} left in this form."
 
 
 def expired(clock: str) -> str:
@@ -84,12 +71,7 @@ def expired(clock: str) -> str:
 
 
 def pause(seconds: float | None, *, longest: float) -> str:
-    """Return what the service asked for when it throttled a request.
-
-    Example:
-        >>> pause(10, longest=300), pause(None, longest=300)
-        ('The service asks for a pause of 10 seconds.', 'The service asks for a pause and does not say how long.')
-    """
+    """Return what the service asked for when it throttled a request."""
     if seconds is None:
         return "The service asks for a pause and does not say how long."
     more = "at least " if seconds >= longest else ""
@@ -108,28 +90,14 @@ def spoken(seconds: float) -> str:
 
 
 def asked(request: Request, to: str) -> str:
-    """Return a request as one line; ``to`` is the number as it may be shown.
-
-    Example:
-        >>> asked(Request("+12025550123", intent="login", channel="sms"), "+1202...0123")
-        'To +1202...0123: SMS, 6 digits, intent login'
-    """
+    """Return a request as one line; ``to`` is the number as it may be shown."""
     channel = CHANNELS[request.channel or "auto"]
     said = [channel, counted(request.length, "digit"), *([f"intent {request.intent}"] if request.intent else [])]
     return f"To {to}: {', '.join(said)}"
 
 
 def lines(request: Request, *, sandbox: bool, ledger: str = "") -> str:
-    """Return the code that does the same; number and codes stand in it by name, ``ledger`` is a path.
-
-    Example:
-        >>> print(lines(Request("+12025550123", intent="login"), sandbox=True))
-        import smsotp_nb as sms
-        <BLANKLINE>
-        client = sms.Sandbox().client()
-        challenge = sms.otp.send(number, client=client, intent='login')
-        challenge.verify(typed)
-    """
+    """Return the code that does the same; number and codes stand in it by name, ``ledger`` is a path."""
     chosen = {
         "digits": request.digits,
         "intent": request.intent,
@@ -142,3 +110,63 @@ def lines(request: Request, *, sandbox: bool, ledger: str = "") -> str:
     given = ", ".join(["number", "client=client", *options])
     client = "sms.Sandbox().client()" if sandbox else "sms.Client(sms.Settings.from_env())"
     return f"import smsotp_nb as sms\n\nclient = {client}\nchallenge = sms.otp.send({given})\nchallenge.verify(typed)"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a screen needs: which step, what is enabled, what is the one thing to do next, and the words."""
+
+    stage: str
+    step: int
+    notice: Notice
+    can_send: bool
+    send_label: str
+    can_enter: bool
+    next: Literal["send", "verify", "restart"]
+    asked: str = ""
+    answered: bool = True
+    left: int = 0
+    lifetime: int = 0
+    expired: bool = False
+    code_length: int = 0
+    pausing: int = 0
+    pause: int = 0
+
+
+def past_html(view: View) -> str:
+    """Return the step that is past as one line; a sign says whether the service answered."""
+    return skin.line(view.asked, "ok" if view.answered else "warn") if view.asked else ""
+
+
+def left_html(view: View) -> str:
+    """Return how long the code is valid by the form's clock, in words and as a bar."""
+    if view.stage not in ("entry", "checking"):
+        return ""
+    if view.expired:
+        return skin.line("Code expired", "warn") + skin.bar(0.0)
+    words = f'Code valid for <span class="smsotp-num">{_clock(view.left)}</span>'
+    return f'<p class="smsotp-line">{words}</p>' + skin.bar(view.left / view.lifetime if view.lifetime else 0.0)
+
+
+def pause_html(view: View) -> str:
+    """Return the pause that the service asked for as it passes, in words and as a bar."""
+    words = f'The service asks to wait: <span class="smsotp-num">{_clock(view.pausing)}</span> left'
+    return f'<p class="smsotp-line">{words}</p>' + skin.bar(view.pausing / view.pause if view.pause else 0.0)
+
+
+def verified_html(view: View) -> str:
+    if view.stage != "verified":
+        return ""
+    return (
+        '<div class="smsotp-verified" role="status"><i aria-hidden="true">✓</i><p class="smsotp-big">Verified</p>'
+        f'<p class="smsotp-line">{safe(view.notice.text)}</p></div>'
+    )
+
+
+def notice_html(view: View) -> str:
+    """Return what was last said; at the end the large words say it."""
+    return "" if view.stage == "verified" else skin.notice(view.notice.text, view.notice.sign)
+
+
+def _clock(seconds: int) -> str:
+    return f"{seconds // 60}:{seconds % 60:02d}"

@@ -1,25 +1,47 @@
-"""A file that is uploaded in a form, read as any list is: its rows, or why there are none."""
+"""The list of a form: its columns to choose from, and a file that is uploaded, read as any list is."""
 
 from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import ipywidgets
 import pandas as pd
 
 from .._cards import counted
 from .._outputs import write_file
-from ..errors import SmsOtpError, SmsOtpWarning
+from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..recipients import read_recipients, sheets
 from . import skin
-from .columns import names_of
 from .stages import Sign, broken, sentence
 
-KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm"
+NONE_CHOSEN = ""
+
+
+def names_of(frame: Any) -> list[tuple[str, Hashable]]:
+    """Return the columns that a form can offer, as (label, name): those whose name stands once.
+
+    Raises:
+        UsageError: it is no frame, or one without such a column.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise UsageError(f"a form needs a DataFrame, got {type(frame).__name__}; read_recipients(path) returns one")
+    once = ~frame.columns.duplicated(keep=False)
+    names: list[tuple[str, Hashable]] = [(str(name), name) for name in frame.columns[once]]
+    if not names:
+        raise UsageError("the list has no columns, or none with a unique name")
+    return names
+
+
+def with_none(names: Iterable[tuple[str, Hashable]], label: str) -> list[tuple[str, Hashable]]:
+    return [(label, NONE_CHOSEN), *names]
+
+
+LISTS = ".csv,.tsv,.txt,.xlsx,.xlsm"
 NUMBERED = "Its rows are numbered as a spreadsheet shows them; the first row holds the names of the columns."
 
 
@@ -35,22 +57,15 @@ class Uploaded:
 
     @property
     def called(self) -> str:
-        """The name of the file and of its sheet."""
         return f"{self.name}, sheet {self.sheet}" if self.sheet else self.name
 
     @property
     def line(self) -> str:
-        """The code that reads the same file."""
         return f"people = sms.read_recipients({self.name!r}, numbered=True)"
 
 
 def read_upload(name: str, content: bytes) -> Uploaded:
-    """Read an uploaded file; it is on the disk, for this user only, while it is read.
-
-    Example:
-        >>> read_upload("people.csv", b"phone,name\\n+12025550123,Ann\\n").words[:30]
-        'people.csv: 1 row, 2 columns. '
-    """
+    """Read an uploaded file; it is on the disk, for this user only, while it is read."""
     name = Path(name.replace("\\\\", "/")).name or "list.csv"
     with tempfile.TemporaryDirectory(prefix="smsotp-") as folder:
         file = Path(folder) / name
@@ -83,18 +98,6 @@ class Upload:
 
     A form never goes on with the file before: ``take`` gets every file that was chosen, one that cannot be read too,
     and returns what is to be said instead where it does not take it.
-
-    Attributes:
-        button: the ipywidgets upload.
-        said: the line.
-        widget: both, to place in a form.
-
-    Example:
-        >>> taken = []
-        >>> upload = Upload("Choose the list", KINDS, lambda read: taken.append(read.frame) or "")
-        >>> upload.show(read_upload("people.csv", b""))
-        >>> taken
-        [None]
     """
 
     def __init__(self, label: str, kinds: str, take: Callable[[Uploaded], str]) -> None:

@@ -1,86 +1,136 @@
-"""The campaign form sends: what its button says, a test, the first ones, the others; to stop, and to withdraw."""
+"""The moves of one campaign in the form: write, plan, send, stop, change what has not left, settle what is in doubt."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
+from contextlib import suppress
+
 import pandas as pd
 
+from ... import _planning as planning
 from ... import phones
 from ..._cards import about, counted
 from ..._dispatch import send, send_test
 from ..._guards import GUARDS
-from ..._ledger import state_line
+from ..._ledger import Unfinished, state_line
 from ..._people import People
-from ..._planning import Plan
+from ..._planning import UNASKED, Plan
 from ..._wire import mask
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
-from ..stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, broken, ended_early, refused, sentence
-from .choices import Guards
-from .faults import by_field
-from .refusals import NEXT
-from .state import CampaignState, Running, in_both
+from ..lists import names_of
+from ..stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, broken, complaints, ended_early, refused
+from .choices import Choices, Guards
+from .state import IN_CODE, NEXT, CampaignState, Draft, Running, in_both
 
-STEPS = ("Write", "Check", "Send", "Results")
+LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
+NO_PLAN = "There is no plan yet."
 IN_THE_FORM = "corrected in the form"
 
 
-class Sending(CampaignState):
-    """Send, or what is left of it, or change that; ``guards.first`` go alone, to be looked at before the others."""
+class OneCampaign(CampaignState):
+    """Write, check and send a campaign; ``guards.first`` go alone, to be looked at before the others."""
 
-    def path(self, guards: Guards) -> tuple[tuple[str, ...], int]:
-        """Return the steps of this campaign, and the number of the one in force, from 1.
+    _known: tuple[tuple[str, ...], pd.Series] = ((), pd.Series(dtype=object))
 
-        Where some go first, sending them, looking, and sending the others are steps of their own.
+    def campaigns(self) -> list[str]:
+        """Return the names of the recorded campaigns whose people can be left out, the latest first."""
+        return self.ledger.names(service=self.client.service)
+
+    def take(self, frame: pd.DataFrame | None, called: str = IN_CODE) -> bool:
+        """Take another list, or none, and forget all that was planned and sent by the one before.
+
+        Return whether it was taken: not while something is being done with the one before.
         """
-        first = self.alone or (self.going(guards.first) if self.going(guards.first) < self.to_go else 0)
-        if not first:
-            return STEPS, {"write": 1, "sending": 3, "done": 4}.get(self.stage, 2)
-        names = ("Write", "Check", f"The first {first:,}", "Look", "The others", "Results")
-        sending, done = 3 if guards.first else 5, 4 if self.to_go else 6
-        return names, {"write": 1, "sending": sending, "done": done}.get(self.stage, 2)
+        if frame is not None:
+            names_of(frame)
+        with self._lock:
+            if self.stage in self.busy:
+                return False
+            self.stage = "write"
+            self.frame, self._called = pd.DataFrame() if frame is None else frame, called
+            self._forget_plan()
+        self._show("write")
+        return True
 
-    # -- what the button says
+    def draft(self, choices: Choices) -> Draft:
+        """Plan the first rows, quietly: for the preview beside the text."""
+        head, missing = self.frame.head(LIVE_ROWS), self._missing(choices)
+        if missing:
+            return Draft(problems=tuple(missing.values()))
+        try:
+            plan = self._planned(head, choices)
+        except SmsOtpError as error:
+            return Draft(problems=complaints(error))
+        return Draft(plan, whole=len(head) == len(self.frame))
 
-    def going(self, first: int = 0) -> int:
-        """Rows that the next send posts if so many go first; 0 is all."""
-        return min(first, self.to_go) if first else self.to_go
+    def check(self, choices: Choices, *, both: int = 0) -> bool:
+        """Plan the whole list; sends nothing. Return whether there is a plan now of just these choices.
 
-    def send_label(self, guards: Guards | None = None) -> str:
-        """Say on the button what it does: how many messages, which of them, at what estimated and highest cost."""
-        if self.plan is None:
-            return "Send"
-        guards = guards or Guards()
-        going = self.going(guards.first)
-        some = going < self.to_go
-        which = ("the next " if some else "the other ") if self.tried else "the first " if some else ""
-        what = f"Send {which}{counted(going, 'message')}"
-        what = f"Change the text and s{what[1:]}" if self.reworded else what
-        what += " to real people" if self.live else ""
-        what += f", about {self._cost}" if self._cost and not some else ""
-        return what + (f", at most {guards.budget}" if guards.budget else "")
+        ``both`` is how many people a person agreed to text under this name and under that of another campaign, too,
+        which is not finished.
+        """
+        missing = self._missing(choices)
+        if self.stage == "write" and missing:
+            self._refuse("write", f"{NO_PLAN} {' '.join(missing.values())}", "warn", missing)
+            return False
+        if not self._begin({"write"}, "planning", f"Planning {counted(len(self.frame), 'row')} …"):
+            return False
+        begun, self._kind = (self.counts, self.unfinished), choices.kind
+        with self._telling("write", NO_PLAN):
+            met = self._make(choices)
+            if not met or both == in_both(met):
+                self._agreed, self.tested = in_both(met), Notice()
+                self.alone = self.alone if self.unfinished else 0
+                self._show("planned", *self._standing())
+                return True
+            self.counts, self.unfinished = begun
+            self.plan, self.met = None, met
+            words = " ".join(_meeting(one) for one in met)
+            faults = {"campaign": "Another name, the same people."}
+            self._refuse("write", f"{NO_PLAN} {words} {_WAYS_ON}", "warn", faults)
+        return False
 
-    def limits(self, guards: Guards) -> str:
-        """Say below the button what else holds the send back."""
-        said = [guards.quiet, guards.pace, guards.failures]
-        return sentence("; ".join(words for words in said if words))
+    def back(self) -> None:
+        """Go back to the text; nothing is lost, what was sent stays recorded."""
+        if self._begin({"planned", "done"}, "write", ""):
+            self.plan, self.results, self.running = None, None, None
+            self._show("write", *self._before_writing())
 
-    def back_label(self) -> str:
-        """Say on the button what going back is for."""
+    def _make(self, choices: Choices) -> list[Unfinished]:
+        """Plan the whole list; return the unfinished campaigns with its people."""
+        self.plan, self._to, self._suppress = self._planned(self.frame, choices), choices.to, choices.suppress
+        self._look()
+        return self._others()
+
+    def _planned(self, frame: pd.DataFrame, choices: Choices) -> Plan:
+        """Plan without the ledger: with ten million contacts it is too much to ask at every key."""
+        asked = dataclasses.replace(choices, policy=self.policy).arguments()
+        if choices.exclude:
+            asked["exclude"] = self._reached(choices.exclude)
+        return planning.plan(frame, **asked, ledger=UNASKED)
+
+    def _reached(self, campaigns: tuple[str, ...]) -> pd.Series:
+        """Return whom these campaigns may have reached; read once, not with every key."""
+        if self._known[0] != campaigns or self.stage == "planning":
+            found = [self.ledger.campaign(name, service=self.client.service).reached for name in campaigns]
+            self._known = campaigns, pd.concat(found)
+        return self._known[1]
+
+    def _missing(self, choices: Choices) -> Mapping[str, str]:
+        if len(self.frame):
+            return choices.missing()
+        return {"": "The list has no rows." if len(self.frame.columns) else "Choose the list of recipients."}
+
+    def _before_writing(self) -> tuple[str, Sign]:
         if not self.unfinished:
-            return "Back to the text"
-        return f"Change the text for the other {self.to_go or self.waiting:,}"
-
-    def to_type(self, first: int = 0) -> str:
-        """Return the number to be typed before sending: that of the messages, when they are many or real; or ``""``."""
-        going = self.going(first)
-        return str(going) if self.live or going > self._type_above else ""
+            return "", ""
+        said = f"{self.tried:,} of this campaign were texted and keep their text."
+        return f"{said} What you write here is for the other {self.waiting:,}.", "warn"
 
     # -- one to oneself
-
-    def test_label(self) -> str:
-        """Say on the button what a test sends."""
-        return "Send me the first message as a test"
 
     def send_test(self, number: str, default_region: str = "", *, plan: Plan | None = None) -> bool:
         """Send the first message of the plan to oneself, beside the campaign; say whether it was accepted."""
@@ -90,18 +140,15 @@ class Sending(CampaignState):
         standing = self._before
         try:
             to = _number(number, default_region)
-            sent = send_test(plan, to=to, client=self.client, ledger=self.ledger).iloc[0]
+            tested = _tested(send_test(plan, to=to, client=self.client, ledger=self.ledger).iloc[0])
         except SmsOtpError as error:
-            words, sign = refused(error, "No test message was sent.")
-            self._show("planned", standing.text, standing.sign)
-            self._tell_tested(Notice(words, sign))
-            return False
+            tested = Notice(*refused(error, "No test message was sent."))
         except Exception as error:
             self._refuse("planned", *broken(error))
             raise
         self._show("planned", standing.text, standing.sign)
-        self._tell_tested(_tested(sent))
-        return bool(sent["status"] == "accepted")
+        self._tell_tested(tested)
+        return tested.sign == "ok"
 
     def _tell_tested(self, words: Notice) -> None:
         self.tested = words
@@ -124,13 +171,7 @@ class Sending(CampaignState):
         if faults:
             self._refuse(self.stage, f"Not sent. {' '.join(faults.values())}", "warn", faults)
             return
-        try:
-            meanwhile = self._meanwhile()
-        except SmsOtpError as error:
-            self._refuse(self.stage, *refused(error, "Not sent."))
-            return
-        if meanwhile:
-            self._refuse(self.stage, f"Not sent. {meanwhile}", "warn")
+        if not self._as_shown("Not sent."):
             return
         wanted = self.to_type(guards.first)
         if wanted and typed.replace(",", "").strip() != wanted:
@@ -150,6 +191,15 @@ class Sending(CampaignState):
                 self.running = Running(self.running.progress, self.running.seconds, stopping=True)
             self._changed()
 
+    def _as_shown(self, outcome: str) -> bool:
+        """Return whether what is to go is what was seen; say so where it is not."""
+        with self._telling(self.stage, outcome):
+            meanwhile = self._meanwhile()
+            if meanwhile:
+                self._refuse(self.stage, f"{outcome} {meanwhile}", "warn")
+            return not meanwhile
+        return False
+
     def _meanwhile(self) -> str:
         """Say what the ledger has that the button does not know of; nothing where it says what would be sent."""
         campaign = self.recorded()
@@ -164,27 +214,21 @@ class Sending(CampaignState):
         self._started, self.running = self._clock(), None
         try:
             asked = guards.arguments(tried=self.tried)
-            self._correct(plan, reason)
-            send(plan, client=self.client, ledger=self.ledger, progress=self._heard, stop=self._stop, **asked)
-        except SmsOtpWarning:  # where warnings are errors: what it says is shown in any case
+            campaign = self.recorded()
+            if campaign is not None and self.reworded:
+                campaign.correct(plan, reason=reason)
+            with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
+                send(plan, client=self.client, ledger=self.ledger, progress=self._heard, stop=self._stop, **asked)
             self._finished()
         except UsageError as error:
-            faults = by_field(error)
-            self._refuse(back, f"Not sent. {' '.join(faults.values())}", "warn", faults)
+            self._refuse_for(error, back, "Not sent.")
         except SmsOtpError as error:
             self._broke_off(error, back)
         except Exception as error:
             self._refuse(back, *broken(error))
             raise
-        else:
-            self._finished()
         finally:
             self._stop.clear()
-
-    def _correct(self, plan: Plan, reason: str) -> None:
-        campaign = self.recorded()
-        if campaign is not None and self.reworded:
-            campaign.correct(plan, reason=reason)
 
     def _heard(self, progress: Progress) -> None:
         """Take one update, and pass on a few a second."""
@@ -204,12 +248,15 @@ class Sending(CampaignState):
         self._show("done", said.text, said.sign)
 
     def _come_to(self) -> Notice:
-        """Say what the send came to."""
         planned, doubt = self.counts["planned"], self.counts["in_doubt"]
         line = f"{state_line(self.counts)}."
         if planned:
             why = self._held_back()
-            line = f"{_capital(why.meaning)}: {line} {_capital(_next(why))}." if why else f"Not complete: {line}"
+            line = (
+                f"{_capital(why.meaning)}: {line} {_capital(NEXT.get(why.code, why.next_step))}."
+                if why
+                else f"Not complete: {line}"
+            )
         line += " Rows in doubt are never sent again automatically." if doubt else ""
         return Notice(line, "warn" if planned or doubt else "ok")
 
@@ -260,13 +307,12 @@ class Sending(CampaignState):
         campaign = self.recorded()
         if campaign is None or not self._may_withdraw(plan):
             return
-        try:
+        with self._telling(self.stage, "Nothing was changed."):
             gone = campaign.withdraw(reason=reason.strip() or "withdrawn in the form")
-        except SmsOtpError as error:
-            self._refuse(self.stage, *refused(error, "Nothing was changed."))
-            return
-        self._read_results()
-        self._show("done", f"{counted(gone, 'row')} withdrawn: this campaign never texts them.", "ok")
+            said = f"{counted(gone, 'row')} withdrawn: this campaign never texts them."
+            with self._telling("done", said):
+                self._read_results()
+                self._show("done", said, "ok")
 
     def _may_withdraw(self, plan: Plan | None) -> bool:
         """Return whether the rows to go are those that were seen; say so where they are not."""
@@ -275,17 +321,9 @@ class Sending(CampaignState):
         if plan is not None and plan is not self.plan:
             self.pressed_another()
             return False
-        try:
-            meanwhile = self._meanwhile()
-        except SmsOtpError as error:
-            self._refuse(self.stage, *refused(error, "Nothing was changed."))
-            return False
-        if meanwhile:
-            self._refuse(self.stage, f"Nothing was changed. {meanwhile}", "warn")
-        return not meanwhile
+        return self._as_shown("Nothing was changed.")
 
     def settled(self, words: str, sign: Sign = "ok") -> None:
-        """Take in what was decided about rows in doubt."""
         self._look_again()
         self._show(self.stage, words, sign)
 
@@ -299,10 +337,6 @@ TOLD_FIRST = (
     *("SAME_TEXT", "CAPPED"),
     *("THROTTLED", "ACCOUNT", "NOT_SENT", "UNKNOWN_SERVICE"),
 )
-
-
-def _next(why: Problem) -> str:
-    return NEXT.get(why.code, why.next_step)
 
 
 _MEANWHILE = (
@@ -338,3 +372,19 @@ def _tested(sent: pd.Series) -> Notice:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
+
+
+_WAYS_ON = (
+    "To change the text for those to go, keep the name. To begin anew, keep the name, check it and withdraw those to "
+    "go first."
+)
+
+
+def _meeting(one: Unfinished) -> str:
+    texted = f"texted {one.texted:,} of these people and " if one.texted else ""
+    many = counted(one.both, "person is", "people are")
+    return f"Campaign {one.campaign} {texted}has {one.to_go:,} to go: under another name {many} texted by both."
+
+
+STEPS = ("Write", "Check", "Send", "Results")
+IN_THE_FORM = "corrected in the form"

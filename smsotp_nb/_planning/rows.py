@@ -1,0 +1,340 @@
+"""What a plan holds: its rows and messages, in memory or, of a list larger than memory, in its Parquet files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from .._foreign.gate import ours
+from .._ledger import Piece, Wordings
+from .._pandas import STR
+from .._showing import label as shown_label
+from ..errors import LedgerError, UsageError
+from . import bodies as body_rows
+from .bodies import Ints
+from .kept_words import MEASURED
+from .segments import as_labels
+
+NOTED: Final = ("REGION_MISMATCH", "FIXED_LINE")  # notes on planned rows that deserve a look
+FIRST: Final = 3
+PLANNED, SKIPPED, MESSAGES = "planned.parquet", "skipped.parquet", "bodies.parquet"
+_SAMPLED: Final = 50
+_PIECE: Final = 100_000  # rows
+_OF_BODIES: Final = (
+    "kind", "text", "content", "template_id", "template_data", "signature", "recipients", "encoding", "est_parts",
+)  # fmt: skip
+_COLUMNS: Final = ("to", "region", "type", "status", "problem", "note", "body", "chunk", "est_parts", "encoding")
+_COSTS: Final = ("est_cost", "est_currency")
+# What a row that is left out has in the columns of planned ones.
+_BLANK: Final = {"body": "Int64", "chunk": "Int64", "est_parts": "Int64", "encoding": STR, "est_currency": STR}
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """``rows`` and ``bodies`` as `Plan` has them, the key of each body, and what the ledger keeps of the words."""
+
+    folder: ClassVar[None] = None
+    rows: pd.DataFrame = field(repr=False)
+    bodies: pd.DataFrame = field(repr=False)
+    body_keys: Ints = field(repr=False)
+    wordings: Callable[[], Wordings] = field(repr=False)
+
+    @cached_property
+    def _going(self) -> npt.NDArray[np.bool_]:
+        return self.rows["status"].eq("planned").to_numpy()
+
+    @cached_property
+    def figures(self) -> dict[str, int]:
+        planned = self.rows[self._going]
+        return {
+            "rows": len(self.rows),
+            "planned": len(planned),
+            "bodies": len(self.bodies),
+            "requests": int(planned["chunk"].nunique()),
+            "parts": int(planned["est_parts"].sum()),
+            "unknown": int(planned["est_parts"].isna().sum()),
+            "unpriced": int(planned["est_cost"].isna().sum()),
+        }
+
+    @property
+    def skipped(self) -> pd.DataFrame:
+        return self.rows[~self._going]
+
+    @property
+    def problems(self) -> pd.DataFrame:
+        skipped = self.skipped
+        counted = skipped["problem"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+        first = [
+            ", ".join(map(shown_label, skipped.index[skipped["problem"].eq(problem).to_numpy()][:FIRST].tolist()))
+            for problem in counted.index
+        ]
+        frame = pd.DataFrame({"problem": counted.index, "rows": counted.to_numpy(), "first_rows": first})
+        return frame.astype({"problem": STR, "rows": "Int64", "first_rows": STR})
+
+    @property
+    def notes(self) -> dict[str, int]:
+        combined = self.rows.loc[self._going, "note"].value_counts().to_dict().items()
+        return {code: sum(many for note, many in combined if code in str(note).split()) for code in NOTED}
+
+    def body(self, number: int) -> pd.DataFrame:
+        """Return one body, as a frame of one row."""
+        return self.bodies.iloc[[number]]
+
+    def examples(self, n: int, by: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return n rows to look at - ``to, body`` and the segment - and the body of each."""
+        at = self._places(n, by)
+        people = self.rows[["to", "body", *([by] if by else [])]].iloc[at]
+        return people, self.bodies.iloc[people["body"].to_numpy(dtype=np.int64)]
+
+    def _places(self, n: int, by: str | None) -> list[int]:
+        planned = np.flatnonzero(self._going)
+        first = planned[~self.rows["body"].iloc[planned].duplicated().to_numpy()]
+        if not len(first):
+            return []
+        dearest = self.bodies["est_parts"].fillna(0).to_numpy(dtype=np.int64).argmax()
+        leading = first[:1] if by is None else planned[~as_labels(self.rows[by].iloc[planned]).duplicated().to_numpy()]
+        wanted = [*map(int, leading), int(first[dearest]), *map(int, first[:n]), *map(int, planned[:n])]
+        return sorted(list(dict.fromkeys(wanted))[:n])
+
+    def addressees(self) -> tuple[Ints, Ints]:
+        """Return for each row of the list its number and the key of its body; 0 of those that are left out."""
+        going = np.flatnonzero(self._going)
+        numbers, keys = np.zeros(len(self.rows), np.int64), np.zeros(len(self.rows), np.int64)
+        numbers[going] = self.rows["to"].iloc[going].str[1:].astype("int64[pyarrow]").to_numpy()
+        keys[going] = self.body_keys[self.rows["body"].iloc[going].to_numpy("int64")]
+        return numbers, keys
+
+    def pieces(self) -> Iterator[Piece]:
+        """Give the rows as the ledger records them: those that are left out, then those to go.
+
+        Raises:
+            LedgerError: two different texts have one key.
+        """
+        if len(np.unique(self.body_keys)) != len(self.body_keys):
+            raise LedgerError("two different texts have the same key; change one of them by a character")
+        yield Piece(self.skipped, np.flatnonzero(~self._going), self.body_keys)
+        yield Piece(self.rows[self._going], np.flatnonzero(self._going), self.body_keys, self.wordings())
+
+    def one(self, row: int) -> InMemory:
+        """Return the same with the row-th planned row alone.
+
+        Raises:
+            UsageError: there are fewer.
+        """
+        planned = np.flatnonzero(self._going)
+        refuse_beyond(row, len(planned))
+        return replace(self, rows=self.rows.iloc[planned[[row]]].copy())
+
+
+def refuse_beyond(row: int, planned: int) -> None:
+    if row >= planned:
+        raise UsageError(f"row={row}: the plan has {planned:,} recipients, counted from 0")
+
+
+@dataclass(frozen=True, eq=False)
+class InFiles:
+    """The files of a plan in their ``folder``; see `Plan` for the other fields.
+
+    ``said`` are the wordings as the ledger keeps them, ``shown`` the bodies to look at first. A file that was changed
+    after the plan was made is refused with a UsageError.
+    """
+
+    folder: Path
+    fingerprint: str
+    figures: Mapping[str, int]
+    notes: Mapping[str, int]
+    problems: pd.DataFrame = field(repr=False)
+    said: pd.DataFrame = field(repr=False)
+    keep_bodies: bool
+    shown: tuple[int, ...]
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        planned = [piece.assign(status="planned", problem=None) for piece in self._read(PLANNED)]
+        skipped = [_blank(piece).assign(status="skipped") for piece in self._read(SKIPPED)]
+        rows = pd.concat([*planned, *skipped]).sort_values("row").reset_index(drop=True)
+        rows = rows.astype({"status": STR, "problem": STR}).drop(columns="row")
+        kept = [name for name in rows.columns if name not in (*_COLUMNS, *_COSTS)]
+        return rows[[*_COLUMNS, *_COSTS, *kept]]
+
+    @property
+    def skipped(self) -> pd.DataFrame:
+        return self.rows.loc[lambda rows: rows["status"].eq("skipped").to_numpy()]
+
+    @property
+    def bodies(self) -> pd.DataFrame:
+        many = self.figures["bodies"]
+        return self._said(0, many - 1)[list(_OF_BODIES)].set_axis(pd.RangeIndex(many, name="body"))
+
+    @cached_property
+    def body_keys(self) -> Ints:
+        path = self._there(MESSAGES)
+        with ours(path, "a file of the plan"):
+            keys: Ints = pq.read_table(path, columns=["key"])["key"].to_numpy().copy()
+        keys.setflags(write=False)
+        return keys
+
+    def wordings(self) -> Wordings:
+        return self._wordings(0, self.figures["bodies"] - 1)
+
+    def body(self, number: int) -> pd.DataFrame:
+        """Return one body, as a frame of one row."""
+        body = self._said(number, number)
+        if body_rows.body_keys(body)[0] != self.body_keys[number]:
+            raise self._changed()
+        return body
+
+    def examples(self, n: int, _by: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return n rows to look at - ``to, body`` - and the body of each."""
+        wanted = [*self.shown, *range(min(n, self.figures["bodies"]))]
+        numbers = sorted(list(dict.fromkeys(wanted))[:n])
+        bodies = self._some(numbers)
+        to = [f"+{number}" for number in bodies["number"]]
+        people = {"to": pd.array(to, dtype=STR), "body": pd.array(numbers, dtype="Int64")}
+        return pd.DataFrame(people, index=pd.Index(bodies["first"].astype("int64"), name=None)), bodies
+
+    def sample(self) -> pd.DataFrame:
+        """Return some bodies to look at for advice."""
+        many = min(_SAMPLED, self.figures["bodies"])
+        return self._some([*dict.fromkeys([*range(many), *self.shown])])
+
+    def addressees(self) -> tuple[Ints, Ints]:
+        """Return for each row of the list its number and the key of its body; 0 of those that are left out."""
+        numbers, keys = self._nobody()
+        for piece in self._read(PLANNED, ("row", "to", "body")):
+            self._take_in(piece, numbers, keys)
+        self._hold_against_plan(numbers, keys)
+        return numbers, keys
+
+    def pieces(self) -> Iterator[Piece]:
+        """Give the rows as the ledger records them: those that are left out, then those to go, by request."""
+        for piece in self._read(SKIPPED):
+            yield Piece(_blank(piece), piece["row"].to_numpy("int64"), np.zeros(0, np.int64))
+        numbers, keys = self._nobody()
+        for piece in self._read(PLANNED):
+            self._take_in(piece, numbers, keys)
+            rows = piece.assign(problem=pd.Series(None, index=piece.index, dtype=STR))
+            said = self._wordings(int(rows["body"].min()), int(rows["body"].max()))
+            yield Piece(rows, rows["row"].to_numpy("int64"), self.body_keys, said)
+        self._hold_against_plan(numbers, keys)
+
+    def one(self, row: int) -> InMemory:
+        """Return the row-th planned row of the list, and its body, in memory."""
+        refuse_beyond(row, self.figures["planned"])
+        numbers, _ = self.addressees()
+        place = int(np.flatnonzero(numbers)[row])
+        path = self._there(PLANNED)
+        with ours(path, "a file of the plan"):
+            rows = _frame(pq.read_table(path, filters=pc.field("row") == place))
+        body = int(rows["body"].iloc[0])
+        rows = rows.assign(status=pd.array(["planned"], dtype=STR), problem=pd.array([None], dtype=STR))
+        rows["body"] = pd.array([0], dtype="Int64")
+        bodies = self.body(body)[list(_OF_BODIES)].set_axis(pd.RangeIndex(1, name="body"))
+        said = self._wordings(body, body)
+        # What placeholders are filled with is never kept of a test message.
+        said = Wordings(said.said, said.measures.set_axis(bodies.index), keep=False)
+        return InMemory(rows[[*_COLUMNS, *_COSTS]], bodies, self.body_keys[[body]], lambda: said)
+
+    def _nobody(self) -> tuple[Ints, Ints]:
+        return np.zeros(self.figures["rows"], np.int64), np.zeros(self.figures["rows"], np.int64)
+
+    def _take_in(self, piece: pd.DataFrame, numbers: Ints, keys: Ints) -> None:
+        at, body = piece["row"].to_numpy("int64"), piece["body"].to_numpy("int64")
+        if len(at) and not (at.max() < len(numbers) and body.max() < len(self.body_keys)):
+            raise self._changed()
+        numbers[at] = piece["to"].str[1:].astype("int64").to_numpy()
+        keys[at] = self.body_keys[body]
+
+    def _hold_against_plan(self, numbers: Ints, keys: Ints) -> None:
+        going = numbers > 0
+        if _fingerprint(numbers[going], keys[going]) != self.fingerprint:
+            raise self._changed()
+
+    def _wordings(self, first: int, last: int) -> Wordings:
+        """Return what bodies from one number to another say, and how they pack."""
+        measures = self._said(first, last)[list(MEASURED)].astype({"wording": "int64"})
+        return Wordings(self.said, measures, self.keep_bodies)
+
+    def _some(self, numbers: list[int]) -> pd.DataFrame:
+        return pd.concat([self._said(number, number) for number in numbers]) if numbers else self._said(0, -1)
+
+    def _said(self, first: int, last: int) -> pd.DataFrame:
+        """Return the bodies from one number to another as their file has them."""
+        path, groups = self._there(MESSAGES), np.searchsorted(self._ends, [first, max(first, last)], "right")
+        there = range(int(groups[0]), min(int(groups[1]) + 1, len(self._ends)))
+        found = pd.concat([_row_group(path, group, path.stat().st_mtime_ns) for group in there or range(1)])
+        return found.loc[first:last]
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """The body number at which each group of rows of the bodies' file ends."""
+        path = self._there(MESSAGES)
+        with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
+            sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
+        return np.cumsum(np.array(sizes, np.int64))
+
+    def _read(self, name: str, columns: tuple[str, ...] | None = None) -> Iterator[pd.DataFrame]:
+        if name == PLANNED and not self.figures["planned"]:
+            return
+        path = self._there(name)
+        with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
+            if not file.metadata.num_row_groups:  # which pyarrow 18 cannot read in batches
+                return
+            for batch in file.iter_batches(batch_size=_PIECE, columns=None if columns is None else list(columns)):
+                yield _frame(pa.Table.from_batches([batch]))
+
+    def _there(self, name: str) -> Path:
+        path = self.folder / name
+        if not path.is_file():
+            raise self._changed()
+        return path
+
+    def _changed(self) -> UsageError:
+        return UsageError(
+            f"the files in {self.folder} are not those of this plan: they were changed or replaced after it was made. "
+            "Nothing of them was sent; make the plan again with the same Folder"
+        )
+
+
+def _blank(skipped: pd.DataFrame) -> pd.DataFrame:
+    empty = {name: pd.Series(None, index=skipped.index, dtype=dtype) for name, dtype in _BLANK.items()}
+    return skipped.assign(**empty, est_cost=np.nan)
+
+
+@lru_cache(maxsize=4)
+def _row_group(path: Path, group: int, _written: int) -> pd.DataFrame:
+    with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
+        if not file.metadata.num_row_groups:
+            return _frame(file.read()).set_index("body")
+        return _frame(file.read_row_group(group)).set_index("body")
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    frame: pd.DataFrame = table.to_pandas(types_mapper=_dtype)
+    return frame
+
+
+def _dtype(kind: pa.DataType) -> Any:
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return STR
+    return pd.Int64Dtype() if pa.types.is_integer(kind) else None
+
+
+def _fingerprint(numbers: Ints, keys: Ints) -> str:
+    digest = hashlib.sha256()
+    for first in range(0, len(numbers), _PIECE):
+        texts = [f"+{number}" for number in numbers[first : first + _PIECE].tolist()]
+        digest.update((b"\n" if first else b"") + "\n".join(texts).encode())
+    digest.update(b"\n" + keys.astype(">i8").tobytes())
+    return digest.hexdigest()
