@@ -19,7 +19,7 @@ from ..columns import require
 from ..errors import UsageError
 from . import assigning, contacting, power, reading, split
 from .declaring import declare, not_a_stratum
-from .power import Calibration, Power
+from .power import TIMES, Calibration, Power
 from .reading import Reading
 from .split import Split
 from .statistics import distributions
@@ -134,7 +134,7 @@ class Experiment(cards.WithCard):
         people: int,
         on: str | None = None,
         amount: str | None = None,
-        splits: int = power.TIMES,
+        splits: int = TIMES,
         level: float = 0.95,
         seed: int = 0,
     ) -> Calibration:
