@@ -23,6 +23,7 @@ Found = TypeVar("Found")
 ANSWER_WITHIN: Final = 90.0  # seconds; waiting takes up to 80
 WHOLE_WITHIN: Final = 600.0  # seconds for all of an answer: an inbox may hold a million messages
 MOST_BYTES: Final = 1 << 30  # of one
+GLANCE: Final = 1.0  # seconds that a repr or a card may take: a traceback prints them, too
 
 
 class Asking:

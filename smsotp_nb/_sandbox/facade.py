@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 from urllib.parse import urlencode, urlsplit
 
 from .. import _cards as cards
@@ -33,7 +33,7 @@ from .._services import SandboxService
 from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from .access import not_token
-from .asking import Asking, about, named, summed_up
+from .asking import GLANCE, Asking, about, named, summed_up
 from .choices import Rules
 from .server import HOST, Server, is_loopback
 from .service import millionths
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from .._client import Client
 
-GLANCE: Final = 1.0  # seconds that a repr or a card may take: a traceback prints them, too
 _HOLDERS: weakref.WeakValueDictionary[Path, Sandbox] = weakref.WeakValueDictionary()
 
 
@@ -182,7 +181,7 @@ class Sandbox:
         """
         from .._client import Client  # only here does the sandbox know the client
 
-        if self._ended:
+        if self._end is not None and not self._end.alive:
             raise UsageError("this sandbox is closed; start another one: box = Sandbox()")
         settings = {
             name: Secret.of(value) if name.startswith("access_key") else value for name, value in settings.items()
@@ -405,11 +404,6 @@ class Sandbox:
             return summed_up(reply)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return "not a sandbox"
-
-    @property
-    def _ended(self) -> bool:
-        """Whether it was started here and has been closed."""
-        return self._end is not None and not self._end.alive
 
     def close(self) -> None:
         """End the sandbox, unless it has ended or runs in another process."""
