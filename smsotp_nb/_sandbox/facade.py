@@ -181,7 +181,7 @@ class Sandbox:
         """
         from .._client import Client  # only here does the sandbox know the client
 
-        if self._end is not None and not self._end.alive:
+        if self._ended:
             raise UsageError("this sandbox is closed; start another one: box = Sandbox()")
         settings = {
             name: Secret.of(value) if name.startswith("access_key") else value for name, value in settings.items()
@@ -404,6 +404,11 @@ class Sandbox:
             return summed_up(reply)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return "not a sandbox"
+
+    @property
+    def _ended(self) -> bool:
+        """Whether it was started here and has been closed."""
+        return self._end is not None and not self._end.alive
 
     def close(self) -> None:
         """End the sandbox, unless it has ended or runs in another process."""
