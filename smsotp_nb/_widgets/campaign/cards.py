@@ -27,8 +27,8 @@ from ...results import Progress
 from .. import skin
 from ..stages import Notice
 from .comparing import Comparison
-from .moves import Draft, OneCampaign
-from .state import MEANS, NEXT, Running
+from .moves import OneCampaign
+from .state import MEANS, NEXT, Draft, Running
 
 SHOWN = 3  # messages of a preview, rows of a group
 MOST = 4  # groups; the others are folded away

@@ -22,7 +22,8 @@ from .. import skin
 from ..inbox import draw
 from ..stages import plain, sentence
 from . import words
-from .steps import RESEND_WAIT, OtpSteps, SandboxClock, View, number_hint
+from .steps import RESEND_WAIT, OtpSteps, SandboxClock, number_hint
+from .words import View
 
 if TYPE_CHECKING:
     from ..._client import Client
