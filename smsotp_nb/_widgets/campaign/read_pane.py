@@ -113,8 +113,8 @@ class ReadPane:
         def read() -> Callable[[], None]:
             name, chosen, early = skin.settled(lambda: (self.comparison.value, self.chosen(), self.early.value))
             self.steps.read(name, chosen, early)
-            first = self.faults.first() or self.button  # the button was dead meanwhile, and had the focus
-            return lambda: first.focus()
+            field = self.faults.first() or self.button
+            return lambda: field.focus()  # the button was dead meanwhile, and had the focus
 
         self.work.begin(self.button, read)
 
