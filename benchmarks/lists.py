@@ -34,8 +34,8 @@ MADE = 100_000  # rows drawn; a longer list has them again with other last digit
 CLEAN = """
 import json, resource, sys, time
 from smsotp_nb import _cli as cli, phones
-from smsotp_nb._phones import streams
-judged, normalize = 0.0, streams.normalize
+from smsotp_nb._phones import pieces
+judged, normalize = 0.0, pieces.normalize
 def timed(*given, **named):
     global judged
     begun = time.process_time()
@@ -43,7 +43,7 @@ def timed(*given, **named):
         return normalize(*given, **named)
     finally:
         judged += time.process_time() - begun
-streams.normalize = timed
+pieces.normalize = timed
 begun, cpu = time.perf_counter(), time.process_time()
 code = cli.main(["clean", *sys.argv[1:]])
 told = {"seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu, "judged": judged, "code": code}

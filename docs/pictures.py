@@ -27,7 +27,7 @@ CAMPAIGN = (
     'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
     "plan = sms.plan(\n"
     '    people, to="phone", region="country", default_region="DE", campaign="autumn-sale",\n'
-    '    content="Hi {name}, 20% off until Sunday.", signature="Acme", fill={"name": "there"},\n'
+    '    content="Hi {name|there}, 20% off until Sunday.", signature="Acme",\n'
     '    suppress="../sample_data/suppression.csv", rates="../sample_data/rates.csv",\n'
     ")\nplan",
 )

@@ -19,7 +19,7 @@ from ._cost.spent import spending
 from ._cost.sums import by, by_country, compare, unpriced_rows
 from ._cost.views import by_campaign, by_encoding, by_month, by_type, differences, drift, outcomes, summary
 from ._cost.words import BilledWords, words
-from ._ledger.reading.reconciling import reconcile
+from ._ledger import reconcile
 
 __all__ = [
     "Anomalies",

@@ -11,19 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._lazy import attributes
-from ._parts.packing import Parts, count, split
+from ._parts import Parts, count, split
 
 if TYPE_CHECKING:
-    from ._parts.explaining import PLAIN, Explanation, explain, plain
-    from ._parts.many import counts
+    from ._parts import PLAIN, Explanation, counts, explain, plain
 
-__getattr__ = attributes(
-    __name__,
-    {
-        "_parts.explaining": ["PLAIN", "Explanation", "explain", "plain"],
-        "_parts.many": ["counts"],
-    },
-)
+__getattr__ = attributes(__name__, {"_parts": ["PLAIN", "Explanation", "counts", "explain", "plain"]})
 __all__ = ["PLAIN", "Explanation", "Parts", "count", "counts", "explain", "plain", "split"]
 
 

@@ -164,7 +164,7 @@ _KNOWN: Final = (
         "plan",
         "skipped",
         "a value of the message is missing",
-        "fill the column that the note names, or pass fill={column: value}",
+        "fill the column that the note names, or write {column|words} in the message",
     ),
     Problem(
         "REJECTED",

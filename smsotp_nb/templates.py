@@ -1,14 +1,18 @@
 """Text with ``{placeholders}``: parsed once, filled for a whole frame, with values written the way people write them.
 
-``{column}`` stands for the value of that column, ``{{`` and ``}}`` for braces. Nothing else is interpreted: no
-attributes, no formats, and braces within a value are never expanded.
+``{column}`` stands for the value of that column, ``{column:format}`` for the value in a format, ``{column|words}``
+for the value or, where it is missing, these words. ``{{`` and ``}}`` are braces. Nothing else is interpreted: no
+attributes, and braces within a value are never expanded.
+
+Formats of numbers are ``.2f``, ``,.2f``, ``.0f``, ``money`` and ``.0%``; of times ``date``, ``day``, ``time``,
+``weekday`` and ``%d %m %Y %H %M``; of truth values two words such as ``yes/no``; of text ``<=20``, the most characters.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
@@ -16,10 +20,12 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from . import _values as values
 from . import columns
-from ._calling import given, in_our_words, not_frame, not_mapping, not_text, refuse
+from ._calling import in_our_words, not_frame, not_text, refuse
 from ._frames import AnyFrame, AnySeries, as_pandas
 from ._pandas import STR
+from ._values import Language, Slot
 from .errors import UsageError
 
 __all__ = ["Filled", "Template", "parse"]
@@ -48,38 +54,44 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A parsed text: ``literals`` around the ``slots`` (one more than those), ``names`` each placeholder once.
+    """A parsed text: ``literals`` around the ``slots`` (one more than those), ``names`` each column once.
 
     Example:
-        >>> parse("{a} and {a}, {{literally}}").names
+        >>> parse("{a} and {a|none}, {{literally}}").names
         ('a',)
     """
 
     literals: tuple[str, ...]
-    slots: tuple[str, ...]
+    slots: tuple[Slot, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self.slots))
+        return tuple(dict.fromkeys(slot.column for slot in self.slots))
 
     @in_our_words
-    def fill(self, frame: AnyFrame, *, fill: Mapping[str, Any] | None = None) -> Filled:
-        """Fill the text for every row; ``fill`` has the value that stands in where a column's is missing.
+    def fill(self, frame: AnyFrame, *, language: str = "en", currency: str | None = None) -> Filled:
+        """Fill the text for every row; formats are written in this language, ``money`` in this currency.
 
-        A missing value is NaN, None or blank text.
+        A missing value is NaN, None, blank text, or what programs write for none, such as ``#N/A``.
 
         Raises:
-            UsageError: a placeholder or a key of ``fill`` is no column of the frame.
+            UsageError: a placeholder is no column of the frame, its format does not exist or cannot say a value, or a
+                value needs a format.
 
         Example:
-            >>> people = pd.DataFrame({"name": ["Ana", None], "owed": [20.0, 7.5]})
-            >>> parse("{name}: EUR {owed}").fill(people, fill={"name": "you"}).text.tolist()
-            ['Ana: EUR 20', 'you: EUR 7.5']
+            >>> people = pd.DataFrame({"name": ["Ana", None], "owed": [1234.5, 7.5]})
+            >>> parse("{name|you}: {owed:money}").fill(people, language="de", currency="EUR").text.tolist()
+            ['Ana: 1.234,50 €', 'you: 7,50 €']
         """
         frame = as_pandas(frame)
-        values = column_texts(frame, self.names, fill=fill)
-        text = written(self, values, len(frame))
-        missing, columns = missing_values(values, len(frame))
+        refuse(not_frame("frame", frame))
+        wrong = [values.no_language(language), None if currency is None else values.no_currency(currency)]
+        refuse(*wrong)
+        mine = fitted(self, frame.columns)
+        refuse(*wrong_slots(mine.slots, frame, currency))
+        texts = column_texts(frame, mine.slots, Language(language, currency))
+        text = written(mine, texts, len(frame))
+        missing, columns = missing_values(texts, len(frame))
         return Filled(text.set_axis(frame.index), missing.set_axis(frame.index), columns.set_axis(frame.index))
 
 
@@ -96,14 +108,15 @@ def parse(text: str) -> Template:
     """
     refuse(not_text("text", text, hint="; parse reads one template, whose {column} stands for each row's value"))
     literals: list[list[str]] = [[]]
-    slots, at = [], 0
+    slots: list[Slot] = []
+    at = 0
     for token in _TOKEN.finditer(text):
         literals[-1].append(text[at : token.start()])
         at = token.end()
         if token[0] in ("{{", "}}"):
             literals[-1].append(token[0][0])
-        elif token[1] and token[1].strip():
-            slots.append(token[1])
+        elif token[1] and values.slot(token[1]).column.strip():
+            slots.append(values.slot(token[1]))
             literals.append([])
         else:
             raise UsageError(_bad_brace(text, token))
@@ -111,64 +124,103 @@ def parse(text: str) -> Template:
     return Template(tuple(map("".join, literals)), tuple(slots))
 
 
-def column_texts(
-    frame: AnyFrame, names: Iterable[str], *, fill: Mapping[str, Any] | None = None
-) -> dict[str, pd.Series[str]]:
-    """Return the named columns as text, by name, each on a fresh index 0.. in the order of the rows.
-
-    Raises:
-        UsageError: lists every name, and every key of ``fill``, that is no column, each with the closest one.
+def fitted(template: Template, names: Collection[Any]) -> Template:
+    """Return a template whose placeholders that are the whole name of a column, ``:`` and all, stand for that column.
 
     Example:
-        >>> column_texts(pd.DataFrame({"n": [1.0, None]}), ["n"], fill={"n": "no"})["n"].tolist()
+        >>> fitted(parse("{Due: day}"), ["Due: day"]).names
+        ('Due: day',)
+    """
+    return Template(template.literals, tuple(fitted_slot(one, names) for one in template.slots))
+
+
+def fitted_slot(slot: Slot, names: Collection[Any]) -> Slot:
+    """Return a placeholder, or the column whose whole name it is."""
+    return Slot(slot.source, slot.source) if slot.source in names else slot
+
+
+def wrong_slots(slots: Iterable[Slot], frame: pd.DataFrame, currency: str | None) -> list[str]:
+    """Return what is wrong with placeholders: columns that are not there, each with the closest one, and formats.
+
+    Example:
+        >>> wrong_slots(parse("{naem}").slots, pd.DataFrame({"name": ["Ana"]}), None)
+        ["no column for the placeholder {naem}; did you mean 'name'? (columns: 'name')"]
+    """
+    return [
+        complaint
+        for one in dict.fromkeys(slots)
+        if (complaint := no_placeholder(one.column, frame) or values.wrong_format(one, currency))
+    ]
+
+
+def column_texts(frame: pd.DataFrame, slots: Iterable[Slot], language: Language) -> dict[str, pd.Series[str]]:
+    """Return what stands in for each placeholder, by its ``source``, each on a fresh index 0.. in the rows' order.
+
+    Raises:
+        UsageError: a format cannot say a value, or a value needs a format; lists every such column.
+
+    Example:
+        >>> frame = pd.DataFrame({"n": [1.0, None]})
+        >>> column_texts(frame, parse("{n|no}").slots, Language())["n|no"].tolist()
         ['1', 'no']
     """
-    frame = as_pandas(frame)
-    no_dict = None if fill is None else not_mapping("fill", fill, example="{'name': 'there'}")
-    refuse(not_frame("frame", frame), no_dict)
-    wanted = list(dict.fromkeys(names))
-    fill = dict(fill or {})
-    wrong = [complaint for name in wanted if (complaint := no_placeholder(name, frame))]
-    wrong += [
-        f"fill={{{key!r}: ...}} fills no placeholder ({', '.join(map(repr, wanted[:12])) or 'none'})"
-        for key in fill
-        if key not in wanted
-    ]
-    if wrong:
-        raise UsageError("; ".join(wrong), problems=tuple(wrong))
-    found = {name: as_text(frame[name]).reset_index(drop=True) for name in wanted}
-    for name, value in fill.items():
-        found[name] = found[name].fillna(_fill_value(name, value))
-    return found
+    wanted = list(dict.fromkeys(slots))
+    plain = {name: value_texts(frame[name]) for name in dict.fromkeys(one.column for one in wanted)}
+    texts: dict[str, pd.Series[str]] = {}
+    wrong = []
+    for one in wanted:
+        try:
+            filled = values.written(frame[one.column], plain[one.column], one, language).reset_index(drop=True)
+        except UsageError as error:
+            wrong.append(str(error))
+        else:
+            texts[one.source] = filled if one.missing is None else filled.fillna(one.missing)
+    refuse(*wrong)
+    return texts
 
 
-def written(template: Template, values: Mapping[str, pd.Series[str]], length: int) -> pd.Series[str]:
+def value_texts(column: pd.Series[Any]) -> pd.Series[str]:
+    """Return the values of a column as text, same index, without blanks around them; NaN where there is no value.
+
+    Example:
+        >>> value_texts(pd.Series([" Ana ", "#N/A", "nan", None])).tolist()
+        ['Ana', nan, nan, nan]
+    """
+    texts = as_text(column)
+    if column.dtype.kind in "iufbM":
+        return texts
+    texts = texts.str.strip()
+    return texts.mask(values.no_value(texts))
+
+
+def written(template: Template, texts: Mapping[str, pd.Series[str]], length: int) -> pd.Series[str]:
     """Return a text filled with columns as `column_texts` returns them, on 0..; NaN where a value is missing.
 
     Example:
-        >>> written(parse("Hi {n}"), column_texts(pd.DataFrame({"n": ["Ana", None]}), ["n"]), 2).tolist()
+        >>> written(parse("Hi {n}"), {"n": pd.Series(["Ana", None], dtype=STR)}, 2).tolist()
         ['Hi Ana', nan]
     """
     text = cast("pd.Series[str]", pd.Series(template.literals[0], index=pd.RangeIndex(length), dtype=STR))
-    for name, literal in zip(template.slots, template.literals[1:], strict=True):
-        text = text + values[name] + literal if literal else text + values[name]
+    for slot, literal in zip(template.slots, template.literals[1:], strict=True):
+        value = texts[slot.source]
+        text = text + value + literal if literal else text + value
     return text
 
 
-def missing_values(values: Mapping[str, pd.Series[str]], length: int) -> tuple[pd.Series[bool], pd.Series[str]]:
+def missing_values(texts: Mapping[str, pd.Series[str]], length: int) -> tuple[pd.Series[bool], pd.Series[str]]:
     """Return which rows lack a value of these columns, and which ones as ``VALUE_MISSING:<column>``, on 0...
 
     Example:
-        >>> missing_values(column_texts(pd.DataFrame({"n": ["a", ""]}), ["n"]), 2)[1].tolist()
+        >>> missing_values({"n": pd.Series(["a", None], dtype=STR)}, 2)[1].tolist()
         [nan, 'VALUE_MISSING:n']
     """
     missing = np.zeros(length, dtype=bool)
     columns = _str([None]).take(np.zeros(length, dtype=np.intp)).reset_index(drop=True)
-    for name, series in values.items():
+    for source, series in texts.items():
         lacks = series.isna().to_numpy()
         if not lacks.any():
             continue
-        code = f"VALUE_MISSING:{name}"
+        code = f"VALUE_MISSING:{values.slot(source).column}"
         columns = columns.mask(lacks & missing, columns + f" {code}").mask(lacks & ~missing, code)
         missing |= lacks
     return cast("pd.Series[bool]", pd.Series(missing)), columns
@@ -211,7 +263,7 @@ def no_placeholder(name: str, frame: pd.DataFrame) -> str | None:
     wrong = columns.absent(name, frame.columns)
     if wrong is None or not wrong.startswith("no column"):
         return wrong
-    formats = " Formats and attributes are not read." if re.search(r"[.:!\[]", str(name)) else ""
+    formats = " Attributes are not read." if re.search(r"[.!\[]", str(name)) else ""
     return wrong.replace(f"no column {name!r}", f"no column for the placeholder {{{name}}}", 1) + formats
 
 
@@ -220,15 +272,6 @@ def _bad_brace(text: str, token: re.Match[str]) -> str:
     if token[1] is not None:
         return f"an empty placeholder at character {token.start() + 1}, near {around!r}; write {{column}} with a name"
     return f"a single {token[0]!r} at character {token.start() + 1}, near {around!r}; a brace as text is written double"
-
-
-def _fill_value(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    text = as_text(pd.Series([value], dtype=object)).iloc[0] if pd.api.types.is_scalar(value) else None
-    if text is None or pd.isna(text):
-        raise UsageError(f"fill={{{name!r}: ...}} must be text or a number, got {given(value)}")
-    return str(text)
 
 
 # -- values as text ----------------------------------------------------------------------------------------------------

@@ -15,9 +15,7 @@ from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, ref
 from .._cards import Card, Figures, Note, counted, money, number, page, places_of
 from .._cost.overview import billed_in_words
 from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read
-from .._ledger import Ledger
-from .._ledger.places import path_of
-from .._ledger.reading.spending import when_sent
+from .._ledger import Ledger, path_of, snapshot_of, when_sent
 from .._moments import Now, utc_now
 from .._pandas import STR
 from .._results import contract
@@ -201,8 +199,9 @@ class Facts:
 
 def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
     """Return what a report on ``source`` says of itself; ``frame`` is what was read of it."""
-    recorded = when_sent(source) if isinstance(source, Ledger | str | Path) else None
-    if recorded:
+    if isinstance(source, Ledger | str | Path):
+        with snapshot_of(source) as store:
+            recorded = when_sent(store)
         period, rows = _span(recorded.first, recorded.last, tz), recorded.rows
     else:
         period, rows = _period(frame, tz), _states(frame)

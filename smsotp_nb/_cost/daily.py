@@ -8,8 +8,7 @@ from typing import Final
 import pandas as pd
 
 from .._dates import days
-from .._ledger import Ledger
-from .._ledger.reading.refusals import refusals
+from .._ledger import Ledger, refusals, snapshot_of
 from .._pandas import STR
 from .._results import contract
 from ..columns import require
@@ -32,7 +31,8 @@ def daily(source: Source, *, tz: str) -> pd.DataFrame:
     frame = read(source, tz=tz)
     rows = _of_sums(frame) if is_summed(frame) else _of_results(frame, tz)
     if isinstance(source, Ledger | str | Path):
-        rows = pd.concat([rows, refusals(source, tz=tz)], ignore_index=True)
+        with snapshot_of(source) as store:
+            rows = pd.concat([rows, refusals(store, tz=tz)], ignore_index=True)
     named = rows.reindex(columns=["currency", "day", *TEXTS, *COUNTS])
     named = named.astype(dict.fromkeys(("currency", *TEXTS), STR) | {"day": "datetime64[us]"})
     counts = {name: named[name].astype("Int64").fillna(0).astype("int64") for name in COUNTS}

@@ -19,7 +19,7 @@ from .._calling import given, in_our_words, not_text, refuse
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._pandas import texts as texts_of
-from .._recipients.reading import read_recipients
+from .._recipients import read_recipients
 from .._results import contract
 from ..columns import absent, listed
 from ..errors import UsageError

@@ -14,11 +14,9 @@ from .._calling import in_our_words, not_choice, not_mapping, not_text, not_zone
 from .._cards import Card, WithCard
 from .._dates import Written
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Campaign, Ledger, LedgerOrPath
-from .._ledger.book import opened, read_from
-from .._ledger.server.address import Address
+from .._ledger import Address, Campaign, Ledger, opened, read_from
 from .._pandas import STR
-from .._recipients.reading import read_recipients
+from .._recipients import read_recipients
 from .._results import contract
 from ..errors import UsageError
 from .invoice_card import card_of
@@ -82,7 +80,7 @@ class Reconciled(WithCard):
     only_ours: pd.DataFrame
     totals: pd.DataFrame
     source: str
-    _ledger: LedgerOrPath | None
+    _ledger: object  # a Ledger or its path; None: only a table is known
     _service: str | None
 
     @property
@@ -193,7 +191,7 @@ def reconcile_invoice(
 # -- what is compared
 
 
-def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, LedgerOrPath | None, str | None]:
+def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, object, str | None]:
     """Return the rows that may be on an invoice, and where doubts about them can be settled."""
     if isinstance(source, Campaign):
         return _rows_of(source), source._ledger, source.service
@@ -281,7 +279,7 @@ def _reconciled(
     lines: pd.DataFrame,
     ours: pd.DataFrame,
     found: pd.DataFrame,
-    ledger: LedgerOrPath | None,
+    ledger: object,
     service: str | None,
     source: str,
 ) -> Reconciled:

@@ -10,12 +10,8 @@ import pandas as pd
 
 from .._calling import given
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Campaign, Ledger, LedgerOrPath
-from .._ledger.places import path_of
-from .._ledger.reading.spending import COLUMNS as SPENT
-from .._ledger.reading.spending import all_rows, refuse_repeated, spending
-from .._ledger.rows.wordings import OF_WORDS
-from .._ledger.server.address import Address
+from .._ledger import OF_WORDS, Address, Campaign, Ledger, LedgerOrPath, path_of, snapshot_of
+from .._ledger import spending as summing
 from .._pandas import STR, texts, with_columns
 from .._planning import Plan
 from .._results import contract
@@ -50,7 +46,8 @@ def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) 
     if isinstance(source, Campaign):
         return _of_campaign(source, asked, tz)
     if isinstance(source, Ledger | str | Path | Address):
-        return spending(source, tz=tz, columns=[name for name in asked if name not in SPENT])
+        with snapshot_of(source) as store:
+            return summing.spending(store, tz=tz, columns=[name for name in asked if name not in summing.COLUMNS])
     return _with_derived(_frame_of(source), asked, tz)
 
 
@@ -82,8 +79,9 @@ def _of_campaign(campaign: Campaign, names: list[str], tz: str) -> pd.DataFrame:
     words = {*names} & {*OF_WORDS} - {*frame.columns}
     if len(frame) and not words:
         return _with_derived(frame, names, tz)
-    own = [name for name in names if name not in SPENT]
-    return spending(campaign._ledger, service=campaign.service, campaign=campaign._number, tz=tz, columns=own)
+    own = [name for name in names if name not in summing.COLUMNS]
+    with snapshot_of(campaign._ledger) as store:
+        return summing.spending(store, service=campaign.service, campaign=campaign._number, tz=tz, columns=own)
 
 
 def _with_derived(frame: pd.DataFrame, names: list[str], tz: str) -> pd.DataFrame:
@@ -120,16 +118,15 @@ def rows(source: Source) -> pd.DataFrame:
         return source.frame
     if not isinstance(source, Ledger | str | Path | Address):
         return _frame_of(source)
-    return all_rows(source)
+    with snapshot_of(source) as store:
+        return summing.all_rows(store)
 
 
 def files(source: Source) -> list[Path]:
     """Return the files that a source is read from, which nothing may be written over."""
-    if isinstance(source, Campaign):
-        return files(source._ledger)
-    if not isinstance(source, Ledger | str | Path):
+    if not isinstance(source, Campaign | Ledger | str | Path):
         return []
-    path = path_of(source)
+    path = path_of(source._ledger if isinstance(source, Campaign) else source)
     if not isinstance(path, Path):  # on a server
         return []
     return [path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm"))]
@@ -166,7 +163,7 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
             f"column {clashing[0]!r} would clash with the sums of the same name; give it another name first: "
             f"results.assign({clashing[0]}_each=results[{clashing[0]!r}])"
         )
-    refuse_repeated(names)
+    summing.refuse_repeated(names)
     missing = [name for name in names if isinstance(frame, pd.DataFrame) and name not in frame.columns]
     if missing:
         refuse_words(missing)

@@ -10,9 +10,8 @@ import pandas as pd
 
 from .._calling import given, in_our_words, not_all_text, not_list, not_text, not_zone, refuse
 from .._frames import as_pandas
-from .._ledger import Campaign, Ledger
-from .._ledger.reading import spending as summing
-from .._ledger.server.address import Address
+from .._ledger import Address, Campaign, Ledger, snapshot_of
+from .._ledger import spending as summing
 from .._results import contract
 from ..columns import require
 from ..errors import UsageError
@@ -74,12 +73,13 @@ def spending(
     names = list(names)
     refuse(not_all_text("columns", names))
     if isinstance(source, Campaign):
-        return summing.spending(
-            source._ledger, service=source.service, campaign=source._number, since=since, until=until, tz=tz,
-            columns=names,
-        )  # fmt: skip
+        with snapshot_of(source._ledger) as store:
+            return summing.spending(
+                store, service=source.service, campaign=source._number, since=since, until=until, tz=tz, columns=names
+            )
     if isinstance(source, Ledger | str | Path | Address):
-        return summing.spending(source, service=service, since=since, until=until, tz=tz, columns=names)
+        with snapshot_of(source) as store:
+            return summing.spending(store, service=service, since=since, until=until, tz=tz, columns=names)
     frame = as_pandas(source)
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"spending needs a result table, a ledger, its path or a Campaign, got {given(source)}")

@@ -12,10 +12,7 @@ import pandas as pd
 from .. import parts
 from .._calling import given, in_our_words, not_text, not_zone, refuse
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, and_more, counted, money, places_by
-from .._ledger import Campaign, LedgerOrPath, read_from
-from .._ledger.places import path_of
-from .._ledger.reading.word_sums import word_sums
-from .._ledger.record.passcodes import KIND
+from .._ledger import PASSCODE, Campaign, LedgerOrPath, path_of, read_from, snapshot_of, word_sums
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
@@ -107,8 +104,8 @@ def words(
     campaign, service = (ledger._number, ledger.service) if isinstance(ledger, Campaign) else (None, service)
     source = ledger._ledger if isinstance(ledger, Campaign) else ledger
     path_of(source)  # says what else was given
-    with read_from(source) as book:
-        sums = word_sums(book, campaign=campaign, service=service, since=since, until=until, tz=tz)
+    with read_from(source) as book, snapshot_of(book) as store:
+        sums = word_sums(store, campaign=campaign, service=service, since=since, until=until, tz=tz)
         return _of(_cells(sums))
 
 
@@ -127,7 +124,7 @@ def _cells(sums: pd.DataFrame) -> pd.DataFrame:
         parts=counts["parts"],
         cost=counts["micros"].where(known, 0),
         unpriced=counts["messages"] - priced,
-        passcode=sums["kind"].eq(KIND),
+        passcode=sums["kind"].eq(PASSCODE),
         known=each["each_parts"].notna(),
     )
     for name, plain in (("saved", "plain_parts"), ("extra", "gsm_parts")):

@@ -12,9 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .._ledger import Claim
-from .._ledger.rows.answers import Ints
-from .._ledger.rows.persons import persons
+from .._ledger import Claim, Ints, persons
 from .._planning import Plan
 from .._wire import mask
 from ..errors import LedgerError

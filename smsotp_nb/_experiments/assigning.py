@@ -11,10 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._ledger import Ledger
-from .._ledger.people import experiments
-from .._ledger.record.changing import as_recorded
-from .._ledger.rows.persons import persons
+from .._ledger import Ledger, Statements, as_recorded, experiments, persons
 from .._moments import microseconds
 from .._pandas import STR, is_missing
 from .._planning import plan
@@ -24,7 +21,7 @@ from .declaring import HOLDOUT, Declared, changed
 from .drawing import Codes, drawn, evenly, uniform
 
 if TYPE_CHECKING:
-    import sqlite3
+    pass
 
 _WORDS = "-"  # sent to nobody: what leaves people out before a draw does not look at the words
 _SHOWN = 3
@@ -154,7 +151,7 @@ def _numbered(asked: Declared) -> dict[str, float]:
     return {HOLDOUT: asked.holdout, **dict(sorted(asked.arms.items()))}
 
 
-def _begun(connection: sqlite3.Connection, asked: Declared, integers: bool, now: int) -> experiments.Experiment:
+def _begun(connection: Statements, asked: Declared, integers: bool, now: int) -> experiments.Experiment:
     found = experiments.find(connection, asked.name)
     if found is None:
         until = None if asked.until is None else microseconds(asked.until)
@@ -164,7 +161,7 @@ def _begun(connection: sqlite3.Connection, asked: Declared, integers: bool, now:
     return found
 
 
-def _recorded_rows(connection: sqlite3.Connection, people: People, known: pd.DataFrame) -> Codes:
+def _recorded_rows(connection: Statements, people: People, known: pd.DataFrame) -> Codes:
     """Return the place of each row's person among those who are recorded, -1 where there is none."""
     if known.empty:
         return np.full(len(people.person), -1, np.int64)
@@ -174,7 +171,7 @@ def _recorded_rows(connection: sqlite3.Connection, people: People, known: pd.Dat
 
 
 def _brought_back(
-    connection: sqlite3.Connection,
+    connection: Statements,
     people: People,
     recorded: experiments.Experiment,
     known: pd.DataFrame,

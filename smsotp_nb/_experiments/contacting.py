@@ -15,9 +15,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from .._ledger import Ledger
-from .._ledger.file.store import Store
-from .._ledger.people import experiments
+from .._ledger import Ledger, Store, experiments
 from .._pandas import STR
 from .._results.contract import money
 from ..errors import UsageError

@@ -11,8 +11,7 @@ import pandas as pd
 from .. import _cards as cards
 from .._calling import in_our_words, not_callable, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
-from .._ledger import LedgerOrPath, opened, read_from
-from .._ledger.people import purging
+from .._ledger import LedgerOrPath, opened, purging, read_from
 from .._moments import Now, microseconds, utc_now
 from .._policy import Policy, Window, written
 from ..columns import require

@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from .._ledger import Ledger
-from .._ledger.people import experiments
+from .._ledger import Ledger, experiments
 from .._moments import Now, utc_now
 from ..errors import UsageError
 from .experiment import Experiment

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from .. import _cards as cards
-from .._ledger.people import experiments
+from .._ledger import Statements, experiments
 from .._pandas import STR, lent
 from ..problems import in_words
 from . import ratio
@@ -19,7 +19,7 @@ from .library import distributions
 from .ratio import RED, Ratio
 
 if TYPE_CHECKING:
-    import sqlite3
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +130,7 @@ def sizes(arm: pd.Series, recorded: pd.Series, asked: Declared) -> pd.DataFrame:
     )
 
 
-def overlaps(
-    connection: sqlite3.Connection, asked: Declared, everybody: pd.DataFrame, *, now: int
-) -> tuple[Overlap, ...]:
+def overlaps(connection: Statements, asked: Declared, everybody: pd.DataFrame, *, now: int) -> tuple[Overlap, ...]:
     """Return the other experiments whose outcomes still count for people of this one."""
     found = []
     for other in experiments.everyone(connection):

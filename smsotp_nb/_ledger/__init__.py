@@ -8,36 +8,72 @@ and ``server`` (where it is stored), ``record`` (a plan comes in and changes), `
 
 from .book import Ledger, LedgerOrPath, opened, read_from
 from .campaign import Campaign
+from .file.store import Store
+from .listing import Entry, Listing, listed
+from .people import consents, disclosing, experiments, purging
+from .people.consents import Said
+from .places import not_a_ledger, own_place, path_of, snapshot_of
+from .reading import spending
 from .reading.cards import state_line, until
-from .reading.listing import Entry, Listing, listed
-from .record.changing import places
+from .reading.spending import Billed, refusals, when_sent, word_sums
+from .reconciling import reconcile
+from .record.approving import Proposal
+from .record.changing import as_recorded, places
+from .record.passcodes import KIND as PASSCODE
 from .record.recording import Piece
-from .rows.wordings import Wordings
-from .sending.claims import Claim, Ending, Pending, Wanted
-from .sending.comparison import Prospect
+from .rows.answers import Ints
+from .rows.persons import persons
+from .rows.statements import Statements
+from .rows.wordings import OF_WORDS, Wordings
+from .sending.comparison import Prospect, Unfinished
 from .sending.run import Run, tried
-from .sending.unfinished import Unfinished
+from .sending.settling import Claim, Ending, Pending, Wanted
+from .server.address import Address
 
 __all__ = [
+    "OF_WORDS",
+    "PASSCODE",
+    "Address",
+    "Billed",
     "Campaign",
     "Claim",
     "Ending",
     "Entry",
+    "Ints",
     "Ledger",
     "LedgerOrPath",
     "Listing",
     "Pending",
     "Piece",
+    "Proposal",
     "Prospect",
     "Run",
+    "Said",
+    "Statements",
+    "Store",
     "Unfinished",
     "Wanted",
     "Wordings",
+    "as_recorded",
+    "consents",
+    "disclosing",
+    "experiments",
     "listed",
+    "not_a_ledger",
     "opened",
+    "own_place",
+    "path_of",
+    "persons",
     "places",
+    "purging",
     "read_from",
+    "reconcile",
+    "refusals",
+    "snapshot_of",
+    "spending",
     "state_line",
     "tried",
     "until",
+    "when_sent",
+    "word_sums",
 ]

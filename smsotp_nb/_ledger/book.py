@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,41 +14,38 @@ from .._calling import given as shown
 from .._calling import in_our_words, not_callable, not_flag, not_path, not_text, refuse
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
-from .._services import is_rehearsal, name_key
+from .._services import is_rehearsal
 from .._wire import MessageRecord
-from ..errors import CampaignHeld, LedgerError, UsageError
+from ..errors import LedgerError, UsageError
 from ..results import STATES
 from ..settings import TEMPORARY
 from . import moving
+from .base import LedgerBase
 from .campaign import Campaign
 from .file import copies
-from .file.one_runner import RunLock
 from .file.store import Store
-from .people import purging, retention
-from .places import given, is_default, not_a_ledger, own_file, place_of, refuse_lent, sealed, store_of
+from .people import purging
+from .places import given, is_default, not_a_ledger, own_file, place_of, sealed, store_of
 from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet
 from .record import approving, beginning, passcodes
-from .record.agreeing import agree
 from .record.recording import Planned, record
-from .rows import audit, contacts
+from .rows import audit
+from .rows.columns import names_in
 from .rows.damage import understood
-from .rows.kept_columns import names_in
 from .rows.statements import foreseen
-from .sending.comparison import Prospect, prospect, prospect_in_pieces
+from .sending.comparison import Prospect, Unfinished, prospect, unfinished
 from .sending.ownership import Ownership
-from .sending.recovering import OWNER_DIED, give_up
 from .sending.rules import Rules
 from .sending.run import Run
-from .sending.unfinished import Unfinished, unfinished
 from .server.address import Address
 
 _CALLER = 5  # frames above the warning of a purge
 
 
 @understood
-class Ledger:
+class Ledger(LedgerBase):
     """The campaign record: which rows were sent, what they cost, and which are in doubt.
 
     A campaign is identified by its service and its name, so a rehearsal on a sandbox never blocks the real send.
@@ -137,7 +133,8 @@ class Ledger:
             >>> ledger.audit()[["what", "reason"]].values.tolist()
             [['retention', '24 months']]
         """
-        return audit.decisions(self._store)
+        with self._store.reading() as connection:
+            return audit.decisions(connection)
 
     @in_our_words
     def campaign(self, name: str, *, service: str | None = None) -> Campaign:
@@ -202,20 +199,7 @@ class Ledger:
         Without ``service``, the service of the latest campaign of this name is used, else that of the latest campaign.
         Nothing is recorded.
         """
-        with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT CASE WHEN name_key=? AND purged=0 THEN id END, service FROM campaign WHERE kind='campaign' "
-                "AND service=coalesce(?, service) ORDER BY name_key=? AND purged=0 DESC, id DESC LIMIT 1",
-                (name_key(plan.campaign), service, name_key(plan.campaign)),
-            ).fetchone()
-        number, where = found or (None, service)
-        rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
-        asked: Callable[..., Prospect] = prospect if plan.folder is None else prospect_in_pieces
-        found = asked(self._store, plan, campaign=number, service=where, rules=rules, now=self._clock())
-        approval = approving.state(self._store, number)
-        if approval and not approval.startswith("Approved"):
-            found = replace(found, to_go=0, cost={})
-        return replace(found, approval=approval)
+        return prospect(self._store, plan, service=service, repeat_text=repeat_text, now=self._clock())
 
     @in_our_words
     def unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:
@@ -225,20 +209,6 @@ class Ledger:
         """
         own = self._find(service, plan.campaign)
         return unfinished(self._store, plan, campaign=own, service=service, now=self._clock())
-
-    def _refuse_lent(self, service: str) -> None:
-        """Refuse the first live campaign where nobody said where the record is kept, and this machine may forget it.
-
-        Raises:
-            LedgerError: it says what tells so, and what to write.
-        """
-        if not self._is_default or is_rehearsal(service):
-            return
-        sql = "SELECT DISTINCT service FROM campaign WHERE kind='campaign' AND id IN (SELECT campaign FROM attempt)"
-        with self._store.reading() as connection:
-            begun = [of for (of,) in connection.execute(sql) if not is_rehearsal(of)]
-        if not begun:
-            refuse_lent(self.path)
 
     @in_our_words
     def begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
@@ -268,7 +238,7 @@ class Ledger:
             with self._store.reading() as connection:
                 foreseen(connection, *beginning.before_a_run(number))
                 beginning.refuse_contradicted(connection, number)
-            agree(self._store, number, plan, now=self._clock())
+            beginning.agree(self._store, number, plan, now=self._clock())
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":
@@ -427,9 +397,9 @@ class Ledger:
             >>> len(ledger.retain("24 months"))
             0
         """
-        moment = retention.before(age, self._clock())
-        retention.decide(self._store, age, now=self._clock())
-        found = retention.older(self._store, moment)
+        moment = purging.before(age, self._clock())
+        purging.decide(self._store, age, now=self._clock())
+        found = purging.older(self._store, moment)
         found["purged"] = list(map(self._purged, found["id"], found["campaign"], found["kind"]))
         if found["purged"].any():
             purging.warn_of_unreached(self._store, above=_CALLER)
@@ -477,7 +447,7 @@ class Ledger:
             No campaign is recorded yet.
         """
         unreached = "; ".join(filter(None, (purging.unreached(self._store), self._store.beyond)))
-        due, approval = retention.due(self._store, self._clock()), approving.required(self._store)
+        due, approval = purging.due(self._store, self._clock()), approving.required(self._store)
         return overview.of_ledger(self.path, self.campaigns(), due, unreached, approval=approval)
 
     def __repr__(self) -> str:
@@ -486,56 +456,11 @@ class Ledger:
     def _repr_html_(self) -> str:
         return self.card().html()
 
-    @property
-    def _files(self) -> list[Path]:
-        """The file of the ledger, which nothing may be written over; none if it is on a server."""
-        return [self.path] if isinstance(self.path, Path) else []
-
-    def _end_dead_ones(self, but: int) -> None:
-        """Put rows in doubt whose process died; as long as they count as under way, they hold other rows back."""
-        with self._store.reading() as connection:
-            found = contacts.unsettled(connection, but=but)
-        for number, name in found:
-            with contextlib.suppress(CampaignHeld):
-                lock = self._lock(number, name)
-                try:
-                    give_up(self._store, number, OWNER_DIED, now=self._clock())
-                finally:
-                    lock.release()
-
-    def _purge(self, number: int, name: str) -> int:
-        """Purge a campaign; return how many rows it had. Raises CampaignHeld where it, or a test of it, is running."""
-        with contextlib.ExitStack() as held:
-            held.callback(self._lock(number, name).release)
-            tests = purging.tests_of(self._store, number)
-            for test in tests:
-                held.callback(self._lock(test, name).release)
-            return purging.purge(self._store, number, tests, now=self._clock())
-
-    def _purged(self, number: int, name: str, kind: str) -> bool:
-        """Purge a campaign unless it is running, or an experiment; return whether it was purged."""
-        if kind == retention.EXPERIMENT:
-            purging.purge_experiment(self._store, number, name, now=self._clock())
-            return True
-        try:
-            self._purge(number, name)
-        except CampaignHeld:
-            return False
-        return True
-
-    def _lock(self, number: int, name: str) -> RunLock:
-        return self._store.lock(number, name)
-
-    def _find(self, service: str, name: str) -> int | None:
-        with self._store.reading() as connection:
-            found = connection.execute(*beginning.which(service, name)).fetchone()
-        return found[0] if found else None
-
 
 LedgerOrPath = Ledger | str | Path | Address
 
 
-def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Ledger]:
+def opened(ledger: object) -> contextlib.AbstractContextManager[Ledger]:
     """Return a ledger for the length of a ``with`` block: one that was given stays open, one of a path is closed.
 
     Raises:
@@ -557,7 +482,7 @@ def opened(ledger: LedgerOrPath | None) -> contextlib.AbstractContextManager[Led
 
 
 @contextlib.contextmanager
-def read_from(ledger: LedgerOrPath | None) -> Iterator[Ledger]:
+def read_from(ledger: object) -> Iterator[Ledger]:
     """`opened` for a block that works with nothing but what it reads: whatever breaks there is a LedgerError.
 
     Example:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import sqlite3
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .. import _cards as cards
 from .. import results
-from .._calling import given as shown
 from .._calling import in_our_words, not_path, not_text, refuse
-from .._cards import counted
-from .._frames import AnyFrame, as_pandas
+from .._frames import AnyFrame
 from .._pandas import STR
-from .._showing import visible
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from ..results import STATES
+from . import given_rows
+from .base import LedgerBase
 from .file import copies
 from .file.one_runner import RunLock
 from .file.store import Store
@@ -34,14 +31,12 @@ from .record.approving import Proposal
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
 from .record.recording import Planned
+from .record.recovering import OWNER_DIED, end_changing, give_up
 from .rows import contacts
 from .rows.damage import understood
-from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
-from .sending.recovering import OWNER_DIED, give_up
-from .sending.rules import OPTED_OUT
-
-if TYPE_CHECKING:
-    from .book import Ledger
+from .rows.statements import Statements
+from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SKIPPED
+from .sending import holds
 
 
 @understood
@@ -54,7 +49,7 @@ class Campaign:
     """
 
     def __init__(
-        self, ledger: Ledger, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
+        self, ledger: LedgerBase, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
     ) -> None:
         self.name, self.service = name, service
         self._ledger, self._store, self._number, self._kept = ledger, store, number, kept
@@ -138,7 +133,7 @@ class Campaign:
             )
         refuse(None if reason is None else not_text("reason", reason))
         self._recover()
-        rows = self._own(rows)
+        rows = given_rows.own(rows, self.name, self.service)
         said = f"found {'' if accepted else 'not '}accepted"
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
 
@@ -150,7 +145,7 @@ class Campaign:
             UsageError: a number was not rejected in this campaign, or a row is another one's. Nothing was changed.
             CampaignHeld: the campaign is running.
         """
-        return self._move(self._own(rows), REJECTED, PLANNED, "to retry")
+        return self._move(given_rows.own(rows, self.name, self.service), REJECTED, PLANNED, "to retry")
 
     @property
     def proposal(self) -> Proposal:
@@ -226,8 +221,8 @@ class Campaign:
             1
         """
         refuse(None if reason is None else not_text("reason", reason))
-        rows = None if rows is None else self._own(rows)
-        numbers = None if rows is None else Numbers(int(number) for number in _numbers(rows))
+        rows = None if rows is None else given_rows.own(rows, self.name, self.service)
+        numbers = None if rows is None else Numbers(int(number) for number in given_rows.numbers(rows))
         with self._store.deciding() as connection:
             return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
 
@@ -238,7 +233,7 @@ class Campaign:
         counted there. It may be called while the campaign runs.
         """
         with self._store.writing() as connection:
-            return changing.heed_opt_outs(connection, self._number)
+            return holds.heed_opt_outs(connection, self._number)
 
     @in_our_words
     def correct(self, plan: Planned, *, reason: str | None = None) -> int:
@@ -277,7 +272,7 @@ class Campaign:
         return self._change(plan, "extended", reason)
 
     def _change(self, plan: Planned, what: str, reason: str | None) -> int:
-        refuse(None if reason is None else not_text("reason", reason), self._not_its_plan(plan))
+        refuse(None if reason is None else not_text("reason", reason), given_rows.not_its_plan(plan, self.name))
         self._refuse_purged()
         self._refuse_other_kinds()
         lock = self._ledger._lock(self._number, self.name)
@@ -303,18 +298,6 @@ class Campaign:
                 return len(wanted)
         finally:
             lock.release()
-
-    def _not_its_plan(self, plan: Planned) -> str | None:
-        if getattr(plan, "folder", None) is not None:  # of which no rows are read
-            return (
-                "the plan of a Folder neither corrects nor extends a campaign: withdraw what is to go, and plan "
-                f"it as a campaign of its own with exclude=ledger.campaign({self.name!r})"
-            )
-        if not isinstance(plan, Planned):
-            return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"
-        if plan.campaign != self.name:
-            return f"the plan is of campaign {plan.campaign!r}, and this is {self.name!r}"
-        return None
 
     @in_our_words
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
@@ -399,25 +382,7 @@ class Campaign:
         """Mark rows in doubt as accepted by the lines of an invoice, and keep those; return how many."""
         self._recover()
         found = Evidence.of(source, lines)
-        return self._move(_hidden(lines), IN_DOUBT, ACCEPTED, "found accepted", reason, found)
-
-    def _own(self, rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
-        """Return rows that a caller gave, as `_hidden` does; refuse those of another campaign, or of its rehearsal."""
-        rows = _hidden(rows)
-        if not isinstance(rows, pd.DataFrame):
-            return rows
-        for column, mine in (("campaign", self.name), ("service", self.service)):
-            if column not in rows.columns:
-                continue
-            others = rows[column][rows[column].ne(mine).fillna(True).to_numpy(bool)]
-            if len(others):
-                named = ", ".join(visible(repr(one)) for one in others.dropna().unique()[:3].tolist()) or "nothing"
-                raise UsageError(
-                    f"{counted(len(others), 'row')} of rows= {'has' if len(others) == 1 else 'have'} {named} in the "
-                    f"column {column!r}, and this is campaign {self.name!r} of service {self.service!r}; nothing was "
-                    "changed. Pass rows of this campaign, such as a part of campaign.in_doubt or campaign.frame"
-                )
-        return rows
+        return self._move(given_rows.hidden(lines), IN_DOUBT, ACCEPTED, "found accepted", reason, found)
 
     def _move(
         self,
@@ -428,9 +393,9 @@ class Campaign:
         reason: str | None = None,
         by: Evidence | None = None,
     ) -> int:
-        seen = _requests_seen(rows)
-        rows, nameless = _without_nameless(rows)
-        wanted = Numbers(dict.fromkeys(int(number) for number in _numbers(rows)))
+        seen = given_rows.requests_seen(rows)
+        rows, nameless = given_rows.without_nameless(rows)
+        wanted = Numbers(dict.fromkeys(int(number) for number in given_rows.numbers(rows)))
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.deciding() as connection:
@@ -449,7 +414,7 @@ class Campaign:
                         f"a row without a number is not {STATES[before]} in campaign {self.name!r}; nothing was "
                         "changed. Pass the rows as the campaign gives them, with their index"
                     )
-                _refuse_others(connection, self._number, before, seen, self.name)
+                given_rows.refuse_others(connection, self._number, before, seen, self.name)
                 contacts.unpack(connection, self._number)
                 gone = (SKIPPED, OPTED_OUT) if after == PLANNED else (after, None)
                 moved = [(*self._becomes(connection, after, places[number][0]), *places[number]) for number in wanted]
@@ -473,75 +438,10 @@ class Campaign:
     def _pack(self, lock: RunLock, *, now: int) -> None:
         """Pack what is kept beside the rows; they are decided on and recorded, and are read where nothing is packed."""
         try:
-            contacts.end_changing(self._store, self._number, now=now, mine=lock.is_held)
+            end_changing(self._store, self._number, now=now, mine=lock.is_held)
         except LedgerError as error:
             warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=6)
 
-    def _becomes(self, connection: sqlite3.Connection, state: int, chunk: int) -> tuple[int, str | None]:
+    def _becomes(self, connection: Statements, state: int, chunk: int) -> tuple[int, str | None]:
         """Return state and problem of a chunk's rows that a person decided on; rows to retry may be withdrawn."""
         return changing.come_back(connection, self._number, chunk, None) if state == PLANNED else (state, None)
-
-
-def _hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
-    """Return a frame as it is, and anything else as numbers that a traceback does not show."""
-    rows = as_pandas(rows)
-    if isinstance(rows, pd.DataFrame):
-        return rows
-    if isinstance(rows, Mapping | bytes) or not isinstance(rows, Iterable):
-        raise UsageError(f"rows= must be a frame with a column 'to', or E.164 numbers, got {shown(rows)}")
-    return Numbers([rows] if isinstance(rows, str) else rows)
-
-
-def _requests_seen(rows: pd.DataFrame | Sequence[str]) -> dict[int, int]:
-    """Return when the request of each number ended, in microseconds, as far as a table of results or evidence says."""
-    if not isinstance(rows, pd.DataFrame) or not {"to", "chunk", "attempts"} <= {*rows.columns}:
-        return {}
-    for column in ("settled_at", "at"):
-        if column in rows.columns and isinstance(rows[column].dtype, pd.DatetimeTZDtype):
-            known = rows[rows[column].notna() & rows["to"].notna()]
-            micros = known[column].dt.as_unit("us").astype("int64").tolist()
-            return {int(to[1:]): at for to, at in zip(known["to"], micros, strict=True) if to[1:].isdigit()}
-    return {}
-
-
-def _refuse_others(connection: sqlite3.Connection, campaign: int, state: int, seen: dict[int, int], name: str) -> None:
-    """Refuse rows whose numbers stand in this campaign, and whose requests are those of another one."""
-    if not seen:
-        return
-    sql = (
-        "SELECT r.number, a.started_at, a.settled_at FROM fate r JOIN attempt a ON a.id=r.attempt "
-        "WHERE r.campaign=? AND r.state=?"
-    )
-    recorded = {number: times for number, *times in connection.execute(sql, (campaign, state))}
-    others = sum(at not in recorded[number] for number, at in seen.items() if number in recorded)
-    if others:
-        raise UsageError(
-            f"{counted(others, 'row')} of rows= tell of another request than the latest one of campaign {name!r}: of "
-            "another campaign or ledger, or of an earlier call; nothing was changed. Pass a part of campaign.in_doubt, "
-            "or of campaign.rejected, as it is now"
-        )
-
-
-def _without_nameless(
-    rows: pd.DataFrame | Sequence[str] | str,
-) -> tuple[pd.DataFrame | Sequence[str] | str, list[int]]:
-    """Return rows with a number, and the positions of the others in a frame: people who asked to be forgotten."""
-    if not isinstance(rows, pd.DataFrame) or "to" not in rows.columns:
-        return rows, []
-    nameless = rows["to"].isna().to_numpy()
-    return rows[~nameless], rows.index[nameless].tolist()
-
-
-def _numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
-    if isinstance(rows, pd.DataFrame):
-        if "to" not in rows.columns:
-            raise UsageError("rows= is a frame without a column 'to'; pass campaign.in_doubt, or a part of it")
-        found = rows["to"].tolist()
-    else:
-        found = [rows] if isinstance(rows, str) else list(rows)
-    wrong = [number for number in found if not (isinstance(number, str) and number[:1] == "+" and number[1:].isdigit())]
-    if wrong:
-        raise UsageError(
-            f"rows= needs E.164 numbers; {len(wrong)} of {len(found)} are none, such as {mask(str(wrong[0]))}"
-        )
-    return [number[1:] for number in found]

@@ -15,16 +15,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..errors import CampaignHeld, LedgerError
 from .file.moved import Move, move_of
 from .file.store import Store
-from .rows import audit
-from .rows import runners as fences
+from .record.recovering import OWNER_DIED, give_up
+from .rows import audit, runners
 from .rows.damage import refuse_damaged
+from .rows.statements import Statements
 from .rows.tables import PLANNED, SENDING
-from .sending.recovering import OWNER_DIED, give_up
 from .server.dialect import COLUMNS, NUMBERED, OF_SERVER
 
 if TYPE_CHECKING:
@@ -43,11 +43,9 @@ _OWN = {of for _, of in _SHIFTED.values()}  # tables of which an empty ledger on
 
 
 def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
-    """Take over the ledger of a file; return how many there are of what people know.
+    """Take over the ledger of a file; return how many there are of what people know."""
+    from .server.connection import Connection  # the driver is an extra
 
-    Raises:
-        LedgerError: it went to another server, or the server's ledger is not empty. CampaignHeld: one is running.
-    """
     with source.reading() as file:
         begun = move_of(file)
     with target.reading() as served:
@@ -61,10 +59,12 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
     if begun and arrived:
         return _ended(source, begun)
     with source.reading() as file:
+        assert isinstance(file, sqlite3.Connection)
         refuse_damaged(file)
     with _at_rest(source, now=now) as held:
         mine = Move(str(target.path), here, secrets.token_hex(16), now)
         with target.writing() as served:
+            assert isinstance(served, Connection)
             served.execute("SET LOCAL idle_in_transaction_session_timeout=0")  # the file may be waited for
             _refuse_filled(served, source.path)
             with source.writing() as file:
@@ -72,14 +72,14 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
                 _copy(file, served)
                 note = (bytes.fromhex(mine.token), str(source.path), now)
                 served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
-                copied = (str(source.path), fences.person(), "imported file", now)
+                copied = (str(source.path), runners.person(), "imported file", now)
                 served.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", copied)
                 audit.note(served, "imported", rows=_many(served), now=now, reason=source.path.name)
                 mine.note(file)
     return _ended(source, mine)
 
 
-def _has(served: sqlite3.Connection, token: str) -> bool:
+def _has(served: Statements, token: str) -> bool:
     found = served.execute("SELECT 1 FROM imported WHERE token=?", (bytes.fromhex(token),)).fetchone()
     return found is not None
 
@@ -103,7 +103,7 @@ def _at_rest(source: Store, *, now: int) -> Iterator[set[int]]:
         yield {number for number, _ in found}
 
 
-def _unfinished(file: sqlite3.Connection) -> list[tuple[int, str]]:
+def _unfinished(file: Statements) -> list[tuple[int, str]]:
     """Return number and name of each campaign that somebody could be running: it has rows to go, or is not packed."""
     sql = (
         "SELECT id, name FROM campaign k WHERE purged=0 AND (EXISTS (SELECT 1 FROM fate f WHERE f.campaign=k.id "
@@ -112,7 +112,7 @@ def _unfinished(file: sqlite3.Connection) -> list[tuple[int, str]]:
     return file.execute(sql).fetchall()
 
 
-def _refuse_changed(file: sqlite3.Connection, path: Path, begun: Move | None, held: set[int]) -> None:
+def _refuse_changed(file: Statements, path: Path, begun: Move | None, held: set[int]) -> None:
     """Refuse what came between the first look at the file and its lock: another move, or a campaign that began."""
     if move_of(file) != begun:
         raise LedgerError(f"the ledger {path} is being taken over by another server; nothing was changed here")
@@ -121,7 +121,7 @@ def _refuse_changed(file: sqlite3.Connection, path: Path, begun: Move | None, he
         raise CampaignHeld(f"campaign {began[0]!r} was begun in {path} meanwhile; nothing was changed. Call again")
 
 
-def _refuse_filled(served: sqlite3.Connection, path: Path) -> None:
+def _refuse_filled(served: Statements, path: Path) -> None:
     filled = [table for table in _EMPTY if served.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()]
     if filled:
         raise LedgerError(
@@ -130,14 +130,14 @@ def _refuse_filled(served: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _copy(file: sqlite3.Connection, served: sqlite3.Connection) -> None:
+def _copy(file: Statements, served: Connection) -> None:
     """Copy every table, and compare what arrived."""
-    into, after = cast("Connection", served), {table: _last(served, table) for table in _OWN}
+    after = {table: _last(served, table) for table in _OWN}
     for table in TABLES:
         sent, received = _Sum(), _Sum()
         kept = {row[0] for row in served.execute(f"SELECT id FROM {table}")} if table in _OWN else set()
-        into.copy_in(table, COLUMNS[table], sent.of(_rows(file, table, after)))
-        for _ in received.of(row for row in into.copy_out(table, COLUMNS[table]) if row[0] not in kept):
+        served.copy_in(table, COLUMNS[table], sent.of(_rows(file, table, after)))
+        for _ in received.of(row for row in served.copy_out(table, COLUMNS[table]) if row[0] not in kept):
             pass
         if sent != received:
             raise LedgerError(
@@ -154,15 +154,15 @@ def _copy(file: sqlite3.Connection, served: sqlite3.Connection) -> None:
     served.execute(sql, (secret, retention, approval))
 
 
-def _many(served: sqlite3.Connection) -> int:
+def _many(served: Statements) -> int:
     return int(served.execute("SELECT count(*) FROM recipient").fetchone()[0])
 
 
-def _last(served: sqlite3.Connection, table: str) -> int:
+def _last(served: Statements, table: str) -> int:
     return int(served.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
 
 
-def _rows(file: sqlite3.Connection, table: str, after: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
+def _rows(file: Statements, table: str, after: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table as the server has them: what it numbers itself comes after what it has."""
     from .server.connection import fit
 
@@ -192,4 +192,5 @@ class _Sum:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Sum) and (self.many, self.digest) == (other.many, other.digest)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.many, self.digest))

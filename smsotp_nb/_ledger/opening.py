@@ -20,6 +20,7 @@ from .file.disk import OWN, beside, notes_folder, runs
 from .file.last_seen import Mark, Marks, Seal, Session
 from .file.locks import Anchor
 from .file.moved import refuse_moved
+from .rows.statements import Statements
 from .rows.tables import APPLICATION_ID, TABLES, VERSION
 
 # The user version holds two numbers: the version of the tables, and how often a log was begun (`Opened`).
@@ -69,11 +70,7 @@ class Opened:
             self.session = int(inserted.lastrowid or 0)
 
     def refuse_moved(self) -> None:
-        """Refuse every use of a file whose ledger is on a server, where another process may have moved it a moment ago.
-
-        Raises:
-            LedgerError: it says where the ledger is now.
-        """
+        """Refuse every use of a file whose ledger is on a server; another process may have moved it a moment ago."""
         if not self.moving:
             refuse_moved(self.connection, self.path)
 
@@ -133,12 +130,7 @@ class Opened:
 
 
 def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = False) -> Opened:
-    """Open a ledger; with ``create`` an empty file becomes one.
-
-    Raises:
-        LedgerError: it is not a ledger, has another version, is damaged, or is older than when this user last saw
-            it. Nothing was recorded in it.
-    """
+    """Open a ledger; with ``create`` an empty file becomes one."""
     if not path.exists():
         raise LedgerError(
             f"the ledger {path} is gone: it was deleted or moved. Nothing was sent. Put it back, or "
@@ -392,7 +384,7 @@ def _marks(path: Path, ledger: bytes) -> Marks:
     )
 
 
-def _behind(connection: sqlite3.Connection, seen: list[Session]) -> list[Session]:
+def _behind(connection: Statements, seen: list[Session]) -> list[Session]:
     """Return what was seen and is missing now, session by session."""
     missing = []
     known_sessions = {row[0]: row[1:] for row in connection.execute("SELECT token, id, acts, upto FROM session")}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .._calling import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
@@ -13,16 +14,9 @@ from .file.disk import in_memory, lent
 from .file.store import Store
 from .server.address import Address, load_driver, read_address
 
-if TYPE_CHECKING:
-    from .book import Ledger
 
-
-def path_of(ledger: Ledger | str | Path | Address) -> Path | Address:
-    """Return the file or the address of a ledger, or of what was given in its place.
-
-    Raises:
-        UsageError: it is neither. LedgerError: there is no ledger at this path.
-    """
+def path_of(ledger: object) -> Path | Address:
+    """Return the file or the address of a ledger, or of what was given in its place."""
     if isinstance(ledger, Address):
         return ledger
     if isinstance(ledger, str | Path):
@@ -64,6 +58,17 @@ def store_of(place: Path | Address, *, create: bool, accept_older: bool = False)
     return ServerStore(place, create=create, accept_older=accept_older)
 
 
+@contextlib.contextmanager
+def snapshot_of(ledger: object) -> Iterator[Store]:
+    """Read everything as of one moment, by a separate connection, because a campaign may be running."""
+    store = store_of(path_of(ledger), create=False)
+    try:
+        with store.snapshot():
+            yield store
+    finally:
+        store.close()
+
+
 def own_place() -> Path | Address:
     """Return where this user's one ledger is, or would be."""
     place = ledger_place()
@@ -71,11 +76,7 @@ def own_place() -> Path | Address:
 
 
 def own_file() -> Path:
-    """Return the path of this user's one ledger; refuse one on a server, whose backups are not files of this package.
-
-    Raises:
-        LedgerError: it is on a server.
-    """
+    """Return the path of this user's one ledger; refuse one on a server, whose backups are not our files."""
     place = users_own()
     if isinstance(place, Path):
         return place
@@ -117,11 +118,7 @@ def is_default(place: object) -> bool:
 
 
 def refuse_lent(path: Path) -> None:
-    """Refuse to begin the record of live campaigns at a default path that may be gone tomorrow.
-
-    Raises:
-        LedgerError: it says what tells so, and what to write.
-    """
+    """Refuse to begin the record of live campaigns at a default path that may be gone tomorrow."""
     if why := lent(path):
         raise LedgerError(
             f"this is {why}. The ledger {path} has no live campaign yet and may be gone tomorrow; the same cell would "

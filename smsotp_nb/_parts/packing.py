@@ -78,12 +78,7 @@ def split(text: str) -> list[str]:
 
 
 def units_of(text: str, encoding: Encoding) -> int:
-    """Return septets (gsm7) or UTF-16 units (ucs2) of a text.
-
-    Example:
-        >>> units_of("20 €", "gsm7"), units_of("😀", "ucs2")
-        (5, 2)
-    """
+    """Return septets (gsm7) or UTF-16 units (ucs2) of a text."""
     if encoding == "gsm7":
         return len(text) + sum(map(text.count, GSM_EXTENSION))
     return len(text) + sum(char > "\uffff" for char in text)

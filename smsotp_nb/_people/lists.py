@@ -15,7 +15,7 @@ from .. import phones, recipients
 from .._calling import given, not_zone, refuse
 from .._cards import counted
 from .._frames import as_pandas
-from .._ledger.people.consents import Said
+from .._ledger import Said
 from .._pandas import is_missing
 from .._showing import spelled
 from ..columns import require

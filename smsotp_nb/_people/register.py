@@ -17,11 +17,8 @@ from .. import phones
 from .._calling import given, in_our_words, not_flag, not_text, refuse
 from .._dates import Written, spanned
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Ledger, LedgerOrPath, opened, read_from
-from .._ledger.file.store import Store
-from .._ledger.people import consents as recorded
-from .._ledger.people import disclosing, purging
-from .._ledger.people.consents import Said
+from .._ledger import Ledger, LedgerOrPath, Said, Store, disclosing, opened, purging, read_from
+from .._ledger import consents as recorded
 from .._moments import Now, microseconds, utc_now
 from .._outputs import write_file
 from .._wire import Numbers, mask
@@ -299,7 +296,7 @@ class People:
             found = _read(numbers, default_region)
             with book._store.deciding() as connection:
                 now = self._present(book._store, connection)
-                gone = _out_of_sight(lambda: recorded.forget(book._store, connection, found, now=now))
+                gone = _out_of_sight(lambda: recorded.forget(connection, found, now=now))
                 purging.leave_remains(connection)
             purging.overwrite(book._store)
             purging.warn_of_unreached(book._store, above=_CALLER)
@@ -448,7 +445,7 @@ def _read(numbers: Numbers, default_region: str | None) -> Numbers:
 def _stored(ledger: Ledger, number: int) -> bytes:
     """Return what is stored about a person at one moment, as JSON."""
     store = ledger._store
-    disclosing.settle(ledger, number)
+    ledger._end_dead_ones(0)
     with store.snapshot():
         found = {
             "number": f"+{number}",

@@ -24,12 +24,7 @@ class Country:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What phonenumbers says of one number; every text is empty when it cannot be read, ``iso`` is ``001`` for +800.
-
-    Example:
-        >>> look_up("+33 1 99 00 12 34")
-        Lookup(e164='+33199001234', iso='FR', cc='33', valid=True, type='FIXED_LINE')
-    """
+    """What phonenumbers says of one number; every text is empty when it cannot be read, ``iso`` is ``001`` for +800."""
 
     e164: str
     iso: str
@@ -63,17 +58,6 @@ def look_up(number: str, region: str | None = None) -> Lookup:
     )
 
 
-def example(region: str, kind: str = "MOBILE") -> str:
-    """Return phonenumbers' own example number of a region in E.164, or ``""`` where it has none of that kind.
-
-    Example:
-        >>> look_up(example("DE")).type
-        'MOBILE'
-    """
-    number = phonenumbers.example_number_for_type(region, getattr(phonenumbers.PhoneNumberType, kind))
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164) if number else ""
-
-
 def calling_code(iso: str) -> str:
     """Return the calling code of an alpha-2 region as digits, ``""`` for one that has none.
 
@@ -87,12 +71,7 @@ def calling_code(iso: str) -> str:
 
 @cache
 def countries() -> dict[str, Country]:
-    """Return every known country by alpha-2 code (ISO 3166, with Kosovo and the islands phonenumbers knows).
-
-    Example:
-        >>> countries()["NA"].alpha3
-        'NAM'
-    """
+    """Return every known country by alpha-2 code (ISO 3166, with Kosovo and the islands phonenumbers knows)."""
     with (files(__package__) / "countries.csv").open(encoding="utf-8") as text:
         rows = [Country(r["alpha2"], r["alpha3"], r["name"], _split(r["aliases"])) for r in csv.DictReader(text)]
     return {country.alpha2: country for country in rows}
@@ -175,21 +154,29 @@ def _patterns(region: str, length: int) -> tuple[re.Pattern[str] | None, re.Patt
 
 
 def calling_codes() -> tuple[str, ...]:
-    """Return every calling code as digits, those without a region too.
-
-    Example:
-        >>> calling_codes()[:3]
-        ('1', '7', '20')
-    """
+    """Return every calling code as digits, those without a region too."""
     return tuple(str(code) for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
 
 
 def main_region(code: int) -> str | None:
-    """Return the region a calling code is first of all for, None where it has none.
-
-    Example:
-        >>> main_region(49), main_region(1), main_region(800), main_region(999)
-        ('DE', 'US', None, None)
-    """
+    """Return the region a calling code is first of all for, None where it has none."""
     region = phonenumbers.region_code_for_country_code(code)
     return region if region in phonenumbers.SUPPORTED_REGIONS else None
+
+
+def time_zones(e164: str) -> tuple[str, ...]:
+    """Return the names of a number's time zones, several where its prefix spans them; empty when none is known.
+
+    Example:
+        >>> time_zones("+12025550123"), time_zones("+33199001234")
+        (('America/New_York',), ('Europe/Paris',))
+    """
+    # Its table of prefixes is large, and a sandbox needs none of it.
+    from phonenumbers import timezone
+
+    try:
+        number = phonenumbers.parse(e164)
+    except phonenumbers.NumberParseException:
+        return ()
+    found = timezone.time_zones_for_number(number)
+    return tuple(name for name in found if name != timezone.UNKNOWN_TIMEZONE)

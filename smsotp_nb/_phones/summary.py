@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,11 +20,11 @@ from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from ..errors import UsageError
 from ..problems import asked_for
-from .beside import free_names
 from .countries import country_name
 from .judging.several import one_phone
-from .met import Met
 from .vocabulary import NOTES, PROBLEMS
+
+Numbers = npt.NDArray[np.int64]
 
 EXAMPLES: Final = 3
 SHOWN_REGIONS: Final = 12
@@ -30,6 +32,68 @@ REPAIRS_END: Final = list(NOTES).index("REGION_CASE")
 REPAIR_NOTES: Final = frozenset(list(NOTES)[:REPAIRS_END])
 
 ASKS: Final = {code: ask for code in PROBLEMS if (ask := asked_for(code)) is not None}
+
+
+def free_names(new: Iterable[str], taken: Iterable[Hashable]) -> dict[str, str]:
+    """Return a name for each new column: its own or, if the list has that, ``sms_...``, then ``sms_..._2``.
+
+    Example:
+        >>> free_names(["to", "note"], ["note", "phone"])
+        {'to': 'to', 'note': 'sms_note'}
+        >>> free_names(["to"], ["to", "sms_to"])
+        {'to': 'sms_to_2'}
+    """
+    used = {str(name) for name in taken}
+    named = {}
+    for name in new:
+        tries = itertools.chain([name, f"sms_{name}"], (f"sms_{name}_{count}" for count in itertools.count(2)))
+        named[name] = next(one for one in tries if one not in used)
+        used.add(named[name])
+    return named
+
+
+class Met:
+    """A set of integers that grows chunk by chunk, kept as sorted runs, each more than twice as long as the next.
+
+    A single sorted array would be copied for every chunk, so that a list twice as long would take four times as long.
+
+    Example:
+        >>> met = Met()
+        >>> met.add(np.array([3, 1, 3])).tolist(), met.add(np.array([2, 1])).tolist()
+        ([False, False, True], [False, True])
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[Numbers] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._runs))
+
+    def add(self, numbers: Numbers) -> npt.NDArray[np.bool_]:
+        """Add numbers and return which of them were there, from an earlier chunk or further up in this one."""
+        again = pd.Series(numbers).duplicated().to_numpy(copy=True)
+        new = np.sort(numbers[~again])
+        known = np.zeros(len(new), bool)
+        for run in self._runs:
+            known |= _holds(run, new)
+        if known.any():
+            again |= _holds(new[known], numbers)
+            new = new[~known]
+        self._keep(new)
+        return again
+
+    def _keep(self, run: Numbers) -> None:
+        while self._runs and len(self._runs[-1]) <= 2 * len(run):
+            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")  # merges what is sorted already
+        if len(run):
+            self._runs.append(run)
+
+
+def _holds(run: Numbers, numbers: Numbers) -> npt.NDArray[np.bool_]:
+    place = np.searchsorted(run, numbers)
+    inside = place < len(run)
+    inside[inside] = run[place[inside]] == numbers[inside]
+    return inside
 
 
 @dataclass(frozen=True, slots=True)

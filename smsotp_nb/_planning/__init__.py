@@ -65,7 +65,6 @@ def plan(
     signature: str | None = None,
     signature_join: str | None = None,
     variant: wire.Variant = "intl",
-    fill: Mapping[str, Any] | None = None,
     suppress: Any = None,
     ignore_unreadable_suppressions: bool = False,
     exclude: Any = None,
@@ -111,7 +110,6 @@ def plan(
         signature: the sender's name, 2 to 16 characters. Required in the cn variant.
         signature_join: how content and signature are joined; used for the estimate only.
         variant: ``"intl"`` or ``"cn"``, as the client has it.
-        fill: ``{column: value}`` to use where that column is missing.
         suppress: numbers never to text: a list, Series, frame, or the path of a file.
         ignore_unreadable_suppressions: continue even if entries of ``suppress`` or ``exclude`` cannot be read.
         exclude: people whom another campaign has. ``ledger.campaign(name)`` excludes everybody it may have reached

@@ -6,14 +6,13 @@ import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, TypeVar, get_args
 
 import pandas as pd
 
 from .. import _wire as wire
 from .. import rates as rate_tables
-from .. import results, templates
+from .. import results
 from .._calling import given, not_flag, not_whole, refuse
 from .._frames import as_pandas
 from .._pandas import lent
@@ -30,7 +29,7 @@ PLAN_COLUMNS: Final = ("body", "note")
 LONGEST_NAME: Final = 300  # characters of a campaign's name, which cards, files and errors show
 # One of these is the message; what comes with a template stays only if it still fits.
 KINDS: Final = ("text", "content", "template_id")
-_OF_WORDING: Final = (*KINDS, "template_data", "template_text", "signature", "signature_join", "fill", "replace")
+_OF_WORDING: Final = (*KINDS, "template_data", "template_text", "signature", "signature_join", "replace")
 MESSAGE: Final = (*_OF_WORDING, "by", "priority")
 REFUSED: Final = "the plan cannot be made: "
 
@@ -223,16 +222,8 @@ def message_of(call: Mapping[str, Any]) -> dict[str, Any]:
     return {name: as_pandas(call[name]) if name in ("text", "content", "by") else call[name] for name in MESSAGE}
 
 
-def wording_of(
-    frame: pd.DataFrame,
-    message: Mapping[str, Any],
-    variant: wire.Variant,
-    *,
-    fill_before: Mapping[str, Any] = MappingProxyType({}),
-) -> wording.Wording:
+def wording_of(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire.Variant) -> wording.Wording:
     """Read the arguments of the message, ``by`` and ``priority`` aside, against the names of the columns.
-
-    ``fill_before`` is the ``fill`` of the plan that is reworded; it applies to columns that the message still uses.
 
     Raises:
         UsageError: lists everything wrong with them.
@@ -247,10 +238,8 @@ def wording_of(
         said[name] = Message(own, literal=words.literal) if isinstance(words, Message) else own
         columns = texts.to_frame().iloc[:0]
     read = wording.read(said, variant)
-    still = {name: value for name, value in fill_before.items() if name in read.columns}
-    read = replace(read, fill=still | dict(read.fill))
+    read = read.fitted(columns.columns)
     refuse(*mistakes.no_columns(read, columns), mistakes.signature_beside_text(read, variant))
-    templates.column_texts(columns, read.columns, fill=read.fill)
     return read
 
 
@@ -306,9 +295,7 @@ class MadeOf:
         """
         asked = self.asked
         message = _merged(asked.message, changes, asked.variant)
-        before = asked.wording.fill if changes["fill"] is None else {}
-        message["fill"] = changes["fill"]
-        read = wording_of(self.frame, message, asked.variant, fill_before=before)
+        read = wording_of(self.frame, message, asked.variant)
         refuse(*segments.not_columns(self.frame, message["by"], read, message["priority"]))
         words = words_of(read, self.frame, message, asked.keep, list(self.frame.columns))
         asked = replace(asked, wording=read, message=as_now(message))
@@ -322,7 +309,7 @@ def as_now(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, Message):
-        return Message(_copied(value.words), literal=value.literal)
+        return Message(_copied(value.words), **value.manner._asdict())
     if isinstance(value, pd.Series):
         return lent(value.to_frame()).iloc[:, 0]
     if isinstance(value, Mapping):

@@ -17,7 +17,7 @@ import pandas as pd
 from .. import _wire as wire
 from .. import parts, templates
 from .._pandas import STR
-from .._parts import many
+from .._parts import forcing, measure
 from .arguments import Words
 from .segments import BLANK, UNKNOWN
 from .wording import OneMessage, Wording
@@ -43,15 +43,10 @@ def word(words: Words) -> Worded:
     wording, segments, size = words.wording, words.segments, len(words.frame)
     if segments is None and not wording.columns:
         return Worded({}, ())
-    texts = templates.column_texts(words.frame, wording.columns, fill=wording.fill)
-    main = wording.messages[0].main
-    if wording.kind == "template" or main is None:
-        values = {variable: replaced(texts[column], wording.replace) for variable, column in wording.variables}
-        missing, note = _lacking(texts, size)
-    elif segments is None:
-        values, missing, note = _filled(wording, main, texts, size)
+    if segments is None:
+        values, missing, note = _filled(wording, wording.messages[0], words.frame)
     else:
-        values, missing, note = _filled_by_segment(wording, texts, segments.codes)
+        values, missing, note = _filled_by_segment(wording, words.frame, segments.codes)
     if segments is None:
         return Worded(values, (("VALUE_MISSING", missing, note),))
     unknown, blank = segments.codes == UNKNOWN, segments.codes == BLANK
@@ -63,18 +58,18 @@ def word(words: Words) -> Worded:
     return Worded(values, lacking, _template_ids(wording, segments.codes))
 
 
-def _lacking(texts: Mapping[str, pd.Series[str]], size: int) -> tuple[npt.NDArray[np.bool_], pd.Series[str]]:
-    missing, note = templates.missing_values(texts, size)
-    return missing.to_numpy(), note
-
-
 def _filled(
-    wording: Wording, main: templates.Template, texts: Mapping[str, pd.Series[str]], size: int
+    wording: Wording, message: OneMessage, frame: pd.DataFrame
 ) -> tuple[dict[str, pd.Series[str]], npt.NDArray[np.bool_], pd.Series[str]]:
     """Return a message filled for these rows, which of them lack a value, and which value that is."""
-    text = replaced(templates.written(main, texts, size), wording.replace)
-    missing, note = _lacking({name: texts[name] for name in main.names}, size)
-    blank = _blank(text, main)
+    texts = templates.column_texts(frame, wording.slots(message), message.language)
+    lacks, note = templates.missing_values(texts, len(frame))
+    missing = lacks.to_numpy()
+    if message.main is None:
+        data = {variable: replaced(texts[slot.source], wording.replace) for variable, slot in wording.variables}
+        return data, missing, note
+    text = replaced(templates.written(message.main, texts, len(frame)), wording.replace)
+    blank = _blank(text, message.main)
     if blank.any():
         missing, note = missing | blank, note.mask(blank, f"VALUE_MISSING:{wording.kind}")
     return {wording.kind: text}, missing, note
@@ -88,27 +83,33 @@ def _template_ids(wording: Wording, codes: Ints) -> pd.Series[str] | None:
 
 
 def _filled_by_segment(
-    wording: Wording, texts: Mapping[str, pd.Series[str]], codes: Ints
+    wording: Wording, frame: pd.DataFrame, codes: Ints
 ) -> tuple[dict[str, pd.Series[str]], npt.NDArray[np.bool_], pd.Series[str]]:
+    """Fill each segment's message for its rows alone, and put them together in the order of the rows."""
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(wording.messages) + 1))
     none, none_at_all = _repeated(None, ends[0]), _repeated(None, len(codes))
-    pieces, missing, notes = [none], [np.zeros(ends[0], dtype=bool)], [none]
+    names = [variable for variable, _ in wording.variables] if wording.kind == "template" else [wording.kind]
+    pieces = {name: [none] for name in names}
+    missing, notes = [np.zeros(ends[0], dtype=bool)], [none]
     for number, message in enumerate(wording.messages):
         at = order[ends[number] : ends[number + 1]]
-        if message.main is None or not len(at):
+        if not len(at):
             continue
-        mine = {name: texts[name].take(at).reset_index(drop=True) for name in message.main.names}
-        filled, lacking, note = _filled(wording, message.main, mine, len(at))
-        pieces.append(filled[wording.kind])
+        columns = dict.fromkeys(slot.column for slot in wording.slots(message))
+        filled, lacking, note = _filled(wording, message, frame[list(columns)].take(at))
+        for name in names:
+            pieces[name].append(filled[name])
         missing.append(lacking)
         notes.append(note)
     back = np.empty(len(codes), dtype=np.intp)
     back[order] = np.arange(len(codes))
     lacks = np.concatenate(missing)
-    text = pd.concat(pieces, ignore_index=True).take(back).reset_index(drop=True)
+    values = {
+        name: pd.concat(texts, ignore_index=True).take(back).reset_index(drop=True) for name, texts in pieces.items()
+    }
     note = pd.concat(notes, ignore_index=True).take(back).reset_index(drop=True) if lacks.any() else none_at_all
-    return {wording.kind: text}, lacks[back], note
+    return values, lacks[back], note
 
 
 def _repeated(text: str | None, size: int) -> pd.Series[str]:
@@ -116,7 +117,7 @@ def _repeated(text: str | None, size: int) -> pd.Series[str]:
 
 
 def _blank(text: pd.Series[str], template: templates.Template) -> npt.NDArray[np.bool_]:
-    """Mark texts that came out blank; only a blank ``fill`` can do that."""
+    """Mark texts that came out blank; only blank words for a missing value can do that."""
     if any(literal.strip() for literal in template.literals):
         return np.zeros(len(text), dtype=bool)
     return (text.str.strip() == "").to_numpy(dtype=bool, na_value=False)
@@ -218,17 +219,17 @@ def estimate_parts(texts: pd.Series[str]) -> pd.DataFrame:
 
 
 def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
-    """Return what `many.measure` says of the texts, and parts and encoding of their plain form."""
+    """Return what `measure` says of the texts, and parts and encoding of their plain form."""
     known = texts.notna().to_numpy()
     given = texts[known].tolist()
-    found, after = many.measure(given), many.measure(plain[known].tolist())
+    found, after = measure(given), measure(plain[known].tolist())
     frame = pd.DataFrame(
         {
             "encoding": np.where(found.wide, "ucs2", "gsm7"),
             "parts": found.parts,
             "units": found.units,
             "over": found.over,
-            "forcing": pd.Series(many.forcing(given), dtype=STR),
+            "forcing": pd.Series(forcing(given), dtype=STR),
             "plain_encoding": np.where(after.wide, "ucs2", "gsm7"),
             "plain_parts": after.parts,
         }

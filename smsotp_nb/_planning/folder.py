@@ -11,7 +11,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .._calling import given, in_our_words, not_path, refuse
-from .._phones.judging.evidence import DRAWN, drawn
+from .._phones import DRAWN, drawn
 from .._recipients import parquet, tables
 from ..errors import FileExists, UsageError
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .._pandas import STR
-from .._phones.judging.several import one_phone_digits
+from .._phones import one_phone_digits
 from .._results import contract
 from ..errors import UsageError
 from . import assembly, kept_words, segments

@@ -10,16 +10,16 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from .. import parts, templates
+from .. import _parts, parts, templates
 from .._ledger import Wordings
 from .._pandas import STR
-from .._parts import many, packing
+from .._parts import GSM, GSM_EXTENSION
 from . import bodies as body_rows
 from .arguments import Words
 from .bodies import Ints
 from .wording import OneMessage, Wording
 
-_FOREIGN: Final = f"[^{re.escape(packing.GSM + packing.GSM_EXTENSION)}]"
+_FOREIGN: Final = f"[^{re.escape(GSM + GSM_EXTENSION)}]"
 MEASURED: Final = ("wording", "parts", "plain_parts", "gsm_parts", "forcing")  # of each body
 _MOST: Final = 1_000  # sets of characters that are told apart in a plan; the rarest beyond are kept as not known
 
@@ -50,7 +50,7 @@ def wordings(words: Words, bodies: pd.DataFrame, first: Ints, *, keep: bool) -> 
 def gsm_parts(texts: pd.Series[str]) -> pd.Series[Any]:
     """Count the parts of each text as if every character were in the GSM alphabet."""
     known = texts.dropna()
-    counted = many.measure(known.str.replace(_FOREIGN, "?", regex=True)).parts
+    counted = _parts.measure(known.str.replace(_FOREIGN, "?", regex=True)).parts
     return pd.Series(counted, index=known.index, dtype="Int64").reindex(texts.index)
 
 
@@ -69,13 +69,13 @@ def _said(wording: Wording, message: OneMessage) -> dict[str, str | None]:
 
 
 def _columns(wording: Wording, message: OneMessage) -> list[str]:
-    return list(message.main.names) if message.main else [column for _, column in wording.variables]
+    return list(dict.fromkeys(slot.column for slot in wording.slots(message)))
 
 
 def _source(wording: Wording, template: templates.Template) -> str:
     """Write a parsed text with its placeholders again, characters replaced as in the messages."""
     literals = [_replaced(wording, text).replace("{", "{{").replace("}", "}}") for text in template.literals]
-    slots = [f"{{{name}}}" for name in template.slots]
+    slots = [f"{{{slot.source}}}" for slot in template.slots]
     return "".join(piece for pair in zip(literals, [*slots, ""], strict=True) for piece in pair)
 
 
@@ -108,8 +108,10 @@ def _of_message(
     if len(columns) == 1:  # whatever the text does not hold itself
         values = {columns[0]: [_in_order(set(signs) - own) for signs in forcing]}
     else:
-        filled = templates.column_texts(frame.iloc[first], columns, fill=wording.fill)
-        values = {name: many.forcing(filled[name].fillna("").tolist()) for name in columns}
+        slots = wording.slots(message)
+        filled = templates.column_texts(frame.iloc[first], slots, message.language)
+        texts = {name: [filled[one.source].fillna("") for one in slots if one.column == name] for name in columns}
+        values = {name: _parts.forcing(map("".join, zip(*of, strict=True))) for name, of in texts.items()}
     said = []
     for at, signs in enumerate(forcing):
         here = {"": own & set(signs)} | {name: set(each[at]) & set(signs) for name, each in values.items()}
@@ -121,7 +123,7 @@ def _own_signs(wording: Wording, message: OneMessage) -> str:
     template = message.main or message.template_text
     literals = "".join(template.literals) if template else ""
     joined = f"{wording.signature or ''}{''.join(wording.join.literals)}" if wording.kind == "content" else ""
-    return many.forcing([_replaced(wording, literals) + joined])[0]
+    return _parts.forcing([_replaced(wording, literals) + joined])[0]
 
 
 def _in_order(signs: Iterable[str]) -> str:

@@ -66,12 +66,9 @@ def no_columns(wording: Wording, frame: pd.DataFrame) -> list[str]:
             missing = absent(message.own, frame.columns)
             wrong += [(message.segment, f"{wording.kind}=: {missing}")] if missing else []
             continue
-        names = message.main.names if message.main else ()
-        wrong += [(message.segment, no) for name in names if (no := templates.no_placeholder(name, frame))]
-    of_data = dict.fromkeys(column for _, column in wording.variables)
-    return for_segments(wrong, len(wording.messages)) + [
-        no for name in of_data if (no := templates.no_placeholder(name, frame))
-    ]
+        slots, currency = wording.slots(message), message.language.currency
+        wrong += [(message.segment, no) for no in templates.wrong_slots(slots, frame, currency)]
+    return for_segments(wrong, len(wording.messages))
 
 
 def signature_beside_text(wording: Wording, variant: wire.Variant) -> str | None:
@@ -121,7 +118,7 @@ def _whole(wording: Wording, codes: Codes) -> Iterator[tuple[str, npt.NDArray[np
         if not message.literal and message.own is not None:
             yield message.own, None if codes is None else codes == number
     if not all(message.literal for message in wording.messages):
-        yield from ((column, None) for _, column in wording.variables)
+        yield from ((slot.column, None) for _, slot in wording.variables)
 
 
 def _foreign_cells(

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .._calling import as_printed
 from .._foreign.gate import ours
 from .._ledger import Piece, Wordings
 from .._pandas import STR
@@ -56,15 +57,15 @@ class InMemory:
 
     @cached_property
     def figures(self) -> dict[str, int]:
-        planned = self.rows[self._going]
+        chunk, parts, cost = (self.rows[name][self._going] for name in ("chunk", "est_parts", "est_cost"))
         return {
             "rows": len(self.rows),
-            "planned": len(planned),
+            "planned": len(chunk),
             "bodies": len(self.bodies),
-            "requests": int(planned["chunk"].nunique()),
-            "parts": int(planned["est_parts"].sum()),
-            "unknown": int(planned["est_parts"].isna().sum()),
-            "unpriced": int(planned["est_cost"].isna().sum()),
+            "requests": int(chunk.nunique()),
+            "parts": int(parts.sum()),
+            "unknown": int(parts.isna().sum()),
+            "unpriced": int(cost.isna().sum()),
         }
 
     @property
@@ -166,7 +167,7 @@ class InFiles:
         rows = pd.concat([*planned, *skipped]).sort_values("row").reset_index(drop=True)
         rows = rows.astype({"status": STR, "problem": STR}).drop(columns="row")
         kept = [name for name in rows.columns if name not in (*_COLUMNS, *_COSTS)]
-        return rows[[*_COLUMNS, *_COSTS, *kept]]
+        return as_printed(rows[[*_COLUMNS, *_COSTS, *kept]])
 
     @property
     def skipped(self) -> pd.DataFrame:
@@ -175,7 +176,8 @@ class InFiles:
     @property
     def bodies(self) -> pd.DataFrame:
         many = self.figures["bodies"]
-        return self._said(0, many - 1)[list(_OF_BODIES)].set_axis(pd.RangeIndex(many, name="body"))
+        bodies = self._said(0, many - 1)[list(_OF_BODIES)]
+        return as_printed(bodies.set_axis(pd.RangeIndex(many, name="body")))
 
     @cached_property
     def body_keys(self) -> Ints:

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from .. import phones
 from .._calling.arguments import refuse
-from .._phones.judging.evidence import Evidence
-from .._phones.judging.several import one_phone_digits
+from .._phones import Evidence, one_phone_digits
 from . import assembly, kept_words, mistakes, segments
 from . import bodies as body_rows
 from .arguments import Asked, Words

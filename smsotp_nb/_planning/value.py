@@ -14,8 +14,7 @@ from .. import _cards as cards
 from .. import _wire as wire
 from .. import parts, phones
 from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
-from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened
-from .._ledger.places import own_place
+from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened, own_place
 from .._pandas import STR, lent
 from .._policy import Policy
 from .._showing import visible
@@ -28,9 +27,13 @@ from .wording import TemplateData, Words
 
 _PREVIEWED: Final = 3
 _SHOWN: Final = 12  # messages on the card
+_IN_ENGLISH: Final = (
+    "Numbers and times in the messages are written in English; Message(words, language='de') says otherwise."
+)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+# Without slots: Python 3.11 refuses to set a property of a frozen class with slots by a TypeError of its own.
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """A campaign as it would be sent: the dry run that `plan` returns and ``send`` takes.
 
@@ -249,7 +252,6 @@ class Plan:
         priority: Sequence[Any] | None = None,
         signature: str | None = None,
         signature_join: str | None = None,
-        fill: Mapping[str, Any] | None = None,
         replace: Mapping[str, str] | None = None,
     ) -> Plan:
         """Return the plan of the same list, campaign and options with other words.
@@ -268,7 +270,6 @@ class Plan:
             priority: as for `plan`; by default as before.
             signature: as for `plan`; by default as before, but (intl) none beside ``text``, which is the whole message.
             signature_join: as for `plan`; by default as before.
-            fill: as for `plan`; by default as before where the new words use the column.
             replace: as for `plan`; by default as before.
 
         Raises:
@@ -320,6 +321,7 @@ class Plan:
         joined = figures["bodies"] and asked.wording.kind == "content" and asked.wording.signature
         join = asked.wording.join_text if joined else None
         blocks += overview.warnings(self._held.notes) + overview.old_rates(estimate)
+        blocks += [cards.Note("i", _IN_ENGLISH)] if asked.wording.assumed_language else []
         blocks += overview.assumed(figures, estimate, join)
         check, why = "plan.rows and plan.skipped", "plan.skipped says why, row by row"
         if self.folder is not None:

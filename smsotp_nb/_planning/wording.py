@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import pandas as pd
 
@@ -15,12 +15,34 @@ from .. import templates
 from .._calling import given, in_our_words, not_flag, not_replacement, not_text, refuse
 from .._frames import as_pandas
 from .._pandas import STR
+from .._values import (
+    DEFAULT_LANGUAGE,
+    Language,
+    Slot,
+    depends_on_language,
+    is_language,
+    no_currency,
+    no_language,
+    slot,
+)
 from ..errors import UsageError
 
 TemplateData: TypeAlias = "Sequence[str] | Mapping[str, str] | Message | None"
 EXAMPLE: Final = "{'de': 'Hallo {name}', 'en': 'Hi {name}'}"
 _LISTED: Final = 12
 _SAID: Final = ("text", "content", "template_id", "template_data", "template_text")
+
+
+class Manner(NamedTuple):
+    """How words are meant: the options of a `Message`."""
+
+    literal: bool = False
+    language: str | None = None
+    currency: str | None = None
+
+    def within(self, outer: Manner) -> Manner:
+        """Return how a segment's words are meant where the Message around all segments says what theirs does not."""
+        return Manner(self.literal or outer.literal, self.language or outer.language, self.currency or outer.currency)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
@@ -32,33 +54,51 @@ class Message:
             ``template_data`` takes.
         literal: send what looks like a placeholder of another tool, such as ``{{name}}}}`` or ``%NAME%``, as it
             stands. It is refused otherwise. ``{column}`` and ``{{`` mean the same as ever.
+        language: in which numbers, amounts and times are written, such as ``"de"`` or ``"pt-BR"``. By default the key
+            of a segment where that is a language, else English.
+        currency: of ``{column:money}``, such as ``"EUR"``.
 
     Raises:
-        UsageError: no words, or ``literal`` is neither True nor False.
+        UsageError: no words, or an option that is none.
 
     Example:
         >>> import smsotp_nb as sms
-        >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
-        >>> words = sms.Message("{name}, in your letter write [name] where the name goes", literal=True)
+        >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"], "owed": [1234.5]})
+        >>> words = sms.Message("Hallo {name}, offen sind {owed:money}.", language="de", currency="EUR")
         >>> sms.plan(people, to="phone", campaign="demo", text=words).texts.tolist()
-        ['Ann, in your letter write [name] where the name goes']
+        ['Hallo Ann, offen sind 1.234,50 €.']
         >>> words
-        Message('{name}, in your letter write [name] where the name goes', literal=True)
+        Message('Hallo {name}, offen sind {owed:money}.', language='de', currency='EUR')
     """
 
     words: Any
     literal: bool
+    language: str | None
+    currency: str | None
 
     @in_our_words
-    def __init__(self, words: Any, *, literal: bool = False) -> None:
+    def __init__(
+        self, words: Any, *, literal: bool = False, language: str | None = None, currency: str | None = None
+    ) -> None:
         none = words is None or isinstance(words, Message)
         text = "words must be a text, a column, a Series or a dict with a message for each segment, got"
-        refuse(f"{text} {given(words)}" if none else None, not_flag("literal", literal))
-        object.__setattr__(self, "words", as_pandas(words))
-        object.__setattr__(self, "literal", bool(literal))
+        refuse(
+            f"{text} {given(words)}" if none else None,
+            not_flag("literal", literal),
+            None if language is None else no_language(language),
+            None if currency is None else no_currency(currency),
+        )
+        options = {"words": as_pandas(words), "literal": bool(literal), "language": language, "currency": currency}
+        for name, value in options.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def manner(self) -> Manner:
+        """How the words are meant."""
+        return Manner(self.literal, self.language, self.currency)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Message) or self.literal != other.literal:
+        if not isinstance(other, Message) or self.manner != other.manner:
             return False
         if isinstance(self.words, pd.Series):
             return isinstance(other.words, pd.Series) and self.words.equals(other.words)
@@ -68,7 +108,8 @@ class Message:
 
     def __repr__(self) -> str:
         words = given(self.words) if isinstance(self.words, pd.Series) else repr(self.words)
-        return f"Message({words}{', literal=True' if self.literal else ''})"
+        options = [f"{name}={value!r}" for name, value in self.manner._asdict().items() if value]
+        return f"Message({', '.join([words, *options])})"
 
 
 def plain_words(value: Any) -> Any:
@@ -91,7 +132,8 @@ class OneMessage:
     """One message with its placeholders: ``body`` as asked for, ``main`` its parsed text or content.
 
     ``segment`` is the label of those who get it, None for everybody; ``own`` is the column of whole messages in place
-    of a text; ``template_text`` is what a template is said to hold; ``literal`` as in `Message`.
+    of a text; ``template_text`` is what a template is said to hold; ``literal`` as in `Message`. Values are written in
+    ``language``; ``assumed`` says that nobody named it.
     """
 
     segment: str | None
@@ -100,6 +142,8 @@ class OneMessage:
     own: str | None
     template_text: templates.Template | None
     literal: bool
+    language: Language
+    assumed: bool
 
 
 Words: TypeAlias = "str | Column | pd.Series[Any] | Message | Mapping[Any, str | Column | Message] | None"
@@ -109,15 +153,14 @@ Words: TypeAlias = "str | Column | pd.Series[Any] | Message | Mapping[Any, str |
 class Wording:
     """The messages of a plan, all of one kind and with one signature.
 
-    ``variables`` are (variable, column) pairs in the order of the variables' names; ``join`` and ``join_text`` are how
+    ``variables`` are (variable, placeholder) pairs in the order of the variables; ``join`` and ``join_text`` are how
     content and signature come together, ``replace`` the characters written otherwise.
     """
 
     messages: tuple[OneMessage, ...]
-    variables: tuple[tuple[str, str], ...]
+    variables: tuple[tuple[str, Slot], ...]
     join: templates.Template
     join_text: str
-    fill: Mapping[str, Any]
     replace: Mapping[str, str]
 
     @property
@@ -141,8 +184,28 @@ class Wording:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the frame that the messages use."""
-        in_texts = [name for message in self.messages if message.main for name in message.main.names]
-        return tuple(dict.fromkeys([*in_texts, *(column for _, column in self.variables)]))
+        return tuple(dict.fromkeys(slot.column for message in self.messages for slot in self.slots(message)))
+
+    def slots(self, message: OneMessage) -> tuple[Slot, ...]:
+        """The placeholders of a message, or of a template's variables."""
+        return message.main.slots if message.main else tuple(slot for _, slot in self.variables)
+
+    def fitted(self, names: Collection[Any]) -> Wording:
+        """Return the wording with its placeholders fitted to the names of columns, as `templates.fitted` does."""
+        messages = tuple(
+            replaced(one, main=templates.fitted(one.main, names)) if one.main and one.own is None else one
+            for one in self.messages
+        )
+        variables = tuple((name, templates.fitted_slot(one, names)) for name, one in self.variables)
+        return replaced(self, messages=messages, variables=variables)
+
+    @property
+    def assumed_language(self) -> bool:
+        """Whether a value is written in English because nobody said in which language."""
+        return any(
+            message.assumed and any(depends_on_language(slot) for slot in self.slots(message))
+            for message in self.messages
+        )
 
     def reads(self, bodies: pd.DataFrame) -> pd.Series[str]:
         """Return the texts of these bodies as their recipients read them; NaN where a template's text is unknown."""
@@ -172,7 +235,8 @@ class Wording:
         names = pd.Index([variable for variable, _ in self.variables], dtype=object)
         values = [json.loads(text) for text in bodies["template_data"]]
         data = pd.DataFrame(values, columns=names, index=bodies.index, dtype=STR)
-        return text.fill(data, fill=dict.fromkeys(text.names, "")).text
+        known = {slot.source: data[slot.source].fillna("").reset_index(drop=True) for slot in text.slots}
+        return templates.written(text, known, len(data)).set_axis(bodies.index)
 
 
 @in_our_words
@@ -201,13 +265,13 @@ def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
     Raises:
         UsageError: lists everything wrong with them.
     """
-    said, literal = _unwrapped({name: message[name] for name in _SAID})
+    said, manners = _unwrapped({name: message[name] for name in _SAID})
     variables, wrong = _variables(said.pop("template_data"))
     signature, signature_join = message["signature"], message["signature_join"]
-    fill, replace = message["fill"], message["replace"]
+    replace = message["replace"]
     wrong += _not_text(signature=signature, signature_join=signature_join)
     by_segment = {name: _labelled(name, value, wrong) for name, value in said.items()}
-    literally = {label_of(key) for key in literal} if isinstance(literal, frozenset) else None
+    manners = {None if key is None else label_of(key): manner for key, manner in manners.items()}
     labels = next((list(of) for name, of in by_segment.items() if of and name != "template_text"), [])
     wrong += _one_set(by_segment, labels)
     messages: list[OneMessage] = []
@@ -216,18 +280,19 @@ def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
     for label in labels or everybody:
         mine = {name: of.get(str(label)) if of is not None else said[name] for name, of in by_segment.items()}
         one, wrong_here = _message(label, mine, variables, signature, variant, known=not wrong)
-        messages.append(replaced(one, literal=bool(literal) if literally is None else label in literally))
+        manner = manners.get(label, manners[None])
+        language = manner.language or (label if label is not None and is_language(label) else None)
+        written_in = Language(language or DEFAULT_LANGUAGE, manner.currency)
+        messages.append(replaced(one, literal=manner.literal, language=written_in, assumed=language is None))
         complaints += [(label, complaint) for complaint in wrong_here]
     wrong += for_segments(complaints, len(labels))
     wrong += _two_texts(messages)
     join_text = wire.SIGNATURE_JOIN[variant] if signature_join is None else signature_join
     join = _parsed("signature_join", join_text, wrong) or templates.parse(wire.SIGNATURE_JOIN[variant])
-    if sorted(join.slots) != ["content", "signature"]:
+    if sorted(slot.source for slot in join.slots) != ["content", "signature"]:
         wrong.append("signature_join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
-    if fill is not None and not isinstance(fill, Mapping):
-        wrong.append(f"fill= must be a dict such as {{'name': 'there'}}, got {given(fill)}")
     refuse(*wrong, None if replace is None else not_replacement("replace", replace))
-    return Wording(tuple(messages), variables, join, join_text, dict(fill or {}), dict(replace or {}))
+    return Wording(tuple(messages), variables, join, join_text, dict(replace or {}))
 
 
 # -- segments ----------------------------------------------------------------------------------------------------------
@@ -312,7 +377,7 @@ def _two_texts(messages: Sequence[OneMessage]) -> list[str]:
 def _message(
     label: str | None,
     said: Mapping[str, Any],
-    variables: Sequence[tuple[str, str]],
+    variables: Sequence[tuple[str, Slot]],
     signature: str | None,
     variant: wire.Variant,
     *,
@@ -320,7 +385,7 @@ def _message(
 ) -> tuple[OneMessage, list[str]]:
     """Return one message and what is wrong with it; its body is checked only if all else is ``known`` to be right."""
     own = next((said[name].name for name in ("text", "content") if isinstance(said[name], Column)), None)
-    whole = templates.Template(("", ""), (own,)) if own is not None else None
+    whole = templates.Template(("", ""), (Slot(own, own),)) if own is not None else None
     texts = {name: f"{{{value.name}}}" if isinstance(value, Column) else value for name, value in said.items()}
     wrong = _not_text(**texts)
     body = wire.Body()
@@ -333,14 +398,14 @@ def _message(
     parsed = _parsed("template_text", text, wrong)
     if text is not None:
         wrong += _check_template_text(parsed, texts["template_id"], [name for name, _ in variables])
-    return OneMessage(label, body, main, own, parsed, literal=False), wrong
+    return OneMessage(label, body, main, own, parsed, literal=False, language=Language(), assumed=True), wrong
 
 
 def _joined(join: templates.Template, content: pd.Series[str], signature: str | None) -> pd.Series[str]:
     if signature is None:
         return content
     before, between, after = join.literals
-    if join.slots[0] == "signature":
+    if join.slots[0].source == "signature":
         return f"{before}{signature}{between}" + content + after
     return before + content + f"{between}{signature}{after}"
 
@@ -349,13 +414,13 @@ def _not_text(**arguments: Any) -> list[str]:
     return [wrong for name, value in arguments.items() if value is not None and (wrong := not_text(name, value))]
 
 
-def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, str], ...], list[str]]:
+def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, Slot], ...], list[str]]:
     if template_data is None:
         return (), []
     if isinstance(template_data, Mapping):
         pairs = list(template_data.items())
     elif isinstance(template_data, (list, tuple)):
-        pairs = [(column, column) for column in template_data]
+        pairs = [(slot(column).column if isinstance(column, str) else column, column) for column in template_data]
     else:
         got = given(template_data)
         return (), [f"template_data= must be a list of columns or a dict {{variable: column}}, got {got}"]
@@ -363,7 +428,7 @@ def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, str], ...]
     wrong = [
         f"{held} {given(variable)}: {given(column)}" for variable, column in pairs if not _names((variable, column))
     ]
-    return tuple(sorted(dict(pairs).items())) if not wrong else (), wrong
+    return tuple((name, slot(source)) for name, source in sorted(dict(pairs).items())) if not wrong else (), wrong
 
 
 def _names(pair: tuple[Any, Any]) -> bool:
@@ -382,7 +447,7 @@ def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | No
 
 def _check_template_text(parsed: templates.Template | None, template_id: str | None, variables: list[str]) -> list[str]:
     wrong = [] if template_id is not None else ["template_text= needs template_id="]
-    names = parsed.names if parsed else ()
+    names = [slot.source for slot in parsed.slots] if parsed else []
     unknown = [name for name in names if name not in variables]
     if unknown and template_id is not None:
         known = ", ".join(map(repr, variables)) or "none"
@@ -390,14 +455,17 @@ def _check_template_text(parsed: templates.Template | None, template_id: str | N
     return wrong
 
 
-def _unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], frozenset[Any] | bool]:
-    """Return the arguments of a message with the words alone, and which are literal: all, none or those of segments."""
-    plain, everything, labels = dict(said), False, set()
+def _unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Any, Manner]]:
+    """Return the arguments of a message with the words alone, and how they are meant: by segment, None for others."""
+    plain, manners = dict(said), {None: Manner()}
     for name in ("text", "content", "template_data"):
-        everything |= isinstance(said[name], Message) and said[name].literal
-        value = plain_words(said[name])
+        value = plain[name]
+        if isinstance(value, Message):
+            manners[None] = value.manner
+            value = value.words
         if isinstance(value, Mapping):
-            labels |= {label for label, one in value.items() if isinstance(one, Message) and one.literal}
+            of = {label: one.manner for label, one in value.items() if isinstance(one, Message)}
+            manners |= {label: manner.within(manners[None]) for label, manner in of.items()}
             value = {label: plain_words(one) for label, one in value.items()}
         plain[name] = value
-    return plain, everything or frozenset(labels)
+    return plain, manners

@@ -1,7 +1,8 @@
 """CSV files: block by block with Arrow where every record fits the header, record by record where one does not.
 
 Arrow is fast and lenient, Python's reader slow and strict. So Arrow gets only what both read alike: whole records by
-the grammar below. What does not fit the header goes to the strict reader, which names the line.
+the grammar below. What does not fit the header goes to the strict reader, which names the line. Encoding and separator,
+which a file does not name, are told from its content.
 """
 
 from __future__ import annotations
@@ -22,9 +23,66 @@ import pyarrow.csv
 
 from ..errors import UsageError
 from . import tables
-from .encodings import find_encoding, separator
 from .records import Header, Record, batches, empty, filled, headed
 from .tables import TEXT, Numbers, Part
+
+SEPARATORS: Final = (",", ";", "\t", "|")
+BYTE_ORDER_MARKS: Final = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+
+def find_encoding(file: Path) -> str:
+    """Return the encoding of a text file: by its mark, else UTF-8 if all of it is, else cp1252, else latin-1.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+        >>> _ = file.write_bytes("Zoë".encode("cp1252"))
+        >>> find_encoding(file)
+        'cp1252'
+    """
+    with file.open("rb") as raw:
+        beginning = raw.read(4)
+    for mark, marked in BYTE_ORDER_MARKS:
+        if beginning.startswith(mark):
+            return marked
+    return next((encoding for encoding in ("utf-8", "cp1252") if _fits(file, encoding)), "latin-1")
+
+
+def _fits(file: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        with file.open("rb") as raw:
+            while block := raw.read(1 << 20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def separator(text: str) -> str:
+    """Return the separator that splits the first rows into the same number of cells, the most cells winning.
+
+    Example:
+        >>> separator("name;phone\\nDoe, Jane;+14155550100\\n")
+        ';'
+    """
+    sample = "\n".join(text.splitlines()[:200])
+    return max(SEPARATORS, key=lambda sign: _evenness(sample, sign))
+
+
+def _evenness(sample: str, sign: str) -> tuple[float, int]:
+    widths = [len(cells) for cells in csv.reader(io.StringIO(sample, newline=""), delimiter=sign) if cells]
+    if not widths or widths[0] < 2:
+        return 0.0, 0
+    return sum(width == widths[0] for width in widths) / len(widths), widths[0]
+
 
 PIECE: Final = 1 << 22  # bytes read at a time
 LARGEST: Final = 1 << 24  # bytes in which a record should end; else a quote is not closed

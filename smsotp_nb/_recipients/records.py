@@ -65,10 +65,8 @@ class Header:
         self._refuse_wide(odd)
         self.short += [_width(record, self.width) for record in odd[: SHOWN - len(self.short)]]
         self.shorter += len(odd)
-        return [
-            record if len(record.cells) == self.width else record._replace(cells=_padded(record.cells, self.width))
-            for record in cut
-        ]
+        blanks = [""] * self.width
+        return [record._replace(cells=record.cells + blanks[len(record.cells) :]) for record in cut]
 
     def warn_of_short(self) -> None:
         if self.shorter:
@@ -139,10 +137,6 @@ def _without_blank_tail(record: Record, width: int) -> Record:
     while filled > width and not record.cells[filled - 1].strip():
         filled -= 1
     return record if filled == len(record.cells) else record._replace(cells=record.cells[:filled])
-
-
-def _padded(cells: list[str], width: int) -> list[str]:
-    return cells + [""] * (width - len(cells))
 
 
 def _width(record: Record, width: int) -> str:

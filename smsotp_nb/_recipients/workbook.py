@@ -92,24 +92,10 @@ RANGE: Final = re.compile(r"\$?([A-Z]{1,3})\$?(\d+):\$?([A-Z]{1,3})\$?(\d+)")
 PIECE: Final = 1 << 20  # bytes
 WIDEST: Final = 16_384  # columns of a sheet
 TOTALS: Final = frozenset(
-    (
-        *("total", "totals", "sum", "sums", "summe", "gesamt", "gesamtsumme", "insgesamt", "somme", "totaux", "suma"),
-        *(
-            "totale",
-            "somma",
-            "soma",
-            "totaal",
-            "razem",
-            "summa",
-            "yhteensä",
-            "toplam",
-            "итого",
-            "всего",
-            "合计",
-            "总计",
-        ),
-        *("合計", "المجموع"),
-    )
+    (  # noqa: SIM905
+        "total totals sum sums summe gesamt gesamtsumme insgesamt somme totaux suma totale somma soma totaal razem "
+        "summa yhteensä toplam итого всего 合计 总计 合計 المجموع"
+    ).split()
 )
 
 

@@ -40,11 +40,6 @@ def bundle(card: Card, model: str, form: str) -> dict[str, str]:
     return {"text/html": _html(card, marker(model), form), "text/plain": card.text()}
 
 
-def beside(view: dict[str, Any]) -> dict[str, Any]:
-    """Return the output with the form itself, silent where no widget can be drawn: the card before it says it all."""
-    return {**view, "text/plain": ""}
-
-
 def unfinished(title: str, step: str, closing: str = AGAIN) -> Card:
     """Return the card of a form on its way; it names the moment, because a page may miss what comes after."""
     return Card(title, f"At step {step} on {moment()}.", closing=closing)
@@ -171,6 +166,10 @@ def folded(label: str, less: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets
     return link, rare
 
 
+def _output(data: dict[str, Any], **how: Any) -> None:
+    display(data, raw=True, **how)  # type: ignore[no-untyped-call]  # IPython has no annotations
+
+
 class Shown:
     """What a notebook shows of a form: its widget, and, where no kernel makes it live, a card of where it stands.
 
@@ -199,12 +198,13 @@ class Shown:
         self._kept, model = self._moment(), self.widget.model_id
         kept = bundle(self._saved(), model, type(self).__name__)
         if in_notebook() or not update:
-            display(kept, raw=True, display_id=marker(model), update=update)  # type: ignore[no-untyped-call]
+            _output(kept, display_id=marker(model), update=update)
 
     def _ipython_display_(self) -> None:
         self.widget.add_class(marker(self.widget.model_id))
         self._put_card(update=False)
-        display(beside(self._repr_mimebundle_()), raw=True)  # type: ignore[no-untyped-call]
+        # Silent where no widget can be drawn: the card before it says it all.
+        _output({**self._repr_mimebundle_(), "text/plain": ""})
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Return the widget's view; the text that is saved names the form and holds nothing typed into it."""

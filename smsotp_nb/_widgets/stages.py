@@ -29,7 +29,6 @@ FIELDS = {
     "rates": "the rates",
     "keep": "the columns to keep",
     "exclude": "the campaigns to leave out",
-    "fill": "the words for missing values",
     "signature": "the signature",
     "quiet_hours": "the quiet hours",
     "budget": "the limit of the cost",

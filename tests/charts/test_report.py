@@ -10,13 +10,15 @@ import openpyxl
 import pandas as pd
 import pytest
 from support.figures import Shown
+from support.phone_lists import example
 from support.sending import sent
 from support.tables import table, two_currencies
 
 from smsotp_nb import Client, Ledger, Sandbox, charts, cost
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb._phones import countries
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
 from smsotp_nb._results import files
 from smsotp_nb.errors import UsageError
 
@@ -101,7 +103,7 @@ def test_no_name_of_the_code_and_no_number_is_in_a_report(tmp_path: Path) -> Non
 
 def test_the_period_of_a_ledger_is_that_of_its_messages(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     """First and last message by the clock, the file and the campaigns it was made from, and that it was a rehearsal."""
-    people = pd.DataFrame({"phone": [countries.example(region) for region in ("US", "DE", "FR")]})
+    people = pd.DataFrame({"phone": [example(region) for region in ("US", "DE", "FR")]})
     plan = planning.plan(people, to="phone", campaign="autumn", text="Hello", chunk_size=1)
     sent(plan, client, ledger, canary=2)
     text = Shown(charts.report(ledger, tmp_path / "spent.html").read_text(encoding="utf-8")).text
@@ -159,7 +161,7 @@ def test_parts_are_drawn_with_their_share() -> None:
 
 def test_every_figure_is_that_of_the_replies(client: Client, ledger: Ledger, box: Sandbox) -> None:
     """From plan to report: totals equal the sandbox's own record, message by message, to the last digit."""
-    numbers = [countries.example(region) for region in ("US", "DE", "IN", "NA", "BR", "FR")]
+    numbers = [example(region) for region in ("US", "DE", "IN", "NA", "BR", "FR")]
     people = pd.DataFrame({"phone": numbers, "n": range(len(numbers))})
     text = "{n}: 20 % off – until Sunday " * 6
     plan = planning.plan(people, to="phone", campaign="autumn", text=text, chunk_size=4)

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from support.figures import Shown, amounts, figures, micros
 from support.ledger_rows import by_row
+from support.phone_lists import example
 from support.sending import sent
 
 from smsotp_nb import Ledger, Sandbox, charts, cost, plan
@@ -69,7 +70,7 @@ def rates(regions: list[str]) -> pd.DataFrame | None:
 
 def campaign(box: Sandbox, ledger: Ledger, regions: list[str], known: list[str], *special: str) -> pd.DataFrame:
     """Send one of two texts, the longer one in UCS-2, to a number of each region and to special ones."""
-    phones = [countries.example(region) for region in regions] + list(special)
+    phones = [example(region) for region in regions] + list(special)
     names = ["Ann" if at % 2 else "Łucja " * 15 for at in range(len(phones))]
     people = pd.DataFrame({"phone": phones, "name": names})
     made = plan(

@@ -26,7 +26,9 @@ from support.sending import sent
 from smsotp_nb import Ledger, People, Plan, Sandbox, cost, otp, plan
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
-from smsotp_nb._ledger.rows import contacts, packed_sums
+from smsotp_nb._ledger.record import recovering
+from smsotp_nb._ledger.rows import sums as kept_sums
+from smsotp_nb._planning import Plan, plan
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]
@@ -143,7 +145,7 @@ class Story:
 def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
     seed: int, box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed_sums, "_SHARED_BY", 1 + seed % 2)
+    monkeypatch.setattr(kept_sums, "_SHARED_BY", 1 + seed % 2)
     story = Story(box, ledger, seed)
     for _ in story.steps():
         zone, own = story.random.choice(ZONES), story.random.sample(sorted(OWN), story.random.randint(1, 3))
@@ -230,12 +232,12 @@ def test_columns_that_turn_out_to_have_many_values_are_left_out_of_the_sums(
     box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sample held too few rows to tell: the sums are made again without the column that has the most values."""
-    monkeypatch.setattr(packed_sums, "_MOST_SHARED", 5)
-    monkeypatch.setattr(packed_sums, "shared_columns", lambda *_: ["tags", "segment", "account"])
+    monkeypatch.setattr(kept_sums, "_MOST_SHARED", 5)
+    monkeypatch.setattr(kept_sums, "shared_columns", lambda *_: ["tags", "segment", "account"])
     with box.client() as client:
         sent(planned("autumn", MANY, "Hello", ("account", "segment", "tags")), client, ledger)
         assert shared_in(ledger.path) == [["tags", "segment"]]
-        monkeypatch.setattr(packed_sums, "_SHARED_BY", len(MANY))
+        monkeypatch.setattr(kept_sums, "_SHARED_BY", len(MANY))
         sent(planned("winter", MANY, "See you", ("account", "segment", "tags")), client, ledger)
     assert shared_in(ledger.path)[1] == []
     same(cost.spending(ledger, columns=["segment"]), by_rows(ledger, columns=["segment"]))
@@ -260,7 +262,7 @@ def test_a_passcode_that_comes_while_its_month_is_purged_is_counted(
 ) -> None:
     sums_of, sent_meanwhile = purging.sums_for_purge, []
 
-    def with_another(*arguments: Any, **options: Any) -> packed_sums.Packed:
+    def with_another(*arguments: Any, **options: Any) -> kept_sums.Packed:
         found = sums_of(*arguments, **options)
         sent_meanwhile.append(threads.submit(otp.send, NUMBERS[1], client=client, ledger=ledger.path))
         wait(sent_meanwhile, timeout=0.5)
@@ -281,7 +283,7 @@ def test_a_passcode_that_comes_while_its_month_is_purged_is_counted(
 def test_sums_that_unpack_to_more_than_the_rows_of_their_campaign_are_refused(box: Sandbox, ledger: Ledger) -> None:
     with box.client() as client:
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
-    width = 8 * len(packed_sums._COLUMNS)
+    width = 8 * len(kept_sums._COLUMNS)
     for size, cut in ((7 * width, None), (6 * width, -8)):
         with ledger._store.writing() as connection:
             connection.execute("UPDATE sums SET sums=?", (zlib.compress(bytes(size))[:cut],))
@@ -293,15 +295,15 @@ def test_a_forged_ledger_unpacks_little(box: Sandbox, ledger: Ledger) -> None:
     """Its campaign says that it has any number of rows; zeros are packed a thousand times as tightly."""
     with box.client() as client:
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
-    width = 8 * len(packed_sums._COLUMNS)
-    for size in (packed_sums._LARGEST // width * width, 1 << 26, 1 << 28):
+    width = 8 * len(kept_sums._COLUMNS)
+    for size in (kept_sums._LARGEST // width * width, 1 << 26, 1 << 28):
         sums = zlib.compress(bytes(size), 1)
         with ledger._store.writing() as connection:
             connection.execute("UPDATE campaign SET rows=?", (2**40,))
             connection.execute("UPDATE sums SET sums=?", (sums,))
         refused = pytest.raises(LedgerError, match="sums of a campaign cannot be read")
         before = ledger_fuzz.memory()
-        with contextlib.nullcontext() if size <= packed_sums._LARGEST else refused:
+        with contextlib.nullcontext() if size <= kept_sums._LARGEST else refused:
             cost.spending(ledger)
         assert not ledger_fuzz.grown(before)
 
@@ -311,7 +313,7 @@ def test_sums_that_are_too_many_are_not_kept(box: Sandbox, ledger: Ledger, monke
     with box.client() as client:
         sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
         before = cost.by(ledger, "segment")
-        monkeypatch.setattr(packed_sums, "_LARGEST", 8)
+        monkeypatch.setattr(kept_sums, "_LARGEST", 8)
         People(ledger).forget(MANY[:1])
         assert packed_in(ledger) == 0
         sent(planned("winter", MANY[1:], "Good evening", ("segment",)), client, ledger)
@@ -324,7 +326,7 @@ def test_a_purge_keeps_sums_by_thirty_days_where_those_by_day_are_too_many(
 ) -> None:
     with box.client() as client:
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
-    monkeypatch.setattr(packed_sums, "_small", lambda sums: False)
+    monkeypatch.setattr(kept_sums, "_small", lambda sums: False)
     ledger.campaign("autumn").purge()
     with ledger._store.reading() as connection:
         (sums,) = connection.execute("SELECT sums FROM sums").fetchone()
@@ -370,12 +372,12 @@ def test_who_is_killed_between_rows_and_sums_leaves_no_sums(moment: str, box: Sa
     ledger.campaign("autumn").extend(longer)
     name, way = {
         "before the sums are written": ("pack_sums", killed),
-        "before they are committed": ("pack_sums", after(contacts.pack_sums)),
+        "before they are committed": ("pack_sums", after(recovering.pack_sums)),
     }[moment]
 
     def work() -> None:
         with pytest.MonkeyPatch.context() as patch, Ledger(ledger.path) as mine, box.client() as client:
-            patch.setattr(contacts, name, way)
+            patch.setattr(recovering, name, way)
             sent(longer, client, mine)
 
     path = ledger.path
@@ -399,7 +401,7 @@ def test_a_decision_stands_where_its_sums_cannot_be_written(
     with box.client() as client:
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger, stop_after_failures=None)
     doubts = ledger.campaign("autumn").in_doubt
-    monkeypatch.setattr(contacts, "pack_sums", full)
+    monkeypatch.setattr(recovering, "pack_sums", full)
     with pytest.warns(SmsOtpWarning, match="recorded as decided, but the disk is full") as warned:
         assert ledger.campaign("autumn").resolve(doubts, accepted=True) == len(doubts) > 0
     assert warned[0].filename == __file__

@@ -8,11 +8,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import smsutil
+from support.phone_lists import example
 
 from smsotp_nb import Client, Ledger, cost, parts, rates
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb._phones import countries
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
 from smsotp_nb.errors import UsageError
 
 TEXT = "Hi {name} – it’s 20 % off until Sunday… Come by, bring a friend, and show this text at the till {tail}"
@@ -26,7 +28,7 @@ def sample_rates() -> pd.DataFrame:
 
 
 def people() -> pd.DataFrame:
-    numbers = [countries.example(region) for region in ("US", "DE", "IN", "FR", "GB", "BR")]
+    numbers = [example(region) for region in ("US", "DE", "IN", "FR", "GB", "BR")]
     return pd.DataFrame({"phone": numbers, "name": NAMES, "tail": TAILS})
 
 

@@ -7,13 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from support.ledger_rows import by_row
+from support.phone_lists import example
 
 from smsotp_nb import Client, Ledger, cost
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb._ledger.reading.frames import spending as summing
-from smsotp_nb._ledger.rows import kept_columns as kept
-from smsotp_nb._phones import countries
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._ledger.reading import spending as summing
+from smsotp_nb._ledger.rows import columns as kept
 from smsotp_nb.errors import UsageError
 
 REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")
@@ -23,7 +25,7 @@ RATES = pd.DataFrame({"iso": ["US", "DE", "IN"], "currency": "USD", "price": ["0
 
 def people() -> pd.DataFrame:
     """The library's own example numbers of some countries, and one nobody can text."""
-    numbers = [countries.example(region, kind) for region in REGIONS for kind in ("MOBILE", "FIXED_LINE")]
+    numbers = [example(region, kind) for region in REGIONS for kind in ("MOBILE", "FIXED_LINE")]
     frame = pd.DataFrame({"phone": [*filter(None, numbers), "nobody"]})
     place = pd.Series(range(len(frame)))
     return frame.assign(segment=place.map(lambda row: ["a", 'b"\x1f,', None][row % 3]), tier=place % 2, vip=place > 7)

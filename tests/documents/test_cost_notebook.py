@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.notebooks import copied, run
 
-from smsotp_nb._phones.judging import fiction
+from smsotp_nb._phones.judging import policy
 
 from .test_notebooks import keeps_no_secret
 
@@ -128,7 +128,7 @@ pytestmark = pytest.mark.notebook
 
 def test_all_numbers_are_reserved_and_it_is_a_year(exchanged: list[dict[str, Any]], messages: list[Message]) -> None:
     asked = {to for one in exchanged for to in one["request"]["to"]}
-    assert {to for to in asked if not re.fullmatch(fiction.PATTERN, to)} == set()
+    assert {to for to in asked if not re.fullmatch(policy.FICTION, to)} == set()
     assert len({one.month for one in messages}) == 12
 
 

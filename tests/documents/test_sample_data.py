@@ -12,7 +12,7 @@ import pytest
 
 from smsotp_nb import _planning as planning
 from smsotp_nb import cost, parts, phones, rates, recipients, results
-from smsotp_nb._phones.judging import fiction
+from smsotp_nb._phones.judging import policy
 
 FOLDER = Path(__file__).parents[2] / "sample_data"
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
@@ -74,7 +74,7 @@ def own_readings(cell: str, region: str) -> set[str]:
 
 def everybodys_or_nobodys(numbers: set[str]) -> set[str]:
     known = examples()
-    return {number for number in numbers if not re.fullmatch(fiction.PATTERN, number) and number not in known}
+    return {number for number in numbers if not re.fullmatch(policy.FICTION, number) and number not in known}
 
 
 def test_every_number_we_would_text_is_reserved_or_an_example(people: pd.DataFrame) -> None:

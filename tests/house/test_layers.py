@@ -15,6 +15,8 @@ import pytest
 
 import smsotp_nb
 
+from . import test_loops as loops
+
 PACKAGE = Path(smsotp_nb.__file__).parent
 
 # The rooms by level; a room may import the levels below it, and what the last column names beside them. A public face
@@ -25,7 +27,7 @@ LEVELS: dict[str, int] = {
     "calling": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "own_files": 1, "frames": 1, "foreign": 1,
     "dates": 1,
-    "recipients": 2, "phones": 2, "templates": 2, "rates": 2, "results": 2,
+    "recipients": 2, "phones": 2, "values": 2, "templates": 3, "rates": 2, "results": 2,
     "policy": 1,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
     "dispatch": 4, "people": 4, "otp": 4, "cost": 4, "charts": 4, "experiments": 4,
@@ -41,7 +43,7 @@ SAME_LEVEL = {
     *(("columns", "showing"), ("columns", "errors"), ("columns", "calling")),
     *(("problems", "pandas"), ("problems", "guards"), ("problems", "calling")),
     *(("settings", "wire"), ("charts", "cost")),
-    ("planning", "ledger"),
+    *(("planning", "ledger"), ("planning", "templates")),
     *(("phones", "recipients"), ("phones", "results"), ("results", "phones")),
 }
 LIBRARIES: dict[str, set[str]] = {
@@ -50,6 +52,7 @@ LIBRARIES: dict[str, set[str]] = {
     "httptools": {"client"},
     "tenacity": {"client"},
     "phonenumbers": {"phones"},
+    "babel": {"values"},
     "narwhals": {"frames"},
     "sqlite3": {"schema", "ledger", "sandbox"},
     "psycopg": {"ledger"},
@@ -63,6 +66,10 @@ LIBRARIES: dict[str, set[str]] = {
     "statsmodels": {"experiments", "cost"},
     "duckdb": {"planning"},
 }
+
+# The rooms inside `_ledger`, each of which imports those before it; the files of the face may import all of them. The
+# file that opens a ledger's file stands beside them and is of the room ``file``.
+LEDGER = ("rows", "file", "server", "record", "reading", "people", "sending", "face")
 
 
 def modules() -> list[tuple[str, str]]:
@@ -127,6 +134,35 @@ def test_imports_run_downhill() -> None:
             if LEVELS[target] >= LEVELS[room]:
                 uphill.append(f"{dotted} (level {LEVELS[room]}) imports {target} (level {LEVELS[target]})")
     assert uphill == []
+
+
+def test_rooms_of_the_ledger_import_downhill() -> None:
+    """Imports for types count as well, and those inside functions."""
+    graph = loops.imports(PACKAGE / "_ledger")
+    uphill = [
+        f"{name} imports {other}"
+        for name, others in graph.items()
+        for other in others
+        if LEDGER.index(_room_of_the_ledger(other)) > LEDGER.index(_room_of_the_ledger(name))
+    ]
+    assert uphill == []
+
+
+def _room_of_the_ledger(dotted: str) -> str:
+    first = "file" if dotted == "opening" else dotted.split(".")[0]
+    return first if first in LEDGER else "face"
+
+
+def test_other_rooms_import_the_face_of_the_ledger() -> None:
+    """A name that another room needs is exported by `_ledger` itself."""
+    inside = [
+        f"{path.relative_to(PACKAGE)} imports {node.module}"
+        for path in PACKAGE.rglob("*.py")
+        if "_ledger" not in path.relative_to(PACKAGE).parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("_ledger.")
+    ]
+    assert inside == []
 
 
 def test_one_library_one_room() -> None:

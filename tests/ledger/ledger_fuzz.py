@@ -30,9 +30,12 @@ from typing import Any
 import pandas as pd
 from ipywidgets import Widget
 
-from smsotp_nb import Ledger, People, Plan, Sandbox, _cli, cost, plan, send
-from smsotp_nb._ledger import Campaign, listed
-from smsotp_nb._ledger.reading.refusals import refusals
+from smsotp_nb import _cli, cost
+from smsotp_nb._dispatch import send
+from smsotp_nb._ledger import Campaign, Ledger, listed, refusals, snapshot_of
+from smsotp_nb._people import People
+from smsotp_nb._planning import Plan, plan
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignsPage
 from tests.support.cpu_time import TooSlow, at_most
@@ -279,6 +282,11 @@ def _again(ledger: Ledger) -> None:
         run.outcomes()
 
 
+def _refusals(ledger: Ledger) -> object:
+    with snapshot_of(ledger) as store:
+        return refusals(store)
+
+
 READERS: dict[str, Callable[[Ledger], object]] = {
     "campaigns": lambda ledger: ledger.campaigns(),
     "card": lambda ledger: ledger.card().html(),
@@ -296,7 +304,7 @@ READERS: dict[str, Callable[[Ledger], object]] = {
     "words": cost.words,
     "cost card": lambda ledger: cost.card(ledger).html(),
     "reconcile": lambda ledger: cost.reconcile(ledger, "autumn"),
-    "refusals": refusals,
+    "refusals": _refusals,
     "outcomes": cost.outcomes,
     "people": lambda ledger: (People(ledger).register, People(ledger).card().html()),
     "history": lambda ledger: People(ledger).history(NUMBERS[0]),

@@ -26,7 +26,7 @@ from smsotp_nb._ledger.rows.statements import (
     NotGuessed,
     guessed,
 )
-from smsotp_nb._ledger.sending.claims import Wanted
+from smsotp_nb._ledger.sending.settling import Wanted
 from smsotp_nb._ledger.server.connection import Connection
 from smsotp_nb.errors import LedgerReplaced
 

@@ -15,7 +15,7 @@ from support.servers import Server
 from smsotp_nb import Client, Ledger, Sandbox, send
 from smsotp_nb._ledger.file.store import _Shared
 from smsotp_nb._ledger.rows.statements import foreseen
-from smsotp_nb._ledger.sending.claims import Wanted
+from smsotp_nb._ledger.sending.settling import Wanted
 from smsotp_nb.errors import LedgerError
 
 COUNTRY = "INSERT INTO country (iso, cc) VALUES (?, ?)"

@@ -22,8 +22,8 @@ from support import phone_lists, phone_signs
 from smsotp_nb import phones
 from smsotp_nb._pandas import STR
 from smsotp_nb._phones import reference
-from smsotp_nb._phones.fast import assembly, automata, engine, patterns, tables
-from smsotp_nb._phones.judging import verdicts
+from smsotp_nb._phones.fast import assembly, automata, engine, tables
+from smsotp_nb._phones.judging import answers
 
 FINDINGS = Path(__file__).parent / "phone_findings.csv"
 METADATA = [metadata for _, _, metadata in tables._plans()]
@@ -209,7 +209,7 @@ def test_shipped_tables_are_those_of_their_version() -> None:
 def test_another_version_is_answered_by_its_own_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without fitting tables lists are put to phonenumbers row by row; long ones get tables of their own."""
     monkeypatch.setattr(tables, "shipped_fits", lambda: False)
-    monkeypatch.setattr(verdicts, "WORTH_NEW_TABLES", 2_000)
+    monkeypatch.setattr(answers, "WORTH_NEW_TABLES", 2_000)
     monkeypatch.setattr(tables, "load", lambda: tables.build())
     for size in (1_000, 3_000):
         frame = phone_lists.corpus(size, seed=size)
@@ -277,8 +277,8 @@ def test_recognizer_matches_as_re_does(metadata: object) -> None:
         description = getattr(metadata, kind)
         if description is None or not description.national_number_pattern:
             continue
-        machine = automata.Recognizer(patterns.Graph())
-        start = machine.start([machine.graph.pattern(description.national_number_pattern, patterns.Accept(0))])
+        machine = automata.Recognizer(automata.Graph())
+        start = machine.start([machine.graph.pattern(description.national_number_pattern, automata.Accept(0))])
         for digits in _around(description.example_number, draw):
             state = start
             for digit in digits:
@@ -304,8 +304,8 @@ def _around(example: str | None, draw: random.Random) -> list[str]:
 def test_prefix_ends_where_re_ends(expression: str) -> None:
     """The preferred alternative wins, not the longest; the last group's span comes along."""
     groups = re.compile(expression).groups
-    machine = automata.Prefix(patterns.Graph())
-    start = machine.start(machine.graph.pattern(expression, patterns.Accept(0), mark_group=groups or None))
+    machine = automata.Prefix(automata.Graph())
+    start = machine.start(machine.graph.pattern(expression, automata.Accept(0), mark_group=groups or None))
     draw = random.Random(expression)
     fronts = ["", "0", "00", "1", "15", "0141", "011", "9", "90", "8", "0037680"]
     for _ in range(200):
@@ -328,5 +328,5 @@ def _prefix(machine: automata.Prefix, state: int, digits: str) -> tuple[int, tup
 @pytest.mark.parametrize("expression", ["1*", "(?=1)", "1+", "[^1]", "1{2", "a", "(1", "1)", "\\1", "1{2}{3}"])
 def test_unknown_syntax_is_refused(expression: str) -> None:
     """What the reader does not know it does not guess."""
-    with pytest.raises(patterns.Unsupported):
-        patterns.Graph().pattern(expression, patterns.Accept(0))
+    with pytest.raises(automata.Unsupported):
+        automata.Graph().pattern(expression, automata.Accept(0))

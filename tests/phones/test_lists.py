@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import phones
-from smsotp_nb._phones.met import Met
-from smsotp_nb._phones.summary import ASKS, REPAIR_NOTES
+from smsotp_nb._phones.summary import ASKS, REPAIR_NOTES, Met
 from smsotp_nb._phones.vocabulary import NOTES, PROBLEMS
 from smsotp_nb.errors import UsageError
 from smsotp_nb.recipients import read_chunks

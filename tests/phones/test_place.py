@@ -6,12 +6,13 @@ import phonenumbers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.phone_lists import example
 
 from smsotp_nb._phones import countries
 
 EXAMPLES = sorted(
     {
-        countries.example(region, kind)
+        example(region, kind)
         for region in phonenumbers.SUPPORTED_REGIONS
         for kind in ("FIXED_LINE", "MOBILE", "TOLL_FREE", "PREMIUM_RATE", "VOIP", "UAN", "PAGER", "VOICEMAIL")
     }

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from support import phone_lists
 
-from smsotp_nb._phones.cells import characters, repairs, scrub
+from smsotp_nb._phones.cells import repairs, scrub
 from smsotp_nb._phones.fast import digits
 from smsotp_nb._phones.vocabulary import PROBLEM_CODE, REPAIRS, bits
 
@@ -108,7 +108,7 @@ def test_characters_of_a_column_are_those_of_a_cell() -> None:
     """Every code point of the basic plane, and some beyond, becomes what ``repairs.characters`` makes of it."""
     signs = [chr(code) for code in [*range(0xD800), *range(0xE000, 0x10000), 0x1D7CE, 0x1F4DE, 0xE0001]]
     texts = [f"0{sign}1" for sign in signs]
-    text, notes = characters.written(pa.array(texts, pa.large_string()))
+    text, notes = scrub.written(pa.array(texts, pa.large_string()))
     each = [repairs.characters(it) for it in texts]
     assert text.to_pylist() == [it for it, _ in each]
     assert notes.tolist() == [int(bits(said)) for _, said in each]

@@ -77,7 +77,7 @@ def cells(frame: pd.DataFrame) -> list[list[Any]]:
         {},
         {"text": "The office is closed.", "region": "country", "rates": RATES, "keep": ["points", "name"]},
         {"text": BY, "by": "language", "priority": ["fr"], "region": "country", "rates": RATES, "chunk_size": 7},
-        {"text": None, "content": "Hi {name}", "signature": "Acme", "fill": {"name": "you"}, "replace": {"ë": "e"}},
+        {"text": None, "content": "Hi {name|you}", "signature": "Acme", "replace": {"ë": "e"}},
         {"text": None, "template_id": "t1", "template_data": ["name", "points"], "region": "country"},
         {"repair": ["lost_plus"], "region": "country", "suppress": "first", "exclude": "second"},
     ],
@@ -235,13 +235,13 @@ def test_opt_outs_and_the_policy_hold_back(tmp_path: Path) -> None:
     [
         {"text": BY, "by": "language", "region": "country", "rates": RATES, "keep": ["points"]},
         {"text": None, "template_id": "t1", "template_data": ["name", "points"]},
-        {"text": "{x}", "fill": {"x": "a"}, "default_region": None, "to": "name"},
+        {"text": "{x|a}", "default_region": None, "to": "name"},
     ],
     ids=["segments", "template", "nobody"],
 )
 def test_a_plan_of_a_folder_has_what_a_plan_in_memory_has(tmp_path: Path, changes: dict[str, Any]) -> None:
     """Its frames are read from its files; only kept columns are text, and other words need the list again."""
-    made = people(900).assign(x=None) if "fill" in changes else people(900)
+    made = people(900).assign(x=None) if changes["text"] == "{x|a}" else people(900)
     mine, other = both(tmp_path, made, **changes)
     for name in ("rows", "skipped", "bodies", "estimate", "estimate_by_segment", "problems"):
         pd.testing.assert_frame_equal(getattr(other, name), getattr(mine, name))
@@ -252,6 +252,14 @@ def test_a_plan_of_a_folder_has_what_a_plan_in_memory_has(tmp_path: Path, change
     assert {name for name in dir(mine) if not name.startswith("_")} == {n for n in dir(other) if not n.startswith("_")}
     with pytest.raises(UsageError, match="planned again for other words"):
         other.reworded(text="Bye")
+
+
+def test_frames_of_files_print_no_control_character(tmp_path: Path) -> None:
+    place, _ = saved(tmp_path, pd.DataFrame({"phone": ["+12025550123", "no"], "name": ["\x1b[2J", "\x1b[2J"]}), files=1)
+    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), keep=["name"], **CALL)
+    for frame in (made.rows, made.skipped, made.bodies, made.texts):
+        assert "\x1b" not in repr(frame)
+    assert made.rows["name"].tolist() == ["\x1b[2J"] * 2
 
 
 def test_a_folder_is_a_value() -> None:

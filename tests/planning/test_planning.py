@@ -102,7 +102,7 @@ def test_duplicates_are_found_across_spellings() -> None:
 @pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
 def test_any_text_column_serves(dtype: str) -> None:
     frame = people(3, name=["a", None, "a"]).astype({"phone": dtype, "name": dtype})
-    made = plan(frame, fill={"name": "b"})
+    made = plan(frame, text="Hi {name|b}")
     assert made.rows["body"].tolist() == [0, 1, 0]
 
 
@@ -122,6 +122,10 @@ def test_an_odd_cell_is_a_row_with_a_problem_or_a_text_never_a_crash(odd: Any) -
     cells = pd.Series([odd, number(1)], dtype=object)
     by_number = plan(people(2, phone=cells))
     assert by_number.rows["problem"].isna().tolist() == [False, True]
+    if isinstance(odd, (bool, dt.date)) and not pd.isna(odd):
+        with pytest.raises(UsageError, match=r"column 'name', row 0: .*write \{name:(yes/no|date)\}"):
+            plan(people(2, name=cells))
+        return
     by_name = plan(people(2, name=cells), keep=["name"])
     assert by_name.rows["problem"].fillna("VALUE_MISSING").iloc[0] == "VALUE_MISSING"
     assert len(by_name.bodies) + len(by_name.skipped) == 2
@@ -194,15 +198,15 @@ def test_values_that_only_look_alike_are_two_bodies() -> None:
     assert made.rows["body"].tolist() == [0, 1, 2, 3]
 
 
-def test_fill_stands_in_for_text_and_template_values() -> None:
+def test_words_stand_in_for_text_and_template_values() -> None:
     frame = people(2, name=[None, "Ana"])
-    assert plan(frame, fill={"name": "there"}).message(0).text == "Hi there"
-    made = plan(frame, template_id="t", template_data={"who": "name"}, fill={"name": "there"})
+    assert plan(frame, text="Hi {name|there}").message(0).text == "Hi there"
+    made = plan(frame, template_id="t", template_data={"who": "name|there"})
     assert made.message(0).template_data == (("who", "there"),)
 
 
 def test_a_text_of_which_nothing_is_left_is_not_sent() -> None:
-    made = plan(people(2, name=[None, "Ana"]), text="{name}", fill={"name": " "})
+    made = plan(people(2, name=[None, "Ana"]), text="{name| }")
     assert made.rows["problem"].fillna("").tolist() == ["VALUE_MISSING", ""]
 
 

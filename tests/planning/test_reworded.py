@@ -63,10 +63,9 @@ def test_numbers_are_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_callers_frame_may_have_changed_since() -> None:
     frame = spoken("de", "en", city=["Bonn", "Bath"])
-    by, fill = frame["language"].copy(), {"name": "you"}
-    made = plan(frame, text=WORDS, by=by, fill=fill)
+    by = frame["language"].copy()
+    made = plan(frame, text=WORDS, by=by)
     by[:] = "fr"
-    fill["name"] = "me"
     frame.loc[0, ["name", "city"]] = [None, "changed"]
     frame["phone"] = None
     again = made.reworded(text={"de": "{name}, {city}", "en": "{city}"})
@@ -111,9 +110,7 @@ STAYS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     ),
     "no signature before a text": ({"content": "a", "signature": "Acme"}, {"text": "b"}, ["b"]),
     "another signature": ({"content": "a", "signature": "Acme"}, {"content": "b", "signature": "Beta"}, ["[Beta] b"]),
-    "fill": ({"text": "{name}", "fill": {"name": "you"}}, {"text": "Hi {name}"}, ["Hi you"]),
-    "a fill that is not used": ({"text": "{name}", "fill": {"name": "you"}}, {"text": "Hi"}, ["Hi"]),
-    "another fill": ({"text": "{name}", "fill": {"name": "you"}}, {"text": "{name}", "fill": {"name": "me"}}, ["me"]),
+    "other words for a missing value": ({"text": "{name|you}"}, {"text": "{name|me}"}, ["me"]),
     "replace": ({"text": "a", "replace": {"ä": "ae"}}, {"text": "bä"}, ["bae"]),
     "no replace": ({"text": "a", "replace": {"ä": "ae"}}, {"text": "bä", "replace": {}}, ["bä"]),
     "template data": (

@@ -113,8 +113,6 @@ def test_a_column_or_a_series_of_whole_messages_is_taken_literally(kind: str) ->
         assert texts(made) == ["20 % {off}", "Hi", None]
         assert made.rows["problem"].fillna("").tolist() == ["", "", "VALUE_MISSING"]
     assert made.rows["note"].iloc[2].split()[-1] == f"VALUE_MISSING:{kind}"
-    filled = plan(frame, text=sms.column("msg"), fill={"msg": "Hello"})
-    assert texts(filled)[2] == "Hello"
 
 
 def test_a_series_of_messages_stands_before_a_column_of_its_name() -> None:
@@ -150,8 +148,25 @@ def test_a_missing_value_counts_only_where_the_own_message_uses_it() -> None:
     frame = spoken("de", "en", "de", name=[None, None, "Cy"], city=["Bonn", None, None])
     made = plan(frame, text={"de": "Hallo {name}", "en": "Hi"}, by="language")
     assert made.rows["problem"].fillna("").tolist() == ["VALUE_MISSING", "", ""]
-    both = plan(frame, text={"de": "Hallo {name}", "en": "Hi {city}"}, by="language", fill={"city": "there"})
+    both = plan(frame, text={"de": "Hallo {name}", "en": "Hi {city|there}"}, by="language")
     assert texts(both) == [None, "Hi there", "Hallo Cy"]
+
+
+def test_each_segment_writes_its_values_in_its_own_language() -> None:
+    frame = spoken("de", "en", "pt-BR", "UK", owed=[1234.5, 1234.5, 2.0, 2.0], due=pd.Timestamp("2026-12-01"))
+    words = {"de": "{owed:money} bis {due:date}", "en": "{owed:money} by {due:day}", "pt-BR": "{owed:,.1f}"}
+    said = words | {"UK": sms.Message("{due:date}", language="en-GB")}
+    made = plan(frame, text=sms.Message(said, currency="EUR"), by="language")
+    assert texts(made) == ["1.234,50 € bis 01.12.2026", "€1,234.50 by December 1", "2,0", "1 Dec 2026"]
+    assert "are written in English" not in str(made)
+    assert "are written in English" in str(plan(frame, text="{owed:.2f}"))
+
+
+def test_a_format_is_refused_for_the_rows_of_its_own_segment_alone() -> None:
+    frame = spoken("de", "en", owed=["12.50", "soon"])
+    assert texts(plan(frame, text={"de": "{owed:.2f}", "en": "{owed}"}, by="language")) == ["12,50", "soon"]
+    with pytest.raises(UsageError, match="row 1: 'soon' is not a number"):
+        plan(frame, text={"de": "{owed}", "en": "{owed:.2f}"}, by="language")
 
 
 def test_a_number_that_cannot_be_texted_is_its_problem_first() -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from support.dtypes import dtype_names
 
 from smsotp_nb._recipients import comma
-from smsotp_nb._recipients.encodings import separator
+from smsotp_nb._recipients.comma import separator
 from smsotp_nb._recipients.records import Record
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 from smsotp_nb.recipients import read_chunks, read_recipients, sheets

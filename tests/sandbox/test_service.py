@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.phone_lists import example
 
 from smsotp_nb import _wire as wire
 from smsotp_nb._phones import countries
@@ -20,7 +21,7 @@ from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Rules
 from smsotp_nb.settings import Secret
 
-US, FR, CN, SE = "+12025550123", "+33199001234", countries.example("CN"), "+46701740605"
+US, FR, CN, SE = "+12025550123", "+33199001234", example("CN"), "+46701740605"
 
 
 class Desk:

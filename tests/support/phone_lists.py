@@ -192,3 +192,9 @@ def chunks(
     """A large list in parts, each from a seed of its own."""
     for part in range((total + size - 1) // size):
         yield make(min(size, total - part * size), seed=seed + part)
+
+
+def example(region: str, kind: str = "MOBILE") -> str:
+    """Return phonenumbers' own example number of a region in E.164, or ``""`` where it has none of that kind."""
+    number = phonenumbers.example_number_for_type(region, getattr(PhoneNumberType, kind))
+    return written(number, PhoneNumberFormat.E164) if number else ""

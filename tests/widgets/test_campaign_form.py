@@ -834,25 +834,20 @@ def test_the_template_fields_appear_with_the_template(form: CampaignForm) -> Non
     assert "estimate only" in form.fields.words.description
 
 
-def test_a_missing_value_can_be_filled(form: CampaignForm) -> None:
-    form.fields.fill.value = "name=there, city = your town"
-    assert form.choices().fill == {"name": "there", "city": "your town"}
-
-
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("name=there, friend", "“friend” is not a column"),
-        ("name=", "is not a column"),
-        ("nome=x", "no {nome} to fill in"),
+        ("Hi {nmae|you}", "did you mean 'name'?"),
+        ("Hi {name:upper}", "has the format 'upper'"),
+        ("{name:.2f}", "not a number"),
     ],
-    ids=["no equals sign", "no words", "unknown column"],
+    ids=["unknown column", "unknown format", "value"],
 )
-def test_a_fallback_that_would_be_lost_is_an_error_at_its_field(form: CampaignForm, typed: str, said: str) -> None:
-    form.fields.campaign.value, form.fields.words.value, form.fields.fill.value = "hello", "Hi {name}", typed
+def test_a_placeholder_that_cannot_be_filled_is_an_error_at_the_text(form: CampaignForm, typed: str, said: str) -> None:
+    form.fields.campaign.value, form.fields.words.value = "hello", typed
     form.write.check_button.click()
-    assert said in form.steps.faults["fill"]
-    assert form.fields.faults.first() is form.fields.fill
+    assert said in form.steps.faults["words"]
+    assert form.fields.faults.first() is form.fields.words
     assert form.steps.stage == "write"
 
 

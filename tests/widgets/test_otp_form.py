@@ -16,9 +16,11 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 import pytest
+from support.phone_lists import example
 
-from smsotp_nb import Client, Ledger, Sandbox
-from smsotp_nb._phones import countries
+from smsotp_nb._client import Client
+from smsotp_nb._ledger import Ledger
+from smsotp_nb._sandbox import Sandbox
 from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb._widgets.otp.steps import OtpSteps, number_hint
 from smsotp_nb._widgets.otp.words import lines, no_match
@@ -575,7 +577,7 @@ def test_advice_appears_while_choosing(driven: OtpForm) -> None:
 def test_the_cn_variant_asks_for_a_signature() -> None:
     with Sandbox(variant="cn") as box:
         form = OtpForm(box.client())
-        form.phone.value = countries.example("CN")
+        form.phone.value = example("CN")
         form._request()
         assert "The signature is required for +86 numbers" in form._notice.value
 

@@ -390,12 +390,12 @@ def test_a_country_nobody_knows_is_said_instead_of_counts(tmp_path: Path) -> Non
 
 def test_pages_and_the_export_appear_when_there_is_something() -> None:
     good = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"]})).settle()
-    assert (good._pages.layout.display, good.files.left_out.layout.display) == ("none", "none")
+    assert (good._leafing.widget.layout.display, good.files.left_out.layout.display) == ("none", "none")
     good.shown.value = "unusable"
     assert good.rows._none.layout.display is None
     assert good.owner._asking.layout.display == "none"
     long = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"] * (PAGE + 1)})).settle()
-    assert (long._pages.layout.display, long.files.left_out.layout.display) == (None, None)
+    assert (long._leafing.widget.layout.display, long.files.left_out.layout.display) == (None, None)
     assert long.files.write_button.description == "Write 20 rows"
 
 
@@ -472,6 +472,22 @@ def test_a_row_is_edited_judged_written_and_undone(tmp_path: Path) -> None:
     cleaner.settle().undo_button.click()
     assert "1 of 3 rows" in cleaner.settle().files.content.value
     assert cleaner.edits.empty
+
+
+def test_a_row_that_is_saved_while_a_file_is_written_keeps_its_own_cells() -> None:
+    """The next row is open by the time that the first one is saved, and stays open."""
+    cleaner, written = PhoneCleaner(PEOPLE).settle(), threading.Event()
+    cleaner.work.begin("a long file", lambda: written.wait(60) and None)
+    cleaner.rows.buttons[2].click()
+    cleaner.editor.number.value = "202 555 0145"
+    cleaner.editor.save_button.click()
+    cleaner.rows.buttons[4].click()
+    cleaner.editor.number.value = "202 555 01"
+    written.set()
+    cleaner.settle()
+    assert cleaner.edits[["row", "after"]].to_numpy().tolist() == [["b", "202 555 0145"]]
+    assert cleaner.editor.opened is not None
+    assert cleaner.editor.number.value == "202 555 01"
 
 
 def test_the_owner_is_asked_and_the_answers_are_merged(tmp_path: Path) -> None:

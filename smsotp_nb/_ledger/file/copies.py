@@ -13,7 +13,8 @@ from ..._own_files import files_of_sqlite
 from ..._schema import FARTHEST
 from ...errors import LedgerError
 from ..opening import break_seal, check_ledger, refuse_if_older, refuse_others
-from ..rows import runners as fences
+from ..rows import runners
+from ..rows.statements import Statements
 from .disk import private_folder, sync_file, sync_folder
 from .locks import in_use
 from .store import Store, named
@@ -24,11 +25,7 @@ FILES = ("", "-wal", "-shm")  # of one ledger; what was last seen of it (-mark) 
 
 
 def backup(store: Store, path: Path, *, now: int) -> Path:
-    """Write a ledger as of one moment to a new file, for its owner alone.
-
-    Raises:
-        LedgerError: the file already exists or cannot be written.
-    """
+    """Write a ledger as of one moment to a new file, for its owner alone."""
     if os.path.lexists(path):
         raise LedgerError(f"{path} already exists; choose another path for the backup")
     # Noted before it is made: a backup that lacked the note would count as older.
@@ -42,6 +39,7 @@ def _write(store: Store, path: Path) -> None:
     beside = _begun_beside(path)
     try:
         with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
+            assert isinstance(connection, sqlite3.Connection)  # a ledger on a server is refused before
             connection.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
         sync_file(beside)
@@ -70,15 +68,15 @@ def note(store: Store, path: Path, what: str, *, now: int, durably: bool = True)
         note_in(connection, path, what, now=now)
 
 
-def note_in(connection: sqlite3.Connection, path: Path, what: str, *, now: int) -> None:
+def note_in(connection: Statements, path: Path, what: str, *, now: int) -> None:
     """Record a copy inside a transaction."""
-    connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", (str(path), fences.person(), what, now))
+    connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", (str(path), runners.person(), what, now))
 
 
 @contextlib.contextmanager
 def noted(store: Store, path: Path, what: str, *, now: int, durably: bool = True) -> Iterator[None]:
     """Record a copy that is made in this block; where it fails, what was recorded of the path before stands again."""
-    mine = (str(path), fences.person())
+    mine = (str(path), runners.person())
     with store.reading() as connection:
         before = connection.execute("SELECT path, who, what, made_at FROM copy WHERE path=? AND who=?", mine).fetchone()
     note(store, path, what, now=now, durably=durably)
@@ -118,11 +116,7 @@ def there(path: str) -> bool:
 
 
 def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:
-    """Replace a ledger by a backup; return the path under which the replaced file is kept.
-
-    Raises:
-        LedgerError: the ledger is in use; the backup is not one, is damaged, or is older than what was last seen.
-    """
+    """Replace a ledger by a backup; return the path under which the replaced file is kept."""
     if not backup.is_file():
         raise LedgerError(f"backup not found: {backup}")
     refuse_others(backup)

@@ -105,11 +105,7 @@ def notes_folder() -> Path:
 
 
 def make_notes_folder(folder: Path) -> None:
-    """Make such a folder; it, and the package's own around it, are behind no link, and this user's alone.
-
-    Raises:
-        LedgerError: something else is in the place of one.
-    """
+    """Make such a folder; it, and the package's own around it, are behind no link, and this user's alone."""
     private_folder(folder.parent.parent)
     for one in (folder.parent, folder):
         OWN.make_folder(one)

@@ -156,11 +156,7 @@ class Anchor:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """Exclude all other writers, threads and processes, for the length of a ``with`` block.
-
-        Raises:
-            LedgerError: another process has been writing for half a minute.
-        """
+        """Exclude all other writers, threads and processes, for the length of a ``with`` block."""
         files = self._files
         with files.writers:
             files.turns += 1
@@ -197,9 +193,6 @@ class Anchor:
 
         After a commit the log is one generation ahead of the file, and cannot begin anew, with other salts, before all
         of it is copied back, which raises the file's generation.
-
-        Raises:
-            LedgerReplaced: the file or its log was deleted, moved, replaced or written over.
         """
         trouble = self._trouble(after_commit)
         if trouble:

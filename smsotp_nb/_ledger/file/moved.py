@@ -7,12 +7,12 @@ whether the server has it all, only the server knows, and ``Ledger.import_from``
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ...errors import LedgerError
+from ..rows.statements import Statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +25,19 @@ class Move:
     at: int
     ended: bool = False
 
-    def note(self, connection: sqlite3.Connection) -> None:
+    def note(self, connection: Statements) -> None:
         """Record it in the file, inside a transaction."""
         connection.execute("UPDATE ledger SET moved=?", (json.dumps(asdict(self)),))
 
 
-def move_of(connection: sqlite3.Connection) -> Move | None:
+def move_of(connection: Statements) -> Move | None:
     """Return where the ledger of a file went; None: it is here."""
     said = connection.execute("SELECT moved FROM ledger").fetchone()[0]
     return Move(**json.loads(said)) if said is not None else None
 
 
-def refuse_moved(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file whose ledger is on a server.
-
-    Raises:
-        LedgerError: it says where, and what to do.
-    """
+def refuse_moved(connection: Statements, path: Path) -> None:
+    """Refuse a file whose ledger is on a server."""
     move = move_of(connection)
     if move is None:
         return

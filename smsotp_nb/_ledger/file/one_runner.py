@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import sqlite3
 import sys
 import weakref
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from ..._own_files import READ_WRITE
 from ...errors import CampaignHeld, LedgerError
 from ..rows.runners import Until
+from ..rows.statements import Statements
 from .disk import OWN, read_at
 
 if sys.platform == "win32":
@@ -39,11 +39,7 @@ _held: weakref.WeakSet[RunLock] = weakref.WeakSet()
 
 
 class RunLock:
-    """The lock of one campaign, held from construction until ``release``.
-
-    Raises:
-        CampaignHeld: another process, or another call in this one, holds it; the message says which.
-    """
+    """The lock of one campaign, held from construction until ``release``."""
 
     _descriptor: int | None = None
     _process: int | None = None
@@ -70,11 +66,11 @@ class RunLock:
     def good_until(self) -> Until | None:
         """Return that a claim has no end: nobody takes a campaign over from a process that lives."""
 
-    def renews(self, _connection: sqlite3.Connection) -> bool:
+    def renews(self, _connection: Statements) -> bool:
         """Return that the lock is held still."""
         return True
 
-    def is_held(self, _connection: sqlite3.Connection) -> bool:
+    def is_held(self, _connection: Statements) -> bool:
         """Return that the lock is held still."""
         return True
 

@@ -21,13 +21,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 from ..._showing.text import visible
 from ...errors import LedgerError, LedgerReplaced
 from ..opening import Opened, open_ledger
 from ..rows import damage
-from ..rows.statements import Row
+from ..rows.statements import Row, Statements
 from . import locks as anchors
 from .disk import check_file_system, create_private, runs
 from .one_runner import RunLock
@@ -43,29 +43,22 @@ LOOK_AT_LOG = 16  # durable transactions between two looks at its length
 class _Shared:
     """A piece of work that waits for a transaction, and later its result or error."""
 
-    work: Callable[[sqlite3.Connection], object]
+    work: Callable[[Statements], object]
     synchronous: str
-    result: object = None
+    result: Any = None
     failure: BaseException | None = None
     done: bool = False
 
 
 class Store:
-    """One SQLite file, with one connection for each process and one transaction at a time.
-
-    Args:
-        path: the file.
-        create: create it if it does not exist.
-        accept_older: use it although more was seen in it, or in the file that it replaced.
-        moving: use it although its ledger went to a server, to end that.
-    """
+    """One SQLite file, with one connection for each process and one transaction at a time."""
 
     beyond = ""  # in words, where deleted rows stay that no ledger can reach
     packs_ids = True  # ids of 32 hexadecimal digits are kept as 16 bytes
     claims_ahead = False  # the next requests are claimed while others are under way
 
     def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False, moving: bool = False) -> None:
-        self.path = path
+        self.path: Any = path  # of a ledger on a server its address
         self._create, self._accept_older, self._moving = create, accept_older, moving
         self._guard = threading.RLock()
         self._opened: Opened | None = None
@@ -85,12 +78,8 @@ class Store:
         return RunLock(runs(self.path) / str(campaign), name)
 
     @contextlib.contextmanager
-    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[sqlite3.Connection]:
-        """Run a block in one immediate transaction; with FULL it is on the disk when the block ends.
-
-        Raises:
-            LedgerError: the file cannot be written, or is no longer the one that was opened.
-        """
+    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[Statements]:
+        """Run a block in one immediate transaction; with FULL it is on the disk when the block ends."""
         with self._turn() as opened:
             self._write_durably(opened.connection, synchronous)
             try:
@@ -110,11 +99,11 @@ class Store:
             if synchronous == "FULL":
                 self._attest(opened)
 
-    def now(self, _connection: sqlite3.Connection, own: int) -> int:
+    def now(self, _connection: Statements, own: int) -> int:
         """Return the time by the clock that all who share the ledger go by, microseconds: the caller's own."""
         return own
 
-    def deciding(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+    def deciding(self) -> contextlib.AbstractContextManager[Statements]:
         """Run a block as `writing` does, for a decision that counts for every claim recorded after it.
 
         The turn to write is taken before the block begins, so that a time read in it is later than that of every claim
@@ -123,7 +112,7 @@ class Store:
         return self.writing()
 
     @contextlib.contextmanager
-    def writing_outside(self) -> Iterator[sqlite3.Connection]:
+    def writing_outside(self) -> Iterator[Statements]:
         """Run one statement that SQLite allows only outside of a transaction, with all other writers excluded."""
         with self._turn() as opened:
             opened.connection.execute("BEGIN IMMEDIATE")  # a log of its own generation
@@ -156,9 +145,10 @@ class Store:
     @property
     def session(self) -> int:
         """The number of this process's session in the ledger, inside a transaction that writes."""
-        return cast("Opened", self._opened).session
+        assert self._opened is not None
+        return self._opened.session
 
-    def together(self, work: Callable[[sqlite3.Connection], Result], synchronous: Literal["FULL", "NORMAL"]) -> Result:
+    def together(self, work: Callable[[Statements], Result], synchronous: Literal["FULL", "NORMAL"]) -> Result:
         """Run one piece of work in a transaction that it may share with those of other threads, and return its result.
 
         Threads that wait while a transaction is on its way to the disk put their work into the next one, so that many
@@ -172,7 +162,8 @@ class Store:
                 self._run_waiting()
         if piece.failure is not None:
             raise piece.failure
-        return cast("Result", piece.result)
+        result: Result = piece.result
+        return result
 
     def _run_waiting(self) -> None:
         pieces = [self._waiting.popleft() for _ in range(len(self._waiting))]
@@ -192,7 +183,7 @@ class Store:
                 piece.result = piece.work(connection)
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Statements]:
         """Run a block of reads on the connection."""
         with self._guard:
             try:
@@ -227,15 +218,16 @@ class Store:
     def refusal(self, error: Exception, campaign: str = "") -> Exception:
         """Return our error for one of the disk, of SQLite, or of a value in the file that cannot be."""
         if isinstance(error, OSError) or not damage.by_value(error):
-            return unusable(self.path, cast("sqlite3.Error | OSError", error))
+            return unusable(self.path, error)
         with self._guard:
             connection = self._opened.connection if self._opened else None
             return damage.explained(self.path, connection, error, campaign)
 
     @contextlib.contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
+    def snapshot(self) -> Iterator[Statements]:
         """Run a block of reads that all see the ledger as of one moment, whatever others record meanwhile."""
-        with self.reading() as connection:
+        with self.reading():
+            connection = self._open().connection
             if connection.in_transaction:  # of the block around this one
                 yield connection
                 return
@@ -410,7 +402,7 @@ def named(path: Path) -> Iterator[None]:
     raise refusal from None
 
 
-def unusable(path: Path, error: sqlite3.Error | OSError) -> LedgerError:
+def unusable(path: Path, error: Exception) -> LedgerError:
     """Return our error for one of SQLite or of the disk."""
     reason = str(error.strerror or error if isinstance(error, OSError) else error)
     reason = visible(reason[:300])  # SQLite quotes what stands in the file

@@ -9,7 +9,6 @@ else is known of them.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -17,16 +16,16 @@ import numpy as np
 import pandas as pd
 
 from ..._pandas import STR
-from ..._phones.judging.several import spellings
+from ..._phones import spellings
 from ..._results.contract import STATES
 from ..file.store import Store
 from ..rows import audit, contacts
 from ..rows.columns import times
-from ..rows.packed_sums import pack_sums, sums_to_pack
 from ..rows.persons import hashed, keys, persons, secret_of, stored_as
+from ..rows.statements import Statements
+from ..rows.sums import pack_sums, sums_to_pack
 from ..rows.tables import PLANNED, SKIPPED
-from . import experiments
-from . import texts as mentions
+from . import experiments, texts
 
 FORGOTTEN = "asked to be forgotten"
 _LATEST_OPT_IN = "SELECT max(at) FROM consent WHERE person=? AND opted_out=0"
@@ -48,7 +47,7 @@ class Said:
     proof: str | None = None
 
 
-def record(connection: sqlite3.Connection, said: Iterable[Said], *, source: str, now: int) -> int:
+def record(connection: Statements, said: Iterable[Said], *, source: str, now: int) -> int:
     """Record what people said and return how much of it is new; inside a transaction."""
     known = connection.execute("SELECT coalesce(max(id), 0), count(*) FROM consent").fetchone()
     rows = list(said)
@@ -82,7 +81,7 @@ def _when(person: int, said: Said, now: int) -> tuple[int, int]:
     return now, person if said.opted_out else 0
 
 
-def _remember(connection: sqlite3.Connection, people: Sequence[int]) -> None:
+def _remember(connection: Statements, people: Sequence[int]) -> None:
     """Lift the opt-out of people who were forgotten and have opted in since."""
     if not connection.execute("SELECT EXISTS (SELECT 1 FROM opted_out WHERE person<0)").fetchone()[0]:
         return
@@ -94,13 +93,13 @@ def _remember(connection: sqlite3.Connection, people: Sequence[int]) -> None:
     )
 
 
-def opted_out(connection: sqlite3.Connection, number: int) -> bool:
+def opted_out(connection: Statements, number: int) -> bool:
     """Return whether a person is opted out."""
     found = connection.execute("SELECT 1 FROM opted_out WHERE person IN (?, ?)", keys(connection, number))
     return found.fetchone() is not None
 
 
-def still_out(connection: sqlite3.Connection, said: Iterable[Said]) -> int:
+def still_out(connection: Statements, said: Iterable[Said]) -> int:
     """Return how many of those who opted in just now are opted out, by something that was said later."""
     return sum(opted_out(connection, one.number) for one in said if one.at is None and not one.opted_out)
 
@@ -144,7 +143,7 @@ def history(store: Store, number: int) -> pd.DataFrame:
     return frame.astype({"campaign": STR, "service": STR, "kind": STR, "status": STR, "problem": STR})
 
 
-def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int], *, now: int) -> int:
+def forget(connection: Statements, numbers: Iterable[int], *, now: int) -> int:
     """Replace people by hashes in everything that is recorded, inside a transaction; return how many rows."""
     people = np.unique(persons(np.array([*numbers], np.int64)))
     codes = hashed(people, secret_of(connection))
@@ -161,22 +160,22 @@ def forget(store: Store, connection: sqlite3.Connection, numbers: Iterable[int],
         )
         connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
         gone += _forget_rows(connection, person, code)
-    mentioned = mentions.forget(connection, [name for person in people.tolist() for name in spellings(person)])
+    mentioned = texts.forget(connection, [name for person in people.tolist() for name in spellings(person)])
     for campaign in {*gone, *mentioned}:
-        _pack_again(store, connection, campaign, now)
+        _pack_again(connection, campaign, now)
     audit.note(connection, "forgotten", rows=len(codes), now=now)
     return len(gone)
 
 
-def _pack_again(store: Store, connection: sqlite3.Connection, campaign: int, now: int) -> None:
+def _pack_again(connection: Statements, campaign: int, now: int) -> None:
     """Pack what was packed without the people who are forgotten: their number, and what was kept beside it."""
     if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
         contacts.pack(connection, campaign, now=now)
     if connection.execute("SELECT 1 FROM sums WHERE campaign=? AND shared<>'[]'", (campaign,)).fetchone():
-        pack_sums(connection, campaign, sums_to_pack(store, campaign))
+        pack_sums(connection, campaign, sums_to_pack(connection, campaign))
 
 
-def _forget_rows(connection: sqlite3.Connection, person: int, code: int) -> list[int]:
+def _forget_rows(connection: Statements, person: int, code: int) -> list[int]:
     """Return the campaign of each row."""
     names = spellings(person)
     those = f"number IN ({','.join('?' * len(names))})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -12,25 +11,16 @@ import numpy as np
 import pandas as pd
 
 from ..._pandas import is_missing
-from ..._phones.judging.several import spellings
-from ..book import Ledger
-from ..campaign import Campaign
+from ..._phones import spellings
 from ..file.store import Store
 from ..reading import frames as reading
 from ..rows import contacts
-from ..rows.kept_columns import names_in
+from ..rows.columns import names_in
 from ..rows.persons import keys, persons, stored_as
-from . import texts as mentions
+from ..rows.statements import Statements
+from . import texts
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def settle(ledger: Ledger, number: int) -> None:
-    """Put a person's rows in doubt that were under way when their process died."""
-    with ledger._store.reading() as connection:
-        theirs = _rows(connection, number)
-    for row in {row.campaign: row for row in theirs}.values():
-        _ = Campaign(ledger, ledger._store, row.campaign, row.name, row.service, ()).counts
 
 
 def messages(store: Store, number: int) -> list[dict[str, Any]]:
@@ -49,12 +39,7 @@ def messages(store: Store, number: int) -> list[dict[str, Any]]:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as mappings ready for JSON, exact.
-
-    Example:
-        >>> records(pd.DataFrame({"price": [1e-12, None], "at": pd.to_datetime(["2026-11-12 12:00:00.000001Z", None])}))
-        [{'price': 1e-12, 'at': '2026-11-12T12:00:00.000001+00:00'}, {'price': None, 'at': None}]
-    """
+    """Return the rows of a frame as mappings ready for JSON, exact."""
     return [{str(name): _as_json(value) for name, value in row.items()} for row in frame.to_dict("records")]
 
 
@@ -76,7 +61,7 @@ class _Row(NamedTuple):
     kept: str | None
 
 
-def _rows(connection: sqlite3.Connection, number: int) -> list[_Row]:
+def _rows(connection: Statements, number: int) -> list[_Row]:
     numbers = stored_as(connection, number)
     found = connection.execute(
         "SELECT k.id, k.name, k.service, k.kind, k.kept, r.position, r.kept FROM recipient r JOIN campaign k "
@@ -135,7 +120,7 @@ def contacted(store: Store, number: int) -> list[dict[str, Any]]:
 def mentioned(store: Store, number: int) -> list[dict[str, str]]:
     """Return where texts quote the number of a person, and how; the texts themselves may be about other people."""
     with store.snapshot() as connection:
-        return mentions.quoted(connection, spellings(int(persons(np.array([number]))[0])))
+        return texts.quoted(connection, spellings(int(persons(np.array([number]))[0])))
 
 
 def _moment(micros: int) -> str:

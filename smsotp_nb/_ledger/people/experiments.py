@@ -10,7 +10,6 @@ until the whole list is drawn again, which brings its people back into their arm
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -28,10 +27,9 @@ from ..record.recording import TOGETHER
 from ..rows.answers import Ints
 from ..rows.columns import MISSING, Columns, accepted_whole
 from ..rows.contacts import Realm, packed
-from ..rows.numbering import inserted
 from ..rows.persons import hashed, persons, secret_of
+from ..rows.statements import Question, Statements, inserted
 from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
-from .holdouts import experiment_key
 
 _ASSIGNED = ("person", "unit", "arm", "place", "stratum", "at")
 _READ = ("number", "state", "attempt", "price")
@@ -66,7 +64,7 @@ class Experiment:
         """Return whether a campaign is one of its own by its name."""
         return experiment_key(campaign) == name_key(self.name)
 
-    def is_open(self, connection: sqlite3.Connection, now: int) -> bool:
+    def is_open(self, connection: Statements, now: int) -> bool:
         """Return whether an outcome may still count for somebody: until the reading day, or the end of a holdout."""
         if self.until is not None or self.created_at + self.window > now:
             return (self.until or now + 1) > now
@@ -88,25 +86,25 @@ class Drawn:
     stratum: Sequence[str | None]
 
 
-def find(connection: sqlite3.Connection, name: str) -> Experiment | None:
+def find(connection: Statements, name: str) -> Experiment | None:
     """Return the experiment of this name, as it is recorded."""
     found = connection.execute(f"{_EXPERIMENTS} WHERE name_key=?", (name_key(name),)).fetchone()
     return None if found is None else Experiment(*found)
 
 
-def everyone(connection: sqlite3.Connection) -> list[Experiment]:
+def everyone(connection: Statements) -> list[Experiment]:
     """Return all experiments, in the order in which they were first drawn."""
     return [Experiment(*row) for row in connection.execute(f"{_EXPERIMENTS} ORDER BY id").fetchall()]
 
 
-def begin(connection: sqlite3.Connection, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
+def begin(connection: Statements, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
     """Record how an experiment is declared."""
     sql = "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, ?, ?, ?, 0)"
     number = inserted(connection, sql, (name, name_key(name), declared, now, until))
     return Experiment(number, name, declared, now, until)
 
 
-def add(connection: sqlite3.Connection, experiment: int, drawn: Drawn, *, now: int) -> None:
+def add(connection: Statements, experiment: int, drawn: Drawn, *, now: int) -> None:
     """Record people in their arms; a campaign that runs looks at once whom it has to leave out."""
     if not len(drawn.person):
         return
@@ -126,7 +124,7 @@ def add(connection: sqlite3.Connection, experiment: int, drawn: Drawn, *, now: i
     connection.execute("UPDATE experiment SET drawn=drawn+1 WHERE id=?", (experiment,))
 
 
-def assigned(connection: sqlite3.Connection, experiment: int) -> pd.DataFrame:
+def assigned(connection: Statements, experiment: int) -> pd.DataFrame:
     """Return who is in which arm, in list order: person, arm, place, at (int64), unit, stratum (objects, or None)."""
     found = connection.execute(
         f"SELECT {', '.join(_ASSIGNED)} FROM assigned WHERE experiment=? ORDER BY place", (experiment,)
@@ -135,7 +133,7 @@ def assigned(connection: sqlite3.Connection, experiment: int) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(("person", "arm", "place", "at"), "int64"))
 
 
-def hide(connection: sqlite3.Connection, experiment: int, people: Ints, codes: Ints) -> None:
+def hide(connection: Statements, experiment: int, people: Ints, codes: Ints) -> None:
     """Replace people by the hashes that stand for them, without unit and stratum."""
     pairs = [*zip(codes.tolist(), people.tolist(), strict=True)]
     connection.executemany(
@@ -149,7 +147,7 @@ def hide(connection: sqlite3.Connection, experiment: int, people: Ints, codes: I
     )
 
 
-def purge(connection: sqlite3.Connection, experiment: int) -> int:
+def purge(connection: Statements, experiment: int) -> int:
     """Replace all people of an experiment by hashes; return how many they were."""
     found = connection.execute("SELECT person FROM assigned WHERE experiment=? AND person>0", (experiment,)).fetchall()
     people = np.array(found, np.int64).ravel()
@@ -158,7 +156,7 @@ def purge(connection: sqlite3.Connection, experiment: int) -> int:
     return len(people)
 
 
-def over(connection: sqlite3.Connection, campaign: int, *, now: int) -> list[int]:
+def over(connection: Statements, campaign: int, *, now: int) -> list[int]:
     """Return the experiments that nobody can read any more, because this campaign, purged, was the last one of theirs.
 
     An experiment that was drawn after the campaign was recorded is still to be sent.
@@ -175,7 +173,7 @@ def over(connection: sqlite3.Connection, campaign: int, *, now: int) -> list[int
     return found
 
 
-def hidden(connection: sqlite3.Connection, experiment: int) -> Ints:
+def hidden(connection: Statements, experiment: int) -> Ints:
     """Return the hashes of people of an experiment, but for those who were forgotten and have not opted in since."""
     found = connection.execute(
         "SELECT person FROM assigned WHERE experiment=? AND person<0 AND person NOT IN (SELECT person FROM opted_out)",
@@ -184,7 +182,7 @@ def hidden(connection: sqlite3.Connection, experiment: int) -> Ints:
     return np.array(found, np.int64).ravel()
 
 
-def bring_back(connection: sqlite3.Connection, experiment: int, codes: Ints, drawn: Drawn) -> None:
+def bring_back(connection: Statements, experiment: int, codes: Ints, drawn: Drawn) -> None:
     """Put people in the place of their hashes, each with unit and stratum; their arms stay."""
     values = zip(drawn.person.tolist(), drawn.unit, drawn.stratum, codes.tolist(), strict=True)
     connection.executemany(
@@ -216,9 +214,6 @@ def sent(
         by_all: every campaign counts, whatever it is called.
         since: only requests from this moment on count.
         until: only requests before this moment count.
-
-    Raises:
-        UsageError: several services have such campaigns, one was purged, or a person was billed in two currencies.
     """
     with store.snapshot() as connection:
         mine = _campaigns(connection, None if by_all else name_key(name), service)
@@ -266,7 +261,7 @@ def elsewhere(
     return pd.concat(pieces, ignore_index=True) if pieces else empty
 
 
-def _contacts(connection: sqlite3.Connection, campaign: int, *, purged: bool) -> tuple[Ints, Ints]:
+def _contacts(connection: Statements, campaign: int, *, purged: bool) -> tuple[Ints, Ints]:
     """Return whom a campaign may have reached, and when; of a purged one hashes, and when each request ended."""
     if purged:
         if not connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
@@ -289,7 +284,7 @@ def to_go(store: Store, name: str, *, service: str | None = None) -> int:
         return int(connection.execute(sql).fetchone()[0])
 
 
-def _campaigns(connection: sqlite3.Connection, key: str | None, service: str | None) -> list[int]:
+def _campaigns(connection: Statements, key: str | None, service: str | None) -> list[int]:
     """Return the numbers of the campaigns of one service that count, without those that sent nothing."""
     found = connection.execute(
         "SELECT id, name, service, purged FROM campaign k WHERE kind='campaign' AND service=coalesce(?, service) "
@@ -310,7 +305,7 @@ def _campaigns(connection: sqlite3.Connection, key: str | None, service: str | N
     return [row[0] for row in mine if not row[3]]
 
 
-def _rows(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+def _rows(connection: Statements, campaign: int) -> pd.DataFrame:
     """Return the rows of a campaign that may have left: number, state, attempt, price (int64; MISSING if unknown)."""
     columns = Columns(("chunk", "position", "number", "state", "attempt", "price"), ())
     columns.read(connection, campaign, by_row=True)
@@ -342,3 +337,58 @@ def _by_person(rows: pd.DataFrame) -> pd.DataFrame:
     found["micros"] = billed.groupby("person")["price"].sum().reindex(found.index, fill_value=0)
     found["currency"] = currencies.set_index("person")["currency"].reindex(found.index).astype(STR)
     return found
+
+
+_HELD = (
+    "SELECT group_concat(a.person) FROM experiment e JOIN assigned a ON a.experiment=e.id AND a.arm=0 "
+    "WHERE e.name_key=? OR ?=1 AND e.until>?"
+)
+_OTHERS = "SELECT group_concat(person) FROM assigned WHERE experiment=? AND arm NOT IN (0, ?)"
+NO_PEOPLE: Ints = np.array([], np.int64)
+
+
+def experiment_key(campaign: str) -> str:
+    """Return the key of the experiment that a campaign of this name belongs to, if there is such an experiment."""
+    return name_key(campaign).partition("/")[0].strip()
+
+
+def held_out(connection: Statements, campaign: str, *, marketing: bool, now: int) -> Ints:
+    """Return the people whom experiments hold out of a campaign of this name, forgotten ones as their hashes."""
+    asked = (experiment_key(campaign), int(marketing), now)
+    return _people(connection.execute(_HELD, asked).fetchone()[0])
+
+
+def in_other_arms(connection: Statements, campaign: str) -> Ints:
+    """Return the people of all arms but that of a campaign of this name, forgotten ones as their hashes."""
+    found = connection.execute(
+        "SELECT id, declared FROM experiment WHERE name_key=?", (experiment_key(campaign),)
+    ).fetchone()
+    number = None if found is None else arm_number(campaign, found[1])
+    return NO_PEOPLE if number is None else _people(connection.execute(_OTHERS, (found[0], number)).fetchone()[0])
+
+
+def arm_number(campaign: str, declared: str) -> int | None:
+    """Return the number of the arm that a campaign of this name texts; arms have numbers from 1, by their names.
+
+    Example:
+        >>> arm_number("Autumn / plain / 2", '{"arms": {"plain": 45, "emoji": 45}}')
+        2
+        >>> arm_number("autumn/reminder", '{"arms": {"plain": 45, "emoji": 45}}') is None
+        True
+    """
+    arm = name_key(campaign).split("/")[1:2]
+    keys = [name_key(name) for name in sorted(json.loads(declared)["arms"])]
+    return next((number for number, key in enumerate(keys, 1) if arm and key == arm[0].strip()), None)
+
+
+def _people(joined: str | None) -> Ints:
+    return np.unique(np.fromstring(joined, np.int64, sep=",")) if joined else NO_PEOPLE
+
+
+DRAWN: Question = ("SELECT coalesce(sum(drawn), 0) FROM experiment", ())
+
+
+def drawn(connection: Statements) -> int:
+    """Return how often people were added to experiments."""
+    found = connection.execute(*DRAWN).fetchone()
+    return int(found[0])

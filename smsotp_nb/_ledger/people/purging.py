@@ -11,20 +11,27 @@ for the next time that somebody opens the file.
 
 from __future__ import annotations
 
-import sqlite3
+import re
 import warnings
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
+import pandas as pd
+
+from ..._calling import given
+from ..._pandas import STR
 from ..._policy import LONGEST
-from ...errors import SmsOtpWarning
+from ...errors import SmsOtpWarning, UsageError
 from ..file.copies import there
 from ..file.store import Store
-from ..reading.refusals import refused_of
-from ..rows import audit
-from ..rows import runners as fences
+from ..reading.spending import refused_of
+from ..rows import audit, runners
+from ..rows.columns import times
 from ..rows.contacts import pack_hashed
-from ..rows.packed_sums import Packed, pack_sums, sums_for_purge
+from ..rows.damage import Unfit
+from ..rows.statements import Statements
+from ..rows.sums import Packed, pack_sums, sums_for_purge
 from ..rows.wordings import delete_words
 from . import experiments
 
@@ -43,7 +50,7 @@ def purge(store: Store, campaign: int, tests: Sequence[int], *, now: int) -> int
     doomed = (campaign, *tests)
     with store.writing() as connection:  # a passcode that came between its sums and this would be in neither
         (before,) = connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()
-        sums = {number: (sums_for_purge(store, number), refused_of(store, number)) for number in doomed}
+        sums = {number: (sums_for_purge(connection, number), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
         for experiment in [] if before else experiments.over(connection, campaign, now=now):
@@ -79,7 +86,7 @@ def purge_experiment(store: Store, experiment: int, name: str, *, now: int) -> i
     return gone
 
 
-def leave_remains(connection: sqlite3.Connection) -> None:
+def leave_remains(connection: Statements) -> None:
     """Note, in the transaction that deletes somebody's rows, that their bytes are still in the file."""
     connection.execute("UPDATE ledger SET remains=1")
 
@@ -125,7 +132,7 @@ def unreached(store: Store) -> str:
     said, gone = [store.remains_where()] * remains(store), []
     for what, path, made, who in copies:
         name = f"the {what} {path} of {_moment(made)}"
-        if who.rpartition(" on ")[2] != fences.machine():
+        if who.rpartition(" on ")[2] != runners.machine():
             said.append(f"{name} ({who})")  # nobody can look there from here
         elif there(path):
             said.append(name)
@@ -138,7 +145,7 @@ def _moment(micros: int) -> str:
     return f"{_EPOCH + timedelta(microseconds=micros):%Y-%m-%d %H:%M} UTC"
 
 
-def _delete(connection: sqlite3.Connection, campaign: int, sums: Packed, refused: str, *, now: int) -> int:
+def _delete(connection: Statements, campaign: int, sums: Packed, refused: str, *, now: int) -> int:
     if not connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()[0]:
         pack_hashed(connection, campaign, now=now)
         pack_sums(connection, campaign, sums, refused)
@@ -164,3 +171,88 @@ def _delete(connection: sqlite3.Connection, campaign: int, sums: Packed, refused
     # Whoever knows the text could find out by trying whose numbers the fingerprint was made of.
     connection.execute("UPDATE campaign SET purged=1, fingerprint='' WHERE id=?", (campaign,))
     return gone
+
+
+_WRITTEN: Final = re.compile(r"\A\s{0,9}(\d{1,4})\s{0,9}(day|week|month|year)s?\s{0,9}\Z")
+_MOST: Final = 1_200
+_COLUMNS: Final = ["id", "campaign", "service", "kind", "latest", "rows"]
+EXPERIMENT: Final = "experiment"
+
+
+def before(age: Any, now: int) -> int:
+    """Return the moment that lies so long ago, in microseconds since 1970."""
+    found = _WRITTEN.match(age) if isinstance(age, str) else None
+    if found is None or not 1 <= int(found[1]) <= _MOST:
+        raise UsageError(
+            f"age= needs a whole number from 1 to {_MOST:,} and a unit (days, weeks, months or years), such as "
+            f'"24 months", got {given(age)}. Nothing was deleted'
+        )
+    # Microseconds have room for years before 1677 and after 2262, where a timestamp's own nanoseconds end.
+    begun = pd.Timestamp(_EPOCH + timedelta(microseconds=now)).as_unit("us")
+    ago: dict[str, Any] = {f"{found[2]}s": int(found[1])}
+    moment = begun - pd.DateOffset(**ago)
+    return (moment.to_pydatetime() - _EPOCH) // timedelta(microseconds=1)
+
+
+def older(store: Store, moment: int) -> pd.DataFrame:
+    """Return campaigns, tests and experiments that hold people and of which nothing was recorded since a moment.
+
+    Columns: ``id`` (int64), ``campaign, service, kind`` (str; an experiment has no service), ``latest`` (UTC: its
+    latest request, else when it was recorded) and ``rows`` (Int64).
+    """
+    asked = "SELECT max(coalesce(settled_at, started_at)) FROM attempt WHERE campaign=k.id"
+    latest = f"max(k.created_at, coalesce(({asked}), 0))"
+    with store.snapshot() as connection:
+        every = connection.execute(
+            f"SELECT id, name, service, kind, {latest} AS latest, rows, purged, created_at FROM campaign k "
+            "ORDER BY kind, latest"
+        ).fetchall()
+        found = [row for *row, purged, _ in every if not purged]
+        found += _experiments(connection, [(row[1], row[7], row[4]) for row in every if row[3] == "campaign"])
+    found = [row for row in found if row[4] < moment]
+    frame = pd.DataFrame(found, columns=_COLUMNS)
+    frame["latest"] = times(frame["latest"])
+    return frame.astype({"id": "int64", "campaign": STR, "service": STR, "kind": STR, "rows": "Int64"})
+
+
+def _experiments(connection: Statements, campaigns: Sequence[tuple[str, int, int]]) -> list[list[Any]]:
+    """Return each experiment that holds people, as campaigns are; of these: name, when it was recorded, its latest."""
+    found: list[list[Any]] = []
+    for one in experiments.everyone(connection):
+        sql = "SELECT count(*), coalesce(max(at), 0) FROM assigned WHERE experiment=?"
+        people, drawn = connection.execute(sql, (one.number,)).fetchone()
+        sent = [latest for name, created_at, latest in campaigns if one.has(name, created_at)]
+        latest = max(one.created_at, drawn, one.until or 0, *sent)
+        if not one.purged:
+            found.append([one.number, one.name, None, EXPERIMENT, latest, people])
+    return found
+
+
+def decide(store: Store, age: str, *, now: int) -> None:
+    """Keep the age, for the card of the ledger."""
+    kept = " ".join(age.split())
+    with store.writing() as connection:
+        connection.execute("UPDATE ledger SET retention=?", (kept,))
+        audit.note(connection, "retention", rows=0, now=now, reason=kept)
+
+
+def decided(store: Store) -> str | None:
+    """Return the age that somebody decided on, or None."""
+    with store.reading() as connection:
+        found: str | None = connection.execute("SELECT retention FROM ledger").fetchone()[0]
+    return found
+
+
+def due(store: Store, now: int) -> str:
+    """Return in words how long campaigns are kept and what has come due; empty where nobody decided that."""
+    age = decided(store)
+    if age is None:
+        return ""
+    try:
+        moment = before(age, now)
+    except UsageError:
+        raise Unfit("the age that it keeps is none") from None
+    many = len(older(store, moment))
+    what = "campaign, test or experiment is" if many == 1 else "campaigns, tests and experiments are"
+    said = f"{many:,} {what} older: ledger.retain({age!r}) deletes their numbers" if many else "nothing is older"
+    return f"Numbers are kept for {age}; {said}."

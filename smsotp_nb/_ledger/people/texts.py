@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..rows.persons import keyed, secret_of
+from ..rows.statements import Statements
 
 INSTEAD: Final = "(forgotten)"
 _LEAST: Final = 7  # digits; fewer are no number
@@ -80,7 +81,7 @@ _SAID_ALREADY: Final = (
 )
 
 
-def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
+def forget(connection: Statements, numbers: Iterable[int]) -> list[int]:
     """Take numbers out of the texts of the ledger, and of what rows of others keep; inside a transaction.
 
     Returns:
@@ -101,7 +102,7 @@ def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
     return sorted(changed)
 
 
-def quoted(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[dict[str, str]]:
+def quoted(connection: Statements, numbers: Iterable[int]) -> list[dict[str, str]]:
     """Return where texts of the ledger quote one of these numbers, and how it is written there."""
     people = _by_ending(numbers)
     return [
@@ -136,7 +137,7 @@ def _by_ending(numbers: Iterable[int]) -> dict[str, list[str]]:
 
 
 def _quoting(
-    connection: sqlite3.Connection, place: _Place, people: Mapping[str, Sequence[str]]
+    connection: Statements, place: _Place, people: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, list[str], tuple[Any, ...]]]:
     """Yield the texts that may quote a number, each with the numbers that it may quote and the key of its row."""
     like = [f"%{'%'.join(digits)}%" for ending in people for digits in (ending, ending.translate(_WIDE))]
@@ -183,7 +184,7 @@ def _said(value: Any) -> Iterator[str | int]:
         yield value
 
 
-def _write(connection: sqlite3.Connection, place: _Place, texts: Sequence[tuple[Any, ...]]) -> None:
+def _write(connection: Statements, place: _Place, texts: Sequence[tuple[Any, ...]]) -> None:
     """Write texts, each with the key of its row."""
     here = " AND ".join(f"{name}=?" for name in place.key)
     sql = f"UPDATE {place.table} SET {place.column}=? WHERE {here}"
@@ -195,7 +196,7 @@ def _write(connection: sqlite3.Connection, place: _Place, texts: Sequence[tuple[
         connection.execute(sql, (text, number))
 
 
-def _key_anew(connection: sqlite3.Connection, wordings: Sequence[int], secret: bytes) -> None:
+def _key_anew(connection: Statements, wordings: Sequence[int], secret: bytes) -> None:
     """Key the hashes of wordings that lost a number: whoever knows the rest of the words could try numbers."""
     for wording in wordings:
         (key,) = connection.execute("SELECT key FROM wording WHERE id=?", (wording,)).fetchone()

@@ -109,12 +109,7 @@ def _because(source: str | float, reason: str | float) -> str:
 
 
 def until(first: pd.Timestamp, last: pd.Timestamp) -> str:
-    """Return in words until when rows are held back, between two times that may be missing.
-
-    Example:
-        >>> until(pd.Timestamp("2026-11-12 09:30:01Z"), pd.Timestamp("2026-11-12 09:30:02Z"))
-        ', until 2026-11-12 09:30 UTC'
-    """
+    """Return in words until when rows are held back, between two times that may be missing."""
     if pd.isna(first):
         return ""
     begins, ends = f"{first:%Y-%m-%d %H:%M}", f"{last:%Y-%m-%d %H:%M}"
@@ -122,12 +117,7 @@ def until(first: pd.Timestamp, last: pd.Timestamp) -> str:
 
 
 def state_line(found: dict[str, int]) -> str:
-    """Return counts by state in one line of words.
-
-    Example:
-        >>> state_line({"accepted": 12340, "in_doubt": 200, "rejected": 3, "planned": 87457})
-        '12,340 accepted, 200 in doubt, 3 rejected, 87,457 to go'
-    """
+    """Return counts by state in one line of words."""
     words = (("accepted", "accepted"), ("in_doubt", "in doubt"), ("rejected", "rejected"), ("planned", "to go"))
     said = [f"{found.get(state, 0):,} {word}" for state, word in words]
     under_way = found.get("sending", 0)

@@ -25,11 +25,12 @@ from ...errors import UsageError
 from ..file import copies
 from ..file.disk import OWN, private_folder
 from ..file.store import Store
-from ..rows.kept_columns import names_in
+from ..rows.columns import names_in
+from ..rows.statements import Statements
 from . import frames as reading
 
 if TYPE_CHECKING:
-    import sqlite3
+    pass
 
 AMOUNT: Final = pa.decimal128(18, 6)
 _TYPES: Final = {"Int64": pa.int64(), "float64": AMOUNT, "datetime64[us, UTC]": pa.timestamp("us", tz="UTC")}
@@ -137,7 +138,7 @@ _WHAT: Final = (
 )
 
 
-def _state(connection: sqlite3.Connection, campaign: int) -> str:
+def _state(connection: Statements, campaign: int) -> str:
     """Return a digest of what a campaign's files are made from."""
     digest = hashlib.blake2b(str(SCHEMA).encode(), digest_size=16)
     for sql in _WHAT:
@@ -187,11 +188,7 @@ def _make(folder: Path) -> None:
 
 
 def _files(folder: Path, ledger: str) -> dict[int, list[_File]]:
-    """Return the files of earlier calls by campaign.
-
-    Raises:
-        UsageError: a file that a query over the folder would read is of another ledger, or not of this package.
-    """
+    """Return the files of earlier calls by campaign."""
     found: dict[int, list[_File]] = {}
     for path in sorted(folder.glob(copies.PARQUET)):
         file = _read(path)

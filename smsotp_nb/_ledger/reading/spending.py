@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -21,16 +20,11 @@ from ..._services import is_rehearsal
 from ...columns import require
 from ...errors import UsageError
 from ..file.store import Store
-from ..places import path_of, store_of
-from ..rows.kept_columns import Combinations, known_columns
-from ..rows.packed_sums import EVER, packed_sums
-from ..rows.row_sums import FACTS, SUMS, days, row_sums
+from ..rows.columns import Combinations, known_columns
+from ..rows.sums import EVER, FACTS, SUMS, days, packed_sums, row_sums
+from ..rows.tables import REJECTED
 from ..rows.wordings import OF_WORDS, words_of
-from ..server.address import Address
 from .frames import campaign_frame, counts
-
-if TYPE_CHECKING:
-    from ..book import Ledger
 
 COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     **dict.fromkeys(("service", "campaign", "kind", "month"), STR),
@@ -48,7 +42,7 @@ _ENCODINGS: Final = (None, "gsm7", "ucs2")
 
 
 def spending(
-    ledger: Ledger | str | Path | Address,
+    store: Store,
     *,
     service: str | None = None,
     campaign: int | None = None,
@@ -59,17 +53,38 @@ def spending(
 ) -> pd.DataFrame:
     """Sum up the accepted messages of a ledger, or of one campaign by its number, as `cost.spending` says."""
     span = span_of(since, until, tz)
-    with snapshot_of(ledger) as store:
-        _check_kept(store, columns)
-        campaigns = services_asked(store, service)
-        if campaign is not None:
-            campaigns = campaigns[campaigns.index == campaign]
-        of_words = [name for name in columns if name in OF_WORDS]
-        own = [name for name in columns if name not in OF_WORDS]
-        sums = summed(store, campaigns.index.tolist(), span, tz, words=bool(of_words), names=own)
-        if of_words:
-            sums = sums.join(_words(store)[of_words], on="measure")
-        return _finished(sums.join(campaigns, on="number"), columns)
+    _check_kept(store, columns)
+    campaigns = services_asked(store, service)
+    if campaign is not None:
+        campaigns = campaigns[campaigns.index == campaign]
+    of_words = [name for name in columns if name in OF_WORDS]
+    own = [name for name in columns if name not in OF_WORDS]
+    sums = summed(store, campaigns.index.tolist(), span, tz, words=bool(of_words), names=own)
+    if of_words:
+        with store.reading() as connection:
+            sums = sums.join(words_of(connection)[of_words], on="measure")
+    return _finished(sums.join(campaigns, on="number"), columns)
+
+
+def word_sums(
+    store: Store, *, campaign: int | None, service: str | None, since: object, until: object, tz: str
+) -> pd.DataFrame:
+    """Return sums of a ledger's accepted messages by campaign, day, price and words; purged campaigns have none.
+
+    Columns: ``campaign, segment, wording, variables, currency, forcing`` (missing where not known), ``day``
+    (datetime64), ``version, said`` (the number of the wording), ``each_parts, plain_parts, gsm_parts`` (of one
+    message), and integers ``messages, parts, micros, priced, priced_parts``.
+    """
+    span = span_of(since, until, tz)
+    campaigns = services_asked(store, service)
+    if campaign is not None:
+        campaigns = campaigns[campaigns.index == campaign]
+    purged = table_of(store, "SELECT id FROM campaign WHERE purged<>0", ()).index
+    known = [number for number in campaigns.index if number not in purged]
+    recorded = summed(store, known, span, tz, words=True)
+    with store.reading() as connection:
+        words = words_of(connection)
+    return recorded.join(words, on="measure").join(campaigns, on="number")
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
@@ -92,11 +107,6 @@ def _check_kept(store: Store, names: Sequence[str]) -> None:
     for name in names:
         refuse_summed(name)
         require(name, [*known, *OF_WORDS, *COLUMNS], where="columns of the ledger")
-
-
-def _words(store: Store) -> pd.DataFrame:
-    with store.reading() as connection:
-        return words_of(connection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +133,6 @@ def _billed(sums: pd.DataFrame) -> Billed:
     )
 
 
-@contextlib.contextmanager
-def snapshot_of(ledger: Ledger | str | Path | Address) -> Iterator[Store]:
-    """Read everything as of one moment, by a separate connection, because a campaign may be running."""
-    store = store_of(path_of(ledger), create=False)
-    try:
-        with store.snapshot():
-            yield store
-    finally:
-        store.close()
-
-
 def services_asked(store: Store, asked: str | None) -> pd.DataFrame:
     """Return service, campaign and kind of the campaigns asked for, by their number."""
     found = table_of(store, "SELECT id, service, name, kind FROM campaign", ("service", "campaign", "kind"))
@@ -154,14 +153,13 @@ def of_services(found: pd.DataFrame, asked: str | None, *, where: str) -> pd.Dat
     return chosen
 
 
-def all_rows(ledger: Ledger | str | Path | Address) -> pd.DataFrame:
+def all_rows(store: Store) -> pd.DataFrame:
     """Return the result rows of all campaigns that `spending` sums up, without the kept columns."""
-    with snapshot_of(ledger) as store:
-        campaigns = services_asked(store, None)
-        tables = [
-            campaign_frame(store, number, name=name, service=of, names=())
-            for number, name, of in zip(campaigns.index, campaigns["campaign"], campaigns["service"], strict=True)
-        ]
+    campaigns = services_asked(store, None)
+    tables = [
+        campaign_frame(store, number, name=name, service=of, names=())
+        for number, name, of in zip(campaigns.index, campaigns["campaign"], campaigns["service"], strict=True)
+    ]
     found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(RESULTS))
     return found.astype(RESULTS)
 
@@ -175,26 +173,21 @@ class Sent:
     rows: dict[str, int]
 
 
-def when_sent(ledger: Ledger | str | Path) -> Sent:
+def when_sent(store: Store) -> Sent:
     """Return when that was sent of which `spending` returns the cost, and what became of all rows."""
-    with snapshot_of(ledger) as store:
-        numbers = services_asked(store, None).index.tolist()
-        of = f"campaign IN ({','.join(map(str, numbers))}) AND outcome IN ('accepted', 'partial', 'purged')"
-        sql = f"SELECT 1, min(coalesce(settled_at, started_at)), max(settled_at) FROM attempt WHERE {of}"
-        times = table_of(store, sql, ("first", "last")).iloc[0]
-        rows = Counter[str]()
-        for number in numbers:
-            rows.update(counts(store, number))
+    numbers = services_asked(store, None).index.tolist()
+    of = f"campaign IN ({','.join(map(str, numbers))}) AND outcome IN ('accepted', 'partial', 'purged')"
+    sql = f"SELECT 1, min(coalesce(settled_at, started_at)), max(settled_at) FROM attempt WHERE {of}"
+    times = table_of(store, sql, ("first", "last")).iloc[0]
+    rows = Counter[str]()
+    for number in numbers:
+        rows.update(counts(store, number))
     first, last = (None if at is None else pd.Timestamp(at, unit="us", tz="UTC") for at in times)
     return Sent(first, last, dict(rows))
 
 
 def span_of(since: object, until: object, tz: str) -> tuple[int | None, int | None]:
-    """Return a span in microseconds since 1970.
-
-    Raises:
-        UsageError: a time cannot be read, or the span ends before it begins.
-    """
+    """Return a span in microseconds since 1970."""
     begins, ends = _micros_of(since, "since", tz), _micros_of(until, "until", tz)
     if begins is not None and ends is not None and begins >= ends:
         raise UsageError(f"until={given(until)} must come after since={given(since)}; exchange the two")
@@ -229,15 +222,16 @@ def summed(
     within = EVER[0] if since is None else since, EVER[1] if until is None else until
     kept = Combinations(names) if names else None
     done, tables, held, most = set[int](), list[pd.DataFrame](), 0, _AT_ONCE
-    for number, table in packed_sums(store, campaigns, within, tz, kept):
-        done.add(number)
-        tables.append(table)
-        held += len(table)
-        if held > most:
-            tables = [_added_up(tables, words=words)]
-            held, most = len(tables[0]), _AT_ONCE + 2 * len(tables[0])
-    rest = [number for number in campaigns if number not in done]
-    tables.append(row_sums(store, rest, within, lambda at: days(at, tz), words=words, kept=kept))
+    with store.reading() as connection:
+        for number, table in packed_sums(connection, campaigns, within, tz, kept):
+            done.add(number)
+            tables.append(table)
+            held += len(table)
+            if held > most:
+                tables = [_added_up(tables, words=words)]
+                held, most = len(tables[0]), _AT_ONCE + 2 * len(tables[0])
+        rest = [number for number in campaigns if number not in done]
+        tables.append(row_sums(connection, rest, within, lambda at: days(at, tz), words=words, kept=kept))
     return _known(store, _added_up(tables, words=words), kept)
 
 
@@ -287,3 +281,54 @@ def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     )
     typed = {name: dtype for name, dtype in _WORD_TYPES.items() if name in names}
     return done.reindex(columns=[*names, *COLUMNS]).astype({**COLUMNS, **typed})
+
+
+_REFUSED: Final[dict[str, str | pd.StringDtype]] = {
+    **dict.fromkeys(("service", "campaign", "kind"), STR),
+    "day": "datetime64[us]",
+    **dict.fromkeys(("region", "type", "currency"), STR),
+    "refused": "Int64",
+}
+_REFUSED_SQL: Final = f"""
+SELECT r.campaign, coalesce(a.settled_at, a.started_at, c.created_at), d.region, d.type, d.currency, count(*)
+FROM recipient r JOIN campaign c ON c.id=r.campaign JOIN destination d ON d.id=r.destination
+LEFT JOIN attempt a ON a.id=r.attempt
+WHERE r.own_state={REJECTED} {{}} GROUP BY 1, 2, 3, 4, 5
+"""
+_REFUSED_BY: Final = ("at", "region", "type", "currency", "refused")
+_DAY: Final = 86_400_000_000  # microseconds
+
+
+def refusals(store: Store, *, tz: str = "UTC") -> pd.DataFrame:
+    """Return the rejected rows of the campaigns that `spending` sums up, counted; see `_REFUSED`.
+
+    ``currency`` is the one of the estimate, because nothing was billed. The days of a purged campaign are in UTC.
+    """
+    campaigns = services_asked(store, None)
+    recorded = table_of(store, _REFUSED_SQL.format(""), _REFUSED_BY)
+    local = pd.to_datetime(recorded["at"].astype("int64"), unit="us", utc=True).dt.tz_convert(tz).dt.tz_localize(None)
+    found = recorded.assign(day=local.dt.normalize())
+    purged = _of_purged(store)
+    if len(purged):
+        found = pd.concat([found, purged]) if len(found) else purged
+    found = found.join(campaigns, how="inner")
+    return found.reindex(columns=list(_REFUSED)).astype(_REFUSED).reset_index(drop=True)
+
+
+# -- what a purge leaves -----------------------------------------------------------------------------------------------
+
+
+def refused_of(store: Store, campaign: int) -> str:
+    """Return the refusals of a campaign as JSON, by day, UTC; they name nobody."""
+    rows = table_of(store, _REFUSED_SQL.format("AND r.campaign=?"), _REFUSED_BY, (campaign,))
+    rows = rows.assign(at=rows["at"] // _DAY * _DAY)
+    by = rows.groupby(list(_REFUSED_BY[:-1]), dropna=False, sort=True)["refused"].sum().reset_index()
+    return json.dumps(by.astype(object).where(by.notna(), None).values.tolist())
+
+
+def _of_purged(store: Store) -> pd.DataFrame:
+    with store.reading() as connection:
+        found = connection.execute("SELECT campaign, refused FROM sums WHERE refused<>'[]'").fetchall()
+    lines = [(campaign, *line) for campaign, refused in found for line in json.loads(refused)]
+    frame = pd.DataFrame(lines, columns=["number", *_REFUSED_BY], dtype=object).set_index("number")
+    return frame.assign(day=pd.to_datetime(frame["at"].astype("int64"), unit="us"))

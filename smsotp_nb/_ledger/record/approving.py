@@ -8,7 +8,6 @@ Every claim asks for it in its own transaction (`APPROVED`); a message to onesel
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -19,6 +18,7 @@ from ..._pandas import STR
 from ...errors import UsageError
 from ..file.store import Store
 from ..rows import audit
+from ..rows.statements import Statements
 from ..rows.tables import PLANNED
 
 NOT_APPROVED = "NOT_APPROVED"
@@ -127,7 +127,7 @@ def not_proposal(value: object, campaign: str, service: str) -> str | None:
     return None
 
 
-def is_required(connection: sqlite3.Connection) -> bool:
+def is_required(connection: Statements) -> bool:
     """Return whether campaigns need an approval."""
     return bool(connection.execute("SELECT approval FROM ledger").fetchone()[0])
 
@@ -138,12 +138,12 @@ def required(store: Store) -> bool:
         return is_required(connection)
 
 
-def may_go(connection: sqlite3.Connection, campaign: int) -> bool:
+def may_go(connection: Statements, campaign: int) -> bool:
     """Return whether a campaign may be sent, as far as approval goes."""
     return bool(connection.execute(f"SELECT {APPROVED}", (campaign, campaign)).fetchone()[0])
 
 
-def by_author(connection: sqlite3.Connection, campaign: int) -> None:
+def by_author(connection: Statements, campaign: int) -> None:
     """Note who changed words or recipients, inside the transaction of the change."""
     connection.execute("UPDATE campaign SET author=? WHERE id=?", (audit.decider(connection), campaign))
 
@@ -167,12 +167,12 @@ def state(store: Store, campaign: int | None) -> str:
     return f"Not approved: nothing is sent until somebody other than {author} calls campaign.approve."
 
 
-def _approver(connection: sqlite3.Connection, campaign: int) -> str:
+def _approver(connection: Statements, campaign: int) -> str:
     found = connection.execute(f"SELECT p.who FROM {_BY_ANOTHER} WHERE k.id=? ORDER BY p.at", (campaign,)).fetchone()
     return str(found[0]) if found else ""
 
 
-def _in_force(connection: sqlite3.Connection, campaign: int) -> tuple[str, int]:
+def _in_force(connection: Statements, campaign: int) -> tuple[str, int]:
     """Return author and revision of what a campaign says now."""
     sql = f"SELECT author, {_REVISION} FROM campaign k WHERE id=?"
     author, revision = connection.execute(sql, (campaign,)).fetchone()

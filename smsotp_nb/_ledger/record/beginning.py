@@ -1,16 +1,18 @@
-"""What the ledger is asked when a campaign begins, so that a server answers many questions with one message."""
+"""What a campaign is asked when it begins, many questions with one message, and whether its plan may go on with it."""
 
 from __future__ import annotations
 
-import sqlite3
-
 from ..._services import name_key
+from ...errors import LedgerError
+from ..file.store import Store
 from ..rows.contacts import whether_packed, which_unsettled
 from ..rows.damage import Unfit
-from ..rows.statements import Question
+from ..rows.statements import Question, Statements
 from ..rows.tables import ACCEPTED, SENDING
-from ..sending.recovering import whether_under_way
+from . import changing
 from .changing import whether_corrected
+from .recording import Planned
+from .recovering import whether_under_way
 
 _KINDS = {"campaign", "test", "passcode"}
 
@@ -46,12 +48,8 @@ def whether_contradicted(campaign: int) -> Question:
     )
 
 
-def refuse_contradicted(connection: sqlite3.Connection, campaign: int) -> None:
-    """Refuse a campaign whose rows may stand as not texted although its requests say otherwise.
-
-    Raises:
-        Unfit: what is recorded of a chunk contradicts what is recorded of its request.
-    """
+def refuse_contradicted(connection: Statements, campaign: int) -> None:
+    """Refuse a campaign whose rows may stand as not texted although its requests say otherwise."""
     if connection.execute(*whether_contradicted(campaign)).fetchone()[0]:
         raise Unfit("what it says of rows contradicts what it says of their requests")
 
@@ -60,7 +58,7 @@ def which_kinds() -> Question:
     return "SELECT DISTINCT kind FROM campaign", ()
 
 
-def refuse_unknown_kinds(connection: sqlite3.Connection) -> None:
+def refuse_unknown_kinds(connection: Statements) -> None:
     """Refuse a ledger with a campaign that is neither a campaign, nor a test, nor passcodes.
 
     Nobody would find it by its name: its people would be texted again, by it and beyond what a policy lets through.
@@ -84,3 +82,47 @@ def before_a_run(campaign: int) -> list[Question]:
         how_many(campaign),
         whether_contradicted(campaign),
     ]
+
+
+def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
+    """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock.
+
+    Raises:
+        PlanChanged: the plan is not the recorded one.
+        LedgerError: the campaign was purged, or its name is spelt in another way.
+    """
+    _refuse_another_name(store, campaign, plan)
+    with store.reading() as connection:
+        known = connection.execute(*what_planned(campaign)).fetchone()[0]
+        corrected = changing.was_corrected(connection, campaign)
+    if known == plan.fingerprint and not corrected:
+        return
+    if plan.folder is not None:
+        raise changing.refusal_in_pieces(plan)
+    with store.snapshot() as connection:
+        found = changing.compare(connection, campaign, plan)
+        replaced = changing.replaced_at(connection, campaign, plan.fingerprint)
+    if known == plan.fingerprint:
+        with store.writing() as connection:
+            changing.reword(connection, campaign, plan)
+    elif replaced or not found.resumes or (found.others and not corrected):
+        raise changing.refusal(plan, found, replaced)
+    elif len(found.dropped):
+        with store.writing() as connection:
+            changing.adopt(connection, campaign, plan, found, what="suppressed", reason=None, now=now)
+
+
+def _refuse_another_name(store: Store, campaign: int, plan: Planned) -> None:
+    with store.reading() as connection:
+        purged, name = connection.execute(*what_named(campaign)).fetchone()
+    if name != plan.campaign:
+        raise LedgerError(
+            f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "
+            f"Plan it as campaign={name!r} to continue that one, or choose a name that differs in more than case "
+            "and blanks"
+        )
+    if purged:
+        raise LedgerError(
+            f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
+            "again. Nothing was sent; choose another campaign name"
+        )

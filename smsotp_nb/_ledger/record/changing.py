@@ -5,7 +5,6 @@ The rows of the two are matched by person. Rows that a message may have reached 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,15 +16,11 @@ from ..._cards import counted
 from ...errors import LedgerError, PlanChanged, UsageError
 from ..rows import audit
 from ..rows.answers import Ints, Whole, reordered
-from ..rows.columns import Columns
-from ..rows.contacts import Realm
-from ..rows.kept_columns import names_in
+from ..rows.columns import Columns, names_in
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Question
-from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SENDING, SKIPPED
+from ..rows.statements import Question, Statements
+from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
 from ..rows.wordings import record_words
-from ..sending.holds import planned
-from ..sending.rules import OPTED_OUT, Rules, Standing
 from . import approving
 from .recording import (
     LEFT_OUT,
@@ -80,7 +75,7 @@ class Difference:
         return ", ".join(text for many, text in said if many) or "the same recipients and texts in another order"
 
 
-def compare(connection: sqlite3.Connection, campaign: int, plan: Planned) -> Difference:
+def compare(connection: Statements, campaign: int, plan: Planned) -> Difference:
     """Return how a plan differs from what is recorded of its campaign."""
     recorded = _recorded(connection, campaign)
     rows = plan.rows
@@ -116,7 +111,7 @@ def people_of(rows: pd.DataFrame) -> Ints:
     return np.where(repeated, 0, people)
 
 
-def as_recorded(connection: sqlite3.Connection, people: Ints, recorded: Ints) -> Ints:
+def as_recorded(connection: Statements, people: Ints, recorded: Ints) -> Ints:
     """Replace people who have been forgotten meanwhile by the hashes that stand for them in the record."""
     if not (recorded < 0).any():
         return people
@@ -171,7 +166,7 @@ def refusal_in_pieces(plan: Planned) -> PlanChanged:
 
 
 def adopt(
-    connection: sqlite3.Connection,
+    connection: Statements,
     campaign: int,
     plan: Planned,
     found: Difference,
@@ -211,14 +206,14 @@ def adopt(
     return rows
 
 
-def reword(connection: sqlite3.Connection, campaign: int, plan: Planned) -> None:
+def reword(connection: Statements, campaign: int, plan: Planned) -> None:
     """Give rows that are planned again, after the campaign was corrected, the words of the plan."""
     found = compare(connection, campaign, plan)
     _reword(connection, campaign, plan, found, version=_version(connection, campaign))
 
 
 def withdraw(
-    connection: sqlite3.Connection, campaign: int, numbers: Sequence[int] | None, *, reason: str | None, now: int
+    connection: Statements, campaign: int, numbers: Sequence[int] | None, *, reason: str | None, now: int
 ) -> int:
     """Skip planned rows, these or all, for good; return how many. A campaign that is running notices at once."""
     recorded = _recorded(connection, campaign)
@@ -235,29 +230,19 @@ def withdraw(
     else:  # what is under way or refused may come back to be sent
         sql = "UPDATE campaign SET withdrawn=(SELECT coalesce(max(chunk)+1, 0) FROM chunk WHERE campaign=?) WHERE id=?"
         connection.execute(sql, (campaign, campaign))
-    _skip(connection, campaign, to_go, WITHDRAWN)
+    skip(connection, campaign, to_go, WITHDRAWN)
     if len(to_go):
         note(connection, campaign, what="withdrawn", rows=len(to_go), reason=reason, replaced=None, now=now)
     return len(to_go)
 
 
-def heed_opt_outs(connection: sqlite3.Connection, campaign: int) -> int:
-    """Skip rows that are still to go whose people opted out; return how many."""
-    standing = Standing(planned(connection, campaign), Rules())
-    standing.learn(connection, Realm(""), but=campaign, now=0)  # no rule asks for what was when
-    rows = standing.rows
-    out = pd.DataFrame({"chunk": rows.chunk[standing.out], "position": rows.position[standing.out]})
-    _skip(connection, campaign, out, OPTED_OUT)
-    return len(out)
-
-
-def come_back(connection: sqlite3.Connection, campaign: int, chunk: int, problem: str | None) -> tuple[int, str | None]:
+def come_back(connection: Statements, campaign: int, chunk: int, problem: str | None) -> tuple[int, str | None]:
     """Return state and problem of a chunk's rows that certainly were not sent: planned, unless withdrawn meanwhile."""
     limit = connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
     return (SKIPPED, WITHDRAWN) if chunk < limit else (PLANNED, problem)
 
 
-def leave_forgotten(connection: sqlite3.Connection, campaign: int, chunk: int, *, attempt: int) -> None:
+def leave_forgotten(connection: Statements, campaign: int, chunk: int, *, attempt: int) -> None:
     """Skip those of an attempt that certainly was not sent who asked to be forgotten meanwhile: they have no number."""
     connection.execute(
         "UPDATE recipient SET own_state=?, problem=? "
@@ -267,7 +252,7 @@ def leave_forgotten(connection: sqlite3.Connection, campaign: int, chunk: int, *
 
 
 def note(
-    connection: sqlite3.Connection,
+    connection: Statements,
     campaign: int,
     *,
     what: str,
@@ -288,18 +273,18 @@ def whether_corrected(campaign: int) -> Question:
     return "SELECT EXISTS (SELECT 1 FROM change WHERE campaign=? AND what='corrected')", (campaign,)
 
 
-def was_corrected(connection: sqlite3.Connection, campaign: int) -> bool:
+def was_corrected(connection: Statements, campaign: int) -> bool:
     """Return whether the words of a campaign were changed."""
     return bool(connection.execute(*whether_corrected(campaign)).fetchone()[0])
 
 
-def _version(connection: sqlite3.Connection, campaign: int) -> int:
+def _version(connection: Statements, campaign: int) -> int:
     """Return the version of a campaign's words: 1, and one more with each correction."""
     sql = "SELECT 1 + count(*) FROM change WHERE campaign=? AND what='corrected'"
     return int(connection.execute(sql, (campaign,)).fetchone()[0])
 
 
-def became(connection: sqlite3.Connection, campaign: int, fingerprint: str, what: str) -> bool:
+def became(connection: Statements, campaign: int, fingerprint: str, what: str) -> bool:
     """Return whether this change was already made, so that this plan is the one in force, as a whole or in part."""
     sql = (
         "SELECT fingerprint IN (?, ?) AND EXISTS (SELECT 1 FROM change WHERE campaign=? AND what=?) "
@@ -309,12 +294,12 @@ def became(connection: sqlite3.Connection, campaign: int, fingerprint: str, what
     return bool(connection.execute(sql, values).fetchone()[0])
 
 
-def was_withdrawn(connection: sqlite3.Connection, campaign: int) -> bool:
+def was_withdrawn(connection: Statements, campaign: int) -> bool:
     """Return whether all planned rows of a campaign were withdrawn."""
     return bool(connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0])
 
 
-def replaced_at(connection: sqlite3.Connection, campaign: int, fingerprint: str) -> str:
+def replaced_at(connection: Statements, campaign: int, fingerprint: str) -> str:
     """Return in words what replaced a plan that was once in force, else an empty text."""
     found = connection.execute(
         "SELECT what, reason, at FROM change WHERE campaign=? AND replaced=? ORDER BY id DESC LIMIT 1",
@@ -333,7 +318,7 @@ def replaced_at(connection: sqlite3.Connection, campaign: int, fingerprint: str)
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-def _recorded(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+def _recorded(connection: Statements, campaign: int) -> pd.DataFrame:
     """Return what is recorded of the people of a campaign, indexed by person."""
     columns = Columns(("position", "chunk", "number", "state", "body"), ())
     columns.read(connection, campaign)
@@ -342,7 +327,7 @@ def _recorded(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
     return mine.set_index(pd.Index(persons(mine.pop("number").to_numpy()), name="person"))
 
 
-def _leave_out(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference) -> None:
+def _leave_out(connection: Statements, campaign: int, plan: Planned, found: Difference) -> None:
     """Record as skipped the rows that have not been sent and that the plan leaves out."""
     dropped = found.recorded.index.isin(found.people[found.dropped])
     connection.executemany(
@@ -356,7 +341,8 @@ def _leave_out(connection: sqlite3.Connection, campaign: int, plan: Planned, fou
     insert_rows(connection, campaign, rows, places, np.full(len(places), LEFT_OUT), plan.kept, SKIPPED)
 
 
-def _skip(connection: sqlite3.Connection, campaign: int, rows: pd.DataFrame, problem: str) -> None:
+def skip(connection: Statements, campaign: int, rows: pd.DataFrame, problem: str) -> None:
+    """Skip planned rows for good, by their ``chunk`` and ``position``."""
     connection.executemany(
         "UPDATE recipient SET own_state=?, problem=?, not_before=NULL "
         f"WHERE campaign=? AND chunk=? AND position=? AND own_state={PLANNED} "
@@ -365,7 +351,7 @@ def _skip(connection: sqlite3.Connection, campaign: int, rows: pd.DataFrame, pro
     )
 
 
-def _reword(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
+def _reword(connection: Statements, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
     """Give rows that have not been sent the message of the plan, in chunks of their own."""
     places = found.changed
     if not len(places):
@@ -381,7 +367,7 @@ def _reword(connection: sqlite3.Connection, campaign: int, plan: Planned, found:
     )
 
 
-def _add(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
+def _add(connection: Statements, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
     """Record the people whom the campaign does not have."""
     if len(found.added):
         rows = plan.rows.iloc[found.added]
@@ -389,7 +375,7 @@ def _add(connection: sqlite3.Connection, campaign: int, plan: Planned, found: Di
         insert_rows(connection, campaign, rows, found.added, chunk, plan.kept, PLANNED)
 
 
-def _move(connection: sqlite3.Connection, campaign: int, people: Ints) -> None:
+def _move(connection: Statements, campaign: int, people: Ints) -> None:
     """Move every recorded row to its position in the plan's frame; rows that are gone from it come after its end."""
     recorded = _recorded(connection, campaign)
     known = np.flatnonzero(people)
@@ -408,7 +394,7 @@ def _move(connection: sqlite3.Connection, campaign: int, people: Ints) -> None:
         _reorder(connection, campaign, chunk, recorded["position"].to_numpy()[mine], place[mine])
 
 
-def _reorder(connection: sqlite3.Connection, campaign: int, chunk: int, before: Ints, after: Ints) -> None:
+def _reorder(connection: Statements, campaign: int, chunk: int, before: Ints, after: Ints) -> None:
     """Put the answers that a chunk keeps as a whole back into the order of its rows."""
     sql = (
         "SELECT a.id, a.ids, a.kinds FROM chunk c JOIN attempt a ON a.id=c.attempt "
@@ -422,7 +408,7 @@ def _reorder(connection: sqlite3.Connection, campaign: int, chunk: int, before: 
         connection.execute("UPDATE attempt SET ids=?, kinds=? WHERE id=?", (*moved, attempt))
 
 
-def _new_chunks(connection: sqlite3.Connection, campaign: int, plan: Planned, rows: pd.DataFrame, version: int) -> Ints:
+def _new_chunks(connection: Statements, campaign: int, plan: Planned, rows: pd.DataFrame, version: int) -> Ints:
     """Make a new chunk for these rows of each chunk of a plan; return the new chunk of each row."""
     first = connection.execute("SELECT coalesce(max(chunk), -1)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()
     which, _ = pd.factorize(rows["chunk"].to_numpy("int64"), sort=True)

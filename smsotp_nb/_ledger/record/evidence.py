@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +13,7 @@ import pandas as pd
 from ..._pandas import STR
 from ..._results.contract import micros, money
 from ..file.store import Store
+from ..rows.statements import Statements
 from .recording import optional_int, optional_text
 
 _FIELDS: Final = ("line", "id", "at", "parts", "price", "currency")
@@ -47,7 +47,7 @@ class Evidence:
         return cls(source, dict(zip(numbers, each, strict=True)))
 
 
-def take_over(connection: sqlite3.Connection, campaign: int, evidence: Evidence, places: Mapping[int, Any]) -> str:
+def take_over(connection: Statements, campaign: int, evidence: Evidence, places: Mapping[int, Any]) -> str:
     """Give rows the id, parts and price of their lines, and return the evidence as it is kept with the change.
 
     A request has one currency. A price in another one than that of the request, or of lines before it, stays with the
@@ -66,7 +66,7 @@ def take_over(connection: sqlite3.Connection, campaign: int, evidence: Evidence,
     return json.dumps({"source": evidence.source, "rows": rows}, ensure_ascii=False)
 
 
-def _in_currency(connection: sqlite3.Connection, row: tuple[int, int, int], currency: str | None) -> bool:
+def _in_currency(connection: Statements, row: tuple[int, int, int], currency: str | None) -> bool:
     """Return whether a row's request is billed in this currency; one whose currency is not known is from now on."""
     mine = "id=(SELECT attempt FROM recipient WHERE campaign=? AND chunk=? AND position=?)"
     connection.execute(f"UPDATE attempt SET currency=coalesce(currency, ?) WHERE {mine}", (currency, *row))

@@ -7,14 +7,13 @@ often somebody is texted.
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ..._services import name_key
 from ..._wire import MessageRecord
-from ..rows.numbering import inserted, number_of
+from ..rows.statements import Statements, inserted, number_of
 from ..rows.tables import ACCEPTED
 
 if TYPE_CHECKING:
@@ -27,13 +26,6 @@ def record_passcode(store: Store, record: MessageRecord, *, service: str, reques
     """Record a passcode that was sent.
 
     The reply of ``otp.send`` names no currency: it is taken to be that of the service's other replies.
-
-    Args:
-        store: of the ledger.
-        record: what the reply says of it.
-        service: who sent it.
-        request_id: of the reply.
-        now: when it came, microseconds since 1970.
     """
     with store.writing("NORMAL") as connection:
         campaign = _month(connection, service, now)
@@ -76,7 +68,7 @@ def learn_currency(store: Store, campaign: int) -> None:
             _price_unpriced(connection, waiting[0])
 
 
-def _price_unpriced(connection: sqlite3.Connection, service: str) -> None:
+def _price_unpriced(connection: Statements, service: str) -> None:
     connection.execute(
         "UPDATE attempt SET currency=? WHERE currency IS NULL AND outcome='accepted' "
         f"AND campaign IN (SELECT id FROM campaign WHERE service=? AND kind='{KIND}')",
@@ -84,7 +76,7 @@ def _price_unpriced(connection: sqlite3.Connection, service: str) -> None:
     )
 
 
-def _currency(connection: sqlite3.Connection, service: str) -> str | None:
+def _currency(connection: Statements, service: str) -> str | None:
     found = connection.execute(
         "SELECT a.currency FROM attempt a JOIN campaign c ON c.id=a.campaign "
         "WHERE c.service=? AND a.currency IS NOT NULL ORDER BY a.id DESC LIMIT 1",
@@ -93,7 +85,7 @@ def _currency(connection: sqlite3.Connection, service: str) -> str | None:
     return None if found is None else str(found[0])
 
 
-def _month(connection: sqlite3.Connection, service: str, now: int) -> int:
+def _month(connection: Statements, service: str, now: int) -> int:
     """Return the number of the campaign in which a service's passcodes of this month stand; it may be a new one."""
     name = f"passcodes {pd.Timestamp(now, unit='us'):%Y-%m}"
     found = connection.execute(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -19,9 +18,8 @@ from ..file import copies
 from ..file.store import Store
 from ..rows import audit
 from ..rows.answers import MOST_KINDS, Ints
-from ..rows.numbering import inserted, numbers_of
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import foreseen
+from ..rows.statements import Statements, foreseen, inserted, numbers_of
 from ..rows.tables import PLANNED, SKIPPED
 from ..rows.wordings import Wordings, record_words
 
@@ -120,7 +118,7 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
     return number
 
 
-def _record(connection: sqlite3.Connection, campaign: int, piece: Piece, kept: Sequence[str], latest: int) -> int:
+def _record(connection: Statements, campaign: int, piece: Piece, kept: Sequence[str], latest: int) -> int:
     """Record a piece, of whose requests those up to ``latest`` are recorded; return the latest one then."""
     if not len(piece.rows):
         return latest
@@ -137,7 +135,7 @@ def _record(connection: sqlite3.Connection, campaign: int, piece: Piece, kept: S
 
 
 def insert_rows(
-    connection: sqlite3.Connection,
+    connection: Statements,
     campaign: int,
     rows: pd.DataFrame,
     position: Ints,
@@ -163,7 +161,7 @@ def insert_rows(
         connection.execute(sql, [*chain.from_iterable(islice(values, many))])
 
 
-def billing_number(connection: sqlite3.Connection, campaign: int, kind: Sequence[Any]) -> int | None:
+def billing_number(connection: Statements, campaign: int, kind: Sequence[Any]) -> int | None:
     """Return the number of a billing (country, parts, price) in a campaign; a new one while there is room."""
     mine = (campaign, *kind)
     known = "SELECT id FROM billing WHERE campaign=? AND country=? AND parts=? AND price=?"
@@ -199,7 +197,7 @@ def _chunk_rows(
 
 
 def _columns(
-    connection: sqlite3.Connection,
+    connection: Statements,
     rows: pd.DataFrame,
     places: Mapping[str, list[int]],
     kept: Sequence[str],
@@ -217,7 +215,7 @@ def _columns(
     return list(columns), zip(*columns.values(), strict=True)
 
 
-def _numbers(connection: sqlite3.Connection, to: pd.Series[str], said_no: np.ndarray[Any, Any]) -> pd.Series[int]:
+def _numbers(connection: Statements, to: pd.Series[str], said_no: np.ndarray[Any, Any]) -> pd.Series[int]:
     """Return the numbers of rows; in the place of people who said no, the hashes by which they are recognized."""
     numbers = to.str[1:].astype("Int64")
     if said_no.any():
@@ -230,7 +228,7 @@ def _without(texts: list[str], said_no: np.ndarray[Any, Any], nothing: str) -> l
     return [nothing if gone else text for text, gone in zip(texts, said_no.tolist(), strict=True)]
 
 
-def destinations(connection: sqlite3.Connection, rows: pd.DataFrame) -> list[int]:
+def destinations(connection: Statements, rows: pd.DataFrame) -> list[int]:
     """Return the number of each row's destination, recording those that are new."""
     cost = (rows["est_cost"] * 1_000_000).round().to_numpy("float64", na_value=np.nan)
     parts = rows["est_parts"].to_numpy("float64", na_value=np.nan)
@@ -274,7 +272,9 @@ def _plain(value: Any) -> Any:
 
 
 def _objects(column: pd.Series) -> list[Any]:
-    return column.to_numpy(object, na_value=None).tolist()  # type: ignore[call-overload, no-any-return]
+    # The stubs of pandas know no None in the place of what is missing.
+    found: list[Any] = column.to_numpy(object, na_value=None).tolist()  # type: ignore[call-overload]
+    return found
 
 
 def optional_int(value: Any) -> int | None:

@@ -1,16 +1,13 @@
 """What stands in a ledger, read and written over one connection: tables, answers and sums.
 
 ``tables``: what is stored of a row, and where.
-``statements``: what a connection to a file, to a server and a draft have in common; results that are guessed.
-``numbering``: numbers of new rows, and of rows that stand once for all that say the same.
+``statements``: what connections and a draft have in common; results that are guessed; numbers of new rows.
 ``answers``: how replies to whole requests are packed.
-``columns``: rows of a campaign as columns.
+``columns``: rows of a campaign as columns, and the caller's own columns as sums are grouped by them.
 ``persons``: who is one person: a number, or the hash of somebody who was forgotten.
 ``contacts``: whom a campaign may have reached, when, and with which body.
 ``wordings``: what is kept of the words of a campaign.
-``kept_columns``: the caller's own columns as sums are grouped by them.
-``row_sums``: what accepted rows were billed, added up from the rows.
-``packed_sums``: the same sums, kept beside a campaign that is not running.
+``sums``: what accepted rows were billed, added up from the rows or packed beside a campaign that is not running.
 ``damage``: what a ledger holds that cannot be.
 ``audit``: who decided what.
 ``runners``: which machine and process runs a campaign, and until when a claim counts.

@@ -52,13 +52,7 @@ def fits(billing: Billing) -> bool:
 
 
 def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]) -> Whole | None:
-    """Return the answers as a whole if the reply has a complete record of every number, else None.
-
-    Args:
-        to: the numbers of the request, in the order of their positions.
-        messages: of numbers in ``to``, one each.
-        billings: the numbers of billings in the campaign.
-    """
+    """Return the answers as a whole if the reply has a complete record of every number, else None."""
     if len(messages) != len(to) or not billings.keys() >= messages.tally.keys():
         return None
     ids, kinds = messages.ids, messages.billings
@@ -74,12 +68,7 @@ def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]
 
 
 def reordered(answers: Whole, order: Ints) -> Whole:
-    """Return answers to the same rows in another order.
-
-    Example:
-        >>> reordered(Whole(b"a" * ID + b"b" * ID, b"1"), np.array([1, 0])).ids[:2]
-        b'bb'
-    """
+    """Return answers to the same rows in another order."""
     ids = np.frombuffer(answers.ids, np.dtype((np.void, ID)))[order].tobytes()
     alike = len(answers.kinds) <= KIND.itemsize
     return Whole(ids, answers.kinds if alike else np.frombuffer(answers.kinds, KIND)[order].tobytes())

@@ -5,18 +5,16 @@ It names no recipient. What people gave as a reason is their own text, and goes 
 
 from __future__ import annotations
 
-import sqlite3
-
 import pandas as pd
 
 from ..._pandas import STR
-from ..file.store import Store
-from . import runners as fences
+from . import runners
 from .columns import times
+from .statements import Statements
 
 
 def note(
-    connection: sqlite3.Connection,
+    connection: Statements,
     what: str,
     *,
     rows: int,
@@ -31,29 +29,28 @@ def note(
     )
 
 
-def forget_reasons(connection: sqlite3.Connection, campaign: int) -> None:
+def forget_reasons(connection: Statements, campaign: int) -> None:
     """Delete the texts that people wrote about a campaign."""
     connection.execute("UPDATE decision SET reason=NULL WHERE campaign=?", (campaign,))
 
 
-def decisions(store: Store) -> pd.DataFrame:
+def decisions(connection: Statements) -> pd.DataFrame:
     """Return all decisions, the earliest first, see `Ledger.audit`."""
-    with store.reading() as connection:
-        found = connection.execute(
-            "SELECT d.at, d.who, d.what, k.service, k.name, d.rows, d.reason FROM decision d "
-            "LEFT JOIN campaign k ON k.id=d.campaign ORDER BY d.id"
-        ).fetchall()
+    found = connection.execute(
+        "SELECT d.at, d.who, d.what, k.service, k.name, d.rows, d.reason FROM decision d "
+        "LEFT JOIN campaign k ON k.id=d.campaign ORDER BY d.id"
+    ).fetchall()
     frame = pd.DataFrame(found, columns=["at", "who", "what", "service", "campaign", "rows", "reason"])
     frame["at"] = times(frame["at"])
     return frame.astype({"who": STR, "what": STR, "service": STR, "campaign": STR, "rows": "Int64", "reason": STR})
 
 
-def decider(connection: sqlite3.Connection) -> str:
+def decider(connection: Statements) -> str:
     """Return who decides, so that two people differ: on a server the name by which it let them in."""
-    return getattr(connection, "user", "") or fences.person()
+    return getattr(connection, "user", "") or runners.person()
 
 
-def _who(connection: sqlite3.Connection) -> str:
+def _who(connection: Statements) -> str:
     """Return who decides: the user of this machine, after the name by which a server let them in."""
     name = getattr(connection, "user", "")
-    return f"{name} ({fences.person()})" if name else fences.person()
+    return f"{name} ({runners.person()})" if name else runners.person()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,11 +12,11 @@ import pyarrow as pa
 
 from ..._pandas import STR
 from ..._schema import FARTHEST
+from ...errors import UsageError
 from .answers import ID, Ints, Whole, unpacked
 from .damage import Unfit
-from .kept_columns import BETWEEN
 from .persons import recorded
-from .statements import Question
+from .statements import Question, Statements, in_blocks
 from .tables import ACCEPTED
 
 BLOCK = 50_000  # rows
@@ -41,7 +40,7 @@ class Columns:
 
     def read(
         self,
-        connection: sqlite3.Connection,
+        connection: Statements,
         campaign: int,
         spelled: Mapping[str, str] = {},
         *,
@@ -110,7 +109,7 @@ class Accepted(NamedTuple):
 
 
 def accepted_whole(
-    connection: sqlite3.Connection, campaign: int, columns: Sequence[str] = (), *, text: str = ""
+    connection: Statements, campaign: int, columns: Sequence[str] = (), *, text: str = ""
 ) -> Iterator[Accepted]:
     """Yield the rows of chunks that were accepted as a whole, in blocks.
 
@@ -127,7 +126,7 @@ def accepted_whole(
         (campaign, ACCEPTED),
     )
     billings = np.zeros((0, 3), np.int64)
-    while chunks := found.fetchmany(CHUNKS):
+    for chunks in in_blocks(found, CHUNKS):
         chunk, attempt, ids, kinds, *texts = zip(*chunks, strict=True)
         rows, kind = unpacked([*map(Whole, ids, kinds)])
         if kind.max() >= len(billings):  # looked up after the rows: another process may be adding to both
@@ -147,13 +146,13 @@ def which_billings(campaign: int) -> Question:
     return "SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,)
 
 
-def _billings(connection: sqlite3.Connection, campaign: int) -> Ints:
+def _billings(connection: Statements, campaign: int) -> Ints:
     """Return country, parts and price of each billing of a campaign, at its number."""
     found = connection.execute(*which_billings(campaign))
     return np.array([(0, 0, 0), *found], np.int64)  # they are numbered from 1
 
 
-def sums_whole(connection: sqlite3.Connection, campaign: int) -> pd.DataFrame:
+def sums_whole(connection: Statements, campaign: int) -> pd.DataFrame:
     """Return records, parts and price in micro-units of each request that is kept whole, by its number."""
     blocks = [pd.DataFrame({"records": [], "parts": [], "price": []}, dtype="int64")]
     for whole in accepted_whole(connection, campaign):
@@ -180,3 +179,94 @@ def times(micros: pd.Series) -> pd.Series:
     if not whole.between(-FARTHEST, FARTHEST).fillna(True).all():
         raise Unfit("it holds a time beyond its range")
     return pd.to_datetime(whole, unit="us", utc=True).dt.as_unit("us")
+
+
+MOST: Final = 2**20  # combinations; more are people rather than groups of them
+BETWEEN: Final = "\x1f"  # stands in no JSON text
+
+
+class TooMany(UsageError):
+    """The values of the columns are people rather than groups of them."""
+
+
+class Combinations:
+    """Combinations of values of these columns, by number; campaigns may have them in other places, or not at all."""
+
+    def __init__(self, names: Sequence[str], *, most: int | None = None) -> None:
+        self.names = tuple(names)
+        self._most = most or MOST
+        self._of_text: dict[str, int] = {}
+        self._of_values: dict[str, int] = {}  # as JSON, in which 1, 1.0 and true are three values
+
+    def sql(self, connection: Statements, campaign: int) -> str:
+        """Return the SQL of a row's combination: a JSON list of its values.
+
+        Two paths or more make SQLite answer with a list, in which true stays true; the first is given twice.
+        """
+        there = kept_by(connection, campaign)
+        paths = [f"'$[{there.index(name)}]'" if name in there else "'$[999999]'" for name in self.names]
+        return f"coalesce(json_extract(kept, {', '.join([paths[0], *paths])}), '[]')"
+
+    def numbers(self, texts: Sequence[str]) -> Ints:
+        """Return the number of each combination, as `sql` writes it."""
+        for text in dict.fromkeys(texts):
+            if text not in self._of_text:
+                values = json.loads(text)[1:]
+                self._of_text[text] = self.number(values or [None] * len(self.names))
+        return np.fromiter(map(self._of_text.__getitem__, texts), dtype=np.int64, count=len(texts))
+
+    def number(self, values: Sequence[Any]) -> int:
+        """Return the number of a combination of these values."""
+        found = self._of_values.setdefault(json.dumps(values), len(self._of_values))
+        if found >= self._most:
+            raise TooMany(
+                f"{', '.join(map(repr, self.names))} has more than {self._most:,} different values in the ledger; "
+                "group by a column that many rows share"
+            )
+        return found
+
+    def nothing(self) -> int:
+        """Return the number of the combination of rows that kept none of the columns."""
+        return self.number([None] * len(self.names))
+
+    def values(self) -> list[list[Any]]:
+        """Return the values of each combination, by its number."""
+        return [json.loads(text) for text in self._of_values]
+
+    def frame(self, numbers: Ints) -> pd.DataFrame:
+        """Return the values of combinations, a row each."""
+        table = pd.DataFrame(self.values(), columns=list(self.names))
+        return table.map(_hashable).iloc[numbers].reset_index(drop=True)
+
+
+def which_kept(campaign: int) -> Question:
+    return "SELECT kept FROM campaign WHERE id=?", (campaign,)
+
+
+def kept_by(connection: Statements, campaign: int) -> list[str]:
+    """Return the names of the columns that a campaign kept."""
+    (listed,) = connection.execute(*which_kept(campaign)).fetchone()
+    return names_in(listed)
+
+
+def names_in(listed: str) -> list[str]:
+    """Return the names of kept columns, as a campaign's row lists them.
+
+    Raises:
+        Unfit: they are none, or one of them stands twice, which no frame of ours has.
+    """
+    found: list[str] = json.loads(listed)
+    sound = isinstance(found, list) and all(isinstance(name, str | int | float | None) for name in found)
+    if not sound or len({*found}) < len(found):
+        raise Unfit("the names of a campaign's kept columns are none")
+    return found
+
+
+def _hashable(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def known_columns(connection: Statements) -> list[str]:
+    """Return the names of the columns that campaigns kept, each once."""
+    listed = connection.execute("SELECT kept FROM campaign ORDER BY id").fetchall()
+    return list(dict.fromkeys(name for (names,) in listed for name in names_in(names)))

@@ -11,19 +11,16 @@ contacts of a purged campaign stay, with keyed hashes in the place of people and
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..._services import REHEARSAL, is_rehearsal
-from ..file.store import Store
 from .answers import Ints
-from .kept_columns import which_kept
-from .packed_sums import pack_sums, sums_to_pack, unpack_sums
 from .persons import hashed, keyed, persons, recorded, secret_of
-from .statements import Question, foreseen
+from .statements import Question, Statements, in_blocks
+from .sums import unpack_sums
 from .tables import MAY_HAVE_LEFT
 
 IN_FLIGHT = 120_000_000  # microseconds in which a request that is under way ends
@@ -47,12 +44,7 @@ class Contacts:
 
 @dataclass(frozen=True, slots=True)
 class Realm:
-    """Whose contacts count: those of every live service, or those of one sandbox.
-
-    Example:
-        >>> Realm("sandbox:1a2b").sql
-        'service=?'
-    """
+    """Whose contacts count: those of every live service, or those of one sandbox."""
 
     service: str
 
@@ -62,7 +54,7 @@ class Realm:
 
 
 def others(
-    connection: sqlite3.Connection, realm: Realm, *, but: int | None, since: int, now: int
+    connection: Statements, realm: Realm, *, but: int | None, since: int, now: int
 ) -> Iterator[tuple[int, Contacts]]:
     """Yield the contacts of each other campaign that may have contacted somebody since a moment."""
     found = connection.execute(
@@ -77,7 +69,7 @@ def others(
             yield campaign, replace(contacts, keyed=bool(purged))
 
 
-def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts:
+def read(connection: Statements, campaign: int, *, now: int) -> Contacts:
     """Read a campaign's contacts from its rows."""
     numbers: list[Ints] = [np.array([], np.int64)]
     times: list[Ints] = [np.array([], np.int64)]
@@ -88,13 +80,13 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
         "FROM chunk c JOIN attempt a ON a.id=c.attempt WHERE c.campaign=? AND c.state IS NOT NULL",
         (now + IN_FLIGHT, campaign),
     )
-    while chunks := whole.fetchmany(_CHUNKS):
+    for chunks in in_blocks(whole, _CHUNKS):
         texts, at, body = zip(*chunks, strict=True)
         many = np.array([text.count(",") + 1 for text in texts])
         numbers.append(_integers(",".join(texts)))
         times.append(np.repeat(np.array(at, np.int64), many))
         bodies.append(np.repeat(np.array(body, np.int64), many))
-    rows = connection.execute(*_by_row(campaign, now)).fetchall()
+    rows = connection.execute(*which_by_row(campaign, now)).fetchall()
     if rows:
         by_row = np.array(rows, np.int64).T
         for known, column in zip((numbers, times, bodies), by_row, strict=True):
@@ -102,7 +94,7 @@ def read(connection: sqlite3.Connection, campaign: int, *, now: int) -> Contacts
     return _sorted(persons(recorded(np.concatenate(numbers))), np.concatenate(times), np.concatenate(bodies))
 
 
-def _by_row(campaign: int, now: int) -> Question:
+def which_by_row(campaign: int, now: int) -> Question:
     return (
         "SELECT r.number, coalesce(a.settled_at, ?), c.body FROM chunk c "
         "CROSS JOIN recipient r USING (campaign, chunk) JOIN attempt a ON a.id=r.attempt "
@@ -111,7 +103,7 @@ def _by_row(campaign: int, now: int) -> Question:
     )
 
 
-def unsettled(connection: sqlite3.Connection, *, but: int) -> list[tuple[int, str]]:
+def unsettled(connection: Statements, *, but: int) -> list[tuple[int, str]]:
     """Return number and name of other campaigns with requests under way, whether their process lives or not."""
     found: list[tuple[int, str]] = connection.execute(*which_unsettled(but)).fetchall()
     return found
@@ -130,53 +122,24 @@ def whether_packed(campaign: int) -> Question:
     return sql, (campaign, campaign)
 
 
-def begin_changing(store: Store, campaign: int) -> None:
-    """Delete packed contacts and sums of a campaign whose rows are about to change; write nothing if there are none."""
-    with store.reading() as connection:
-        packed = connection.execute(*whether_packed(campaign)).fetchone()
-    if packed:
-        with store.writing("NORMAL") as connection:
-            unpack(connection, campaign)
-
-
-def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[sqlite3.Connection], bool]) -> None:
-    """Pack contacts and sums of a campaign whose rows no longer change; write nothing if nothing was ever requested.
-
-    Those of passcodes are never packed: one may be recorded at any time, by whoever sends it.
-
-    ``mine`` says whether the caller still holds the campaign: else somebody else changes its rows now.
-    Both are read and written in one transaction; otherwise somebody who is forgotten in between would stay in the
-    contacts, and an answer that came in between would be missing from the sums.
-    """
-    with store.reading() as connection:
-        sql = "SELECT 1 FROM campaign k WHERE id=? AND kind<>'passcode' AND EXISTS "
-        tried = connection.execute(f"{sql}(SELECT 1 FROM attempt a WHERE a.campaign=k.id)", (campaign,)).fetchone()
-    if tried:
-        with store.writing("NORMAL") as connection:
-            foreseen(connection, _by_row(campaign, now), which_kept(campaign))
-            if mine(connection):
-                pack(connection, campaign, now=now)
-                pack_sums(connection, campaign, sums_to_pack(store, campaign))
-
-
-def pack(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
+def pack(connection: Statements, campaign: int, *, now: int) -> None:
     """Store a campaign's packed contacts. The caller holds the campaign's lock and has a transaction open."""
     _write(connection, campaign, read(connection, campaign, now=now))
 
 
-def pack_hashed(connection: sqlite3.Connection, campaign: int, *, now: int) -> None:
+def pack_hashed(connection: Statements, campaign: int, *, now: int) -> None:
     """Pack a campaign's contacts with hashes in the place of people and bodies, before its rows are purged."""
     found, secret = read(connection, campaign, now=now), secret_of(connection)
     _write(connection, campaign, _sorted(hashed(found.people, secret), found.at, keyed(found.body, secret)))
 
 
-def unpack(connection: sqlite3.Connection, campaign: int) -> None:
+def unpack(connection: Statements, campaign: int) -> None:
     """Delete packed contacts and sums that are about to become wrong."""
     connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
     unpack_sums(connection, campaign)
 
 
-def _write(connection: sqlite3.Connection, campaign: int, found: Contacts) -> None:
+def _write(connection: Statements, campaign: int, found: Contacts) -> None:
     if len(found.people):
         connection.execute(
             "INSERT OR REPLACE INTO contacts VALUES (?, ?, ?, ?, ?)",
@@ -186,7 +149,7 @@ def _write(connection: sqlite3.Connection, campaign: int, found: Contacts) -> No
         connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
 
 
-def packed(connection: sqlite3.Connection, campaign: int) -> Contacts:
+def packed(connection: Statements, campaign: int) -> Contacts:
     """Return a campaign's contacts as they are packed."""
     people, at, body = connection.execute(
         "SELECT people, at, body FROM contacts WHERE campaign=?", (campaign,)

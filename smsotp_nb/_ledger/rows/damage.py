@@ -85,11 +85,7 @@ def explained(path: Path, connection: sqlite3.Connection | None, error: Exceptio
 
 
 def refuse_damaged(connection: sqlite3.Connection) -> None:
-    """Refuse a file with a value that cannot be, wherever it stands.
-
-    Raises:
-        Unfit: it names the campaign and the column.
-    """
+    """Refuse a file with a value that cannot be, wherever it stands."""
     if found := _found(connection):
         raise Unfit(found)
 

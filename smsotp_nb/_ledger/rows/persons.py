@@ -8,14 +8,14 @@ is can find out whether a number is among the forgotten ones.
 
 from __future__ import annotations
 
-import sqlite3
 from hashlib import blake2b
 
 import numpy as np
 
-from ..._phones.judging.several import one_phone_digits, spellings
+from ..._phones import one_phone_digits, spellings
 from .answers import Ints
 from .damage import LARGEST_NUMBER, SMALLEST_NUMBER, Unfit
+from .statements import Statements
 
 _HASH_BITS = 62
 
@@ -45,30 +45,25 @@ def persons(numbers: Ints) -> Ints:
     return one_phone_digits(numbers)
 
 
-def secret_of(connection: sqlite3.Connection) -> bytes:
+def secret_of(connection: Statements) -> bytes:
     """Return the key of this ledger's hashes."""
     return bytes(connection.execute("SELECT secret FROM ledger").fetchone()[0])
 
 
-def keys(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
+def keys(connection: Statements, number: int) -> tuple[int, int]:
     """Return the two keys under which a person may stand in a ledger: the number, and the hash of it."""
     person = persons(np.array([number]))
     return int(person[0]), int(hashed(person, secret_of(connection))[0])
 
 
-def stored_as(connection: sqlite3.Connection, number: int) -> list[int]:
+def stored_as(connection: Statements, number: int) -> list[int]:
     """Return what may stand in a recipient's row that is a person's: the numbers that ring one phone, and the hash."""
     person, code = keys(connection, number)
     return [*spellings(person), code]
 
 
 def hashed(people: Ints, secret: bytes) -> Ints:
-    """Return what stands for people when they are forgotten: negative numbers.
-
-    Example:
-        >>> hashed(np.array([12025550123]), b"a").tolist()[0] < 0
-        True
-    """
+    """Return what stands for people when they are forgotten: negative numbers."""
     made = (
         blake2b(b"%d" % person, key=secret, digest_size=8).digest() if person >= 0 else b""
         for person in people.tolist()
@@ -78,12 +73,7 @@ def hashed(people: Ints, secret: bytes) -> Ints:
 
 
 def keyed(bodies: Ints, secret: bytes) -> Ints:
-    """Return what stands for the keys of bodies once their campaign is purged: who knows a text cannot try it.
-
-    Example:
-        >>> keyed(np.array([7, 7, -5]), b"a").tolist() == [7, 7, -5]
-        False
-    """
+    """Return what stands for the keys of bodies once their campaign is purged: who knows a text cannot try it."""
     distinct, which = np.unique(bodies, return_inverse=True)
     digests = [blake2b(b"body %d" % body, key=secret, digest_size=8).digest() for body in distinct.tolist()]
     made = np.array([int.from_bytes(digest, "big", signed=True) for digest in digests], np.int64)

@@ -11,10 +11,12 @@ On a file `guessed` runs the statement at once: there is nothing to gain, and on
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Never, Protocol, cast
+from itertools import islice
+from typing import Any, NamedTuple, Never, Protocol
+
+from ...errors import LedgerError
 
 Row = tuple[Any, ...]
 Question = tuple[str, Sequence[Any]]  # a statement that reads, and its values
@@ -54,6 +56,14 @@ class Result(Protocol):
     def lastrowid(self) -> int | None: ...
     def fetchone(self) -> Any: ...
     def fetchall(self) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Statements(Protocol):
+    """What takes the ledger's statements: SQLite's connection, that to a server, and a draft."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Result: ...
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
 
 
 class Brought(NamedTuple):
@@ -63,7 +73,8 @@ class Brought(NamedTuple):
     rows: tuple[Row, ...]
 
 
-class Guessed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Guessed:
     """A result that is guessed, read like a cursor."""
 
     guess: Guess
@@ -83,14 +94,13 @@ class Guessed(NamedTuple):
     def fetchall(self) -> list[Row]:
         return [*_known(self.guess.rows)]
 
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.fetchall())
+
 
 @dataclass(slots=True)
 class Draft:
-    """What stands for the connection while the work runs on guesses; it keeps the statements.
-
-    Args:
-        latest: the number of the latest request, as far as it is known.
-    """
+    """What stands for the connection while the work runs on guesses; it keeps the statements."""
 
     latest: int
     statements: list[tuple[str, Sequence[Any]]] = field(default_factory=list, repr=False)
@@ -101,7 +111,8 @@ class Draft:
     def execute(self, _sql: str, _values: Sequence[Any] = ()) -> Never:
         raise NotGuessed
 
-    executemany = execute
+    def executemany(self, _sql: str, _rows: Iterable[Sequence[Any]]) -> Never:
+        raise NotGuessed
 
     def guessed(self, sql: str, values: Sequence[Any], guess: Guess) -> Guessed:
         """Keep a statement and return its guess."""
@@ -123,11 +134,7 @@ class Draft:
         return guess.rows is not None and len(set(self._campaigns)) <= 1
 
     def run(self, work: Callable[[Any], Any]) -> Any:
-        """Run a piece of work on guesses and return its result; if it needs one that nobody can guess, nothing is kept.
-
-        Raises:
-            NotGuessed: it does.
-        """
+        """Run work on guesses and return its result; if it needs one that nobody can guess, nothing is kept."""
         latest, many, campaigns = self.latest, len(self.statements), len(self._campaigns)
         try:
             return work(self)
@@ -152,22 +159,23 @@ class Draft:
         self._brought = [*brought]
 
 
-def guessed(connection: sqlite3.Connection, sql: str, values: Sequence[Any], guess: Guess) -> Result:
+def guessed(connection: Statements, sql: str, values: Sequence[Any], guess: Guess) -> Result:
     """Run a statement, or put it into a draft with what it usually brings."""
     if isinstance(connection, Draft):
         return connection.guessed(sql, values, guess)
     return connection.execute(sql, values)
 
 
-def later(connection: sqlite3.Connection, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
+def later(connection: Statements, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
     """Run a statement that returns one row, which nothing of the transaction depends on; return how to read that."""
     if (waits := getattr(connection, "later", None)) is not None:
-        return cast("Callable[[], Row]", waits(sql, values))
+        read: Callable[[], Row] = waits(sql, values)
+        return read
     row: Row = connection.execute(sql, values).fetchone()
     return lambda: row
 
 
-def foreseen(connection: sqlite3.Connection, *questions: Question) -> None:
+def foreseen(connection: Statements, *questions: Question) -> None:
     """Say which statements read next, in exactly these words, so that a server answers them with one message.
 
     Outside of a transaction they see what is recorded now, and are asked anew after the next transaction.
@@ -176,7 +184,54 @@ def foreseen(connection: sqlite3.Connection, *questions: Question) -> None:
         foresee(questions)
 
 
+def in_blocks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """Yield rows in lists of up to this many."""
+    found = iter(rows)
+    while block := list(islice(found, size)):
+        yield block
+
+
 def _known(value: Any) -> Any:
     if value is None:
         raise NotGuessed
     return value
+
+
+def inserted(connection: Statements, sql: str, values: Sequence[Any]) -> int:
+    """Insert one row and return its number."""
+    return _numbered(connection.execute(sql, values))
+
+
+def numbers_of(
+    connection: Statements, table: str, rows: Sequence[Mapping[str, Any]], *, key: Sequence[str] = ()
+) -> list[int]:
+    """Return the number of each of these rows in a table, and record those that are new."""
+    if not rows:
+        return []
+    names = key or tuple(rows[0])
+    keys = [tuple(row[name] for name in names) for row in rows]
+    distinct: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for values, row in zip(keys, rows, strict=True):
+        distinct.setdefault(values, row)
+    sql = f"SELECT id FROM {table} WHERE {' AND '.join(f'{name} IS ?' for name in names)}"
+    insert = f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({', '.join('?' * len(rows[0]))})"
+    foreseen(connection, *((sql, values) for values in distinct))
+    found = {values: connection.execute(sql, values).fetchone() for values in distinct}
+    new = {
+        values: connection.execute(insert, tuple(distinct[values].values()))
+        for values, row in found.items()
+        if row is None
+    }
+    numbers = {values: _numbered(new[values]) if row is None else int(row[0]) for values, row in found.items()}
+    return [numbers[values] for values in keys]
+
+
+def number_of(connection: Statements, table: str, row: Mapping[str, Any]) -> int:
+    """Return the number of a row as `numbers_of` does of several."""
+    return numbers_of(connection, table, [row])[0]
+
+
+def _numbered(result: Result) -> int:
+    if result.lastrowid is None:
+        raise LedgerError("the ledger gave a new row no number")
+    return result.lastrowid

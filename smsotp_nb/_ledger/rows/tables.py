@@ -17,14 +17,13 @@ are stored. SQL that needs a state reads ``fate``; SQL that changes one calls `s
 
 from __future__ import annotations
 
-import sqlite3
-
 from ...results import STATES
-from .statements import ANY, Guess, guessed
+from .statements import ANY, Guess, Statements, guessed
 
 VERSION = 13  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
+OPTED_OUT = "OPTED_OUT"  # the problem of a row whose person said no
 MAY_HAVE_LEFT = (SENDING, ACCEPTED, IN_DOUBT)  # a contact: the person may have been texted
 
 TABLES = """
@@ -242,7 +241,7 @@ CREATE TABLE contacts (          -- whom a campaign may have reached, packed; ab
   body BLOB NOT NULL
 );
 
-CREATE TABLE sums (              -- what a campaign was billed, packed; absent while it runs, see packed_sums
+CREATE TABLE sums (              -- what a campaign was billed, packed; absent while it runs, see sums
   campaign INTEGER PRIMARY KEY,
   currencies TEXT NOT NULL,      -- JSON list
   sums BLOB NOT NULL,
@@ -261,7 +260,7 @@ FROM recipient r LEFT JOIN chunk c ON c.campaign=r.campaign AND c.chunk=r.chunk;
 """
 
 
-def spread(connection: sqlite3.Connection, campaign: int, chunk: int, attempt: int, *, usually: Guess = ANY) -> None:
+def spread(connection: Statements, campaign: int, chunk: int, attempt: int, *, usually: Guess = ANY) -> None:
     """Give every row of a chunk that is being sent as a whole, by this attempt, a state of its own: ``sending``.
 
     The caller then records what became of each. ``usually`` says what becomes of the chunk's own row, if that is known.

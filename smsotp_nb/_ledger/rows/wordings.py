@@ -7,15 +7,14 @@ its bodies that pack alike one row with their parts and the characters that forc
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
 from .answers import Ints
-from .numbering import numbers_of
+from .statements import Statements, numbers_of
 
 OF_WORDS: Final = ("wording", "version")  # columns of sums
 SAID: Final = ("segment", "template", "text", "variables")
@@ -40,7 +39,7 @@ class Wordings:
 
 
 def record_words(
-    connection: sqlite3.Connection, campaign: int, words: Wordings, bodies: Ints, *, version: int = 1
+    connection: Statements, campaign: int, words: Wordings, bodies: Ints, *, version: int = 1
 ) -> dict[int, int]:
     """Record the wordings of these bodies and how they pack; return the number of each body's measure.
 
@@ -62,7 +61,7 @@ def record_words(
     return dict(zip(mine.index.tolist(), map(numbers.__getitem__, group.tolist()), strict=True))
 
 
-def words_of(connection: sqlite3.Connection) -> pd.DataFrame:
+def words_of(connection: Statements) -> pd.DataFrame:
     """Return what is known of the words of each measure, as objects by its number."""
     found = connection.execute(
         "SELECT m.id, w.text, w.version, w.segment, w.variables, w.id, m.parts, m.plain_parts, m.gsm_parts, m.forcing "
@@ -72,7 +71,7 @@ def words_of(connection: sqlite3.Connection) -> pd.DataFrame:
     return pd.DataFrame([row[1:] for row in found], columns=names, index=[row[0] for row in found], dtype=object)
 
 
-def delete_words(connection: sqlite3.Connection, campaign: int) -> None:
+def delete_words(connection: Statements, campaign: int) -> None:
     """Delete the words of a campaign."""
     connection.execute("DELETE FROM measure WHERE wording IN (SELECT id FROM wording WHERE campaign=?)", (campaign,))
     connection.execute("DELETE FROM wording WHERE campaign=?", (campaign,))
@@ -92,7 +91,7 @@ def _key(values: list[object]) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _plain(value: object) -> object:
-    if pd.isna(value):  # type: ignore[call-overload]
+def _plain(value: Any) -> object:
+    if pd.isna(value):
         return None
-    return value if isinstance(value, str) else int(value)  # type: ignore[call-overload]
+    return value if isinstance(value, str) else int(value)

@@ -1,13 +1,10 @@
 """What a running campaign does, and whom it must not text.
 
-``claims``: what a run hands out and takes back.
-``comparison``: a plan compared with what is recorded of it, and whom the rules hold back now.
+``comparison``: a plan compared with what is recorded: of its campaign, of other unfinished ones, and by the rules.
 ``holds``: whom a claim must leave out, decided in its transaction.
 ``ownership``: which live account the name of a campaign belongs to.
-``recovering``: what a runner that died left under way.
 ``rules``: planned rows, and until when each is held back.
 ``run``: one runner's hold on one campaign.
-``settling``: how requests ended.
-``unfinished``: other unfinished campaigns that have people of a plan.
+``settling``: what a run hands out and takes back, and how its requests ended.
 ``unheeded``: experiments whose holdout a campaign texts.
 """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,18 +13,21 @@ import pandas as pd
 
 from ... import _cards as cards
 from ..._pandas import STR
-from ..._services import shown
+from ..._services import name_key, shown
 from ..file.store import Store
-from ..people.holdouts import NO_PEOPLE
+from ..people.experiments import NO_PEOPLE
 from ..reading.cards import until
 from ..reading.frames import digits_of
-from ..record import changing
+from ..record import approving, changing
 from ..record.recording import Planned
-from ..rows.columns import times
+from ..rows.answers import Ints
+from ..rows.columns import Columns, times
 from ..rows.contacts import Realm
-from ..rows.tables import MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
+from ..rows.persons import persons
+from ..rows.statements import Statements
+from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
 from ..server.address import Address
-from .rules import CAPPED, HELD_OUT, OPTED_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
+from .rules import CAPPED, HELD_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
 from .unheeded import Unheeded, together, unheeded
 
 _SHOWN = 3
@@ -127,7 +130,25 @@ def _people(many: int) -> str:
     return cards.counted(many, "recipient")
 
 
-def prospect(
+def prospect(store: Store, plan: Planned, *, service: str | None, repeat_text: bool, now: int) -> Prospect:
+    """Compare a plan with a ledger, see `Ledger.prospect`."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT CASE WHEN name_key=? AND purged=0 THEN id END, service FROM campaign WHERE kind='campaign' "
+            "AND service=coalesce(?, service) ORDER BY name_key=? AND purged=0 DESC, id DESC LIMIT 1",
+            (name_key(plan.campaign), service, name_key(plan.campaign)),
+        ).fetchone()
+    number, where = found or (None, service)
+    rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
+    asked: Callable[..., Prospect] = _in_pieces if plan.folder is not None else _in_memory
+    found = asked(store, plan, campaign=number, service=where, rules=rules, now=now)
+    approval = approving.state(store, number)
+    if approval and not approval.startswith("Approved"):
+        found = replace(found, to_go=0, cost={})
+    return replace(found, approval=approval)
+
+
+def _in_memory(
     store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
 ) -> Prospect:
     """Compare a plan with the ledger for one service; ``campaign`` is the recorded campaign of its name."""
@@ -166,7 +187,7 @@ def prospect(
     )
 
 
-def prospect_in_pieces(
+def _in_pieces(
     store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
 ) -> Prospect:
     """Compare a plan larger than memory with the ledger: whom the rules hold back, and whom it reached already."""
@@ -243,3 +264,66 @@ def _held(rows: pd.DataFrame, held: list[Row], standing: Standing, names: dict[i
         index=rows.index[at],
     )
     return frame.astype(_DTYPES)
+
+
+RECENT = 7 * 86_400_000_000  # microseconds: what has rested longer is taken for given up
+_REACHED = (SENDING, ACCEPTED, IN_DOUBT)
+
+# Only the chunks that are not kept as a whole are looked into: a campaign of a million rows that is finished costs the
+# reading of its chunks.
+_FOUND = f"""
+SELECT id, name FROM campaign k WHERE service=? AND kind='campaign' AND purged=0 AND id IS NOT ?
+AND max(created_at, coalesce((SELECT max(started_at) FROM attempt a WHERE a.campaign=k.id), 0))>=?
+AND EXISTS (
+  SELECT 1 FROM chunk c WHERE c.campaign=k.id AND c.state IS NULL
+  AND EXISTS (SELECT 1 FROM recipient r WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state={PLANNED})
+) ORDER BY id DESC
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A campaign with rows to go that has people of a plan.
+
+    Attributes:
+        campaign: its name.
+        to_go: how many rows it has still to send.
+        texted: how many of the plan's people it may have reached.
+        both: how many of the plan's people it may have reached or has still to text.
+    """
+
+    campaign: str
+    to_go: int
+    texted: int
+    both: int
+
+
+def unfinished(store: Store, plan: Planned, *, campaign: int | None, service: str, now: int) -> list[Unfinished]:
+    """Return the campaigns of a service that have rows to go and people of the plan, the latest first.
+
+    ``campaign`` is the plan's own, which does not count.
+    """
+    with store.snapshot() as connection:
+        found = connection.execute(_FOUND, (service, campaign, now - RECENT)).fetchall()
+        people = _planned_people(plan) if found else np.array([], np.int64)
+        meetings = [_meeting(connection, number, name, people) for number, name in found]
+    return [one for one in meetings if one.both]
+
+
+def _planned_people(plan: Planned) -> Ints:
+    rows = plan.rows
+    to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
+    return persons(np.array(to.str[1:].astype("int64")))
+
+
+def _meeting(connection: Statements, campaign: int, name: str, people: Ints) -> Unfinished:
+    columns = Columns(("number", "chunk", "position", "state"), ())
+    columns.read(connection, campaign)
+    rows = columns.series()
+    state = rows["state"].to_numpy("int64")
+    known = persons(rows["number"].fillna(0).to_numpy("int64"))
+    reached, waits = np.isin(state, _REACHED), state == PLANNED
+    met = np.isin(known, people) & (state != SKIPPED)
+    return Unfinished(
+        name, to_go=int(waits.sum()), texted=int((met & reached).sum()), both=int((met & (reached | waits)).sum())
+    )

@@ -7,18 +7,19 @@ only at what was recorded since: requests of other campaigns, what people said, 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+import pandas as pd
 
 from ..file.store import Store
-from ..people.holdouts import DRAWN, NO_PEOPLE, drawn
+from ..people.experiments import DRAWN, NO_PEOPLE, drawn
+from ..record.changing import skip
 from ..rows.answers import Ints
 from ..rows.contacts import IN_FLIGHT, Contacts, Realm
 from ..rows.persons import persons, recorded
-from ..rows.statements import ANY, NO_ROWS, Guess, Question, foreseen, guessed
-from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING, SKIPPED
+from ..rows.statements import ANY, NO_ROWS, Guess, Question, Statements, foreseen, guessed
+from ..rows.tables import MAY_HAVE_LEFT, OPTED_OUT, PLANNED, SENDING, SKIPPED
 from .rules import Row, Rows, Rules, Standing
 from .unheeded import Unheeded, unheeded
 
@@ -35,12 +36,7 @@ _FARTHEST = 2**62  # beyond every request: between two bounds a server expects f
 
 
 class Holds:
-    """The rules at work on one run.
-
-    Args:
-        campaign: the run's own, whose contacts do not count: it has each person once.
-        service: where it sends.
-    """
+    """The rules at work on one run."""
 
     def __init__(self, campaign: int, service: str, rules: Rules, clock: Callable[[], int]) -> None:
         self._campaign, self._realm, self._rules, self._clock = campaign, Realm(service), rules, clock
@@ -48,7 +44,7 @@ class Holds:
         self._known: Upto = (0, 0, 0)
         self._purged = 0  # how many campaigns were, when their contacts were gathered
 
-    def begin(self, connection: sqlite3.Connection) -> None:
+    def begin(self, connection: Statements) -> None:
         """Gather what the ledger knows, in a snapshot; where it knows of nobody else, that is left for later."""
         foreseen(connection, (_LATEST, ()), (_REQUESTS, ()), (_OPTED_OUT, ()), DRAWN, *self._others())
         words, arms, self._purged = _latest(connection, ANY)
@@ -57,14 +53,14 @@ class Holds:
         if self._anybody(connection):
             self._learn(connection)
 
-    def unheeded(self, connection: sqlite3.Connection) -> tuple[Unheeded, ...]:
+    def unheeded(self, connection: Statements) -> tuple[Unheeded, ...]:
         """Return the experiments whose holdout this run would text, in the snapshot in which it begins."""
         if self._standing is None or not self._known[2]:  # nobody was ever drawn
             return ()
         rules = self._rules
         return unheeded(connection, rules.campaign, self._standing, marketing=rules.marketing, now=self._clock())
 
-    def look(self, connection: sqlite3.Connection) -> Said:
+    def look(self, connection: Statements) -> Said:
         """Take in what was recorded since, inside the transaction of a claim; return up to what that was.
 
         With the number of the claim's request it goes to `confirm` when the transaction is on the disk.
@@ -117,12 +113,12 @@ class Holds:
         first, last = np.searchsorted(self._standing.rows.chunk, (chunk, chunk + 1))
         return slice(int(first), int(last))
 
-    def _learn(self, connection: sqlite3.Connection) -> None:
+    def _learn(self, connection: Statements) -> None:
         standing = Standing(planned(connection, self._campaign, under_way=True), self._rules)
         standing.learn(connection, self._realm, but=self._campaign, now=self._clock())
         self._standing = standing
 
-    def _catch_up(self, connection: sqlite3.Connection, requests: list[tuple[int, int, int]], said: Said) -> None:
+    def _catch_up(self, connection: Statements, requests: list[tuple[int, int, int]], said: Said) -> None:
         people = _said_since(connection, self._known[1]) if said[0] != self._known[1] else []
         more_arms = said[1] != self._known[2]
         if self._standing is None:
@@ -138,7 +134,7 @@ class Holds:
             contacts = Contacts(who, when, np.full(len(who), body))
             self._standing.contacted(connection, contacts, campaign, now=self._clock())
 
-    def _requests_of_others(self, connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
+    def _requests_of_others(self, connection: Statements) -> list[tuple[int, int, int]]:
         found = [guessed(connection, sql, values, NO_ROWS).fetchall() for sql, values in self._since()]
         return [request for requests in found for request in requests if request[2] is not None]
 
@@ -154,7 +150,7 @@ class Holds:
         )
         return [(sql, (self._known[0], _FARTHEST, self._campaign, self._realm.service))]
 
-    def _anybody(self, connection: sqlite3.Connection) -> bool:
+    def _anybody(self, connection: Statements) -> bool:
         """Say whether the ledger knows of anybody who could matter: opted out, held out, or contacted elsewhere."""
         if connection.execute(_OPTED_OUT).fetchone()[0] or drawn(connection):
             return True
@@ -172,13 +168,13 @@ class Holds:
         return [(sql, (self._realm.service, self._campaign))]
 
 
-def _latest(connection: sqlite3.Connection, guess: Guess) -> tuple[int, int, int]:
+def _latest(connection: Statements, guess: Guess) -> tuple[int, int, int]:
     """Return the number of what was last said, how often arms were drawn, and how many campaigns were purged."""
     said, arms, purged = guessed(connection, _LATEST, (), guess).fetchone()
     return int(said), int(arms), int(purged)
 
 
-def planned(connection: sqlite3.Connection, campaign: int, *, under_way: bool = False) -> Rows:
+def planned(connection: Statements, campaign: int, *, under_way: bool = False) -> Rows:
     """Return the planned rows of a campaign; with ``under_way`` those being sent, too, which may be planned again."""
     states = f"({PLANNED}, {SENDING if under_way else PLANNED})"
     chunks = connection.execute(
@@ -202,7 +198,17 @@ def planned(connection: sqlite3.Connection, campaign: int, *, under_way: bool = 
     return Rows(chunk, position, recorded(number), bodies[np.searchsorted(numbered, chunk)])
 
 
-def set_aside(connection: sqlite3.Connection, campaign: int, chunk: int, holds: Holds) -> bool:
+def heed_opt_outs(connection: Statements, campaign: int) -> int:
+    """Skip rows that are still to go whose people opted out; return how many."""
+    standing = Standing(planned(connection, campaign), Rules())
+    standing.learn(connection, Realm(""), but=campaign, now=0)  # no rule asks for what was when
+    rows = standing.rows
+    out = pd.DataFrame({"chunk": rows.chunk[standing.out], "position": rows.position[standing.out]})
+    skip(connection, campaign, out, OPTED_OUT)
+    return len(out)
+
+
+def set_aside(connection: Statements, campaign: int, chunk: int, holds: Holds) -> bool:
     """Record which rows of a chunk are held back, inside a transaction; say whether others are left that may go.
 
     Where there are, those that are held back get a chunk of their own, so that the others still go out as a whole.
@@ -223,7 +229,7 @@ def set_aside(connection: sqlite3.Connection, campaign: int, chunk: int, holds: 
     return more
 
 
-def _record(connection: sqlite3.Connection, campaign: int, rows: Iterable[tuple[int, int, Row]]) -> None:
+def _record(connection: Statements, campaign: int, rows: Iterable[tuple[int, int, Row]]) -> None:
     """Record by what rows are held back, and move each to a chunk: its new one, and that in which it stands."""
     connection.executemany(
         "UPDATE recipient SET chunk=?, own_state=?, problem=?, not_before=? "
@@ -235,7 +241,7 @@ def _record(connection: sqlite3.Connection, campaign: int, rows: Iterable[tuple[
     )
 
 
-def _other_chunks(connection: sqlite3.Connection, campaign: int, like: Sequence[int]) -> list[int]:
+def _other_chunks(connection: Statements, campaign: int, like: Sequence[int]) -> list[int]:
     """Make another chunk with the body of each of these and return their numbers."""
     first = connection.execute("SELECT max(chunk)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()[0]
     numbers = [*range(first, first + len(like))]
@@ -247,7 +253,7 @@ def _other_chunks(connection: sqlite3.Connection, campaign: int, like: Sequence[
     return numbers
 
 
-def _said_since(connection: sqlite3.Connection, latest: int) -> list[tuple[int, bool]]:
+def _said_since(connection: Statements, latest: int) -> list[tuple[int, bool]]:
     """Return of whom something was recorded since, and whether they are opted out now."""
     found = connection.execute(
         "SELECT DISTINCT person, EXISTS (SELECT 1 FROM opted_out o WHERE o.person=c.person) FROM consent c WHERE id>?",
@@ -256,7 +262,7 @@ def _said_since(connection: sqlite3.Connection, latest: int) -> list[tuple[int, 
     return [(person, bool(out)) for person, out in found]
 
 
-def _numbers_of(connection: sqlite3.Connection, attempt: int, campaign: int) -> Ints:
+def _numbers_of(connection: Statements, attempt: int, campaign: int) -> Ints:
     """Return whom one request may have reached or may still reach."""
     text = connection.execute(
         "SELECT group_concat(coalesce(r.number, 0)) FROM attempt a "

@@ -8,12 +8,11 @@ the former owner can have reached nobody, as after a first try with a wrong key.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, field
 
 from ..._services import name_key, shown
 from ...errors import LedgerError
-from ..rows.statements import ANY, Question, guessed
+from ..rows.statements import ANY, Question, Statements, guessed
 from ..rows.tables import ACCEPTED, IN_DOUBT, SENDING
 
 OWNED = "(SELECT service FROM owner WHERE name_key=?)=?"  # in SQL: the name is this service's, see `Ownership.mine`
@@ -37,7 +36,7 @@ class Ownership:
         """What `check` asks first."""
         return _whose(self.mine[0])
 
-    def held(self, connection: sqlite3.Connection) -> bool:
+    def held(self, connection: Statements) -> bool:
         """Take or keep the name, inside the transaction of a claim; return whether it is this service's."""
         key, _ = self.mine
         owner = _owner(connection, key)
@@ -49,7 +48,7 @@ class Ownership:
         connection.execute("INSERT OR REPLACE INTO owner (name_key, service) VALUES (?, ?)", (key, self.service))
         return True
 
-    def takes(self, connection: sqlite3.Connection, condition: str, values: tuple[object, ...]) -> None:
+    def takes(self, connection: Statements, condition: str, values: tuple[object, ...]) -> None:
         """Take a name that is nobody's, where a condition is true, inside the transaction of a claim."""
         if not self.is_recorded:
             sql = f"INSERT OR IGNORE INTO owner (name_key, service) SELECT ?, ? WHERE {condition}"
@@ -60,12 +59,8 @@ class Ownership:
         if self._lost_to:
             raise self._refusal(self._lost_to)
 
-    def check(self, connection: sqlite3.Connection) -> None:
-        """Refuse at the start what every claim would refuse.
-
-        Raises:
-            LedgerError: people were texted under this name already, by another live account or address.
-        """
+    def check(self, connection: Statements) -> None:
+        """Refuse at the start what every claim would refuse."""
         key, _ = self.mine
         owner = _owner(connection, key)
         self.is_recorded = owner == self.service
@@ -84,12 +79,12 @@ def _whose(key: str) -> Question:
     return "SELECT service FROM owner WHERE name_key=?", (key,)
 
 
-def _owner(connection: sqlite3.Connection, key: str) -> str | None:
+def _owner(connection: Statements, key: str) -> str | None:
     found = connection.execute(*_whose(key)).fetchone()
     return found[0] if found else None
 
 
-def _reached(connection: sqlite3.Connection, key: str, service: str) -> bool:
+def _reached(connection: Statements, key: str, service: str) -> bool:
     """Return whether a campaign may have reached anybody; a purged one may have."""
     found = connection.execute(
         "SELECT 1 FROM campaign c WHERE c.name_key=? AND c.service=? AND c.kind='campaign' AND (c.purged<>0 OR EXISTS ("

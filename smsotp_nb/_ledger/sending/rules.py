@@ -6,7 +6,6 @@ are for good: the row is skipped. The other rules leave the row planned, with th
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -14,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._policy import Policy
-from ..people.holdouts import NO_PEOPLE, held_out, in_other_arms
+from ..people.experiments import NO_PEOPLE, held_out, in_other_arms
 from ..rows.answers import Ints
 from ..rows.contacts import Contacts, Realm, others
 from ..rows.persons import hashed, keyed, persons, secret_of
+from ..rows.statements import Statements
+from ..rows.tables import OPTED_OUT
 
-OPTED_OUT, HELD_OUT, OTHER_ARM = "OPTED_OUT", "HELD_OUT", "OTHER_ARM"
+HELD_OUT, OTHER_ARM = "HELD_OUT", "OTHER_ARM"
 SAME_TEXT, CAPPED = "SAME_TEXT", "CAPPED"
 
 
@@ -115,7 +116,7 @@ class Standing:
         self._gathered: tuple[Ints, Ints, Ints] | None = None  # the same: places in order, times, campaigns
         self._since: dict[int, dict[int, int]] = {}  # and those since: by place and campaign, when
 
-    def learn(self, connection: sqlite3.Connection, realm: Realm, *, but: int | None, now: int) -> None:
+    def learn(self, connection: Statements, realm: Realm, *, but: int | None, now: int) -> None:
         """Take in what the ledger knows at this moment."""
         self.heed(connection, _opted_out(connection))
         self.hold_out(connection, now=now)
@@ -152,11 +153,11 @@ class Standing:
         """Whether it takes more than the latest contact to know whom a cap holds back."""
         return any(most > 1 for most, _ in self._rules.caps)
 
-    def heed(self, connection: sqlite3.Connection, people: Ints) -> None:
+    def heed(self, connection: Statements, people: Ints) -> None:
         """Take in who is opted out."""
         self.out[self._find(connection, people)[1]] = True
 
-    def hold_out(self, connection: sqlite3.Connection, *, now: int) -> None:
+    def hold_out(self, connection: Statements, *, now: int) -> None:
         """Take in whom experiments keep from this campaign; who was held out once stays so for the run."""
         campaign = self._rules.campaign
         if campaign is not None:
@@ -164,7 +165,7 @@ class Standing:
             self._leave(self.held_out, self._find(connection, held)[1])
             self._leave(self.other_arm, self._find(connection, in_other_arms(connection, campaign))[1])
 
-    def going(self, connection: sqlite3.Connection, people: Ints) -> int:
+    def going(self, connection: Statements, people: Ints) -> int:
         """Return how many rows of these people are not left out for good."""
         return int((~self._for_good()[self._find(connection, people)[1]]).sum()) if len(people) else 0
 
@@ -172,13 +173,13 @@ class Standing:
         left[place] = True
         self.touched |= {*self.rows.chunk[place].tolist()}
 
-    def hear(self, connection: sqlite3.Connection, person: int, *, opted_out: bool) -> None:
+    def hear(self, connection: Statements, person: int, *, opted_out: bool) -> None:
         """Take in what one person said since."""
         place = self._find(connection, np.array([person]))[1]
         self.out[place] = opted_out
         self.touched |= {*self.rows.chunk[place].tolist()}
 
-    def contacted(self, connection: sqlite3.Connection, contacts: Contacts, campaign: int, *, now: int) -> None:
+    def contacted(self, connection: Statements, contacts: Contacts, campaign: int, *, now: int) -> None:
         """Take in a request that another campaign claimed a moment ago; to hear of it twice changes nothing."""
         found, place = self._find(connection, contacts.people)
         at = contacts.at[found]
@@ -231,9 +232,7 @@ class Standing:
         until = int(max(self.same_until[place], self.cap_until[place]))
         return Row(position, SAME_TEXT if self.same_until[place] > now else CAPPED, until)
 
-    def _alike(
-        self, connection: sqlite3.Connection, contacts: Contacts, found: Ints, place: Ints
-    ) -> npt.NDArray[np.bool_]:
+    def _alike(self, connection: Statements, contacts: Contacts, found: Ints, place: Ints) -> npt.NDArray[np.bool_]:
         """Return which of these contacts had the body of the row at the place of each."""
         if not self._rules.same_text:
             return np.zeros(len(place), bool)
@@ -267,7 +266,7 @@ class Standing:
         self.by[rows[named]] = campaign[decides][named]
 
     def _find(
-        self, connection: sqlite3.Connection, people: Ints, among: npt.NDArray[np.bool_] | None = None
+        self, connection: Statements, people: Ints, among: npt.NDArray[np.bool_] | None = None
     ) -> tuple[Ints, Ints]:
         """Return which of these people have a row here, and its place; people in any order, forgotten ones too."""
         if among is not None and not among.all():
@@ -280,7 +279,7 @@ class Standing:
             found, place = np.concatenate([found, forgotten]), np.concatenate([place, hidden])
         return found, place
 
-    def _hashed(self, connection: sqlite3.Connection) -> tuple[Ints, Ints]:
+    def _hashed(self, connection: Statements) -> tuple[Ints, Ints]:
         if self._hashes is None:
             codes = hashed(self._people, secret_of(connection))
             order = np.argsort(codes)
@@ -311,6 +310,6 @@ def _look_up(ascending: Ints, order: Ints, people: Ints) -> tuple[Ints, Ints]:
     return found, order[where[found]]
 
 
-def _opted_out(connection: sqlite3.Connection) -> Ints:
+def _opted_out(connection: Statements) -> Ints:
     text = connection.execute("SELECT group_concat(person) FROM opted_out").fetchone()[0]
     return np.fromstring(text, np.int64, sep=",") if text else NO_PEOPLE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,22 +14,31 @@ from ..._wire import SendReply
 from ...errors import LedgerError, SmsOtpWarning
 from ..file.one_runner import RunLock
 from ..file.store import Store
-from ..reading.billed import Price, billed, of_estimate, prices, spent
-from ..reading.frames import counts, digits_of, fates, how_it_stands, outcomes
+from ..reading.frames import (
+    Price,
+    billed,
+    counts,
+    digits_of,
+    fates,
+    how_it_stands,
+    of_estimate,
+    outcomes,
+    prices,
+    spent,
+)
 from ..record.approving import APPROVED, NOT_APPROVED, may_go
 from ..record.beginning import how_many
 from ..record.passcodes import learn_currency
+from ..record.recovering import OWNER_DIED, begin_changing, end_changing, give_up
 from ..rows import audit, contacts
 from ..rows.answers import Ints
 from ..rows.damage import understood
-from ..rows.statements import ANY, NEXT, ONE, Guess, Question, foreseen, guessed, later
+from ..rows.statements import ANY, NEXT, ONE, Guess, Question, Statements, foreseen, guessed, later
 from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING
-from .claims import Claim, Ending, Found, Pending, Wanted
 from .holds import Holds, set_aside
 from .ownership import OWNED, Ownership
-from .recovering import OWNER_DIED, give_up
 from .rules import Rules
-from .settling import Settling
+from .settling import Claim, Ending, Found, Pending, Settling, Wanted
 
 INTERRUPTED = "interrupted a second time before the answer came"
 
@@ -60,7 +68,7 @@ class Run:
         self._ownership = ownership
         self._settling = Settling(store, campaign, clock)
         self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
-        contacts.begin_changing(store, campaign)
+        begin_changing(store, campaign)
         with store.reading() as connection:
             self._rows: int = connection.execute(*how_many(campaign)).fetchone()[0]
         self._holds = Holds(campaign, service, rules, clock)
@@ -85,7 +93,7 @@ class Run:
         self._lock.keep(deadline)
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
+    def _changing(self) -> Iterator[Statements]:
         """Run a block in a transaction that only the holder of the campaign may make."""
         with self._store.writing("NORMAL") as connection:
             if self._lock.renews(connection):
@@ -97,11 +105,7 @@ class Run:
         return give_up(self._store, self.campaign, INTERRUPTED, now=self._clock())
 
     def set_aside(self) -> None:
-        """Record whom the rules hold back now; their chunks are not among `chunks`.
-
-        Raises:
-            LedgerError: the name of the campaign is another account's, which texted these people a moment ago.
-        """
+        """Record whom the rules hold back now; their chunks are not among `chunks`."""
         with self._store.reading() as connection:
             owner = [self._ownership.question] if self._ownership is not None else []
             foreseen(connection, *owner, how_it_stands(self.campaign), _spoken(self.campaign), _chunks(self.campaign))
@@ -235,15 +239,15 @@ class Run:
             self._settled(lambda connection: self._settling.not_accepted(connection, claim, ending), then)
         )
 
-    def _settled(self, write: Callable[[sqlite3.Connection], None], then: Wanted | None) -> Found | None:
-        def work(connection: sqlite3.Connection) -> Found | None:
+    def _settled(self, write: Callable[[Statements], None], then: Wanted | None) -> Found | None:
+        def work(connection: Statements) -> Found | None:
             self._note_if_late(connection)
             write(connection)
             return self._claim(connection, then) if then else None
 
         return self._store.together(work, "FULL" if then else "NORMAL")
 
-    def _note_if_late(self, connection: sqlite3.Connection) -> None:
+    def _note_if_late(self, connection: Statements) -> None:
         """Forget the packed contacts of a campaign that was taken over: an answer that is late changes them."""
         if not self._lock.is_held(connection):
             contacts.unpack(connection, self.campaign)
@@ -260,7 +264,7 @@ class Run:
         self._holds.confirm(found.upto)
         return self._readable(found)
 
-    def _claim(self, connection: sqlite3.Connection, wanted: Wanted) -> Found | None:
+    def _claim(self, connection: Statements, wanted: Wanted) -> Found | None:
         good_until = self._lock.good_until()
         if not self._lock.renews(connection):
             return None
@@ -301,7 +305,7 @@ class Run:
         self._store.claimed(attempt, row)
         return Found(attempt, wanted.chunk, row, is_whole, (attempt, *said), good_until)
 
-    def _begin_attempt(self, connection: sqlite3.Connection, chunk: int) -> int | None:
+    def _begin_attempt(self, connection: Statements, chunk: int) -> int | None:
         """Record an attempt and return its number; None where the campaign is not approved, or another account's."""
         values = (self.campaign, chunk, self._store.session, self._clock())
         may, asked = APPROVED, (self.campaign, self.campaign)
@@ -317,7 +321,7 @@ class Run:
             return None
         return guessed(connection, f"{_ATTEMPT} VALUES (?, ?, ?, ?)", values, NEXT).lastrowid
 
-    def _claim_whole(self, connection: sqlite3.Connection, attempt: int, chunk: int, going: str) -> bool:
+    def _claim_whole(self, connection: Statements, attempt: int, chunk: int, going: str) -> bool:
         """Claim a chunk as a whole if all of its rows are to go; say whether it was."""
         sql = (
             "UPDATE chunk SET state=?, attempt=? WHERE campaign=? AND chunk=? AND state IS NULL AND NOT EXISTS ("
@@ -345,7 +349,7 @@ class Run:
         """Leave what was recorded in the ledger's one file, and let the next runner in."""
         try:
             if self._store.is_open:  # else its file turned out to be another one
-                contacts.end_changing(self._store, self.campaign, now=self._clock(), mine=self._lock.is_held)
+                end_changing(self._store, self.campaign, now=self._clock(), mine=self._lock.is_held)
                 learn_currency(self._store, self.campaign)
                 self._store.checkpoint()
         except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
@@ -382,6 +386,6 @@ def _spoken(campaign: int) -> Question:
     )
 
 
-def _take_back(connection: sqlite3.Connection, attempt: int) -> None:
+def _take_back(connection: Statements, attempt: int) -> None:
     """Take back an attempt that claimed nobody."""
     connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))

@@ -1,30 +1,121 @@
-"""How the requests of a run ended, written inside the transactions that other threads' work may share."""
+"""What a run hands out and takes back, and how its requests ended, inside transactions that others may share."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from ..._wire import Billing, SendReply
+from ...errors import LedgerError
 from ..file.store import Store
 from ..record import changing
 from ..record.recording import billing_number
 from ..rows.answers import Country, Whole, by_row, fits, totals_of, whole
-from ..rows.numbering import number_of
-from ..rows.statements import ANY, ONE, guessed
+from ..rows.runners import Until
+from ..rows.statements import ANY, ONE, Statements, guessed, number_of
 from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
-from .claims import Claim, Ending
+from .holds import Upto
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Rows whose intent to be sent is on the disk: one attempt, one chunk, its numbers by position."""
+
+    attempt: int
+    chunk: int
+    body: int
+    positions: tuple[int, ...]
+    to: tuple[str, ...] = field(repr=False)
+    is_whole: bool = True  # the chunk as a whole is under way, and its rows have no state of their own
+    upto: Upto = (0, 0, 0)  # what was recorded when it was decided, see holds
+    good_until: Until | None = None  # a request that has not begun by then may not begin
+
+    @property
+    def may_begin(self) -> Callable[[], bool] | None:
+        """What the request asks right before its first byte; None where its claim has no end."""
+        return None if self.good_until is None else self._is_good
+
+    def _is_good(self) -> bool:
+        return self.good_until is None or not self.good_until.has_passed()
+
+
+class Found(NamedTuple):
+    """A claim as its transaction read it, in texts; others may share the transaction, so it is read after that.
+
+    ``row`` gives how many rows there are, their positions and numbers, the body, and how many have no number
+    that may be texted.
+    """
+
+    attempt: int
+    chunk: int
+    row: Callable[[], tuple[Any, ...]]
+    is_whole: bool
+    upto: Upto
+    good_until: Until | None = None
+
+    def __repr__(self) -> str:
+        return f"<claim {self.attempt}>"  # a traceback prints the variables of every frame
+
+    def claim(self) -> Claim | None:
+        """Return the claim; None where the record of its recipients cannot be read."""
+        _, positions, numbers, body, odd = self.row()
+        if odd:
+            return None
+        try:
+            numbered = ("+" + numbers.replace(",", ",+")).split(",")
+            pairs = sorted(zip(map(int, positions.split(",")), numbered, strict=True))
+            places, to = zip(*pairs, strict=True)
+            return Claim(self.attempt, self.chunk, int(body), places, to, self.is_whole, self.upto, self.good_until)
+        except (AttributeError, TypeError, ValueError):
+            return None
+
+    def unreadable(self) -> LedgerError:
+        return LedgerError(
+            f"the recipients of request {self.attempt} cannot be read from the ledger: it was altered or is damaged. "
+            "Nothing of this request was sent. Restore a backup with Ledger.restore(backup, path)"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a thread would claim next: the planned rows of a chunk, or those of them at ``positions``."""
+
+    chunk: int
+    positions: Sequence[int] | None = None
+    is_part: bool = False  # other rows of the chunk are still to go after these
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A row still to go: its position, its number and its estimate, so that a guard can say whether it may go."""
+
+    position: int
+    to: str = field(repr=False)
+    est_micros: int | None
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one attempt ended, in the words that the ledger keeps as evidence.
+
+    ``outcome`` is ``accepted``, ``partial``, ``rejected``, ``in_doubt`` or, where certainly nothing was accepted and
+    the rows go back to planned, a ``problem`` such as NOT_SENT.
+    """
+
+    outcome: str
+    phase: str | None = None
+    http_status: int | None = None
+    error_code: str | None = None
+    error: str | None = None
+    request_id: str | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """What one run writes of its requests, and the numbers of countries and billings that it has met.
-
-    Args:
-        campaign: whose requests these are.
-        clock: the time in microseconds.
-    """
+    """What one run writes of its requests, and the numbers of countries and billings that it has met."""
 
     store: Store
     campaign: int
@@ -32,7 +123,7 @@ class Settling:
     _countries: dict[Country, int] = field(default_factory=dict)
     _billings: dict[Billing, int] = field(default_factory=dict)
 
-    def not_accepted(self, connection: sqlite3.Connection, claim: Claim, ending: Ending) -> None:
+    def not_accepted(self, connection: Statements, claim: Claim, ending: Ending) -> None:
         """Write a request that was not accepted, or of which nobody knows."""
         state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(ending.outcome, PLANNED)
         problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(ending.outcome, ending.outcome)
@@ -45,7 +136,7 @@ class Settling:
 
     def _write_attempt(
         self,
-        connection: sqlite3.Connection,
+        connection: Statements,
         claim: Claim,
         ending: Ending,
         totals: tuple[object, ...] = (None,) * 5,
@@ -74,7 +165,7 @@ class Settling:
             ANY,
         )
 
-    def _write_state(self, connection: sqlite3.Connection, claim: Claim, state: int, problem: str | None) -> None:
+    def _write_state(self, connection: Statements, claim: Claim, state: int, problem: str | None) -> None:
         spread(connection, self.campaign, claim.chunk, claim.attempt)
         if state == PLANNED:
             state, problem = changing.come_back(connection, self.campaign, claim.chunk, problem)
@@ -98,7 +189,7 @@ class Accepted:
     _countries: dict[Country, int] = field(default_factory=dict)
     _billings: dict[Billing, int] = field(default_factory=dict)
 
-    def write(self, connection: sqlite3.Connection) -> None:
+    def write(self, connection: Statements) -> None:
         """Write it; a transaction that was taken back may write it again."""
         claim, reply = self._claim, self._reply
         self._learn(connection)
@@ -126,7 +217,7 @@ class Accepted:
             seconds=self._seconds,
         )
 
-    def _learn(self, connection: sqlite3.Connection) -> None:
+    def _learn(self, connection: Statements) -> None:
         """Find the numbers of the reply's countries and billings; what is new is recorded."""
         known, campaign = self._settling, self._settling.campaign
         for billing in self._reply.messages.tally:
@@ -138,13 +229,13 @@ class Accepted:
                 number = known._billings.get(billing) or billing_number(connection, campaign, kind)
                 self._billings.update({billing: number} if number else {})
 
-    def _accept_whole(self, connection: sqlite3.Connection) -> bool:
+    def _accept_whole(self, connection: Statements) -> bool:
         """Make a chunk that is still under way as a whole, by this attempt, accepted; say whether it was."""
         sql = "UPDATE chunk SET state=? WHERE campaign=? AND chunk=? AND attempt=? AND state=?"
         values = (ACCEPTED, self._settling.campaign, self._claim.chunk, self._claim.attempt, SENDING)
         return guessed(connection, sql, values, ONE).rowcount == 1
 
-    def _accept_by_row(self, connection: sqlite3.Connection) -> None:
+    def _accept_by_row(self, connection: Statements) -> None:
         claim, reply, campaign = self._claim, self._reply, self._settling.campaign
         if claim.is_whole:
             spread(connection, campaign, claim.chunk, claim.attempt, usually=ONE)

@@ -7,7 +7,6 @@ sent, its plan says how many people that concerns, and by which name they would 
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -15,7 +14,8 @@ from difflib import SequenceMatcher
 from ..._cards import counted
 from ..._services import name_key
 from ..people import experiments
-from ..people.holdouts import held_out, in_other_arms
+from ..people.experiments import held_out, in_other_arms
+from ..rows.statements import Statements
 from .rules import Standing
 
 _SEPARATORS = re.compile(r"[^\w]+|_+")
@@ -55,7 +55,7 @@ class Unheeded:
 
 
 def unheeded(
-    connection: sqlite3.Connection, campaign: str | None, standing: Standing, *, marketing: bool, now: int
+    connection: Statements, campaign: str | None, standing: Standing, *, marketing: bool, now: int
 ) -> tuple[Unheeded, ...]:
     """Return the experiments that are not over, whose holdout would be texted by planned rows of a campaign."""
     if campaign is None:  # a test to oneself
@@ -64,7 +64,7 @@ def unheeded(
 
 
 def _of_open_ones(
-    connection: sqlite3.Connection, campaign: str, standing: Standing, *, marketing: bool, now: int
+    connection: Statements, campaign: str, standing: Standing, *, marketing: bool, now: int
 ) -> Iterator[Unheeded]:
     for one in experiments.everyone(connection):
         heeded = one.owns(campaign) or (one.until is not None and marketing)
@@ -78,13 +78,7 @@ def _of_open_ones(
 
 
 def together(found: list[tuple[Unheeded, ...]]) -> tuple[Unheeded, ...]:
-    """Add up what was found in the pieces of one plan.
-
-    Example:
-        >>> piece = Unheeded("autumn", "spring", 2, 0, "", exempt=False)
-        >>> together([(piece,), (), (piece,)])[0].people
-        4
-    """
+    """Add up what was found in the pieces of one plan."""
     sums: dict[str, Unheeded] = {}
     for one in (one for piece in found for one in piece):
         known = sums.get(one.experiment, replace(one, people=0, others=0))

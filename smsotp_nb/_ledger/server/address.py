@@ -54,12 +54,7 @@ class Address:
 
 
 def read_address(text: Secret) -> Address:
-    """Read a ``postgresql://`` address, sealed because it may hold a password by mistake.
-
-    Raises:
-        UsageError: it cannot be read, holds a password, or asks for less than a verified TLS connection to a host that
-            is not this one, whether the address, a service file or the environment names that host.
-    """
+    """Read a ``postgresql://`` address, sealed because it may hold a password by mistake."""
     options = _parsed(text)
     if options is None:
         raise UsageError(
@@ -127,11 +122,7 @@ def _is_here(host: str) -> bool:
 
 
 def load_driver() -> Any:
-    """Return the module psycopg.
-
-    Raises:
-        LedgerError: it is not installed.
-    """
+    """Return the module psycopg."""
     try:
         import psycopg
     except ImportError:

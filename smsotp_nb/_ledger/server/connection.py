@@ -8,7 +8,7 @@ of what waited is raised by the statement that sends it, and the transaction is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import psycopg
 from psycopg.adapt import Loader
@@ -16,8 +16,8 @@ from psycopg.types.string import StrDumper
 
 from ..rows.statements import Brought, Guess, Row
 from .address import Address
-from .checks import guarded
 from .dialect import spelled
+from .last_seen import SEEN, Sighting
 
 TOGETHER = 500  # statements of one round trip
 _CHANGES = ("INSERT ", "UPDATE ", "DELETE ")
@@ -111,11 +111,7 @@ class Connection:
     @classmethod
     def to(cls, address: Address) -> Self:
         """Connect to a database."""
-        return cls(
-            psycopg.connect(
-                **address.arguments(), autocommit=True, prepare_threshold=None, cursor_factory=cast("Any", _Cursor)
-            )
-        )
+        return cls(psycopg.connect(**address.arguments(), autocommit=True, prepare_threshold=None))
 
     @property
     def user(self) -> str:
@@ -163,7 +159,7 @@ class Connection:
         if self.in_transaction and _changes(sql):
             return self._wait(self._text(cursor, sql, values))
         if not self._waiting and not self._foreseen:
-            cursor.execute(cast("Any", spelled(sql)), values)
+            cursor.execute(spelled(sql).encode(), values)
             return cursor
         text = self._text(cursor, sql, values)
         return self._foreseen.pop(text, None) or self.send(text)
@@ -194,7 +190,7 @@ class Connection:
         """Send what waits and a statement in one message; return the cursor with the latter's result."""
         waiting, self._waiting, self._is_heard = self._waiting, [], True
         cursor = self._cursor()
-        cursor.execute(cast("Any", ";".join([one.text for one in waiting] + [text] * bool(text)).encode()))
+        cursor.execute(";".join([one.text for one in waiting] + [text] * bool(text)).encode())
         for one in waiting:
             one.take(_brought(cursor))
             cursor.nextset()
@@ -208,18 +204,18 @@ class Connection:
         return late
 
     def _cursor(self) -> _Cursor:
-        return cast("_Cursor", self._raw.cursor())
+        return _Cursor(self._raw)
 
     @staticmethod
     def _text(cursor: _Cursor, sql: str, values: Sequence[Any]) -> str:
-        return cursor.mogrify(cast("Any", spelled(sql)), values)
+        return cursor.mogrify(spelled(sql).encode(), values)
 
     def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Record rows of a table, all in one go."""
         into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
         if self._waiting:
             self.send()
-        with self._raw.cursor() as cursor, cursor.copy(into.encode()) as copy:
+        with self._cursor() as cursor, cursor.copy(into.encode()) as copy:
             for row in rows:
                 copy.write_row(row)
 
@@ -228,7 +224,7 @@ class Connection:
         listed = ", ".join(columns)
         if self._waiting:
             self.send()
-        with self._raw.cursor() as cursor:
+        with self._cursor() as cursor:
             kinds = cursor.execute(f"SELECT {listed} FROM {table} LIMIT 0".encode()).description or ()
             with cursor.copy(f"COPY {table} ({listed}) TO STDOUT".encode()) as copy:
                 copy.set_types([kind.type_code for kind in kinds])
@@ -243,7 +239,7 @@ class Connection:
         cursor = self._cursor()
         texts = [guarded(self._text(cursor, sql, values), guess) for sql, values, guess in statements]
         try:
-            cursor.execute(cast("Any", ";".join([*self._left(), *began, *texts, "COMMIT"]).encode()))
+            cursor.execute(";".join([*self._left(), *began, *texts, "COMMIT"]).encode())
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError):
             return []
         brought = [_brought(cursor)]
@@ -276,3 +272,56 @@ def _changes(sql: str) -> bool:
 
 def _brought(cursor: _Cursor) -> Brought:
     return Brought(cursor.rowcount, tuple(cursor.fetchall()) if cursor.description else ())
+
+
+_COLUMNS = "ledger, system, timeline, database, place, log, requests, version, fsync, full_pages, standby, since"
+
+
+def guarded(text: str, guess: Guess) -> str:
+    """Return a statement that fails unless it brings what is guessed.
+
+    Example:
+        >>> guarded("SELECT 1 FROM attempt", Guess(rows=()))
+        'SELECT 1/(CASE WHEN NOT EXISTS (SELECT 1 FROM attempt) THEN 1 ELSE 0 END)'
+        >>> guarded("UPDATE chunk SET x=2", Guess(changed=1))
+        'WITH done AS (UPDATE chunk SET x=2 RETURNING 1) SELECT 1/(CASE WHEN count(*)=1 THEN 1 ELSE 0 END) FROM done'
+    """
+    if guess.changed is not None and guess.rows is not None:  # inserted with this number
+        ((number, *_),) = guess.rows
+        right = f"count(*)={guess.changed:d} AND max(id)={number:d}"
+        return f"WITH done AS ({text}) SELECT {_unless(right)} FROM done"
+    if guess.changed is not None:
+        right = f"count(*)={guess.changed:d}"
+        return f"WITH done AS ({text} RETURNING 1) SELECT {_unless(right)} FROM done"
+    if guess.rows is not None and not guess.rows:
+        return f"SELECT {_unless(f'NOT EXISTS ({text})')}"
+    if guess.rows is not None:
+        (row,) = guess.rows
+        found = f"(SELECT found::text FROM ({text}) AS found)"
+        return f"SELECT {_unless(found + _is(row))}"
+    return text
+
+
+def seen_again(known: Sighting) -> str:
+    """Return the statement that takes the turn to write; it fails where the database is not the one that is known."""
+    same = (
+        f"ledger='\\x{known.ledger.hex()}'::bytea AND system={known.system:d} "
+        f"AND timeline='{_plain(known.timeline)}' AND database={known.database:d} AND place={known.table:d} "
+        f"AND log>={known.log:d} AND requests>={known.requests:d} AND fsync='on' AND full_pages='on' AND NOT standby "
+        f"AND since='{_plain(known.since)}'"
+    )
+    inside = f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
+    return f"SELECT *, {_unless(same)} FROM ({inside}) AS seen({_COLUMNS})"
+
+
+def _is(row: tuple[int, ...]) -> str:
+    """Return how a row of whole numbers is compared with what a server makes of one as text."""
+    return f"='({','.join(f'{number:d}' for number in row)})'"
+
+
+def _unless(condition: str) -> str:
+    return f"1/(CASE WHEN {condition} THEN 1 ELSE 0 END)"
+
+
+def _plain(text: str) -> str:
+    return text.replace("'", "''")

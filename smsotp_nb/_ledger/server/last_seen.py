@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import re
-import sqlite3
 import warnings
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -24,6 +23,7 @@ from ...errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
 from ..file.disk import OWN, make_notes_folder, notes_folder, write_at
 from ..file.last_seen import Mark, Marks, Session
 from ..opening import _behind
+from ..rows.statements import Statements
 from .address import Address
 
 # In one row: what is noted, and what must be true of a server that keeps what it confirms.
@@ -127,12 +127,8 @@ class Notes:
         self._descriptor: int | None = None
         self._known = self._noted()
 
-    def refuse_older(self, connection: sqlite3.Connection, seen: Sighting, *, accept_older: bool) -> None:
-        """Refuse a database that lacks what was noted of it before.
-
-        Raises:
-            LedgerOlder: it went back in time, and nobody has said that it may be used.
-        """
+    def refuse_older(self, connection: Statements, seen: Sighting, *, accept_older: bool) -> None:
+        """Refuse a database that lacks what was noted of it before."""
         self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark", noted=True)])
         found = self._known.differences(seen) if self._known else ""
         behind = _behind(connection, self._marks.sessions())

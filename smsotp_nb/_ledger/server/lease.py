@@ -9,18 +9,15 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import sqlite3
 import threading
 import weakref
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import CampaignHeld, LedgerError
-from ..rows import runners as fences
-from ..rows.statements import ONE, guessed
-
-if TYPE_CHECKING:
-    from .store import ServerStore
+from ..file.store import Store
+from ..rows import runners
+from ..rows.statements import ONE, Statements, guessed
 
 NOW = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
 _ROW = f"SELECT token, who, process, since, until, {NOW} FROM runner WHERE campaign=?"
@@ -30,15 +27,11 @@ _live: weakref.WeakValueDictionary[bytes, Lease] = weakref.WeakValueDictionary()
 
 
 class Lease:
-    """The hold on one campaign, from construction until ``release``.
+    """The hold on one campaign, from construction until ``release``."""
 
-    Raises:
-        CampaignHeld: another process holds it; the message says which, since when, and until when it may.
-    """
-
-    def __init__(self, store: ServerStore, campaign: int, name: str) -> None:
+    def __init__(self, store: Store, campaign: int, name: str) -> None:
         self._store, self._campaign, self._name = store, campaign, name
-        self._token, self._process, self._length = secrets.token_bytes(16), os.getpid(), fences.lease()
+        self._token, self._process, self._length = secrets.token_bytes(16), os.getpid(), runners.lease()
         self._ended, self._lost_to = threading.Event(), ""
         self._taken = False
         with store.reading() as connection:  # most of those who ask only look, and need not wait for others' writes
@@ -56,21 +49,21 @@ class Lease:
             connection.execute(
                 "INSERT OR REPLACE INTO runner (campaign, token, who, process, since, until) "
                 f"VALUES (?, ?, ?, ?, {NOW}, {NOW} + ?)",
-                (campaign, self._token, fences.me(), fences.process_key(), self._micros),
+                (campaign, self._token, runners.me(), runners.process_key(), self._micros),
             )
             self._taken = True
             _live[self._token] = self
 
     def keep(self, deadline: float) -> None:
         """Report from now on that this runner is at work, whose requests end within this many seconds."""
-        self._length = fences.lease(deadline)
+        self._length = runners.lease(deadline)
         threading.Thread(target=_report, args=(weakref.ref(self), self._ended), daemon=True).start()
 
-    def good_until(self) -> fences.Until | None:
+    def good_until(self) -> runners.Until | None:
         """Return until when a request may begin that is claimed now."""
-        return fences.void_at()
+        return runners.void_at()
 
-    def renews(self, connection: sqlite3.Connection) -> bool:
+    def renews(self, connection: Statements) -> bool:
         """Prolong the hold inside a transaction; return whether it is still this one's, for `refuse_if_lost` too."""
         renewed = self.is_held(connection)
         if not renewed:
@@ -78,7 +71,7 @@ class Lease:
             self._lost_to = row[1] if row else "somebody who has ended it since"
         return renewed
 
-    def is_held(self, connection: sqlite3.Connection) -> bool:
+    def is_held(self, connection: Statements) -> bool:
         """Prolong the hold inside a transaction; return whether it is still this one's."""
         sql = f"UPDATE runner SET until={NOW} + ? WHERE campaign=? AND token=?"
         return guessed(connection, sql, (self._micros, self._campaign, self._token), ONE).rowcount == 1
@@ -108,12 +101,12 @@ class Lease:
     def _micros(self) -> int:
         return int(self._length * 1_000_000)
 
-    def _refuse(self, connection: sqlite3.Connection) -> None:
+    def _refuse(self, connection: Statements) -> None:
         row = connection.execute(_ROW, (self._campaign,)).fetchone()
-        if row is None or row[4] <= row[5] or fences.is_dead(row[2]):
+        if row is None or row[4] <= row[5] or runners.is_dead(row[2]):
             return
         token, who, process, since, until, _ = row
-        mine = process == fences.process_key() and process
+        mine = process == runners.process_key() and process
         if mine and bytes(token) not in _live:  # it has ended here, and could not say so to the server
             return
         raise CampaignHeld(
@@ -133,14 +126,14 @@ class Lease:
 
 
 def _report(lease: weakref.ref[Lease], ended: threading.Event) -> None:
-    while not ended.wait(fences.REPORT_EVERY):
+    while not ended.wait(runners.REPORT_EVERY):
         held = lease()
         if held is None or held._process != os.getpid() or not held._reported():
             return
         del held
 
 
-def runner_of(connection: sqlite3.Connection, campaign: int) -> str:
+def runner_of(connection: Statements, campaign: int) -> str:
     """Return in words who runs a campaign and since when; empty if nobody does."""
     row = connection.execute(_ROW, (campaign,)).fetchone()
     return f"{row[1]} since {_said(row[3])}" if row and row[4] > row[5] else ""

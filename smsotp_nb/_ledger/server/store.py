@@ -13,13 +13,12 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
-import sqlite3
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import psycopg
 
@@ -29,11 +28,10 @@ from ..file import store as stores
 from ..file.last_seen import Session
 from ..file.store import Store
 from ..rows import damage
-from ..rows.statements import Draft, NotGuessed, Row
+from ..rows.statements import Draft, NotGuessed, Row, Statements
 from ..rows.tables import VERSION
 from .address import Address
-from .checks import seen_again
-from .connection import Connection
+from .connection import Connection, seen_again
 from .dialect import tables
 from .last_seen import SEEN, Notes, Sighting
 from .lease import NOW, Lease, runner_of
@@ -154,20 +152,14 @@ class Served:
 
 
 class ServerStore(Store):
-    """One database, with one connection for each process and one transaction at a time.
-
-    Args:
-        address: of the database.
-        create: make the tables if there are none.
-        accept_older: use it although more was seen in it.
-    """
+    """One database, with one connection for each process and one transaction at a time."""
 
     beyond = "the server's own files: free space until other rows take it, its log, standbys and backups"
     packs_ids = False
     claims_ahead = True
 
     def __init__(self, address: Address, *, create: bool = True, accept_older: bool = False) -> None:
-        self.path = cast("Any", address)
+        self.path = address
         self._create, self._accept_older = create, accept_older
         self._guard = threading.RLock()
         self._opened: Any = None
@@ -182,11 +174,11 @@ class ServerStore(Store):
         return Lease(self, campaign, name)
 
     @contextlib.contextmanager
-    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[sqlite3.Connection]:
+    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[Connection]:
         with self._using() as served:
             try:
                 served.begin(synchronous)
-                yield _as_file(served.connection)
+                yield served.connection
                 served.note_acts(durable=synchronous == "FULL", claimed=bool(self._claims))
                 served.commit()
             except BaseException as error:
@@ -194,13 +186,13 @@ class ServerStore(Store):
                 raise
             self._committed(served, synchronous)
 
-    def now(self, connection: sqlite3.Connection, own: int) -> int:  # noqa: ARG002 - the server's counts for all
+    def now(self, connection: Statements, own: int) -> int:  # noqa: ARG002 - the server's counts for all
         return int(connection.execute(f"SELECT {NOW}").fetchone()[0])
 
     @contextlib.contextmanager
-    def deciding(self) -> Iterator[sqlite3.Connection]:
+    def deciding(self) -> Iterator[Connection]:
         with self.writing() as connection:
-            cast("Connection", connection).send()  # what begins it waits otherwise for the first result
+            connection.send()  # what begins it waits otherwise for the first result
             yield connection
 
     def _committed(self, served: Served, synchronous: str) -> None:
@@ -232,19 +224,19 @@ class ServerStore(Store):
         return [piece for piece in pieces if not piece.done]
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Connection]:
         with self._using() as served:
-            yield _as_file(served.connection)
+            yield served.connection
 
     @contextlib.contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
+    def snapshot(self) -> Iterator[Connection]:
         with self._using() as served:
             if served.connection.in_transaction:
-                yield _as_file(served.connection)
+                yield served.connection
                 return
             try:
                 served.connection.begin(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"])
-                yield _as_file(served.connection)
+                yield served.connection
             finally:
                 with contextlib.suppress(psycopg.Error):
                     served.connection.roll_back()
@@ -325,10 +317,11 @@ class ServerStore(Store):
         if self._opened is None:
             self._opened = self._connect()
             self._accept_older = False
-        return cast("Served", self._opened)
+        served: Served = self._opened
+        return served
 
     def _connect(self) -> Served:
-        address = cast("Address", self.path)
+        address: Address = self.path
         connection = Connection.to(address)
         try:
             self.created = _make(connection, address, create=self._create) or self.created
@@ -339,7 +332,7 @@ class ServerStore(Store):
             seen = Sighting.read(row)
             seen.refuse_unsafe()
             seen.refuse_version(VERSION)
-            notes.refuse_older(_as_file(connection), seen, accept_older=self._accept_older)
+            notes.refuse_older(connection, seen, accept_older=self._accept_older)
         except BaseException:
             connection.close()
             raise
@@ -388,11 +381,6 @@ _TAKES = {
     "consent": "campaigns_sender to record what people say, campaigns_team to forget them",
     **dict.fromkeys(("campaign", "attempt", "chunk", "experiment"), "campaigns_sender"),
 }
-
-
-def _as_file(connection: Connection) -> sqlite3.Connection:
-    """Hand a connection to code that is written for both."""
-    return cast("sqlite3.Connection", connection)
 
 
 def _unusable(address: object, error: psycopg.Error) -> LedgerError:

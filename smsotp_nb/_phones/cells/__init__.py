@@ -1,5 +1,8 @@
 """What surrounds a number in its cell.
 
-``text`` turns cells of any kind into text, ``regions`` reads the country beside a number, ``repairs`` mends the text of
-one cell, ``notes`` says what words behind a number mean, ``scrub`` repairs a column, ``characters`` its scripts.
+``text``     cells of any kind as text
+``regions``  the country beside a number
+``repairs``  the text of one cell, mended
+``scrub``    the same for a column
+``notes``    what words beside a number mean
 """

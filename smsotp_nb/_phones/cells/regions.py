@@ -14,8 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..._calling.arguments import given
-from ..._pandas import STR
+from ..._calling import given
 from ...errors import UsageError
 from ..countries import countries, main_region
 from ..vocabulary import NOTE_BIT, Bits
@@ -90,11 +89,6 @@ class Regions:
     def _says(self, note: str) -> Flags:
         return np.array([said == note for said in self.said], bool).take(self.cell)
 
-    @property
-    def code(self) -> pd.Series:
-        """The alpha-2 codes as a column (``str``), missing where blank or not understood."""
-        return pd.Series([*self.names, None], dtype=STR).take(self.place).reset_index(drop=True)
-
     def part(self, rows: Any) -> Regions:
         return Regions(self.cell[rows], self.where, self.names, self.said, self.of_parts)
 
@@ -111,8 +105,8 @@ def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
     says whether that is so.
 
     Example:
-        >>> read(pd.Series(["de", "UK", "Namibia", "Atlantis", "+49"])).code.tolist()
-        ['DE', 'GB', 'NA', nan, 'DE']
+        >>> read(pd.Series(["de", "UK", "Namibia", "Atlantis", "+49"])).place.tolist()
+        [0, 1, 2, -1, 0]
         >>> read(pd.Series(["CA", "NY", "DE", "TX"])).unknown.tolist()
         [True, True, True, True]
     """
@@ -194,12 +188,7 @@ def one(cell: str) -> tuple[str | None, str]:
 
 
 def default(code: str | None) -> str | None:
-    """Read the ``default_region`` argument; a code nobody knows is an error of the call.
-
-    Example:
-        >>> default("uk")
-        'GB'
-    """
+    """Read the ``default_region`` argument; a code nobody knows is an error of the call."""
     if code is None:
         return None
     read_as, note = one(code) if isinstance(code, str) else (None, "REGION_UNKNOWN")

@@ -1,9 +1,7 @@
 """Repair the text of one cell before any numbering plan is asked: remove wrappings, refuse what must not be read.
 
-phonenumbers is lenient: it skips what it does not know, reads letters as digits and takes a second number for an
-extension. That is right for somebody typing one number and wrong for a list, where the result may be a stranger's
-number. After these repairs, only digits, one plus in front and the usual separators may be left; anything else is a
-problem of the row. Repairs that need to know the country's plan stand in ``judgement``.
+phonenumbers skips what it does not know, reads letters as digits and takes a second number for an extension. In a list
+the result may be a stranger's number, so after these repairs only digits, one plus in front and separators may be left.
 """
 
 from __future__ import annotations
@@ -128,12 +126,7 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
 
 
 def characters(raw: str) -> tuple[str, tuple[str, ...]]:
-    """Return a text with the blanks, digits and dashes of ASCII, and the notes on what became of it.
-
-    Example:
-        >>> characters("٠٣٠\u00a0٩٠١٨٢٠")
-        ('030 901820', ('INVISIBLE_REMOVED', 'DIGITS_TRANSLATED'))
-    """
+    """Return a text with the blanks, digits and dashes of ASCII, and the notes on what became of it."""
     cell = _Cell(raw)
     _characters(cell)
     return cell.text, tuple(cell.notes)
@@ -281,12 +274,7 @@ def _trunk_zero(cell: _Cell) -> Cleaned:
 
 
 def pieces(text: str) -> list[str]:
-    """Split a cell where a second number may begin; one piece where there is one number.
-
-    Example:
-        >>> pieces("+33 1 99 00 12 34 / +33 1 99 00 12 35")
-        ['+33 1 99 00 12 34', '+33 1 99 00 12 35']
-    """
+    """Split a cell where a second number may begin; one piece where there is one number."""
     parts = [part.strip(EDGES + QUOTES) for part in OF_TWO.split(text)]
     return [part for part in parts if any(sign.isdigit() for sign in part)]
 

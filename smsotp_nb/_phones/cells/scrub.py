@@ -17,12 +17,45 @@ import pyarrow.compute as pc
 
 from ..fast import digits
 from ..fast.digits import Digits
-from ..fast.memory import SHARED, taken
-from ..judging import answers
-from ..judging.answers import STRING, Mask, Rows
-from ..judging.work import matching
-from ..vocabulary import PROBLEM_CODE, Bits, Codes, bits
-from . import characters, repairs
+from ..fast.memory import SHARED, STRING, ByCode, Mask, Rows, matching, replaced, taken
+from ..vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes, bits
+from . import repairs
+
+MET, DELETED, NOTED = 1 << 31, 1 << 30, 21  # flags of a table's entry; where its notes begin
+CODE: Final = (1 << NOTED) - 1
+NOTES: Final = ("INVISIBLE_REMOVED", "DIGITS_TRANSLATED")
+
+
+def _entry(sign: str) -> int:
+    text, notes = repairs.characters(sign)
+    noted = sum(1 << place for place, note in enumerate(NOTES) if note in notes)
+    return MET | (noted << NOTED) | (ord(text) if text else DELETED)
+
+
+BECOMES: Final = ByCode(_entry, np.uint32)
+
+
+def written(texts: pa.Array) -> tuple[pa.Array, Bits]:
+    """Return texts (none missing) with blanks, digits and dashes in ASCII, and the notes on what was changed."""
+    codes = np.frombuffer("".join(texts.to_pylist()).encode("utf-32-le"), np.uint32)
+    lengths = pc.utf8_length(texts).to_numpy()
+    found = BECOMES.take(codes)
+    row = np.repeat(np.arange(len(texts)), lengths)
+    notes = np.zeros(len(texts), np.uint32)
+    for place, note in enumerate(NOTES):
+        notes[row[(found >> np.uint32(NOTED + place)) & np.uint32(1) == 1]] |= NOTE_BIT[note]
+    kept = (found & np.uint32(DELETED)) == 0
+    return _of_codes(found[kept] & np.uint32(CODE), row[kept], len(texts)), notes
+
+
+def _of_codes(codes: npt.NDArray[np.uint32], row: npt.NDArray[np.intp], size: int) -> pa.Array:
+    """Return code points, each with its row (in order), as a text column."""
+    width = 1 + (codes > 0x7F).astype(np.int64) + (codes > 0x7FF) + (codes > 0xFFFF)
+    offsets = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(row, width, size).astype(np.int64), out=offsets[1:])
+    text = codes.astype("<u4").tobytes().decode("utf-32-le").encode()
+    return pa.Array.from_buffers(STRING, size, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
+
 
 BODY: Final = r"[+(]?[0-9][0-9 ().\-]*[0-9]"
 LONG: Final = r"[+(]?(?:[ ().\-]*[0-9]){7,}"
@@ -161,19 +194,13 @@ class Scrubbed:
 def _with(texts: pa.Array, pieces: list[tuple[Rows, pa.Array]]) -> pa.Array:
     if not pieces:
         return texts
-    return answers.replaced(
+    return replaced(
         texts, np.concatenate([rows for rows, _ in pieces]), pa.concat_arrays([piece for _, piece in pieces])
     )
 
 
 def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
-    """Return, for a column of texts that are not plain, what ``repairs.clean`` makes of each.
-
-    Example:
-        >>> found = scrub(pa.array(["Tel: 030 901820", "(030) 901820 ext. 2", "call me"], pa.large_string()))
-        >>> found.text.to_pylist(), found.problem.tolist() == [0, 0, PROBLEM_CODE["NOT_A_NUMBER"]]
-        (['030 901820', '(030) 901820', 'call me'], True)
-    """
+    """Return, for a column of texts that are not plain, what ``repairs.clean`` makes of each."""
     found = Scrubbed(texts)
     if not len(texts):
         return found
@@ -212,11 +239,6 @@ def plain_by_digits(texts: pa.Array, found: Digits) -> Mask:
     """Return the same as `plain` for texts whose digits have been read, which decide most of them.
 
     Between the first digit and the last one of a readable text stands nothing but punctuation.
-
-    Example:
-        >>> texts = pa.array(["030 901820", "030/901820", "030 901820.0", "Tel. 030"], pa.large_string())
-        >>> plain_by_digits(texts, digits.read(*digits.bytes_of(texts))).tolist()
-        [True, False, False, False]
     """
     data, offsets = digits.bytes_of(texts)
     readable = np.flatnonzero(found.state == digits.READABLE)
@@ -244,8 +266,8 @@ def _in_ascii(found: Scrubbed) -> Rows:
     """Rewrite texts of other scripts in ASCII where that is possible; return their rows."""
     rows = matching(found.text, np.arange(len(found.text)), FOREIGN)
     if len(rows):
-        text, found.notes[rows] = characters.written(found.text.take(pa.array(rows)))
-        found.text = answers.replaced(found.text, rows, text)
+        text, found.notes[rows] = written(found.text.take(pa.array(rows)))
+        found.text = replaced(found.text, rows, text)
     return rows
 
 

@@ -1,8 +1,6 @@
 """Turn cells into text, before any number is read.
 
-A column of numbers has lost its plus signs and leading zeros already; what can still go wrong is that it is turned
-into text the wrong way. ``14155550100.0`` read as a phone number has one digit too many and is, in some twenty
-regions, somebody else's valid number.
+``14155550100.0`` read as a phone number has one digit too many and is, in some twenty regions, a stranger's valid one.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import pyarrow.compute as pc
 
 from ..._frames import as_pandas
 from ..._pandas import STR, texts
-from ..._showing.text import cited, spelled
+from ..._showing import cited, spelled
 from ...errors import UsageError
 
 BLOCK: Final = 1 << 15
@@ -53,12 +51,7 @@ class Cells:
 
 
 def column(values: object, *, what: str, like: pd.Series | None = None) -> pd.Series:
-    """Return a column as a Series; a list gets the index 0..n-1 or that of ``like``, whose length it must have.
-
-    Example:
-        >>> column(["a", "b"], what="numbers").tolist()
-        ['a', 'b']
-    """
+    """Return a column as a Series; a list gets the index 0..n-1 or that of ``like``, whose length it must have."""
     values = as_pandas(values)
     wrong = _why_no_column(values)
     if wrong is not None:
@@ -98,12 +91,7 @@ def _series(values: Any) -> pd.Series:
 
 
 def same(text: str | None, size: int) -> pd.Series:
-    """Return a column that repeats one text (or a missing one) and takes almost no memory, however long it is.
-
-    Example:
-        >>> same("DE", 3).tolist()
-        ['DE', 'DE', 'DE']
-    """
+    """Return a column that repeats one text (or a missing one) and takes almost no memory, however long it is."""
     block = pa.array([text], pa.large_string()).take(pa.array(np.zeros(min(size, BLOCK), np.int8)))
     pieces = [block.slice(0, size - first) for first in range(0, size, BLOCK)]
     return pd.Series(STR.__from_arrow__(pa.chunked_array(pieces, pa.large_string())), copy=False)
@@ -156,26 +144,11 @@ def read(column: pd.Series, *, narrow: bool = False) -> Cells:
     return _of_objects(column.astype(object))
 
 
-def matches(text: pd.Series, pattern: str) -> npt.NDArray[np.bool_]:
-    """Search a pattern (in RE2's dialect) in every text; a missing text does not match.
-
-    Example:
-        >>> matches(pd.Series(["+1 415", None], dtype="str"), r"^\\+").tolist()
-        [True, False]
-    """
-    found = pc.match_substring_regex(pa.array(text, pa.large_string(), from_pandas=True), pattern)
-    return np.asarray(pc.fill_null(found, False), dtype=bool)
-
-
-def matches_in(texts: pa.ChunkedArray, pattern: str) -> npt.NDArray[np.bool_]:
-    """Search a pattern in every text of an Arrow column; a missing text does not match.
-
-    Example:
-        >>> matches_in(pa.chunked_array([["+1 415", None]], pa.large_string()), r"^\\+").tolist()
-        [True, False]
-    """
-    found = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
-    return np.asarray(found.to_numpy(), dtype=bool)
+def matches(texts: pd.Series | pa.ChunkedArray, pattern: str) -> npt.NDArray[np.bool_]:
+    """Search a pattern (in RE2's dialect) in every text; a missing text does not match."""
+    if isinstance(texts, pd.Series):
+        texts = pa.array(texts, pa.large_string(), from_pandas=True)
+    return np.asarray(pc.fill_null(pc.match_substring_regex(texts, pattern), False), dtype=bool)
 
 
 def _of_strings(column: pd.Series) -> Cells:
@@ -242,12 +215,7 @@ def _integer(value: int) -> tuple[str, np.uint8]:
 
 
 def words(column: pd.Series) -> pd.Series:
-    """Return a column of names or codes as text (``str``); missing cells stay missing.
-
-    Example:
-        >>> words(pd.Series(["DE", None, 49])).tolist()
-        ['DE', nan, '49']
-    """
+    """Return a column of names or codes as text (``str``); missing cells stay missing."""
     if column.dtype == object:
         _refuse_signaling(column, [SIGNALING if _is_signaling(value) else TEXT for value in column.array])
     return texts(column)

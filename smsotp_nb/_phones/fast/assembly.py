@@ -1,8 +1,7 @@
 """The last step: from national numbers to the columns of the verdict.
 
-What a number is follows from its calling code (which start of the recognizer), its digits (which label they end in)
-and its length. Texts of few values (region, type, reason ...) are kept as small numbers until the very end; only
-``e164`` is written out, all rows into one buffer.
+What a number is follows from its calling code, the label its digits end in, and its length. Texts of few values are
+kept as small numbers until the very end; only ``e164`` is written out, all rows into one buffer.
 """
 
 from __future__ import annotations
@@ -222,12 +221,7 @@ def missing(size: int) -> pa.Array:
 
 
 def only(texts: pa.Array, rows: Any) -> pa.Array:
-    """Return a text column (one that is no slice) with these rows and all others missing; no text is copied.
-
-    Example:
-        >>> only(pa.array(["a", None, "c"], pa.large_string()), np.array([False, True, True])).to_pylist()
-        [None, None, 'c']
-    """
+    """Return a text column (one that is no slice) with these rows and all others missing; no text is copied."""
     present, offsets, text = texts.buffers()
     kept = np.packbits(rows, bitorder="little")
     if present is not None:

@@ -1,9 +1,11 @@
-"""Two automata over digits, built from the graph of patterns and run for a whole column at once.
+"""Patterns over digits as a graph, and two automata made of it and run for a whole column at once.
+
+phonenumbers describes numbering plans by regular expressions of a modest kind: classes, groups, alternatives, ``?`` and
+counted repeats; no star, no lookaround, no back reference. `Graph` reads them from end to start, each part being told
+the node that follows it. Equal nodes are one node, so equal tails (``\\d{6}`` here and there) are shared.
 
 **Which patterns match the whole number?** (`Recognizer`) The state is the *set* of places in all patterns where one
-may stand after the digits read so far; the label of a state is the set of patterns that end there. Since the patterns
-are finite, the states form a graph without loops (but for the sinks at its end), and giving equal states one number
-from the end backwards makes the automaton the smallest there is.
+may stand after the digits read so far; its label is the set of patterns that end there. Equal states have one number.
 
 **Where does a prefix end?** (`Prefix`) Python's ``re`` prefers the first alternative that matches, not the longest
 one. So the state is an *ordered* list of places; a place after one that has matched is given up, just as ``re`` would
@@ -16,12 +18,197 @@ states are stored multiplied by 16. Sign 10 stands for "no more digits" and chan
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .patterns import Accept, AtEnd, Fork, Graph, Mark, Step, Unsupported
+ALL_DIGITS: Final = frozenset(range(10))
+
+
+class Unsupported(ValueError):
+    """A pattern uses something this room cannot read; the reference has to do the work then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    digits: frozenset[int]
+    then: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    then: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AtEnd:
+    then: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    name: str
+    then: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    tag: int
+    sticky: bool = False
+
+
+Node: TypeAlias = Step | Fork | AtEnd | Mark | Accept
+
+
+@dataclass(slots=True)
+class Graph:
+    """All nodes, by number; adding an equal node gives the number of the one that is there."""
+
+    nodes: list[Node] = field(default_factory=list)
+    numbers: dict[Node, int] = field(default_factory=dict)
+
+    def add(self, node: Node) -> int:
+        number = self.numbers.setdefault(node, len(self.nodes))
+        if number == len(self.nodes):
+            self.nodes.append(node)
+        return number
+
+    def pattern(self, expression: str, accept: Accept, *, mark_group: int | None = None) -> int:
+        """Add an expression that leads to ``accept`` and return its first node; one group may be marked."""
+        return self._alternatives(_Reader(expression).expression(), self.add(accept), mark_group)
+
+    def _alternatives(self, tree: Alternatives, then: int, mark: int | None) -> int:
+        entries = tuple(self._sequence(parts, then, mark) for parts in tree)
+        return entries[0] if len(entries) == 1 else self.add(Fork(entries))
+
+    def _sequence(self, parts: Sequence, then: int, mark: int | None) -> int:
+        for part in reversed(parts):
+            then = self._repeated(part, then, mark)
+        return then
+
+    def _repeated(self, part: Part, then: int, mark: int | None) -> int:
+        for _ in range(part.most - part.least):  # greedy: one more is preferred to going on
+            then = self.add(Fork((self._once(part, then, mark), then)))
+        for _ in range(part.least):
+            then = self._once(part, then, mark)
+        return then
+
+    def _once(self, part: Part, then: int, mark: int | None) -> int:
+        if part.digits is not None:
+            return self.add(Step(part.digits, then))
+        if part.group is None:
+            return self.add(AtEnd(then))
+        if mark is None or part.number != mark:
+            return self._alternatives(part.group, then, mark)
+        inside = self._alternatives(part.group, self.add(Mark("close", then)), mark)
+        return self.add(Mark("open", inside))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A digit set, a group or ``$`` (neither), and how often it may stand in a row; capturing groups have numbers."""
+
+    digits: frozenset[int] | None
+    group: Alternatives | None
+    number: int | None = None
+    least: int = 1
+    most: int = 1
+
+
+Sequence: TypeAlias = tuple[Part, ...]
+Alternatives: TypeAlias = tuple[Sequence, ...]
+
+
+class _Reader:
+    """Recursive descent over one expression."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.groups = 0
+
+    def expression(self) -> Alternatives:
+        tree = self.alternatives()
+        if self.at != len(self.text):
+            raise Unsupported(f"{self.text!r} at {self.at}")
+        return tree
+
+    def alternatives(self) -> Alternatives:
+        found = [self.sequence()]
+        while self.take("|"):
+            found.append(self.sequence())
+        return tuple(found)
+
+    def sequence(self) -> Sequence:
+        parts = []
+        while self.at < len(self.text) and self.text[self.at] not in "|)":
+            parts.append(self.repeat(self.part()))
+        return tuple(parts)
+
+    def part(self) -> Part:
+        if self.take("(?:"):
+            return self.group(None)
+        if self.take("("):
+            self.groups += 1
+            return self.group(self.groups)
+        if self.take("["):
+            return Part(self.members(), None)
+        if self.take("$"):
+            return Part(None, None)
+        return Part(self.one_sign(), None)
+
+    def group(self, number: int | None) -> Part:
+        tree = self.alternatives()
+        if not self.take(")"):
+            raise Unsupported(f"{self.text!r}: a group is not closed")
+        return Part(None, tree, number)
+
+    def members(self) -> frozenset[int]:
+        found: set[int] = set()
+        while not self.take("]"):
+            first = self.one_sign()
+            if self.take("-"):
+                first = frozenset(range(min(first), max(self.one_sign()) + 1))
+            found |= first
+        return frozenset(found)
+
+    def one_sign(self) -> frozenset[int]:
+        if self.take("\\d"):
+            return ALL_DIGITS
+        sign = self.text[self.at : self.at + 1]
+        if not (sign.isascii() and sign.isdigit()):
+            raise Unsupported(f"{self.text!r}: {sign!r} at {self.at}")
+        self.at += 1
+        return frozenset({int(sign)})
+
+    def repeat(self, part: Part) -> Part:
+        least, most = 1, 1
+        if self.take("?"):
+            least, most = 0, 1
+        elif self.take("{"):
+            least, comma, most = self.whole(), self.take(","), 0
+            most = self.whole() if comma else least
+            if not self.take("}"):
+                raise Unsupported(f"{self.text!r}: a count is not closed")
+        if self.text[self.at : self.at + 1] in ("*", "+", "?", "{"):
+            raise Unsupported(f"{self.text!r}: repeat at {self.at}")
+        return Part(part.digits, part.group, part.number, least, most)
+
+    def whole(self) -> int:
+        start = self.at
+        while self.text[self.at : self.at + 1].isdigit():
+            self.at += 1
+        if start == self.at:
+            raise Unsupported(f"{self.text!r}: a count is missing at {start}")
+        return int(self.text[start : self.at])
+
+    def take(self, sign: str) -> bool:
+        if self.text.startswith(sign, self.at):
+            self.at += len(sign)
+            return True
+        return False
+
 
 END: Final = 10
 STRIDE: Final = 16
@@ -45,17 +232,7 @@ class Recognizer:
     _reach: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def start(self, entries: list[int]) -> int:
-        """Add the automaton that begins at all these nodes and return its first state.
-
-        Example:
-            >>> graph = Graph()
-            >>> machine = Recognizer(graph)
-            >>> state = machine.start([graph.pattern("1[12]", Accept(0)), graph.pattern("12", Accept(1))])
-            >>> for digit in (1, 2):
-            ...     state = machine.following[state][digit]
-            >>> sorted(machine.labels[state])
-            [0, 1]
-        """
+        """Add the automaton that begins at all these nodes and return its first state."""
         return self._state(frozenset().union(*(self._reachable(entry) for entry in entries)))
 
     def _reachable(self, number: int) -> frozenset[int]:
@@ -80,40 +257,25 @@ class Recognizer:
         return known
 
     def _new_state(self, places: frozenset[int]) -> int:
-        nodes = [self.graph.nodes[place] for place in places]
-        label = frozenset(node.tag for node in nodes if isinstance(node, Accept))
-        steps = [node for node in nodes if isinstance(node, Step)]
-        sticky = frozenset(place for place in places if _is_sticky(self.graph.nodes[place]))
+        nodes = {place: self.graph.nodes[place] for place in places}
+        label = frozenset(node.tag for node in nodes.values() if isinstance(node, Accept))
+        steps = [node for node in nodes.values() if isinstance(node, Step)]
+        sticky = frozenset(place for place, node in nodes.items() if isinstance(node, Accept) and node.sticky)
         if sticky == places:  # nothing can change any more
-            return self._sink(label)
+            return self._merged(label, ())
         after = [
             frozenset().union(sticky, *(self._reachable(step.then) for step in steps if digit in step.digits))
             for digit in range(10)
         ]
         return self._merged(label, tuple(self._state(reached) for reached in after))
 
-    def _sink(self, label: Label) -> int:
-        number = self._by_meaning.get((label, ()))
-        if number is None:
-            number = self._append(label, (len(self.labels),) * 10)
-            self._by_meaning[label, ()] = number
-        return number
-
     def _merged(self, label: Label, following: tuple[int, ...]) -> int:
-        number = self._by_meaning.get((label, following))
-        if number is None:
-            number = self._append(label, following)
-            self._by_meaning[label, following] = number
+        """Return the state of this meaning; one that nothing follows leads to itself."""
+        number = self._by_meaning.setdefault((label, following), len(self.labels))
+        if number == len(self.labels):
+            self.labels.append(label)
+            self.following.append(following or (number,) * 10)
         return number
-
-    def _append(self, label: Label, following: tuple[int, ...]) -> int:
-        self.labels.append(label)
-        self.following.append(following)
-        return len(self.labels) - 1
-
-
-def _is_sticky(node: object) -> bool:
-    return isinstance(node, Accept) and node.sticky
 
 
 @dataclass(slots=True)
@@ -127,16 +289,7 @@ class Prefix:
     _by_threads: dict[tuple[int, tuple[Thread, ...]], int] = field(default_factory=dict)
 
     def start(self, entry: int) -> int:
-        """Add the automaton that begins at a node and return its first state.
-
-        Example:
-            >>> graph = Graph()
-            >>> machine = Prefix(graph)
-            >>> state = machine.start(graph.pattern("0|01", Accept(0)))
-            >>> after_zero = machine.following[state][0]
-            >>> machine.here[state], machine.here[after_zero], machine.following[after_zero][1] == 0
-            (None, (-1, -1), True)
-        """
+        """Add the automaton that begins at a node and return its first state."""
         self.start_nowhere()
         return self._state(0, self._spread([(entry, -1, -1)], 0))
 
@@ -193,12 +346,7 @@ class Prefix:
 
 
 def flat(following: npt.NDArray[np.integer]) -> Ints:
-    """Lay a table of next states out for running: states times 16, sign 10 stays where it is.
-
-    Example:
-        >>> flat(np.array([[1] * 10, [1] * 10]))[[0 + 3, 0 + END, 16 + 3]].tolist()
-        [16, 0, 16]
-    """
+    """Lay a table of next states out for running: states times 16, sign 10 stays where it is."""
     table = np.zeros((len(following), STRIDE), np.int32)
     table[:, :10] = following
     table[:, END] = np.arange(len(following))

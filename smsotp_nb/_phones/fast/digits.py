@@ -1,14 +1,9 @@
 """First step: from the bytes of a column of text to the digits of each row.
 
-phonenumbers begins with three questions. Where does the number begin (at the first digit or plus)? Where does it end
-(what follows is neither letter, digit nor ``#``)? Does only punctuation stand between? For most rows the answers
-follow from *how many* bytes of a kind stand in a stretch of the row. So every byte is looked up in one table, which
-gives a packed counter (digits, pluses, signs that may not stand inside, signs that may not stand behind); one running
-sum over all bytes then answers every such question by a subtraction. A row of up to 250 bytes cannot overflow a
-field of eight bits, and differences of the running sum are exact although the sum itself wraps around.
-
-What this cannot decide with certainty (letters inside, extensions, other scripts, two pluses ...) is UNDECIDED and left
-to the steps that look closer.
+Where a number begins and ends, and whether only punctuation stands between, follows for most rows from *how many* bytes
+of a kind stand in a stretch. So every byte is looked up as a packed counter (digits, pluses, signs that may not stand
+inside, signs that may not stand behind), and one running sum over all bytes answers every such question by a
+subtraction. A row of up to 250 bytes cannot overflow a field of eight bits; differences are exact although sums wrap.
 """
 
 from __future__ import annotations

@@ -1,24 +1,229 @@
-"""Answer a long list chunk by chunk, and a repetitive one once for each distinct row."""
+"""All steps for a stretch of rows, and for a list: chunk by chunk, or once for each distinct row of a repetitive one.
+
+Finding the distinct rows costs about a quarter of answering them all, so it pays from some 60% of repeats on. A sample
+tells: where next to no text comes twice, the list is nearly unique, and nothing more is asked.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .. import reference
-from . import assembly, tables
-from . import repeats as repeats_in
-from .assembly import Columns
-from .memory import SHARED, taken
-from .stretch import Plans, Stretch
+from . import assembly, digits, prefixes, signs, tables
+from .assembly import Asked, Columns
+from .digits import Digits
+from .memory import SHARED, picked, taken
+from .prefixes import NO_REGION, ODD_REGION, PARSED, Reading
 from .tables import Tables
 
-CHUNK: Final = 32_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
-
+Ints = npt.NDArray[Any]  # int32
+Rows = npt.NDArray[Any]  # positions
+Flags = npt.NDArray[Any]  # bool
 Progress = Callable[[int], None]
+
+CHUNK: Final = 32_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
+FIRST_SAMPLE: Final = 4_000
+SAMPLE: Final = 32_000
+SMALL: Final = 20_000  # below this many rows nothing is won
+WORTH: Final = 0.4  # share of distinct rows below which it pays
+
+
+def distinct_rows(texts: pa.ChunkedArray, regions: pa.ChunkedArray) -> tuple[Any, Any] | None:
+    """Return the first row of each distinct pair of text and region, and each row's pair; None where it does not pay.
+
+    Example:
+        >>> texts = pa.chunked_array([[f"+1202555{n % 1000:04}" for n in range(30_000)]], pa.large_string())
+        >>> regions = pa.chunked_array([["US"] * 30_000], pa.large_string())
+        >>> first, which = distinct_rows(texts, regions)
+        >>> len(first), int(which[1000])
+        (1000, 0)
+    """
+    if len(texts) < SMALL or _nearly_unique(texts) or _estimated(texts) > WORTH:
+        return None
+    keys, beside = _numbered(texts).astype(np.int64), _numbered(regions)
+    keys *= int(beside.max()) + 1
+    keys += beside
+    which = _numbered(pa.chunked_array([pa.array(keys)]))
+    first = np.zeros(int(which.max()) + 1, np.int32)
+    first[which[::-1]] = np.arange(len(which), dtype=np.int32)[::-1]
+    return (first, which) if len(first) <= WORTH * len(texts) else None
+
+
+def _numbered(values: pa.ChunkedArray) -> Any:
+    """Number the distinct values in the order met; equal ones have equal numbers, missing ones one of their own."""
+    encoded = pc.dictionary_encode(values, null_encoding="encode", memory_pool=SHARED)
+    return np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])  # all have one dictionary
+
+
+def _nearly_unique(texts: pa.ChunkedArray) -> bool:
+    """Of ``k`` rows drawn from ``d`` distinct ones about ``k * k / 2 d`` texts come more than once.
+
+    Texts are counted and not rows, because a few fillers such as "n/a" say nothing of the others.
+    """
+    rows = _drawn(texts, FIRST_SAMPLE)
+    times = Counter(rows.to_pylist()).values()
+    repeated = sum(count > 1 for count in times)
+    return 2 * len(times) > len(rows) and len(rows) ** 2 > 2 * repeated * WORTH * len(texts)
+
+
+def _estimated(texts: pa.ChunkedArray) -> float:
+    """About which share of the texts is distinct."""
+    rows = _numbered(_drawn(texts, min(SAMPLE, len(texts) // 2)))
+    quarter, half, whole = (len(np.unique(rows[::step])) for step in (4, 2, 1))
+    first_loss, loss = 1 - np.log2(half / quarter), 1 - np.log2(whole / half)
+    faster = min(max(loss / first_loss, 1), 2) if first_loss > 0 else 2
+    lost, doublings = 0.0, np.log2(len(texts) / len(rows))
+    while doublings > 0:
+        loss = min(loss * faster, 1)
+        lost += loss * min(doublings, 1)
+        doublings -= 1
+    return float(whole / len(rows) / 2**lost)
+
+
+def _drawn(texts: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
+    """Draw rows at random, but the same for the same list; in the list's order."""
+    rows = np.unique(np.random.default_rng(0).integers(0, len(texts), size))
+    return picked(texts, rows)
+
+
+def _plans(regions: pa.Array, it: Tables) -> Ints:
+    """Return the plan of each region as it is written (of a text column, with a dictionary or without)."""
+    if not isinstance(regions, pa.DictionaryArray):
+        regions = pc.dictionary_encode(regions, memory_pool=SHARED)
+    known, names = it.region_plan(), [name or "" for name in regions.dictionary.to_pylist()]
+    plans = [known.get(name, ODD_REGION if name.upper() in known else NO_REGION) for name in names]
+    rows: Ints = np.array([*plans, NO_REGION], np.int32).take(pc.fill_null(regions.indices, len(plans)).to_numpy())
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The result of reading digits again.
+
+    Attributes:
+        sure: this is phonenumbers' answer (else nothing is known).
+        valid, kind, code: whether it is a number, of which kind (place in KINDS) and calling code (-1: none).
+        same: it is the number that was read at first.
+    """
+
+    sure: Flags
+    valid: Flags
+    kind: npt.NDArray[np.int8]
+    code: npt.NDArray[np.int16]
+    same: Flags
+
+
+class Stretch:
+    """Rows on their way from text to verdict."""
+
+    def __init__(self, texts: pa.Array, regions: pa.Array, it: Tables) -> None:
+        self.texts = _missing_as_empty(texts)
+        self.regions = regions
+        self.tables = it
+        self.plan = _plans(regions, it)
+        self.found: Digits = digits.read(*digits.bytes_of(self.texts))
+        self.direct: Flags  # rows whose digits were read without a closer look, by a plan that needs none
+        self.reading: Reading
+        self.rows: Rows  # of the reading
+
+    def replace(self, rows: Rows, texts: pa.Array, all_texts: pa.Array) -> None:
+        """Replace the texts of some rows before the answer; ``all_texts`` is the whole column with the new ones."""
+        if len(rows):
+            signs.read_again(self.found, rows, texts)
+        self.texts = all_texts
+
+    def close(self, rows: Rows) -> None:
+        """Answer NOT_A_NUMBER for some rows without looking at them."""
+        self.found.state[rows] = digits.NOT_A_NUMBER
+
+    def answer(self) -> Columns:
+        """Return the verdicts."""
+        found, plan, it = self.found, self.plan, self.tables
+        readable = found.state == digits.READABLE
+        self.direct = readable & ~((plan >= 0) & it.plan_slow.take(plan))
+        extensions = signs.look(found, self.texts)
+        found.state[(found.state == digits.READABLE) & (plan >= 0) & it.plan_slow.take(plan)] = digits.UNDECIDED
+        self.rows = np.flatnonzero(found.state == digits.READABLE)
+        self.reading = reading = prefixes.parse(found, self.rows, plan[self.rows], it)
+        found.state[self.rows[reading.error == prefixes.UNDECIDED]] = digits.UNDECIDED
+        asked = self._ask(np.flatnonzero(found.state == digits.UNDECIDED))
+        columns = assembly.assemble(reading, self.rows, len(self.texts), asked)
+        columns.extension = _extension(columns, extensions, asked)
+        return columns
+
+    def _ask(self, rows: Rows) -> Asked:
+        """Ask phonenumbers about the rows that are left."""
+        texts, regions = taken(self.texts, rows).to_pylist(), taken(self.regions, rows).to_pylist()
+        return Asked(rows, reference.all_of(texts, regions))
+
+    def digits_of(self, rows: Rows) -> Digits:
+        """Return the digits of some rows as they are now."""
+        return self.found.only(rows)
+
+    def with_plus(self, rows: Rows, skip: Any) -> Again:
+        """Read direct rows again with a plus in place of their first ``skip`` digits."""
+        part = self.digits_of(rows)
+        part.start += skip
+        part.count -= skip
+        part.plus[:] = True
+        return self.again(rows, part)
+
+    def again(self, rows: Rows, part: Digits) -> Again:
+        """Read direct rows again with other digits; fewer than three are not a number."""
+        some = np.flatnonzero(part.count >= 3)
+        reading = prefixes.parse(part, some, self.plan.take(rows[some]), self.tables)
+        parsed = np.flatnonzero(reading.error == PARSED)
+        main = self.tables.plan_main.take(reading.plan[parsed])
+        _, kind = assembly.classify(reading, main, reading.start[parsed], reading.count[parsed])
+        at = some[parsed]
+        sure, valid, same = np.ones(len(rows), bool), np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+        kinds, code = np.full(len(rows), -1, np.int8), np.full(len(rows), -1, np.int16)
+        sure[some[reading.error == prefixes.UNDECIDED]] = False
+        valid[at], kinds[at], code[at] = kind != tables.UNKNOWN, kind, self.tables.plan_code.take(main)
+        same[at] = self._as_first(rows[at], reading, parsed, main)
+        return Again(sure, valid, kinds, code, same)
+
+    def _as_first(self, rows: Rows, again: Reading, parsed: Rows, main: Ints) -> Flags:
+        """Return which national numbers equal the result of the row's first reading."""
+        first, at = self.reading, np.searchsorted(self.rows, rows)
+        same: Flags = (first.error[at] == PARSED) & (first.count[at] == again.count[parsed])
+        same &= self.tables.plan_main.take(first.plan[at]) == main
+        left = np.flatnonzero(same)
+        here, there, count = first.start[at[left]], again.start[parsed[left]], again.count[parsed[left]]
+        for place in range(int(count.max(initial=0))):
+            differs = first.signs.take(here + place, mode="clip") != again.signs.take(there + place, mode="clip")
+            same[left[differs & (place < count)]] = False
+        return same
+
+
+def _missing_as_empty(texts: pa.Array) -> pa.Array:
+    """Return the texts with missing ones as empty ones, as phonenumbers reads them."""
+    if not texts.null_count:
+        return texts
+    offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    missing = texts.is_null().to_numpy(zero_copy_only=False)
+    return texts.fill_null("") if (np.diff(offsets)[missing] != 0).any() else texts
+
+
+def _extension(columns: Columns, found: signs.Extensions, asked: Asked) -> pa.Array:
+    """Return the column of extensions; a text that could not be parsed has none, and phonenumbers' answers win."""
+    told = [(row, it.extension) for row, it in zip(asked.rows, asked.answers, strict=True) if it.extension is not None]
+    if not (told or len(found.rows)):
+        return columns.extension
+    texts = pa.concat_arrays([found.texts, pa.array([text for _, text in told], pa.large_string())], SHARED)
+    place = np.full(len(columns.code), -1, np.int32)
+    place[found.rows] = np.arange(len(found.rows))
+    place[[row for row, _ in told]] = len(found.rows) + np.arange(len(told))
+    return taken(texts, pa.array(place, mask=(place < 0) | (columns.code < 0)))
 
 
 def verdict(
@@ -43,13 +248,7 @@ def verdict(
 
 
 def columns(texts: pa.Array, regions: pa.Array, it: Tables) -> Columns:
-    """Answer for columns of text and region in small integers, for callers that process the verdict further.
-
-    Example:
-        >>> number, germany = (pa.array([text], pa.large_string()) for text in ("030 901820", "DE"))
-        >>> columns(number, germany, tables.load()).e164.to_pylist()
-        ['+4930901820']
-    """
+    """Answer for columns of text and region in small integers, for callers that process the verdict further."""
     return assembly.joined(list(_each(pa.chunked_array([texts]), pa.chunked_array([regions]), it, None)))
 
 
@@ -57,7 +256,7 @@ def _stretches(
     texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None
 ) -> Iterator[Columns]:
     """Yield the verdicts stretch by stretch, and free the working memory after the last one."""
-    repeats = repeats_in.distinct_rows(texts, regions)
+    repeats = distinct_rows(texts, regions)
     if repeats is None:
         yield from _each(texts, regions, it, progress)
         return
@@ -68,9 +267,8 @@ def _stretches(
 
 
 def _each(texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None) -> Iterator[Columns]:
-    plans = Plans(it)
     for first in range(0, max(len(texts), 1), CHUNK):
-        yield Stretch(_piece(texts, first), _piece(regions, first), plans).answer()
+        yield Stretch(_piece(texts, first), _piece(regions, first), it).answer()
         if progress is not None:
             progress(min(first + CHUNK, len(texts)))
 

@@ -1,54 +1,81 @@
-"""Where memory comes from, so that a long list takes little more than its answer.
+"""Columns of text in Arrow's memory, so that a long list takes little more than its answer.
 
-Allocators keep freed memory for later use. Arrow's and numpy's would each keep the most that was ever needed, so Arrow
-uses numpy's here. The answer is then written into memory that was scratch space before.
+Arrow's allocator and numpy's would each keep the most that was ever needed, so Arrow uses numpy's here.
 """
 
 from __future__ import annotations
 
 import mmap
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+
 SHARED: Final = pa.system_memory_pool()
+STRING: Final = pa.large_string()
 
 
 def lasting(size: int, kind: Any = np.uint8) -> Any:
     """Return zeros in memory of their own, which leaves no hole when it is freed and takes no room until it is written.
 
     (numpy's own come in pages of two megabytes.)
-
-    Example:
-        >>> lasting(3, np.int16).tolist()
-        [0, 0, 0]
     """
     own = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
     return np.frombuffer(mmap.mmap(-1, max(size * np.dtype(kind).itemsize, 1), **own), kind, size)
 
 
 def taken(values: Any, rows: Any) -> Any:
-    """Return some rows of an Arrow column.
-
-    Example:
-        >>> taken(pa.array(["a", "b"]), np.array([1, 1])).to_pylist()
-        ['b', 'b']
-    """
+    """Return some rows of an Arrow column."""
     return pc.take(values, rows, memory_pool=SHARED)
 
 
 def picked(values: pa.ChunkedArray, rows: Any) -> pa.ChunkedArray:
-    """Return some rows, in order, of a column in pieces, without making one piece of it first.
-
-    Example:
-        >>> picked(pa.chunked_array([["a", "b"], ["c"]]), np.array([1, 2])).to_pylist()
-        ['b', 'c']
-    """
+    """Return some rows, in order, of a column in pieces, without making one piece of it first."""
     begin, found = 0, []
     for chunk in values.chunks:
         inside = rows[np.searchsorted(rows, begin) : np.searchsorted(rows, begin + len(chunk))] - begin
         found.append(taken(chunk, inside))
         begin += len(chunk)
     return pa.chunked_array(found, values.type)
+
+
+def replaced(texts: pa.Array, rows: Rows, others: pa.Array) -> pa.Array:
+    """Return a text column with other texts in some rows."""
+    if not len(rows):
+        return texts
+    place = np.arange(len(texts))
+    place[rows] = np.arange(len(texts), len(texts) + len(rows))
+    return taken(pa.concat_arrays([texts, others.cast(texts.type)], SHARED), place)
+
+
+def matching(texts: pa.Array, rows: Rows, pattern: str) -> Rows:
+    """Return the rows whose text matches the pattern (in RE2's dialect)."""
+    if not len(rows):
+        return rows
+    chosen = texts if len(rows) == len(texts) else taken(texts, rows)
+    found = pc.match_substring_regex(chosen, pattern, memory_pool=SHARED)
+    some: Rows = rows[np.asarray(found.fill_null(False) if found.null_count else found, bool)]
+    return some
+
+
+class ByCode:
+    """A number above 0 for every code point, worked out when the code point first occurs."""
+
+    def __init__(self, number_of: Callable[[str], int], kind: type[np.unsignedinteger[Any]]) -> None:
+        self.number_of = number_of
+        self.table = np.zeros(0x110000, kind)
+
+    def take(self, codes: npt.NDArray[np.uint32]) -> Any:
+        numbers = self.table.take(codes)
+        new = codes[numbers == 0]
+        if not len(new):
+            return numbers
+        for code in np.unique(new).tolist():
+            self.table[code] = self.number_of(chr(code))
+        return self.table.take(codes)

@@ -6,7 +6,7 @@ version this package was made with are shipped beside this file; another install
 
 To rebuild and check the shipped file after an update of phonenumbers::
 
-    python -m smsotp_nb._phones.fast
+    python -m smsotp_nb._phones.fast.tables
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy.typing as npt
 import phonenumbers
 
 from . import automata
-from .patterns import Accept, Graph, Unsupported
+from .automata import Accept, Graph, Unsupported
 
 LENGTHS: Final = 32  # lengths of a number looked up; longer ones go to the reference
 LONGEST: Final = 17  # phonenumbers refuses longer national numbers
@@ -96,12 +96,7 @@ class Tables:
 
 @cache
 def load() -> Tables | None:
-    """Return the tables of the installed version: the shipped ones, or new ones (None where they cannot be built).
-
-    Example:
-        >>> str(load().version) == phonenumbers.__version__
-        True
-    """
+    """Return the tables of the installed version: the shipped ones, or new ones (None where they cannot be built)."""
     shipped = read(shipped_file())
     if shipped is not None and str(shipped.version) == phonenumbers.__version__:
         return shipped
@@ -116,12 +111,7 @@ def load() -> Tables | None:
 
 @cache
 def shipped_fits() -> bool:
-    """Return whether the shipped tables are those of the installed version, without reading them.
-
-    Example:
-        >>> shipped_fits()
-        True
-    """
+    """Return whether the shipped tables are those of the installed version, without reading them."""
     file = shipped_file()
     if not file.is_file():
         return False
@@ -139,7 +129,9 @@ def read(file: Path) -> Tables | None:
     with np.load(file) as stored:
         if set(stored.files) != {field.name for field in fields(Tables)}:
             return None
-        return Tables(**{name: stored[name] for name in stored.files} | {"following": _unpacked(stored["following"])})
+        return Tables(
+            **{name: stored[name] for name in stored.files} | {"following": automata.flat(stored["following"])}
+        )
 
 
 def write(tables: Tables, file: Path) -> None:
@@ -147,10 +139,6 @@ def write(tables: Tables, file: Path) -> None:
     arrays = {field.name: getattr(tables, field.name) for field in fields(tables)}
     arrays["following"] = (tables.following.reshape(-1, automata.STRIDE)[:, :10] // automata.STRIDE).astype(np.uint16)
     np.savez_compressed(file, **arrays)
-
-
-def _unpacked(following: npt.NDArray[np.uint16]) -> Int32:
-    return automata.flat(following)
 
 
 def build() -> Tables:
@@ -338,3 +326,16 @@ def _rule(metadata: Any) -> tuple[str | None, int | None, bool]:
     if parts is None or int(parts[2]) != groups:
         return None, None, False
     return parts[1], groups, True
+
+
+if __name__ == "__main__":
+    built = build()
+    write(built, shipped_file())
+    again = read(shipped_file())
+    differing = [
+        field.name
+        for field in fields(built)
+        if not np.array_equal(getattr(built, field.name), getattr(again, field.name))
+    ]
+    if differing:
+        raise SystemExit(f"{shipped_file()} does not read back as it was built: {', '.join(differing)}")

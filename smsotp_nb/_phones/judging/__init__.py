@@ -1,7 +1,13 @@
-"""From a column of cells to its verdict and judgement.
+"""From a column of cells to phonenumbers' verdict and our judgement on top of it.
 
-``verdicts`` is phonenumbers' own answer, ``answers`` the same in small integers. ``judgement`` judges a column,
-``intake`` reads it, ``work`` is one stretch of it. ``readings`` says what a text can mean, ``prospects`` where another
-reading could change something, ``evidence`` what the other rows show, ``weighing`` decides. ``fiction`` knows reserved
-numbers, ``several`` cells with more numbers and rows with the same, ``explanation`` follows one number in words.
+``answers``      phonenumbers' own answer, as a frame and in small integers
+``work``         a list read for the judgement, and one stretch of it
+``judgement``    a column, from its cells to its frame
+``readings``     what a text can mean
+``prospects``    the rows where another reading could change something
+``evidence``     what the other rows of the column show
+``weighing``     which reading is used
+``policy``       which valid numbers are texted
+``several``      cells with several numbers, and rows with the same one
+``explanation``  one number, step by step in words
 """

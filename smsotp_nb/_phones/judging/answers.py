@@ -1,7 +1,7 @@
-"""phonenumbers' verdict as small integers, with which the judgement works until the frame is built.
+"""phonenumbers' verdict: a frame for everybody, and small integers with which the judgement works.
 
 A column of texts costs more to compare and to change than a column of numbers, and a list has few regions, kinds and
-reasons. So only the numbers themselves are text here; the rest are positions in ``REGIONS``, ``KINDS`` and ``REASONS``.
+reasons. So only the numbers themselves are text in `Answers`; the rest are positions in tables.
 """
 
 from __future__ import annotations
@@ -12,25 +12,105 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 
+from ..._calling import in_our_words, not_callable, not_text, refuse
 from .. import reference
+from ..cells import text as cells
 from ..fast import assembly, engine, tables
-from ..fast.memory import SHARED, taken
-from ..fast.stretch import Plans, Stretch
+from ..fast.engine import Progress, Stretch
+from ..fast.memory import SHARED, STRING, Mask, Rows, replaced, taken
 from ..fast.tables import KINDS, Tables
 from ..reference import Answer
-from . import verdicts
 
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.intp]
-
+FEW: Final = 64  # rows; about as many as the first look-up in the tables costs
+WORTH_NEW_TABLES: Final = 100_000
 REGIONS: Final = ("001", *sorted(reference.SUPPORTED_REGIONS))
 REGION_PLACE: Final = {name: place for place, name in enumerate(REGIONS)}
 REASONS: Final = assembly.REASONS
 SMALL: Final = ("region", "cc", "kind", "reason", "extended")  # what of an answer is no text
 VERY_FEW: Final = 12
-STRING: Final = pa.large_string()
+
+
+@in_our_words
+def verdict(
+    numbers: object,
+    *,
+    region: object = None,
+    default_region: str | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Return phonenumbers' own answer for a column of numbers, unmodified.
+
+    Args:
+        numbers: the column of numbers. Numeric cells are first read as text, whole decimals without their ``.0``.
+        region: column of two-letter country codes, used as they are.
+        default_region: one code for blank cells of ``region``.
+        progress: called with the number of rows done after each chunk.
+
+    Returns:
+        A frame on the index of ``numbers``: ``e164, region, cc, type, extension`` (``str``, missing where phonenumbers
+        has none), ``valid`` (bool) and ``reason``: missing for a valid number, otherwise the name of the parse error or
+        of the ValidationResult, or NOT_IN_USE for a number that is possible but not valid.
+
+    Raises:
+        UsageError: ``region`` has another length or index than ``numbers``.
+
+    Example:
+        >>> verdict(["+44 7700 900123", "030 901820"], default_region="DE")[["e164", "valid", "reason"]]
+                    e164  valid      reason
+        0  +447700900123  False  NOT_IN_USE
+        1    +4930901820   True         NaN
+    """
+    code = None if default_region is None else not_text("default_region", default_region, hint="; a code such as 'DE'")
+    refuse(not_callable("progress", progress, example="print"), code)
+    column = cells.column(numbers, what="numbers")
+    plain = _plain(column) if len(column) < FEW else None
+    if plain is not None:
+        answers = reference.all_of(plain, _plain_regions(region, default_region, column))
+        return reference.frame(answers, index=column.index)
+    text = cells.read(column).text
+    codes = _regions(region, default_region, column)
+    return _frame(text, codes, progress=progress).set_axis(column.index, axis=0)
+
+
+def _frame(text: pd.Series, region: pd.Series, *, progress: Progress | None = None) -> pd.DataFrame:
+    """Answer for ``str`` columns with a positional index. This is the one place that chooses the engine.
+
+    A few rows are asked about one by one. So are longer lists if another version of phonenumbers is installed than the
+    shipped tables were made from, until a list is long enough to make building new tables worth while.
+    """
+    if len(text) < FEW or (len(text) < WORTH_NEW_TABLES and not tables.shipped_fits()):
+        return reference.verdict(text, region)
+    return engine.verdict(text, region, progress=progress)
+
+
+def _plain(column: pd.Series) -> list[str | None] | None:
+    """Return the cells of a column as they are, missing ones as None; None if some cells are not text."""
+    texts = [None if cell is None or cell is np.nan else cell for cell in column.tolist()]
+    if isinstance(column.dtype, pd.StringDtype):
+        return [text if isinstance(text, str) else None for text in texts]
+    return texts if all(text is None or (isinstance(text, str) and text.isascii()) for text in texts) else None
+
+
+def _plain_regions(region: object, default_region: str | None, like: pd.Series) -> list[str | None]:
+    if region is None:
+        return [default_region] * len(like)
+    column = cells.column(region, what="region", like=like)
+    codes = column.tolist()
+    if not all(code is None or isinstance(code, str) for code in codes):
+        codes = cells.words(column).tolist()
+    return [code if isinstance(code, str) and code else default_region for code in codes]
+
+
+def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.Series:
+    if region is None:
+        return cells.same(default_region, len(like))
+    codes = cells.words(cells.column(region, what="region", like=like)).reset_index(drop=True)
+    if default_region is None:  # to phonenumbers a blank is no region either
+        return codes
+    return codes.mask(codes.isna() | (codes == ""), default_region)
 
 
 @dataclass(slots=True)
@@ -66,48 +146,18 @@ class Answers:
                 getattr(self, name)[rows] = getattr(other, name)
 
 
-def replaced(texts: pa.Array, rows: Rows, others: pa.Array) -> pa.Array:
-    """Return a text column with other texts in some rows.
-
-    Example:
-        >>> replaced(pa.array(["a", "b", "c"], pa.large_string()), np.array([2, 0]), pa.array(["C", "A"])).to_pylist()
-        ['A', 'b', 'C']
-    """
-    if not len(rows):
-        return texts
-    place = np.arange(len(texts))
-    place[rows] = np.arange(len(texts), len(texts) + len(rows))
-    return taken(pa.concat_arrays([texts, others.cast(texts.type)], SHARED), place)
-
-
 def of(texts: pa.Array, regions: pa.Array) -> Answers:
-    """Ask about a column of texts, each with its region (or null).
-
-    Example:
-        >>> found = of(pa.array(["030 901820"], pa.large_string()), pa.array(["DE"], pa.large_string()))
-        >>> found.e164.to_pylist(), KINDS[found.kind[0]], int(found.cc[0])
-        (['+4930901820'], 'FIXED_LINE', 49)
-    """
+    """Ask about a column of texts, each with its region (or null)."""
     it = _tables(len(texts))
     if it is None:
-        return _of_answers(_asked(texts, regions))
+        return _of_answers(reference.all_of(texts.to_pylist(), regions.to_pylist()))
     return _of_columns(engine.columns(texts, regions, it), it)
 
 
 def begun(texts: pa.Array, regions: pa.Array) -> Stretch | None:
-    """Return a stretch whose digits have been read, for ``told``; None if asking phonenumbers itself is quicker.
-
-    Example:
-        >>> begun(pa.array(["030 901820"], pa.large_string()), pa.array(["DE"], pa.large_string())) is None
-        True
-    """
+    """Return a stretch whose digits have been read, for ``told``; None if asking phonenumbers itself is quicker."""
     it = _tables(len(texts))
-    return None if it is None else Stretch(texts, regions, _plans(it))
-
-
-@cache
-def _plans(it: Tables) -> Plans:
-    return Plans(it)
+    return None if it is None else Stretch(texts, regions, it)
 
 
 def told(stretch: Stretch) -> Answers:
@@ -116,22 +166,14 @@ def told(stretch: Stretch) -> Answers:
 
 
 def _tables(size: int) -> Tables | None:
-    """Return the tables if they are quicker than asking phonenumbers, by the rule of ``verdicts``.
+    """Return the tables if they are quicker than asking phonenumbers, by the rule of ``_frame``.
 
     A few rows of a long list are asked about repeatedly; once the tables are loaded, they are quicker for these, too.
     """
-    few = VERY_FEW if tables.load.cache_info().currsize else verdicts.FEW
-    if size < few or (size < verdicts.WORTH_NEW_TABLES and not tables.shipped_fits()):
+    few = VERY_FEW if tables.load.cache_info().currsize else FEW
+    if size < few or (size < WORTH_NEW_TABLES and not tables.shipped_fits()):
         return None
     return tables.load()
-
-
-def _asked(texts: pa.Array, regions: pa.Array) -> list[Answer]:
-    """Put the rows to phonenumbers itself, each distinct pair once."""
-    reference.enable_pattern_cache()
-    pairs = list(zip(texts.to_pylist(), regions.to_pylist(), strict=True))
-    known = {pair: reference.ask_once(*pair) for pair in dict.fromkeys(pairs)}
-    return [known[pair] for pair in pairs]
 
 
 def _of_answers(found: list[Answer]) -> Answers:

@@ -1,10 +1,8 @@
 """Gather evidence from a column: which of two readings do the rows support that allow only one?
 
-One row cannot tell whether ``447911123456`` is a landline in Germany or a British mobile number without its plus. A
-column can: a British list has rows that are no German numbers at all, a German one has rows that are nobody's with a
-plus. What counts are rows that only one of the two readings fits, and rows that are mobile numbers with
-a plus and landlines as written, because a text of ten digits is hardly ever a mobile number by chance. How many other
-rows fit both readings says nothing: the plans of some countries fit nearly everything.
+A British list has rows that are no German numbers at all, a German one has rows that are nobody's with a plus. These
+count, and rows that are mobile numbers with a plus and landlines as written: a text of ten digits is hardly ever
+a mobile number by chance. Rows that fit both readings say nothing: the plans of some countries fit nearly everything.
 """
 
 from __future__ import annotations
@@ -17,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..fast.memory import Mask, Rows
 from ..fast.tables import KINDS
 from . import prospects, readings
-from .answers import Answers, Mask, Rows
+from .answers import Answers
 from .readings import RANK, Trial
 from .work import Work
 
@@ -234,12 +233,7 @@ def differing(work: Work, rows: Rows, found: Answers) -> Mask:
 
 
 def drawn(size: int, most: int) -> Rows:
-    """Draw rows at random, the same ones for the same size; all of them if there are no more than that.
-
-    Example:
-        >>> drawn(3, 5).tolist(), len(drawn(100, 5))
-        ([0, 1, 2], 5)
-    """
+    """Draw rows at random, the same ones for the same size; all of them if there are no more than that."""
     if size <= most:
         return np.arange(size)
     return np.sort(np.random.default_rng(0).choice(size, most, replace=False))

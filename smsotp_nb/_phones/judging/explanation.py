@@ -13,23 +13,22 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..._calling.arguments import given, not_a, refuse
-from ..._calling.words import in_our_words
+from ..._calling import given, in_our_words, not_a, refuse
 from .. import reference
 from ..cells import regions, repairs
 from ..cells import text as cells
 from ..countries import country_name
-from ..fast import assembly, closer, digits, prefixes, tables
+from ..fast import assembly, digits, prefixes, signs, tables
 from ..fast.prefixes import Reading
 from ..fast.tables import KINDS
 from ..vocabulary import NOTE_BIT, NOTES, PROBLEM_CODE, PROBLEMS, meaning_of_note
 from . import readings
 from .answers import REASONS
 from .evidence import NOTHING, Evidence
-from .intake import take_in
-from .judgement import checked, frame, judge, spelled
+from .judgement import frame, judge, spelled
+from .policy import checked
 from .readings import Trial
-from .work import Work
+from .work import Work, take_in
 
 ERRORS = {
     prefixes.INVALID_COUNTRY_CODE: "there is no country to read it by",
@@ -174,7 +173,7 @@ def _read(text: str, code: str | None) -> Iterator[str]:
         return
     raw = text.encode("utf-8", "replace")
     found = digits.read(np.frombuffer(raw, np.uint8), np.array([0, len(raw)], np.int32))
-    extension = closer.look(found, pa.array([text], pa.large_string())).texts
+    extension = signs.look(found, pa.array([text], pa.large_string())).texts
     if found.state[0] != digits.READABLE:
         few = "It has too few digits." if found.count[0] < 3 else "A letter or sign is where no number has one."
         yield "It has letters or signs that are put to phonenumbers itself." if found.state[0] else few

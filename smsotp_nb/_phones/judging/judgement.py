@@ -9,8 +9,8 @@ cache; everything but the texts is small integers until the frame is built.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, get_args
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,34 +18,26 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..._calling.arguments import given, not_callable, not_choice, refuse
-from ..._calling.words import in_our_words
+from ..._calling import in_our_words, not_callable, refuse
 from ..._pandas import STR, without
-from ...errors import UsageError
-from .. import reference
 from ..cells import scrub
 from ..cells import text as cells
-from ..countries import calling_code, calling_codes
+from ..countries import calling_codes
 from ..fast.assembly import RegionSpeller, missing, only
-from ..fast.engine import Progress
-from ..fast.memory import SHARED, picked, taken
-from ..fast.repeats import distinct_rows
+from ..fast.engine import Progress, distinct_rows
+from ..fast.memory import SHARED, STRING, Mask, Rows, matching, picked, replaced, taken
 from ..fast.tables import KINDS
-from ..vocabulary import PROBLEM_CODE, PROBLEMS, REPAIRS, note_words
-from . import answers, fiction, weighing
-from .answers import REASONS, REGION_PLACE, REGIONS, STRING, Mask, Rows
+from ..vocabulary import PROBLEM_CODE, PROBLEMS, note_words
+from . import answers, policy, weighing
+from .answers import REASONS, REGIONS
 from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
-from .intake import Intake, take_in
+from .policy import TEXTABLE, Asked, NoteOrRefuse, checked
 from .readings import Trial
-from .work import Second, Work, matching
-
-NoteOrRefuse = Literal["note", "refuse"]
+from .work import Intake, Second, Work, take_in
 
 COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
 CODES: Final = calling_codes()
 
-KIND_NAMES: Final = frozenset({name for name in vars(reference.PhoneNumberType) if name.isupper()})
-TEXTABLE: Final = frozenset({"MOBILE", "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "VOIP"})
 STRETCH: Final = 64_000  # rows at a time: each call of a column function costs the same for few rows and many
 
 OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
@@ -56,16 +48,6 @@ PROBLEM_OF_REASON: Final = np.array(
 )
 REGION_SPELLER: Final = RegionSpeller(REGIONS)
 CODE_WORDS, KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (CODES, KINDS, PROBLEMS))
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a call asks for, checked."""
-
-    repair: frozenset[str]
-    allow_types: frozenset[str]
-    region_mismatch: NoteOrRefuse
-    test_numbers: NoteOrRefuse
 
 
 @in_our_words
@@ -175,41 +157,6 @@ def weigh_column(
     return replace(look(intake, asked.repair, level), of_parts=intake.known.of_parts, narrow=intake.narrow)
 
 
-def checked(
-    repair: Collection[str] = (),
-    kinds: Collection[str] = TEXTABLE,
-    mismatch: NoteOrRefuse = "note",
-    tests: NoteOrRefuse = "note",
-    evidence: Level | Evidence = "overwhelming",
-) -> Asked:
-    """Return the checked arguments of a call, or raise an error that lists everything wrong with them."""
-    wrong = []
-    if not _among(repair, REPAIRS):
-        wrong.append(f"repair={_shown(repair)}: pass a set of {', '.join(REPAIRS)}")
-    if not _among(kinds, KIND_NAMES) or not kinds:
-        wrong.append(f"allow_types={_shown(kinds)}: pass a set of {', '.join(sorted(KIND_NAMES))}")
-    for name, value in (("region_mismatch", mismatch), ("test_numbers", tests)):
-        if not_choice(name, value, ("note", "refuse")):
-            wrong.append(f"{name}={_shown(value)}: say 'note' or 'refuse'")
-    if not isinstance(evidence, Evidence) and not_choice("evidence", evidence, get_args(Level)):
-        levels = ", ".join(map(repr, get_args(Level)))
-        wrong.append(f"evidence={_shown(evidence)}: say {levels}, or pass what weigh_column returned")
-    if wrong:
-        raise UsageError("; ".join(wrong), problems=tuple(wrong))
-    return Asked(frozenset(repair), frozenset(kinds), mismatch, tests)
-
-
-def _among(asked: Any, known: Collection[str]) -> bool:
-    """Return whether these are all known words; a single text does not count as a collection of letters."""
-    collection = isinstance(asked, Collection) and not isinstance(asked, str | bytes)
-    return collection and all(isinstance(word, str) and word in known for word in asked)
-
-
-def _shown(asked: Any) -> str:
-    words = isinstance(asked, list | tuple | set | frozenset | str) and len(asked) <= len(KIND_NAMES)
-    return repr(asked) if words else given(asked)
-
-
 def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
     """Gather the evidence of a column from a sample of the rows that can be read in more than one way."""
     if level == "none" or not len(intake):
@@ -226,7 +173,7 @@ def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
 
 def _two_ways(texts: pa.ChunkedArray) -> Mask:
     """Return which cells may have another reading, judged by their first characters: no plus and no single zero."""
-    return ~cells.matches_in(texts, r"^[ '\"(]*(?:\+|0[1-9])")
+    return ~cells.matches(texts, r"^[ '\"(]*(?:\+|0[1-9])")
 
 
 def judge(work: Work, asked: Asked, evidence: Evidence) -> list[Trial]:
@@ -236,7 +183,7 @@ def judge(work: Work, asked: Asked, evidence: Evidence) -> list[Trial]:
     trials = weighing.weigh(work, asked.repair, evidence, second)
     _explain_invalid(work)
     work.refuse(work.answers.extended, "MULTIPLE_NUMBERS")
-    _policy(work, asked)
+    policy.apply(work, asked)
     return trials
 
 
@@ -248,7 +195,7 @@ def _clean(work: Work, repair: frozenset[str]) -> Second:
     raw = taken(work.text, rows)
     scrubbed = scrub.scrub(raw, repair)
     second = _second(work, rows, raw, scrubbed)
-    work.text = answers.replaced(work.text, rows, scrubbed.text)
+    work.text = replaced(work.text, rows, scrubbed.text)
     work.problem[rows] = scrubbed.problem
     work.notes[rows] |= scrubbed.notes
     if work.stretch is not None:
@@ -286,38 +233,6 @@ def _explain_invalid(work: Work) -> None:
     without_plan = placed & ~work.placed_in(rows, REGIONS)
     problem[nowhere & (work.lost[rows] | without_plan)] = PROBLEM_CODE["REGION_UNKNOWN"]
     work.problem[rows] = problem
-
-
-def _policy(work: Work, asked: Asked) -> None:
-    valid, kind = work.valid(), work.answers.kind
-    allowed = np.array([name in asked.allow_types for name in KINDS])
-    work.refuse(valid & ~allowed.take(kind), "TYPE_NOT_ALLOWED")
-    mismatch = valid & work.named & _elsewhere(work)
-    tests = fiction.reserved(work.answers.e164, valid & fiction.HAS_SOME.take(work.answers.cc))
-    for mask, name, policy in (
-        (mismatch, "REGION_MISMATCH", asked.region_mismatch),
-        (tests, "TEST_NUMBER", asked.test_numbers),
-    ):
-        work.note(mask, name)
-        if policy == "refuse":
-            work.refuse(mask, name)
-    texted = work.valid()
-    for name in ("FIXED_LINE", "VOIP"):
-        work.note(texted & (kind == KINDS.index(name)), name)
-    work.note(texted & work.lost, "REGION_UNKNOWN")
-
-
-def _elsewhere(work: Work) -> Mask:
-    """Return which numbers belong to another country than the given one; a calling code means all that share it."""
-    names = work.region.dictionary.to_pylist()
-    place = np.array([*(REGION_PLACE.get(name, -2) for name in names), -2], np.int16)
-    at = work.region_numbers()
-    other: Mask = place.take(at) != work.answers.region
-    coded = np.flatnonzero(work.coded)
-    if len(coded):
-        codes = np.array([*(int(calling_code(name) or -2) for name in names), -2], np.int16)
-        other[coded] = codes.take(at[coded]) != work.answers.cc[coded]
-    return other
 
 
 def spelled(work: Work) -> list[pa.Array]:

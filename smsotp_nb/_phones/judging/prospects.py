@@ -1,8 +1,7 @@
 """Select the rows that can be read in another way, and among them those where that could change the result.
 
-Most other readings come to nothing, so as few rows as possible are rewritten and read again for them. Where the engine
-read the digits of a text directly, its other readings follow from these digits: all of them, or all but the first few,
-with a plus in front.
+Where the engine read the digits of a text directly, its other readings follow from these digits without writing them:
+all of them, or all but the first few, with a plus in front.
 """
 
 from __future__ import annotations
@@ -16,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..fast.digits import READABLE
-from ..fast.stretch import Stretch
-from .answers import Answers, Mask, Rows
+from ..fast.engine import Stretch
+from ..fast.memory import Mask, Rows, matching
+from .answers import Answers
 from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
-from .work import Second, Work, matching
+from .work import Second, Work
 
 Places = npt.NDArray[Any]  # int32
 
@@ -154,12 +154,7 @@ def own_code_in_front(work: Work, rows: Rows) -> Mask:
 
 
 def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
-    """Return the first digit of texts that begin with one, perhaps behind blanks and brackets (there: any number).
-
-    Example:
-        >>> first_digits(pa.array(["41", "7"], pa.large_string())).tolist()
-        [4, 7]
-    """
+    """Return the first digit of texts that begin with one, perhaps behind blanks and brackets (there: any number)."""
     _, offset_buffer, data_buffer = texts.buffers()
     if not len(texts) or data_buffer is None:
         return np.zeros(len(texts), np.uint8)
@@ -234,18 +229,10 @@ def _digit(stretch: Stretch, at: Places, end: Places) -> Places:
     return np.where(at < end, stretch.found.signs.take(at, mode="clip"), BEHIND).astype(np.int32)
 
 
-def _none_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001 - one shape for all
-    return 0
-
-
-def _two_before(stretch: Stretch, rows: Rows) -> int:  # noqa: ARG001
-    return 2
-
-
 BEHIND: Final = 99
 FIRST_DIGIT: Final = np.array([*(int(str(code)[0]) for code in range(1000)), 0], np.uint8)  # the last one is for none
 SKIPPED: Final[dict[str, Callable[[Stretch, Rows], Any]]] = {  # how many digits a plus takes the place of
-    IDD: _two_before,
-    WITH_PLUS: _none_before,
+    IDD: lambda *_: 2,
+    WITH_PLUS: lambda *_: 0,
     CODE_ONCE: _before_second_code,
 }

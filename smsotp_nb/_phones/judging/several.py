@@ -10,16 +10,15 @@ import numpy.typing as npt
 import pandas as pd
 import phonenumbers
 
-from ..._calling.arguments import not_frame, not_series, refuse
-from ..._calling.words import in_our_words
+from ..._calling import in_our_words, not_frame, not_series, refuse
 from ..._frames import AnyFrame, AnySeries, as_pandas
 from ..._pandas import STR, is_missing
-from ..._showing.text import is_whole
+from ..._showing import is_whole
 from ...columns import require
 from ..cells import notes, repairs
 from ..cells import text as cells
-from .intake import take_in
 from .weighing import side_by_side
+from .work import take_in
 
 SEVEN: Final = 7  # digits that a number has at least
 

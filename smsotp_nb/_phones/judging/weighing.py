@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..fast.memory import STRING, Mask, Rows, matching
 from ..vocabulary import NOTE_BIT
 from . import answers, prospects, readings
-from .answers import STRING, Mask, Rows
 from .evidence import Evidence, differing, meets, met, mixes, tells
 from .readings import RANK, SECOND_SPELLING, Rewritten, Trial
-from .work import Second, Work, matching
+from .work import Second, Work
 
 Fronts = npt.NDArray[np.uint8]
 
@@ -140,9 +140,7 @@ def _entries(work: Work, trials: list[Trial], asked: Collection[str], evidence: 
         row=np.concatenate(rows),
         trial=np.repeat(np.arange(len(sizes)) + AS_WRITTEN, sizes),
         place=np.concatenate([np.arange(size) for size in sizes]),
-        number=pc.dictionary_encode(pa.concat_arrays([n.cast(STRING) for n in numbers]))
-        .indices.to_numpy()
-        .astype(np.int64),
+        number=_numbered(numbers),
         taken=np.repeat(free, sizes) | (np.concatenate(shares) > 0),
         share=np.concatenate(shares),
         against=np.concatenate([np.full(len(written), 100), *(_against(work, trial, evidence) for trial in trials)]),

@@ -1,4 +1,6 @@
 """What only the owner of a list can answer.
 
-``questions`` writes the workbook, ``replies`` reads it, ``merging`` merges it back, ``edits`` replaces cells.
+``questions``  the workbook of questions, written and read
+``merging``    the answers, merged back
+``edits``      cells replaced, rows left out
 """

@@ -8,8 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from ..._calling.arguments import given, not_frame, not_mapping, refuse
-from ..._calling.words import in_our_words
+from ..._calling import given, in_our_words, not_frame, not_mapping, refuse
 from ..._frames import AnyFrame, as_pandas
 from ..._pandas import STR
 from ...columns import require
@@ -58,10 +57,6 @@ def places_of(index: pd.Index, labels: list[Hashable]) -> list[int]:
 
     Raises:
         UsageError: a label is not there, or stands more than once.
-
-    Example:
-        >>> places_of(pd.Index([2, 4]), [4])
-        [1]
     """
     by_label: dict[Hashable, list[int]] = {label: [] for label in labels}
     for place in np.flatnonzero(index.isin(labels)).tolist() if labels else ():
@@ -79,12 +74,7 @@ def places_of(index: pd.Index, labels: list[Hashable]) -> list[int]:
 
 
 def with_cells(people: pd.DataFrame, cells: Mapping[int, Cells]) -> pd.DataFrame:
-    """Return the list with these cells (by place, then column) replaced.
-
-    Example:
-        >>> with_cells(pd.DataFrame({"phone": [1, 2]}), {1: {"phone": "+14155550100"}})["phone"].tolist()
-        [1, '+14155550100']
-    """
+    """Return the list with these cells (by place, then column) replaced."""
     by_column: dict[Hashable, dict[int, Any]] = {}
     for place, row in cells.items():
         for column, cell in row.items():

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from ..._calling.arguments import not_frame, not_path, refuse
-from ..._calling.words import in_our_words
+from ..._calling import in_our_words, not_frame, not_path, refuse
 from ..._cards import Card, Figures, Note, State, Table, WithCard, and_more, counted
 from ..._frames import AnyFrame, as_pandas
 from ..._outputs import StrPath
@@ -18,10 +17,8 @@ from ...columns import require
 from ...problems import in_words
 from ..judging.judgement import normalize
 from ..judging.several import duplicates
-from . import replies
 from .edits import with_cells, without_rows
-from .questions import names_of_rows, text_of
-from .replies import Reply
+from .questions import Reply, answers_in, names_of_rows, text_of
 
 CORRECTED, LEFT_OUT, NO_ANSWER, ALREADY = "corrected", "left out", "no answer", "already in the list"
 UNUSABLE, CHANGED, UNKNOWN, UNCLEAR = "still unusable", "changed meanwhile", "not in the list", "unclear"
@@ -132,7 +129,7 @@ def merge_answers(
     for name in (phone, *([] if region is None else [region])):
         require(name, people.columns)
     asked = {"default_region": default_region, "repair": repair}
-    return _Merge(people, phone, region, asked).of(replies.read(path))
+    return _Merge(people, phone, region, asked).of(answers_in(path))
 
 
 @dataclass(frozen=True, slots=True)

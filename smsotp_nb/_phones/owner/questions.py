@@ -1,27 +1,27 @@
-"""What only the owner of a list can answer, as a workbook: a row, its number, the reason, and room for an answer."""
+"""What only the owner of a list can answer, as a workbook: written with room for answers, read when it comes back."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
-from ..._calling.arguments import not_flag, not_frame, not_list, not_path, refuse
-from ..._calling.words import in_our_words
+from ..._calling import in_our_words, not_flag, not_frame, not_list, not_path, refuse
 from ..._frames import AnyFrame, as_pandas
 from ..._outputs import StrPath
 from ..._pandas import STR
-from ..._recipients.reading import ROW as COUNTED
-from ..._recipients.workbook import cell_text
+from ..._recipients import ROW as COUNTED
+from ..._recipients import cell_text, workbook_rows
 from ..._results import questions
 from ...columns import require
 from ...errors import UsageError
 from ...problems import in_words
-from ..beside import free_names
-from ..summary import ASKS, not_judged
+from ..summary import ASKS, free_names, not_judged
 
 TITLE: Final = "Phone numbers to check"
 ROW, NUMBER, COUNTRY, REASON, NEEDED = "Row", "Number", "Country", "Why it cannot be used", "What is needed"
@@ -108,10 +108,6 @@ def names_of_rows(index: pd.Index) -> list[str]:
 
     Raises:
         UsageError: two rows have the same one, so that no answer could find its row.
-
-    Example:
-        >>> names_of_rows(pd.MultiIndex.from_tuples([("north", 1), ("south", 1)])), names_of_rows(pd.RangeIndex(2))
-        (['north, 1', 'south, 1'], ['0', '1'])
     """
     names = [name_of_row(label) for label in index]
     repeated = pd.Index(names, dtype=object).duplicated()
@@ -153,12 +149,101 @@ def _texts(column: pd.Series) -> list[str | None]:
 
 
 def text_of(cell: Any) -> str | None:
-    """Return a cell as text; None where it is blank.
-
-    Example:
-        >>> text_of(4155550100.0), text_of(" "), text_of(None)
-        ('4155550100', None, None)
-    """
+    """Return a cell as text; None where it is blank."""
     if cell is None or (pd.api.types.is_scalar(cell) and pd.isna(cell)):
         return None
     return cell_text(cell).strip() or None
+
+
+YES_WORDS: Final = frozenset({"yes", "y", "x", "true", "1", "leave out", "ja", "oui", "si", "sí"})
+NO_WORDS: Final = frozenset({"no", "n", "false", "0", "nein", "non"})
+READ: Final = (ROW, NUMBER, NEW_NUMBER, NEW_COUNTRY, LEAVE_OUT)
+ANSWERED: Final = (ROW, NUMBER, NEW_NUMBER)
+ROUNDED: Final = re.compile(r"\A[1-9][0-9]{5,30}0{5}\Z")  # what is left of 4.15556E+11
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One row of the workbook: where it stands, which row of the list it is about, and the answer."""
+
+    at: int
+    row: str
+    number: str
+    new_number: str
+    new_country: str
+    leave_out: str
+    as_number: bool
+    number_as_number: bool
+
+    @property
+    def blank(self) -> bool:
+        return not (self.new_number or self.new_country) and self.leave_out.lower() in NO_WORDS | {""}
+
+    @property
+    def leaves_out(self) -> bool:
+        return self.leave_out.lower() in YES_WORDS or self.new_number.lower() == LEAVE_OUT.lower()
+
+    def unclear(self) -> str:
+        """Say why the answer cannot be read; nothing where it can."""
+        word = self.leave_out.lower()
+        if word and word not in YES_WORDS | NO_WORDS:
+            return f"{LEAVE_OUT} says {self.leave_out!r}; yes or no is understood"
+        if word in YES_WORDS and (self.new_number or self.new_country):
+            return "it has a new number or country and is to be left out; only one of the two is possible"
+        if self.as_number and ROUNDED.match(self.new_number):
+            digits = float(self.new_number)
+            return f"a spreadsheet wrote the new number as {digits:.5E}, and its last digits may be lost"
+        return ""
+
+    def is_about(self, cell: str) -> bool:
+        """Say whether the list still has the number that was asked about; a spreadsheet may have dropped its zeros."""
+        if self.number.split() == cell.split():
+            return True
+        return self.number_as_number and self.number.lstrip("0") == "".join(filter(str.isdigit, cell)).lstrip("0")
+
+
+def answers_in(path: StrPath) -> list[Reply]:
+    """Return the rows of a workbook of questions: columns in any order, other columns, rows and sheets beside them.
+
+    Raises:
+        UsageError: it has no sheet of questions.
+    """
+    replies: list[Reply] = []
+    sheet, places, asked = "", None, False
+    for name, at, cells in workbook_rows(path):
+        head = _head(cells)
+        places = head or (places if name == sheet else None)
+        sheet, asked = name, asked or head is not None
+        if places is not None and head is None:
+            replies += _reply(at, cells, places)
+    if not asked:
+        columns = ", ".join(map(repr, ANSWERED))
+        raise UsageError(f"no sheet has the columns {columns}; pass the workbook that ask_owner wrote, as it came back")
+    return replies
+
+
+def _head(cells: Sequence[Any]) -> dict[str, int] | None:
+    """Return where the columns of questions stand, if this row is their header."""
+    words = [str(cell).strip().lower() if isinstance(cell, str) else "" for cell in cells]
+    places = {name: words.index(name.lower()) for name in READ if name.lower() in words}
+    return places if places.keys() >= set(ANSWERED) else None
+
+
+def _reply(at: int, cells: Sequence[Any], places: dict[str, int]) -> Iterator[Reply]:
+    found = {name: cells[place] if (place := places.get(name, len(cells))) < len(cells) else None for name in READ}
+    texts = {name: questions.asked(text_of(cell) or "") for name, cell in found.items()}
+    if any(texts.values()):
+        yield Reply(
+            at,
+            texts[ROW],
+            texts[NUMBER],
+            texts[NEW_NUMBER],
+            texts[NEW_COUNTRY],
+            texts[LEAVE_OUT],
+            _is_number(found[NEW_NUMBER]),
+            _is_number(found[NUMBER]),
+        )
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)

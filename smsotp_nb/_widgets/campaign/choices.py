@@ -124,8 +124,7 @@ Kind = Literal["content", "text", "template"]
 class Choices:
     """The message, the columns and the files of one campaign; blanks are what was not chosen.
 
-    ``exclude`` names campaigns, whose people `arguments` does not know. ``unread`` is what a field holds that cannot be
-    read, by the field.
+    ``exclude`` names campaigns, whose people `arguments` does not know.
     """
 
     campaign: str = ""
@@ -137,7 +136,6 @@ class Choices:
     template_id: str = ""
     variables: tuple[str, ...] = ()
     signature: str = ""
-    fill: Mapping[str, str] = field(default_factory=dict)
     suppress: Any = None
     readable_only: bool = False
     exclude: tuple[str, ...] = ()
@@ -146,7 +144,6 @@ class Choices:
     variant: Variant = "intl"
     policy: Policy | None = None
     compared: Compared = field(default_factory=Compared)
-    unread: Mapping[str, str] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Choices) and self._values() == other._values()
@@ -168,7 +165,6 @@ class Choices:
             **message,
             "signature": self.signature,
             "variant": "" if self.variant == "intl" else self.variant,
-            "fill": dict(self.fill),
             "suppress": self.suppress,
             "ignore_unreadable_suppressions": self.readable_only,
             "rates": self.rates,
@@ -187,7 +183,7 @@ class Choices:
             ("words", self.words or self.kind == "template", "Write the text."),
         )
         blank = {name: words for name, filled, words in blanks if filled == NONE_CHOSEN or filled is False}
-        return blank | self.compared.missing(self.campaign, template=self.kind == "template") | dict(self.unread)
+        return blank | self.compared.missing(self.campaign, template=self.kind == "template")
 
     def lines(
         self,
@@ -336,7 +332,7 @@ def by_field(error: UsageError, kind: str = "content") -> dict[str, str]:
 
 
 def _field(words: str, kind: str) -> str:
-    if "placeholder {" in words or words.startswith("a single '"):
+    if "placeholder {" in words or words.startswith(("a single '", "{", "column ")):
         return "variables" if kind == "template" and words.startswith("no column") else "words"
     argument = words.partition(" ")[0].partition("=")[0]
     return FIELD_OF.get(argument, argument if argument in FIELDS else "")
@@ -344,9 +340,6 @@ def _field(words: str, kind: str) -> str:
 
 def _in_the_form(words: str) -> str:
     """Return a complaint in the words of the form, where the ones for code would not help."""
-    filled = re.match(r"fill=\{('.*?'): \.\.\.\} fills no placeholder", words)
-    if filled:
-        return f"The text has no {{{filled[1][1:-1]}}} to fill in."
     country = re.match(r"default_region=('.*?') is not a country", words)
     if country:
         return f"{country[1]} is not a country. Enter its two letters, such as DE or US."

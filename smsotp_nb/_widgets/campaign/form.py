@@ -220,7 +220,7 @@ class CampaignForm(skin.Shown):
         self.write.show_columns()
 
     def _check(self) -> None:
-        def check(_: object) -> None:
+        def check() -> None:
             choices, both = skin.settled(lambda: (self.choices(), self._both()), wait=self._settle)
             if self.steps.check(choices, both=both):
                 self._checked = choices
@@ -228,7 +228,7 @@ class CampaignForm(skin.Shown):
                 self._offered = None
                 self.write.offer("")
 
-        self.work.begin("check", lambda: self._moves(check)(None))
+        self.work.begin("check", self._moves(check))
 
     def _both(self) -> int:
         return in_both(self.steps.met) if self.write.both.value else 0
@@ -283,7 +283,7 @@ class CampaignForm(skin.Shown):
     def _opt_out(self) -> None:
         fields = self.outcome
 
-        def record(_: object) -> None:
+        def record() -> None:
             number, source = skin.settled(
                 lambda: (fields.stop_number.value, fields.stop_source.value), wait=self._settle
             )
@@ -291,21 +291,21 @@ class CampaignForm(skin.Shown):
                 self._opted_out, fields.stop_number.value = source.strip(), ""
                 self._render()
 
-        self.work.begin("opt-out", lambda: self._moves(record)(None))
+        self.work.begin("opt-out", self._moves(record))
 
     def _settled(self, words: str, sign: Sign) -> None:
         self.steps.settled(words, sign)
         self._head.focus()
 
     def _moves(
-        self, move: Callable[[Any], None], then: Callable[[], ipywidgets.DOMWidget] | None = None
-    ) -> Callable[[Any], Callable[[], None]]:
+        self, move: Callable[..., None], then: Callable[[], ipywidgets.DOMWidget] | None = None
+    ) -> Callable[..., Callable[[], None]]:
         """Return a job that makes a move, and then puts the focus where reading goes on."""
 
-        def job(pressed: Any) -> Callable[[], None]:
+        def job(*pressed: Any) -> Callable[[], None]:
             self._sure = False
             self._gesture = mine = self._gesture + 1
-            move(pressed)
+            move(*pressed)
 
             def focus() -> None:
                 if mine == self._gesture:  # who has gone on meanwhile keeps the focus

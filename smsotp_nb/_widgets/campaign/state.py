@@ -18,8 +18,7 @@ import pandas as pd
 from ... import _planning as planning
 from ..._calling import not_whole, refuse
 from ..._cards import counted
-from ..._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, state_line
-from ..._ledger.places import not_a_ledger
+from ..._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, not_a_ledger, state_line
 from ..._planning import Plan
 from ..._policy import Policy, not_policy
 from ..._sandbox.facade import client_of
@@ -44,7 +43,7 @@ NEXT = {
     "CANARY": "look at the results, then send to the others or change their text",
     "EXCLUDED": "nothing, or leave out one campaign less",
     "SAME_TEXT": "change the text, or send again at the time said here",
-    "VALUE_MISSING": "fill the column in the list, or enter under “If a value is missing” what to write instead",
+    "VALUE_MISSING": "fill the column in the list, or write in the text, behind a bar in the placeholder, what to say instead",
     "REJECTED": "ask the service why; the result table has its words for each row",
     "ACCOUNT": "check address and key with the account's owner, then send again",
     "THROTTLED": "send again later, or with fewer messages a second",

@@ -26,7 +26,7 @@ KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "temp
 # What a draft keeps; none of these holds a number of the list, a passcode or a key.
 KEPT = (
     *("campaign", "kind", "phone", "region", "default_region", "signature", "template_id", "variables", "words"),
-    *("fill", "suppress", "rates", "keep"),
+    *("suppress", "rates", "keep"),
 )
 
 
@@ -50,8 +50,7 @@ class Fields:
         self.signature = skin.text("Signature", placeholder="Acme")
         self.template_id = skin.text("Template ID", placeholder="welcome-1")
         self.variables = skin.text("Template variables, from columns", placeholder="name, city")
-        self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name}, 20% off until Sunday.")
-        self.fill = skin.text("If a value is missing", placeholder="name=there")
+        self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name|there}, 20% off until Sunday.")
         self.suppress = skin.text("Suppression list", **self._path_field("suppress", "suppression.csv"))
         self.readable_only = skin.check("Leave out only those that can be read; the others are texted")
         self.exclude = ipywidgets.SelectMultiple(description="Leave out whom these campaigns texted", rows=4)
@@ -65,7 +64,6 @@ class Fields:
         return self.faults.around(name, getattr(self, name))
 
     def choices(self) -> Choices:
-        fill, unread = pairs(self.fill.value)
         return Choices(
             campaign=self.campaign.value.strip(),
             to=self.phone.value,
@@ -76,7 +74,6 @@ class Fields:
             template_id=self.template_id.value.strip(),
             variables=_listed(self.variables.value),
             signature=self.signature.value.strip(),
-            fill=fill,
             suppress=self._file("suppress", self.suppress.value),
             readable_only=self.readable_only.value,
             exclude=tuple(self.exclude.value),
@@ -84,7 +81,6 @@ class Fields:
             keep=_listed(self.keep.value),
             variant=self._variant,
             policy=self._policy,
-            unread={"fill": unread} if unread else {},
         )
 
     def offer(self, frame: pd.DataFrame | None) -> None:
@@ -129,24 +125,6 @@ class Fields:
     def _file(self, name: str, typed: str) -> Any:
         given = self._given[name]
         return typed.strip() or None if given is None or isinstance(given, str) else given
-
-
-def pairs(typed: str) -> tuple[dict[str, str], str]:
-    """Return ``name=there, city=your town`` as a dict, and what is wrong with it where a piece is no pair.
-
-    Example:
-        >>> pairs("name=there, city = your town")
-        ({'name': 'there', 'city': 'your town'}, '')
-        >>> pairs("name=there, friend")[1]
-        '“friend” is not a column with a value. Write column=words, such as name=there.'
-    """
-    pieces = [piece.strip() for piece in typed.split(",") if piece.strip()]
-    wrong = [piece for piece in pieces if not all(part.strip() for part in piece.partition("="))]
-    if wrong:
-        words = f"“{wrong[0]}” is not a column with a value. Write column=words, such as name=there."
-        return {}, words
-    split = (piece.partition("=") for piece in pieces)
-    return {name.strip(): value.strip() for name, _, value in split}, ""
 
 
 def _listed(typed: str) -> tuple[str, ...]:
@@ -303,7 +281,7 @@ class WritePane:
             self.fields.readable_only,
             box("exclude"),
             box("rates"),
-            skin.box(box("fill"), box("keep"), classes=("smsotp-pair",)),
+            box("keep"),
         )
         self.more_button, self._more = more
         main = skin.box(

@@ -18,8 +18,7 @@ from ... import _planning as planning
 from ... import cost as told
 from ..._cards import Card, counted, number
 from ..._dispatch import send
-from ..._ledger import Campaign, Entry, Ledger, LedgerOrPath, Listing, Prospect, listed, state_line
-from ..._ledger.places import not_a_ledger
+from ..._ledger import Campaign, Entry, Ledger, LedgerOrPath, Listing, Prospect, listed, not_a_ledger, state_line
 from ..._planning import Plan
 from ..._sandbox.facade import client_of
 from ..._services import shown

@@ -23,7 +23,7 @@ from ..lists import NONE_CHOSEN, names_of, with_none
 from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, plain, refused, sentence
 from .edits import PEOPLE, Edits, Step
 from .judging import OUTCOMES, PAGE, Cleaned, Question, clean, filters, judged_alone, merge, rows
-from .panes import FilesPart, Opened, OwnerPart, RowEditor, RowsView, Wanted
+from .panes import FilesPart, Opened, OwnerPart, RowEditor, RowsView, Typed, Wanted
 
 QUIET = 0.35
 CHOOSE = "Choose the column of the phone numbers."
@@ -266,10 +266,12 @@ class PhoneCleaner(skin.Shown):
         if what == "cancel":
             self._closed(row)
         else:
-            self.work.begin(row, lambda: self._save(what, row))
+            typed = self.editor.typed()
+            self.work.begin((what, row), lambda: self._save(what, row, typed))
 
-    def _save(self, what: str, row: Opened) -> Callable[[], None]:
-        number, country = skin.settled(self.editor.typed)
+    def _save(self, what: str, row: Opened, typed: Typed) -> Callable[[], None]:
+        """Save a row, with the last keys where it is still open: another one may be by now."""
+        number, country = skin.settled(lambda: self.editor.typed() if self.editor.opened is row else typed)
         asked = self.question()
         cells: dict[Hashable, str | None] = {}
         if what == "save":
@@ -280,7 +282,8 @@ class PhoneCleaner(skin.Shown):
 
         def show() -> None:
             self._change_list(step)
-            self._closed(row)
+            if self.editor.opened in (None, row):
+                self._closed(row)
 
         return show
 
@@ -348,7 +351,8 @@ class PhoneCleaner(skin.Shown):
     def _merged(self) -> Callable[[], None]:
         cleaned, name = self._cleaned, skin.settled(lambda: self.owner.back.value)
         assert cleaned is not None
-        answers, step = None, Step({})
+        answers: phones.Answers | None = None
+        step = Step({})
         outcome: tuple[str, Sign]
         try:
             answers, step = merge(cleaned, self._edits, name)

@@ -6,16 +6,15 @@ from typing import Final
 
 import pandas as pd
 
-from ..._calling.arguments import given
-from ..._calling.words import in_our_words
-from ..._pandas import STR
-from ..._results.contract import money
-from ...errors import UsageError
-from ..book import Ledger, LedgerOrPath, read_from
-from ..campaign import Campaign
-from ..rows.columns import sums_whole
-from ..rows.tables import ACCEPTED
-from .spending import table_of
+from .._calling import given, in_our_words
+from .._pandas import STR
+from .._results.contract import money
+from ..errors import UsageError
+from .book import Ledger, LedgerOrPath, read_from
+from .campaign import Campaign
+from .reading.spending import table_of
+from .rows.columns import sums_whole
+from .rows.tables import ACCEPTED
 
 _SAID: Final = ("recipients", "message_count", "total")
 

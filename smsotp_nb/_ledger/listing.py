@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ..._services import name_key
-from ...errors import CampaignHeld
-from ..rows.damage import Unfit
-from . import frames as reading
-from . import spending as summing
-from .spending import Billed
+from .._services import name_key
+from ..errors import CampaignHeld
+from .reading import frames as reading
+from .reading import spending
+from .reading.spending import Billed
+from .rows.damage import Unfit
 
 if TYPE_CHECKING:
-    from ..book import Ledger
+    from .book import Ledger
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WANTED = "FROM campaign WHERE kind='campaign' AND (?='' OR instr(name_key, ?) > 0)"
@@ -44,14 +44,7 @@ class Listing:
 
 
 def listed(ledger: Ledger, *, search: str = "", first: int = 0, most: int = 10) -> Listing:
-    """Return up to ``most`` campaigns from the ``first`` on whose names contain ``search``. Tests are left out.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> from smsotp_nb._ledger import Ledger
-        >>> listed(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)).total
-        0
-    """
+    """Return up to ``most`` campaigns from the ``first`` on whose names contain ``search``. Tests are left out."""
     with ledger._store.understood():
         return _listed(ledger, name_key(search), first=first, most=most)
 
@@ -68,7 +61,7 @@ def _listed(ledger: Ledger, key: str, *, first: int, most: int) -> Listing:
             isinstance(name, str) and isinstance(of, str) and isinstance(size, int) for _, name, of, _, size, _ in rows
         ):
             raise Unfit("a campaign has a name, a service or a number of rows that is none")
-        billed = summing.billed(ledger._store, [row[0] for row in rows])
+        billed = spending.billed(ledger._store, [row[0] for row in rows])
     entries = tuple(
         Entry(name, service, _EPOCH + timedelta(microseconds=created), size, bool(purged),
               _counts(ledger, number, name, service), billed.get(number, Billed()))

@@ -1,0 +1,415 @@
+"""How the values of a column are written into a message: ``{column}``, ``{column:format}``, ``{column|if missing}``.
+
+Numbers, money and times are written by Babel (CLDR) in the language of the message. What a format cannot say is refused
+for the whole column, and so is a value that nobody would want to read, before a text exists.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+import babel
+import numpy as np
+import pandas as pd
+from babel import dates as cldr_dates
+from babel import numbers as cldr_numbers
+
+from . import _dates as dates
+from . import parts
+from ._calling import given
+from ._pandas import STR
+from ._showing.text import cited
+from .errors import UsageError
+
+DEFAULT_LANGUAGE: Final = "en"
+_FORMATS: Final = (
+    "numbers: .2f ,.2f ,.0f money .0%; times: date day time weekday, or %d %m %Y %H %M; truth: yes/no; text: <=20"
+)
+_TIMES: Final = ("date", "day", "time", "weekday")
+_NUMBER: Final = re.compile(r"(,?)\.(\d)f")
+_PERCENT: Final = re.compile(r"\.(\d)%")
+_TRUTH: Final = re.compile(r"([^/%{}|]+)/([^/%{}|]+)")
+_LENGTH: Final = re.compile(r"<=(\d{1,4})")
+_CODES: Final = {"%d": "{:%d}", "%m": "{:%m}", "%Y": "{:%Y}", "%H": "{:%H}", "%M": "{:%M}"}
+# A language tag as BCP 47 writes it: "de", "pt-BR", "zh-Hant". "DE" is a country, and "AT" would be no language at all.
+_TAG: Final = re.compile(r"[a-z]{2,3}([-_][A-Z][a-z]{3})?([-_]([A-Z]{2}|\d{3}))?")
+
+_PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?")
+# Three places behind one point are a fraction for one writer, and thousands for another.
+_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+_NOISE: Final = r"[+-]?\d+\.\d{7,}"
+_MOMENT: Final = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
+_TRUTH_WORDS: Final = r"(?i:true|false)"
+_SUSPECT: Final = rf"(?:{_TRUTH_WORDS}|{_NOISE}|{_MOMENT})$"
+_TRUTHS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+_OTHER_TIMES: Final = "or day, time, weekday, %d.%m.%Y"
+# What spreadsheets and programs write where there is no value. `Nan` and `Null` are names of people.
+_NO_VALUE: Final = (
+    r"nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
+    r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN"
+    r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|RIF|NOME|VALORE"
+    r"|ARG|ADR|NAZWA|LICZBA|DZIEL/0|ZERO|VERW|WAARDE|NAAM|GETAL|DEEL/0)[!?]"
+)
+# Characters that would turn a text of 160 letters into one of 70.
+_GSM: Final = str.maketrans({"\u202f": " ", "\u00a0": " ", "\u2009": " ", "\u2212": "-", "\u2019": "'"})
+_ROWS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One placeholder: the column, how its values are written, and what stands where one is missing.
+
+    Attributes:
+        source: as it was written between the braces.
+        column: name of the column.
+        format: None for the value as it is.
+        missing: None where a row without a value gets no message.
+    """
+
+    source: str
+    column: str
+    format: str | None = None
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """In which language values are written, and in which currency amounts are.
+
+    Example:
+        >>> Language("de-AT", "EUR").locale.territory
+        'AT'
+    """
+
+    tag: str = DEFAULT_LANGUAGE
+    currency: str | None = None
+
+    @property
+    def locale(self) -> babel.Locale:
+        return _locale(self.tag)
+
+
+def slot(source: str) -> Slot:
+    """Read what stands between the braces of a placeholder.
+
+    Example:
+        >>> slot("owed:money|nothing")
+        Slot(source='owed:money|nothing', column='owed', format='money', missing='nothing')
+    """
+    value, bar, missing = source.partition("|")
+    column, colon, form = value.partition(":")
+    return Slot(source, column.strip() or column, form.strip() if colon else None, missing.strip() if bar else None)
+
+
+def no_language(value: Any) -> str | None:
+    """Complain of a language that is none.
+
+    Example:
+        >>> no_language("DE")
+        "language= must be a language such as 'de' or 'pt-BR', got 'DE'"
+    """
+    wrong = f"language= must be a language such as 'de' or 'pt-BR', got {given(value)}"
+    return None if isinstance(value, str) and is_language(value) else wrong
+
+
+def is_language(tag: str) -> bool:
+    """Whether a text is the tag of a language that CLDR knows, in the case that BCP 47 gives it.
+
+    Example:
+        >>> [is_language(tag) for tag in ("de", "pt-BR", "DE", "german")]
+        [True, True, False, False]
+    """
+    if not _TAG.fullmatch(tag):
+        return False
+    try:
+        _locale(tag)
+    except (babel.UnknownLocaleError, ValueError):
+        return False
+    return True
+
+
+def no_currency(value: Any) -> str | None:
+    """Complain of a currency that is none.
+
+    Example:
+        >>> no_currency("EURO")
+        "currency= must be the code of a currency such as 'EUR', got 'EURO'"
+    """
+    known = isinstance(value, str) and value in cldr_numbers.list_currencies()
+    return None if known else f"currency= must be the code of a currency such as 'EUR', got {given(value)}"
+
+
+def wrong_format(one: Slot, currency: str | None) -> str | None:
+    """Complain of a format that does not exist, or that lacks its currency.
+
+    Example:
+        >>> wrong_format(slot("owed:money"), None)
+        "{owed:money} needs the currency of the amounts: write Message(words, currency='EUR')"
+    """
+    form = one.format
+    if form is None:
+        return None
+    if form == "money":
+        needs = f"{{{one.source}}} needs the currency of the amounts: write Message(words, currency='EUR')"
+        return None if currency else needs
+    if form in _TIMES or any(kind.fullmatch(form) for kind in (_NUMBER, _PERCENT, _LENGTH, _TRUTH)):
+        return None
+    if "%" in form and set(re.findall(r"%.?", form)) <= set(_CODES):
+        return None
+    return f"{{{one.source}}} has the format {form!r}, which is none; {_FORMATS}"
+
+
+def depends_on_language(one: Slot) -> bool:
+    """Whether a value is written differently in another language."""
+    form = one.format or ""
+    return form in (*_TIMES, "money") or bool(_NUMBER.fullmatch(form) or _PERCENT.fullmatch(form))
+
+
+def no_value(texts: pd.Series) -> pd.Series:
+    """Mark the texts that say that there is no value: ``#N/A``, ``nan``, ``None`` and their kind.
+
+    Example:
+        >>> no_value(pd.Series(["#N/A", "Nan", "nan", "#1"], dtype=STR)).tolist()
+        [True, False, True, False]
+    """
+    marked: pd.Series = texts.str.strip().str.fullmatch(_NO_VALUE, na=False).astype(bool)
+    return marked
+
+
+def written(column: pd.Series, texts: pd.Series, one: Slot, language: Language) -> pd.Series:
+    """Return the values of a column as a message holds them; NaN where there is none.
+
+    Args:
+        column: as the list has it.
+        texts: the same as text (str), NaN where there is no value.
+        one: the placeholder.
+        language: of the message, with the currency of its amounts.
+
+    Raises:
+        UsageError: the format cannot say a value of the column, or there is none and a value needs one.
+    """
+    if one.format is None:
+        _refuse_unreadable(column, texts, one)
+        return texts
+    codes, distinct = pd.factorize(texts)
+    values = _read(column, texts, codes, distinct, one)
+    result: pd.Series = pd.Series([*map(_writer(one, language), values), None], dtype=STR).take(codes)
+    return result.set_axis(texts.index)
+
+
+# -- values that need a format -----------------------------------------------------------------------------------------
+
+
+def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:
+    """Refuse truth values, times and long fractions: they need a format."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
+        return
+    if isinstance(dtype, np.dtype) and dtype.kind == "f" and ((column.round(6) == column) | column.isna()).all():
+        return
+    if texts.str.match(_SUSPECT, na=False).any():
+        truth = texts.str.fullmatch(_TRUTH_WORDS, na=False).astype(bool)
+        if truth[texts.notna()].all() or (truth & _holds(column, (bool, np.bool_))).any():
+            _refuse(texts, truth, one, "is a truth value", "yes/no", "with your own two words")
+        _refuse(texts, texts.str.fullmatch(_MOMENT, na=False), one, "is a time", "date", _OTHER_TIMES)
+        _refuse(texts, texts.str.fullmatch(_NOISE, na=False), one, "has more than six decimal places", ".2f", "or money")
+    real = texts.notna() if dtype.kind == "M" else _holds(column, (dt.date, dt.time))
+    _refuse(texts, texts.notna() & real, one, "is a time", "date", _OTHER_TIMES)
+
+
+def _holds(column: pd.Series, kinds: tuple[type, ...]) -> pd.Series:
+    """Mark the cells of a column of objects that are of these types."""
+    if not isinstance(column.dtype, (np.dtype, pd.CategoricalDtype, pd.ArrowDtype)) or column.dtype.kind in "iufbUS":
+        return pd.Series(False, index=column.index)
+    return pd.Series([isinstance(cell, kinds) for cell in column], index=column.index, dtype=bool)
+
+
+def _refuse(texts: pd.Series, marked: pd.Series, one: Slot, what: str, form: str, more: str) -> None:
+    wrong = texts[marked.to_numpy(bool)]
+    if len(wrong):
+        again = _source(Slot("", one.column, form, one.missing))
+        where = f"column {one.column!r}, row {cited(wrong.index[0])}: {cited(wrong.iloc[0])}"
+        raise UsageError(f"{where} {what}; write {{{again}}} {more} ({_counted(len(wrong))})")
+
+
+def _source(one: Slot) -> str:
+    return f"{one.column}:{one.format}" + ("" if one.missing is None else f"|{one.missing}")
+
+
+def _counted(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows:,} rows"
+
+
+# -- reading what a format says ----------------------------------------------------------------------------------------
+
+
+def _read(
+    column: pd.Series, texts: pd.Series, codes: np.ndarray[Any, Any], distinct: Iterable[str], one: Slot
+) -> list[Any]:
+    """Return each distinct value as the format needs it."""
+    form, words = one.format or "", list(distinct)
+    if form in _TIMES or ("%" in form and not _PERCENT.fullmatch(form)):
+        first = pd.Series(codes).drop_duplicates()
+        return _times(column.iloc[first[first >= 0].index], one)
+    if _LENGTH.fullmatch(form):
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufbM":
+            raise UsageError(f"column {one.column!r} is no text; {{{one.source}}} would cut its values off")
+        return words
+    read, kind = (_truth, "a truth value") if _TRUTH.fullmatch(form) else (_number, "a number")
+    values = [read(text) for text in words]
+    if kind == "a number" and _maybe_thousands(column, words):
+        values = [None if _THOUSANDS.fullmatch(text) else value for text, value in zip(words, values, strict=True)]
+    wrong = [code for code, value in enumerate(values) if value is None]
+    if wrong:
+        rows = np.isin(codes, wrong)
+        raise UsageError(_cannot(one, texts.index[rows], words[codes[rows][0]], kind))
+    return values
+
+
+def _maybe_thousands(column: pd.Series, words: list[str]) -> bool:
+    """Whether text such as 1.234 may be one thousand and more: every fraction of the column has three places."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+        return False
+    return all(len(text.strip().partition(".")[2]) in (0, 3) for text in words)
+
+
+def _cannot(one: Slot, rows: pd.Index, text: str, kind: str) -> str:
+    more = f" and {len(rows) - _ROWS:,} more" if len(rows) > _ROWS else ""
+    shown = ", ".join(cited(row) for row in rows[:_ROWS]) + more
+    cure = "; make the column numbers first" if kind == "a number" else ""
+    if _THOUSANDS.fullmatch(text):
+        cure = f" without doubt: {text} may be thousands or a fraction{cure}"
+    return f"column {one.column!r}, row {shown}: {cited(text)} is not {kind}, which {{{one.source}}} needs{cure}"
+
+
+def _number(text: str) -> str | None:
+    text = text.strip()
+    return text.lstrip("+") if _PLAIN.fullmatch(text) else None
+
+
+def _truth(text: str) -> bool | None:
+    return _TRUTHS.get(text.strip().lower())
+
+
+def _times(column: pd.Series, one: Slot) -> list[Any]:
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind == "time":
+        if one.format != "time" and (one.format in _TIMES or set(re.findall("%.", one.format or "")) - {"%H", "%M"}):
+            raise UsageError(f"column {one.column!r} has times without a day, which {{{one.source}}} needs")
+        return column.tolist()
+    read = dates.read(column.reset_index(drop=True), by_argument=False)
+    if read.unclear:
+        raise UsageError(f"column {one.column!r} has {read.unclear}")
+    if read.wrong:
+        place, why = next(iter(read.wrong.items()))
+        where = f"column {one.column!r}, row {cited(column.index[place])}"
+        raise UsageError(f"{where} has {why}; {{{one.source}}} needs a time")
+    hours = one.format == "time" or any(code in (one.format or "") for code in ("%H", "%M"))
+    if hours and read.midnight.all():
+        raise UsageError(f"column {one.column!r} has days without a time, which {{{one.source}}} needs")
+    return [moment.item() for moment in read.wall]
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def _writer(one: Slot, language: Language) -> Callable[[Any], str]:
+    form = one.format or ""
+    if found := _LENGTH.fullmatch(form):
+        return lambda text: shortened(text, int(found[1]))
+    if form in _TIMES:
+        return lambda moment: _cldr_time(moment, form, language.locale).translate(_GSM)
+    if _PERCENT.fullmatch(form) or form == "money" or _NUMBER.fullmatch(form):
+        return _Digits(form, language).write
+    if "%" in form:
+        return lambda moment: re.sub(r"%.", lambda code: _CODES[code[0]].format(moment), form)
+    yes, no = form.split("/")
+    return lambda truth: (yes if truth else no).strip()
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the first characters of a text, never a part of one that is made of several.
+
+    Example:
+        >>> shortened("Anne-Marie", 4), shortened("Zoe\\u0308", 3)
+        ('Anne', 'Zo')
+    """
+    if len(text) <= most:
+        return text
+    while most and (unicodedata.combining(text[most]) or text[most] in "\u200d\ufe0f" or text[most - 1] == "\u200d"):
+        most -= 1
+    return text[:most].rstrip()
+
+
+def _cldr_time(moment: Any, form: str, locale: babel.Locale) -> str:
+    if form == "date":
+        return cldr_dates.format_date(moment, "medium", locale=locale)
+    if form == "day":
+        return cldr_dates.format_skeleton("MMMMd", moment, locale=locale)
+    if form == "weekday":
+        return cldr_dates.format_date(moment, "EEEE", locale=locale)
+    return cldr_dates.format_time(moment, "short", locale=locale)
+
+
+class _Digits:
+    """Writes numbers as Babel does: Babel writes one number of each length, and the digits are put into its place."""
+
+    def __init__(self, form: str, language: Language) -> None:
+        locale, currency = language.locale, language.currency
+        self._shift = 0
+        if form == "money":
+            assert currency is not None
+            self._places = cldr_numbers.get_currency_precision(currency)
+            pattern = _money_pattern(locale, currency)
+            self._by_babel: Callable[[Decimal], str] = lambda number: cldr_numbers.format_currency(
+                number, currency, pattern, locale=locale
+            )
+        elif percent := _PERCENT.fullmatch(form):
+            self._places, self._shift = int(percent[1]), 2
+            pattern = re.sub(r"0(?=\D*$)", "0" + self._fraction, locale.percent_formats[None].pattern)
+            self._by_babel = lambda number: cldr_numbers.format_percent(number.scaleb(-2), pattern, locale=locale)
+        else:
+            self._places = int(form[-2])
+            grouping = locale.decimal_formats[None].pattern.partition(".")[0] if form[0] == "," else "0"
+            pattern = grouping + self._fraction
+            self._by_babel = lambda number: cldr_numbers.format_decimal(number, pattern, locale=locale)
+        self._shapes: dict[tuple[bool, int], str] = {}
+
+    @property
+    def _fraction(self) -> str:
+        return f".{'0' * self._places}" if self._places else ""
+
+    def write(self, number: str) -> str:
+        whole, _, fraction = number.lstrip("-").partition(".")
+        if self._shift or len(fraction) > self._places or (whole[0] == "0" and len(whole) > 1):
+            exact = Decimal(number).scaleb(self._shift).quantize(Decimal(1).scaleb(-self._places), ROUND_HALF_UP)
+            whole, _, fraction = format(abs(exact), "f").partition(".")
+        digits = whole + fraction.ljust(self._places, "0")
+        key = number[0] == "-" and digits.strip("0") != "", len(digits)
+        shape = self._shapes.get(key)
+        if shape is None:
+            ones = Decimal("1" * len(digits)).scaleb(-self._places)
+            text = self._by_babel(-ones if key[0] else ones).translate(_GSM)
+            shape = self._shapes[key] = text.replace("%", "%%").replace("1", "%s")
+        return shape % tuple(digits)
+
+
+def _money_pattern(locale: babel.Locale, currency: str) -> str:
+    """Return the pattern of amounts: with the sign of the currency where GSM-7 has it, else with its code."""
+    pattern = locale.currency_formats["standard"].pattern
+    symbol = cldr_numbers.get_currency_symbol(currency, locale).translate(_GSM)
+    if parts.count(symbol).encoding != "gsm7":
+        pattern, symbol = pattern.replace("¤", "¤¤"), currency
+    return re.sub(r"¤(?=[#0])", "¤\u00a0", pattern) if symbol[-1].isalpha() else pattern
+
+
+@lru_cache(maxsize=64)
+def _locale(tag: str) -> babel.Locale:
+    return babel.Locale.parse(tag.replace("-", "_"))
