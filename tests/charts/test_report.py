@@ -17,8 +17,6 @@ from support.tables import table, two_currencies
 from smsotp_nb import Client, Ledger, Sandbox, charts, cost
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
 from smsotp_nb._results import files
 from smsotp_nb.errors import UsageError
 

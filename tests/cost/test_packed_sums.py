@@ -28,7 +28,6 @@ from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
 from smsotp_nb._ledger.record import recovering
 from smsotp_nb._ledger.rows import sums as kept_sums
-from smsotp_nb._planning import Plan, plan
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]

@@ -13,8 +13,6 @@ from support.phone_lists import example
 from smsotp_nb import Client, Ledger, cost, parts, rates
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
 from smsotp_nb.errors import UsageError
 
 TEXT = "Hi {name} – it’s 20 % off until Sunday… Come by, bring a friend, and show this text at the till {tail}"

@@ -12,8 +12,6 @@ from support.phone_lists import example
 from smsotp_nb import Client, Ledger, cost
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
-from smsotp_nb._client import Client
-from smsotp_nb._ledger import Ledger
 from smsotp_nb._ledger.reading import spending as summing
 from smsotp_nb._ledger.rows import columns as kept
 from smsotp_nb.errors import UsageError
