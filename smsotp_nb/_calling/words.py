@@ -26,6 +26,7 @@ Given = ParamSpec("Given")
 Found = TypeVar("Found")
 Made = TypeVar("Made", bound=type)
 _OURS = __name__.partition(".")[0] + "."
+_LONGEST: Final = 240  # characters of a message about a call
 _MOST: Final = 100_000  # items of a list, cells of a column, that are looked at
 
 # What others call the same thing; a name that is merely misspelt is found by its letters.
@@ -38,6 +39,7 @@ _OTHER_NAMES = {
     "rate": "max_per_second", "rate_limit": "max_per_second", "speed": "max_per_second",
     "workers": "concurrency", "threads": "concurrency", "max_workers": "concurrency",
     "batch_size": "chunk_size", "limit": "canary", "dry_run": "preflight",
+    "fill": "{column|words} in the message",
     "timezone": "tz", "groupby": "columns", "by": "columns", "n": "top",
 }  # fmt: skip
 
@@ -69,7 +71,7 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     @functools.wraps(function)
     def call(*args: Given.args, **kwargs: Given.kwargs) -> Found:
         try:
-            if shown and not kwargs.keys() <= shown.parameters.keys():
+            if shown and not _fits(shown, args, kwargs):
                 raise TypeError
             return as_printed(function(*args, **kwargs))
         except BaseException as error:
@@ -165,34 +167,52 @@ def _is_beyond_measure(value: Any) -> bool:
     return False
 
 
+def _fits(shown: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        shown.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
 def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     known = {name: it for name, it in inspect.signature(function).parameters.items() if name not in ("self", "cls")}
     name = function.__name__ if function.__name__ != "__init__" else function.__qualname__.split(".")[0]
     unknown = [word for word in kwargs if word not in known]
     if unknown:
-        return f"{name} has no argument {unknown[0]}={_instead(unknown[0], list(known))}{_takes(known)}"
+        word = unknown[0] if len(unknown[0]) <= _LONGEST // 6 else f"{unknown[0][: _LONGEST // 6]}…"
+        return _takes(f"{name} has no argument {word}={_instead(unknown[0], list(known))}", known)
     plain = [word for word, it in known.items() if it.kind in (it.POSITIONAL_ONLY, it.POSITIONAL_OR_KEYWORD)]
     given = len(args) - ("self" in inspect.signature(function).parameters)
     if given > len(plain):
         free = [f"{word}=" for word in known if word not in plain]
         count = f"{len(plain)} argument{'s' * (len(plain) != 1)} without a name"
         rest = f"; write the others with theirs, such as {free[0]}" if free else ""
-        return f"{name} takes {count}, got {given}{rest}.{_takes(known)}"
+        return _takes(f"{name} takes {count}, got {given}{rest}.", known)
     missing = [word for word, it in known.items() if it.default is it.empty and word not in (*plain[:given], *kwargs)]
     needed = [word if word in plain else f"{word}=" for word in missing]
     if not needed:
-        return f"{name} was given an argument twice, without and with its name.{_takes(known)}"
-    return f"{name} needs {' and '.join(needed)}{_CLIENT * ('client' in missing)}.{_takes(known)}"
+        return _takes(f"{name} was given an argument twice, without and with its name.", known)
+    return _takes(f"{name} needs {' and '.join(needed)}{_CLIENT * ('client' in missing)}.", known)
 
 
 def _instead(word: str, known: list[str]) -> str:
     other = _OTHER_NAMES.get(word.lower(), "")
+    if other.startswith("{") and "text" in known:
+        return f"; write {other}."
     if other in known:
         return f"; did you mean {other}=?"
     close = nearest(word, known)
     return close.replace("'?", "=?").replace("'", "") if close else "."
 
 
-def _takes(known: dict[str, inspect.Parameter]) -> str:
-    shown = [word if it.kind is not it.KEYWORD_ONLY else f"{word}=" for word, it in known.items()]
-    return f" It takes {', '.join(shown)}"
+def _takes(said: str, known: dict[str, inspect.Parameter]) -> str:
+    """Return a complaint with the arguments that there are, needed ones first, as many as a short message holds."""
+    needed = sorted(known.items(), key=lambda item: item[1].default is not item[1].empty)
+    shown = [word if it.kind is not it.KEYWORD_ONLY else f"{word}=" for word, it in needed]
+    for count in range(len(shown), 1, -1):
+        more = f" and {len(shown) - count} more" if count < len(shown) else ""
+        whole = f"{said} It takes {', '.join(shown[:count])}{more}"
+        if len(whole) <= _LONGEST:
+            return whole
+    return said

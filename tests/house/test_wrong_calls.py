@@ -37,7 +37,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "reconcile nothing": (lambda plan: sms.cost.reconcile(None, "x"), "no campaign 'x' in the ledger"),
     "write no frame": (lambda plan: sms.results.write(plan, "x.csv"), "write needs a DataFrame, got Plan"),
     "a ledger of no path": (lambda plan: sms.Ledger(5), "Ledger takes a path, got 5"),
-    "plan no frame": (lambda plan: sms.plan(5, to="x", campaign="y", text="z"), "recipients must be a DataFrame, got"),
+    "plan no frame": (lambda plan: sms.plan(5, to="x", campaign="y", text="z"), "people must be a DataFrame, got"),
 }
 
 
@@ -45,6 +45,24 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
 def test_a_thing_of_the_wrong_kind_is_refused_in_words(call: Callable[[Any], object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         call(small_plan())
+
+
+@pytest.mark.parametrize("name", [name for name in sms.__all__ if callable(getattr(sms, name))])
+@pytest.mark.parametrize("word", ["nonsense", "suppres", "x" * 500])
+def test_a_wrong_keyword_is_told_in_240_characters(name: str, word: str) -> None:
+    """What only we make, such as a Plan, is refused by Python itself."""
+    with pytest.raises((UsageError, TypeError)) as refused:
+        getattr(sms, name)(**{word: 1})
+    assert name in ("Filled", "Plan", "Challenge") or isinstance(refused.value, UsageError)
+    assert len(str(refused.value)) <= 240 or not isinstance(refused.value, UsageError)
+
+
+def test_what_is_no_longer_an_argument_says_what_is_written_instead() -> None:
+    people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
+    with pytest.raises(UsageError, match=r"no argument fill=; write \{column\|words\} in the message"):
+        sms.plan(people, to="phone", campaign="x", text="Hi {name}", fill={"name": "there"})  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match=r"needs to= and campaign=\. It takes to=, campaign="):
+        people.sms.plan()
 
 
 def test_send_says_how_to_make_a_client_of_a_sandbox(box: sms.Sandbox) -> None:
