@@ -126,7 +126,7 @@ def test_imports_run_downhill() -> None:
     """A room imports lower levels only."""
     uphill = []
     for room, dotted in modules():
-        assert room in LEVELS, f"{room} has no level: add it to the table here and in CONTRIBUTING.md"
+        assert room in LEVELS, f"{room} has no level: add it to the table here and to the picture in CONTRIBUTING.md"
         for name, ours in imports(dotted) if room != "init" else ():
             target = _room(name)
             if not ours or target == room or (dotted, target) in BESIDE or (room, target) in SAME_LEVEL:
