@@ -1,9 +1,12 @@
 """The campaign record. Verbs: claim, settle, recover, resolve, retry_rejected.
 
 ``book`` and ``campaign`` are the ledger as a person sees it, ``places`` finds it, ``opening`` opens a file as a ledger,
-``moving`` takes one to a server. Below them stand seven rooms: ``rows`` (what is stored, over one connection), ``file``
-and ``server`` (where it is stored), ``record`` (a plan comes in and changes), ``people`` (what is known of them),
-``reading`` (frames and sums come out), ``sending`` (a run and its rules).
+``moving`` takes one to a server. ``base`` is what Ledger and Campaign share, ``given_rows`` reads rows that a person
+gives back, ``listing`` lists campaigns, ``reconciling`` compares the totals of replies with the rows.
+
+Below them stand seven rooms: ``rows`` (what is stored, over one connection), ``file`` and ``server`` (where it is
+stored), ``record`` (a plan comes in and changes), ``people`` (what is known of them), ``reading`` (frames and sums come
+out), ``sending`` (a run and its rules).
 """
 
 from .book import Ledger, LedgerOrPath, opened, read_from

@@ -8,6 +8,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -134,6 +135,25 @@ def test_imports_run_downhill() -> None:
             if LEVELS[target] >= LEVELS[room]:
                 uphill.append(f"{dotted} (level {LEVELS[room]}) imports {target} (level {LEVELS[target]})")
     assert uphill == []
+
+
+def test_the_picture_of_the_rooms_in_contributing_is_true() -> None:
+    picture = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^([0-5])  \w+(?: \w+)? {2,}(.*)$", picture, re.MULTILINE)
+    shown = {
+        name.strip("_"): int(level) for level, names in rows for name in re.findall(r"\w+", names.replace("(send)", ""))
+    }
+    assert shown == {room: level for room, level in LEVELS.items() if room not in ("init", "main")}
+
+
+def test_a_room_of_eight_files_names_each_of_them_and_what_it_does() -> None:
+    silent = []
+    for init in PACKAGE.rglob("__init__.py"):
+        files = [path.stem for path in init.parent.glob("*.py") if not path.stem.startswith("__")]
+        if len(files) >= 8 and init.parent != PACKAGE:
+            said = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+            silent += [f"{init.parent.name}/{name}" for name in files if not re.search(rf"\b{name}\b", said)]
+    assert silent == []
 
 
 def test_rooms_of_the_ledger_import_downhill() -> None:
