@@ -64,11 +64,11 @@ class Message:
     Example:
         >>> import smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"], "owed": [1234.5]})
-        >>> words = sms.Message("Hallo {name}, offen sind {owed:money}.", language="de", currency="EUR")
+        >>> words = sms.Message("Hallo {name}, bitte {owed:money}.", language="de", currency="EUR")
         >>> sms.plan(people, to="phone", campaign="demo", text=words).texts.tolist()
-        ['Hallo Ann, offen sind 1.234,50 €.']
+        ['Hallo Ann, bitte 1.234,50 €.']
         >>> words
-        Message('Hallo {name}, offen sind {owed:money}.', language='de', currency='EUR')
+        Message('Hallo {name}, bitte {owed:money}.', language='de', currency='EUR')
     """
 
     words: Any
