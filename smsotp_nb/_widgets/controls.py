@@ -97,13 +97,15 @@ class Pinned:
     process changed the campaign. So each label has a number, the page tells which number was pressed, and what that
     label stood for is done, or nothing. A second press does nothing while the first one is in hand. A page without the
     script does not tell which label was pressed; there it is the present one.
+
+    The page tells by a field, whose value may reach the kernel before the click or after it: a busy kernel is sent one
+    value at a time. So what the page tells is the press, and the click counts only where nothing is told.
     """
 
     def __init__(self, label: str, *classes: str) -> None:
         self._what: Any = None
         self._number = self._done = 0
-        self._told: int | None = None  # the number of the label that was pressed last, by the page
-        self._page_tells = False
+        self._page_tells = self._unheard = False  # whether a click was heeded of which the page has not told yet
         self.button = skin.button(label, *classes)
         self._telling = skin.text("", "smsotp-told", continuous_update=False)
         self.widget = skin.box(self.button, self._telling, classes=("smsotp-pinned",))
@@ -123,7 +125,7 @@ class Pinned:
         sees no page.
         """
         self._move, self._work, self._stale, self._draw = move, work, stale, draw
-        self.button.on_click(lambda _: self._press())
+        self.button.on_click(lambda _: self._clicked())
 
     def offer(self, label: str, what: Any) -> None:
         """Give the button a label and what it stands for; None: it stands for nothing now."""
@@ -135,24 +137,32 @@ class Pinned:
             self.button.description = label
             self.button._dom_classes = (*others, f"{_LABEL}{self._number}")
 
-    def _press(self) -> None:
-        """Do what the label stood for that was pressed, unless it stands for something else by now."""
-        told, self._told = self._told, None
-        if self._what is None and not self._page_tells:
+    def _clicked(self) -> None:
+        if self._page_tells:
+            return
+        if self._what is None:
             self._draw()
+        self._unheard = True
+        self._press(self._number)
+
+    def _hear(self, said: str) -> None:
+        number = said.partition(" ")[0]
+        if not number.isdecimal():
+            return
+        heeded, self._page_tells, self._unheard = self._unheard, True, False
+        if not heeded:
+            self._press(int(number))
+
+    def _press(self, told: int) -> None:
+        """Do what the label stood for that was pressed, unless it stands for something else by now."""
         if self._what is None or self._work.has(self):
             return
-        if self._page_tells and told != self._number:
+        if told != self._number:
             if told != self._done:  # else the second press of a double click
                 self._stale()
             return
         self._done, what = self._number, self._what
         self._work.begin(self, lambda: self._move(what))
-
-    def _hear(self, said: str) -> None:
-        number = said.partition(" ")[0]
-        if number.isdecimal():
-            self._told, self._page_tells = int(number), True
 
 
 class Withdrawal:
