@@ -299,9 +299,9 @@ class _Adapter(HTTPAdapter):
             self._pool = super().get_connection_with_tls_context(request, verify, cert=cert)
         return self._pool
 
-    def build_response(self, req: Any, resp: Any) -> Any:  # noqa: ARG002 - as requests calls it
+    def build_response(self, req: requests.PreparedRequest, resp: Any) -> Any:
         """Hand on the reply as it was read: no cookie is kept and no encoding guessed."""
-        return resp
+        return _Handed(req, resp, resp.status)
 
     def close(self) -> None:
         self._pool = None
@@ -332,6 +332,19 @@ class _Pool:
 
     def urlopen(self, *args: Any, **options: Any) -> Any:
         return super().urlopen(*args, **options, release_conn=True)  # type: ignore[misc]  # of the pool's class
+
+
+@dataclass(slots=True)
+class _Handed:
+    """The response object that requests sees. It never leaves this module, because its request holds the key."""
+
+    request: requests.PreparedRequest
+    raw: Any
+    status_code: int
+
+    @property
+    def headers(self) -> Any:
+        return self.raw.headers
 
 
 class Transport:
@@ -406,8 +419,7 @@ class Transport:
         return request
 
     def _exchange(self, request: requests.PreparedRequest, trace: Trace) -> RawReply:
-        sent: Any = self._adapter.send(request, timeout=self._timeouts, **self._options)
-        reply = getattr(sent, "raw", sent)  # where another library stands in for requests, it is wrapped
+        reply: Any = self._adapter.send(request, timeout=self._timeouts, **self._options).raw
         try:
             pieces, size = [], 0
             for piece in reply.stream(PIECE):

@@ -72,6 +72,7 @@ class Written:
     """How a person says that dates are written: the order of day and month, or a format of ``strptime``.
 
     Example:
+        >>> from smsotp_nb._dates import read
         >>> read(pd.Series(["03/10/2026"]), Written(dayfirst=True)).span()[0].isoformat()
         '2026-10-03'
     """

@@ -32,8 +32,7 @@ _IN_ENGLISH: Final = (
 )
 
 
-# Without slots: Python 3.11 refuses to set a property of a frozen class with slots by a TypeError of its own.
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Plan:
     """A campaign as it would be sent: the dry run that `plan` returns and ``send`` takes.
 

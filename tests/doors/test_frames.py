@@ -64,8 +64,8 @@ def arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def planned(people: Any, **options: Any) -> sms.Plan:
-    given: dict[str, Any] = {"to": "phone", "region": "country", "campaign": "autumn", "text": "Hi {name}: {points}"}
-    return sms.plan(people, **(given | {"fill": {"points": 0}} | options))
+    given: dict[str, Any] = {"to": "phone", "region": "country", "campaign": "autumn", "text": "Hi {name}: {points|0}"}
+    return sms.plan(people, **(given | options))
 
 
 def same(found: pd.DataFrame, wanted: pd.DataFrame) -> None:

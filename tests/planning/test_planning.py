@@ -291,7 +291,7 @@ def test_what_a_plan_hands_out_cannot_change_it() -> None:
         frame.index.name = "changed"
     with pytest.raises(ValueError, match="read-only"):
         made.body_keys[0] = 1
-    with pytest.raises(AttributeError):
+    with pytest.raises((AttributeError, TypeError)):  # of a property, Python 3.11 says it by the other one
         made.campaign = "other"  # type: ignore[misc]
     assert str(made) == before
     assert made.rows.index.name is None

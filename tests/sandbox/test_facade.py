@@ -24,7 +24,7 @@ from support.dtypes import dtype_names
 
 import smsotp_nb._sandbox as room
 from smsotp_nb import Sandbox
-from smsotp_nb._sandbox import desk
+from smsotp_nb._sandbox import asking, desk
 from smsotp_nb.errors import InsufficientFunds, ServiceError, SmsOtpError, UsageError
 from smsotp_nb.sandbox import Rules
 
@@ -170,7 +170,7 @@ def test_an_address_without_a_sandbox_is_a_clear_error() -> None:
 
 def test_a_service_that_is_no_sandbox_is_a_clear_error(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     for answer in ({}, [], {"id": "x"}):
-        monkeypatch.setattr(Sandbox, "_call", lambda self, *asked, answer=answer: answer)
+        monkeypatch.setattr(asking.Asking, "call", lambda self, *asked, answer=answer, **how: answer)
         with pytest.raises(SmsOtpError, match="is not a sandbox"):
             Sandbox.at(box.url)
 

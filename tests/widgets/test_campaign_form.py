@@ -1093,7 +1093,7 @@ def test_a_press_while_the_outcome_is_drawn_is_not_lost(live: CampaignForm, monk
     """A refusal leaves the button as it was: whoever reads it corrects the number and presses again at once."""
     live.write.check_button.click()
     monkeypatch.setattr(live.work, "begin", partial(Work.begin, live.work))
-    pressed, drawn = list[str](), live._render
+    pressed, drawn = list[str](), live.steps._draw
 
     def draw_and_press() -> None:
         drawn()
@@ -1102,7 +1102,7 @@ def test_a_press_while_the_outcome_is_drawn_is_not_lost(live: CampaignForm, monk
             live.sending.typed.value = "10"
             live.sending.send_button.click()
 
-    monkeypatch.setattr(live, "_render", draw_and_press)
+    monkeypatch.setattr(live.steps, "_draw", draw_and_press)
     live.sending.send_button.click()
     for _ in range(2):
         live.work.settle()
