@@ -25,7 +25,7 @@ OLDEST_READY := $(OLDEST)/.ready
 #   sandbox                                  but for its facade, which hands out frames, it loads no pandas
 #   marked slow or notebook                  minutes of what quicker tests of the same rooms hold
 #   marked on_server                         the same tests on a ledger in a file stay in
-LEFT_OUT := browser documents/test_site.py typed engines kills settings cards templates parts \
+LEFT_OUT := browser documents/test_site.py typed engines kills settings cards parts \
 	house/test_patterns.py house/test_layers.py \
 	$(patsubst tests/%,%,$(filter-out %/test_facade.py,$(wildcard tests/sandbox/test_*.py)))
 OLDEST_ROWS := 3
