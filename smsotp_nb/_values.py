@@ -285,10 +285,11 @@ def _maybe_thousands(column: pd.Series, words: list[str]) -> bool:
 def _cannot(one: Slot, rows: pd.Index, text: str, kind: str) -> str:
     more = f" and {len(rows) - _ROWS:,} more" if len(rows) > _ROWS else ""
     shown = ", ".join(cited(row) for row in rows[:_ROWS]) + more
-    cure = "; make the column numbers first" if kind == "a number" else ""
+    where = f"column {one.column!r}, row {shown}: {cited(text)}"
     if _THOUSANDS.fullmatch(text):
-        cure = f" without doubt: {text} may be thousands or a fraction{cure}"
-    return f"column {one.column!r}, row {shown}: {cited(text)} is not {kind}, which {{{one.source}}} needs{cure}"
+        return f"{where} may be thousands or a fraction; make the column numbers first, which {{{one.source}}} needs"
+    cure = "; make the column numbers first" if kind == "a number" else ""
+    return f"{where} is not {kind}, which {{{one.source}}} needs{cure}"
 
 
 def _number(text: str) -> str | None:
