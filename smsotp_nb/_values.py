@@ -286,7 +286,7 @@ def _cannot(one: Slot, rows: pd.Index, text: str, kind: str) -> str:
     more = f" and {len(rows) - _ROWS:,} more" if len(rows) > _ROWS else ""
     shown = ", ".join(cited(row) for row in rows[:_ROWS]) + more
     where = f"column {one.column!r}, row {shown}: {cited(text)}"
-    if _THOUSANDS.fullmatch(text):
+    if kind == "a number" and _THOUSANDS.fullmatch(text):
         return f"{where} may be thousands or a fraction; make the column numbers first, which {{{one.source}}} needs"
     cure = "; make the column numbers first" if kind == "a number" else ""
     return f"{where} is not {kind}, which {{{one.source}}} needs{cure}"
