@@ -18,7 +18,7 @@ def test_in_stories_nobody_is_texted_too_often_or_after_a_stop() -> None:
 
 @pytest.mark.slow
 def test_the_same_stories_find_the_rules_switched_off() -> None:
-    assert run(3, seed=2, careless="rules switched off").over_cap > 0
+    assert run(3, seed=2, careless="rules switched off").broken
 
 
 @pytest.mark.slow

@@ -12,6 +12,8 @@ from kills.stories import BROKEN, Story, on_a_server
 from kills.worker import intents_after_the_fact
 from support.servers import Server
 
+from smsotp_nb.errors import LedgerError
+
 SIZE = settings(
     max_examples=8,
     stateful_step_count=15,
@@ -43,6 +45,12 @@ def test_every_story_on_a_server_keeps_the_promise(server: Server) -> None:
 @pytest.mark.slow
 def test_the_stories_find_a_ledger_that_records_after_the_fact() -> None:
     without_shrinking = settings(SIZE, phases=(Phase.generate,), max_examples=100, report_multiple_bugs=False)
+    noticed = ""  # by the ledger itself, which compares what it recorded at the end of a send
     with intents_after_the_fact(), contextlib.suppress(AssertionError, Flaky):
-        run_state_machine_as_test(Story, settings=without_shrinking)
-    assert any("was posted after" in said or "is planned after" in said for said in BROKEN)
+        try:
+            run_state_machine_as_test(Story, settings=without_shrinking)
+        except LedgerError as error:
+            noticed = str(error)
+    assert any("was posted after" in said or "is planned after" in said for said in [*BROKEN, noticed]) or (
+        "was altered while" in noticed
+    )
