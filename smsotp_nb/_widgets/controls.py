@@ -95,17 +95,15 @@ class Pinned:
 
     While a press is on its way the label may change: the same gesture changed a field, the kernel was busy, or another
     process changed the campaign. So each label has a number, the page tells which number was pressed, and what that
-    label stood for is done, or nothing. A second press does nothing while the first one is in hand. A page without the
-    script does not tell which label was pressed; there it is the present one.
+    label stood for is done, or nothing. A second press does nothing while the first one is in hand.
 
-    The page tells by a field, whose value may reach the kernel before the click or after it: a busy kernel is sent one
-    value at a time. So what the page tells is the press, and the click counts only where nothing is told.
+    The page's script tells this by a field, and keeps the click to itself. A click therefore comes only from a page
+    without the script, or from code; it counts for the present label.
     """
 
     def __init__(self, label: str, *classes: str) -> None:
         self._what: Any = None
         self._number = self._done = 0
-        self._page_tells = self._unheard = False  # whether a click was heeded of which the page has not told yet
         self.button = skin.button(label, *classes)
         self._telling = skin.text("", "smsotp-told", continuous_update=False)
         self.widget = skin.box(self.button, self._telling, classes=("smsotp-pinned",))
@@ -138,19 +136,13 @@ class Pinned:
             self.button._dom_classes = (*others, f"{_LABEL}{self._number}")
 
     def _clicked(self) -> None:
-        if self._page_tells:
-            return
         if self._what is None:
             self._draw()
-        self._unheard = True
         self._press(self._number)
 
     def _hear(self, said: str) -> None:
         number = said.partition(" ")[0]
-        if not number.isdecimal():
-            return
-        heeded, self._page_tells, self._unheard = self._unheard, True, False
-        if not heeded:
+        if number.isdecimal():
             self._press(int(number))
 
     def _press(self, told: int) -> None:

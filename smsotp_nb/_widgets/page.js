@@ -12,7 +12,8 @@
     }
   });
 
-  // A press tells which label was read: the button may have another one by the time the kernel hears of it.
+  // A press tells which label was read: the button may have another one by the time the kernel hears of it. The click
+  // itself goes no further, since the kernel may hear of a click before it hears of a field's value.
   root.addEventListener('click', function (event) {
     var button = event.target.closest('.smsotp-pinned > button');
     var label = button && /smsotp-label-([0-9]+)/.exec(button.className);
@@ -20,6 +21,7 @@
     var told = button.parentElement.querySelector('.smsotp-told input');
     told.value = label[1] + ' ' + performance.now();
     told.dispatchEvent(new window.Event('change', { bubbles: true }));
+    event.stopPropagation();
   }, true);
 
   // A passcode passes through a widget once and is dots there ever after, so that no saved notebook holds it. The page
