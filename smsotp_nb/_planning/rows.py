@@ -164,8 +164,8 @@ class InFiles:
     def rows(self) -> pd.DataFrame:
         planned = [piece.assign(status="planned", problem=None) for piece in self._read(PLANNED)]
         skipped = [_blank(piece).assign(status="skipped") for piece in self._read(SKIPPED)]
-        rows = pd.concat([*planned, *skipped]).sort_values("row").reset_index(drop=True)
-        rows = rows.astype({"status": STR, "problem": STR}).drop(columns="row")
+        rows = _joined([*planned, *skipped]).sort_values("row").reset_index(drop=True)
+        rows = rows.drop(columns="row")
         kept = [name for name in rows.columns if name not in (*_COLUMNS, *_COSTS)]
         return as_printed(rows[[*_COLUMNS, *_COSTS, *kept]])
 
@@ -309,6 +309,11 @@ class InFiles:
         )
 
 
+def _joined(pieces: list[pd.DataFrame]) -> pd.DataFrame:
+    """Join pieces whose problem is all missing to others; pandas 2 warns where such a column is no text."""
+    return pd.concat([piece.astype({"status": STR, "problem": STR}) for piece in pieces])
+
+
 def _blank(skipped: pd.DataFrame) -> pd.DataFrame:
     empty = {name: pd.Series(None, index=skipped.index, dtype=dtype) for name, dtype in _BLANK.items()}
     return skipped.assign(**empty, est_cost=np.nan)
@@ -318,7 +323,8 @@ def _blank(skipped: pd.DataFrame) -> pd.DataFrame:
 def _row_group(path: Path, group: int, _written: int) -> pd.DataFrame:
     with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
         if not file.metadata.num_row_groups:
-            return _frame(file.read()).set_index("body")
+            # Which old versions of pyarrow cannot read.
+            return _frame(file.schema_arrow.empty_table()).set_index("body")
         return _frame(file.read_row_group(group)).set_index("body")
 
 
