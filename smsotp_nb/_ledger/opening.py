@@ -81,11 +81,9 @@ class Opened:
             self.connection.execute("UPDATE session SET acts=? WHERE id=?", (self.acts, self.session))
 
     def committed(self) -> None:
-        """Keep what the transaction recorded about the session and the log."""
         self._raised, self._begun = self._raising, True
 
     def rolled_back(self) -> None:
-        """Forget what the transaction recorded about the session and the log."""
         self._raised = -1
         if not self._begun:
             self.session, self.acts = 0, 0
@@ -167,7 +165,6 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = 
 
 
 def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a ledger of this version, or that is damaged."""
     limit(connection)
     _refuse_others(connection, path)
     if _is_new(connection):

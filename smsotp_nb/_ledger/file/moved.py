@@ -37,7 +37,6 @@ def move_of(connection: Statements) -> Move | None:
 
 
 def refuse_moved(connection: Statements, path: Path) -> None:
-    """Refuse a file whose ledger is on a server."""
     move = move_of(connection)
     if move is None:
         return

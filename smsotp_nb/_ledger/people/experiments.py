@@ -61,7 +61,6 @@ class Experiment:
         return self.owns(campaign)
 
     def owns(self, campaign: str) -> bool:
-        """Return whether a campaign is one of its own by its name."""
         return experiment_key(campaign) == name_key(self.name)
 
     def is_open(self, connection: Statements, now: int) -> bool:
@@ -98,7 +97,6 @@ def everyone(connection: Statements) -> list[Experiment]:
 
 
 def begin(connection: Statements, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
-    """Record how an experiment is declared."""
     sql = "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, ?, ?, ?, 0)"
     number = inserted(connection, sql, (name, name_key(name), declared, now, until))
     return Experiment(number, name, declared, now, until)
@@ -275,7 +273,6 @@ def _contacts(connection: Statements, campaign: int, *, purged: bool) -> tuple[I
 
 
 def to_go(store: Store, name: str, *, service: str | None = None) -> int:
-    """Return how many rows of the campaigns of an experiment are still to be sent."""
     with store.snapshot() as connection:
         sql = "SELECT id, name FROM campaign WHERE kind='campaign' AND purged=0 AND service=coalesce(?, service)"
         found = connection.execute(sql, (service,)).fetchall()
@@ -389,6 +386,5 @@ DRAWN: Question = ("SELECT coalesce(sum(drawn), 0) FROM experiment", ())
 
 
 def drawn(connection: Statements) -> int:
-    """Return how often people were added to experiments."""
     found = connection.execute(*DRAWN).fetchone()
     return int(found[0])

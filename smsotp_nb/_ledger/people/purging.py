@@ -104,13 +104,11 @@ def overwrite(store: Store) -> bool:
 
 
 def finish(store: Store) -> None:
-    """Make up for what an earlier deletion could not reach."""
     if remains(store):
         overwrite(store)
 
 
 def remains(store: Store) -> bool:
-    """Return whether deleted rows are still in the bytes of the file or its log."""
     with store.reading() as connection:
         return bool(connection.execute("SELECT remains FROM ledger").fetchone()[0])
 
@@ -229,7 +227,6 @@ def _experiments(connection: Statements, campaigns: Sequence[tuple[str, int, int
 
 
 def decide(store: Store, age: str, *, now: int) -> None:
-    """Keep the age, for the card of the ledger."""
     kept = " ".join(age.split())
     with store.writing() as connection:
         connection.execute("UPDATE ledger SET retention=?", (kept,))
@@ -237,7 +234,6 @@ def decide(store: Store, age: str, *, now: int) -> None:
 
 
 def decided(store: Store) -> str | None:
-    """Return the age that somebody decided on, or None."""
     with store.reading() as connection:
         found: str | None = connection.execute("SELECT retention FROM ledger").fetchone()[0]
     return found

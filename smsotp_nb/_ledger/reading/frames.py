@@ -53,7 +53,6 @@ def named_so(connection: Statements, name: str, service: str | None) -> list[tup
 
 
 def counts(store: Store, campaign: int) -> dict[str, int]:
-    """Return the number of rows of a campaign by state, all states named."""
     found = [0] * len(STATES)
     with store.reading() as connection:
         for is_whole, state, rows in connection.execute(*how_it_stands(campaign)):

@@ -88,14 +88,12 @@ def word_sums(
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse names of columns of which one stands twice."""
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise UsageError(f"column {repeated[0]!r} is asked for twice")
 
 
 def refuse_summed(name: object) -> None:
-    """Refuse the name of a column that every sum has."""
     if name in COLUMNS:
         raise UsageError(f"columns={name!r} is a column of every sum; ask for your own columns only")
 

@@ -64,7 +64,6 @@ class Difference:
         return not (len(self.added) or len(self.changed) or self.gone)
 
     def told(self) -> str:
-        """Return the differences in words."""
         another = len(self.changed) + self.others
         said = [
             (len(self.added), f"{counted(len(self.added), 'recipient')} added"),
@@ -274,7 +273,6 @@ def whether_corrected(campaign: int) -> Question:
 
 
 def was_corrected(connection: Statements, campaign: int) -> bool:
-    """Return whether the words of a campaign were changed."""
     return bool(connection.execute(*whether_corrected(campaign)).fetchone()[0])
 
 
@@ -295,7 +293,6 @@ def became(connection: Statements, campaign: int, fingerprint: str, what: str) -
 
 
 def was_withdrawn(connection: Statements, campaign: int) -> bool:
-    """Return whether all planned rows of a campaign were withdrawn."""
     return bool(connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0])
 
 
@@ -368,7 +365,6 @@ def _reword(connection: Statements, campaign: int, plan: Planned, found: Differe
 
 
 def _add(connection: Statements, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
-    """Record the people whom the campaign does not have."""
     if len(found.added):
         rows = plan.rows.iloc[found.added]
         chunk = _new_chunks(connection, campaign, plan, rows, version)

@@ -82,7 +82,6 @@ def _stored(message: str | None) -> bytes | str | None:
 
 
 def source_of(kept: str | None) -> str | None:
-    """Return the name of the source of kept evidence."""
     return None if kept is None else str(json.loads(kept)["source"])
 
 

@@ -47,7 +47,6 @@ class Whole(NamedTuple):
 
 
 def fits(billing: Billing) -> bool:
-    """Return whether messages with these billings can be kept as a whole."""
     return billing.parts is not None and billing.price_micros is not None and billing.price_micros <= MOST_MICROS
 
 
@@ -68,7 +67,6 @@ def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]
 
 
 def reordered(answers: Whole, order: Ints) -> Whole:
-    """Return answers to the same rows in another order."""
     ids = np.frombuffer(answers.ids, np.dtype((np.void, ID)))[order].tobytes()
     alike = len(answers.kinds) <= KIND.itemsize
     return Whole(ids, answers.kinds if alike else np.frombuffer(answers.kinds, KIND)[order].tobytes())

@@ -30,7 +30,6 @@ def note(
 
 
 def forget_reasons(connection: Statements, campaign: int) -> None:
-    """Delete the texts that people wrote about a campaign."""
     connection.execute("UPDATE decision SET reason=NULL WHERE campaign=?", (campaign,))
 
 

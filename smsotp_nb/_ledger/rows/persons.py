@@ -46,7 +46,6 @@ def persons(numbers: Ints) -> Ints:
 
 
 def secret_of(connection: Statements) -> bytes:
-    """Return the key of this ledger's hashes."""
     return bytes(connection.execute("SELECT secret FROM ledger").fetchone()[0])
 
 

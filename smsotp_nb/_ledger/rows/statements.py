@@ -144,13 +144,11 @@ class Draft:
             raise
 
     def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
-        """Keep a statement whose row is read when the draft was sent."""
         place = len(self.statements)
         self.guessed(sql, values, ANY)
         return lambda: self._brought[place].rows[0]
 
     def guesses(self) -> Iterator[tuple[str, Sequence[Any], Guess]]:
-        """Yield each statement, its values and what it is taken to bring."""
         for (sql, values), guess in zip(self.statements, self._guesses, strict=True):
             yield sql, values, guess
 
@@ -185,7 +183,6 @@ def foreseen(connection: Statements, *questions: Question) -> None:
 
 
 def in_blocks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
-    """Yield rows in lists of up to this many."""
     found = iter(rows)
     while block := list(islice(found, size)):
         yield block

@@ -166,7 +166,6 @@ def _with_texts(found: Result, kept: Combinations) -> Iterator[Ints]:
 
 
 def _blocks(connection: Statements, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:
-    """Yield a query's rows of integers in blocks that fit into memory."""
     numbers = chain.from_iterable(connection.execute(sql, values))
     while len(block := np.fromiter(islice(numbers, columns * _BLOCK), dtype=np.int64)):
         yield block.reshape(-1, columns)

@@ -81,7 +81,6 @@ class Holds:
         self._known = requests, consents, drawings
 
     def of(self, chunk: int) -> list[Row]:
-        """Return which rows of a chunk may not go now."""
         if self._standing is None or chunk not in self._standing.touched:
             return []
         now = self._clock()
@@ -263,7 +262,6 @@ def _said_since(connection: Statements, latest: int) -> list[tuple[int, bool]]:
 
 
 def _numbers_of(connection: Statements, attempt: int, campaign: int) -> Ints:
-    """Return whom one request may have reached or may still reach."""
     text = connection.execute(
         "SELECT group_concat(coalesce(r.number, 0)) FROM attempt a "
         "JOIN chunk c ON c.campaign=a.campaign AND c.chunk=a.chunk "

@@ -66,7 +66,6 @@ class Late:
         return "<a statement>"  # a traceback prints the variables of every frame
 
     def take(self, brought: Brought) -> None:
-        """Take in what it brought."""
         self._brought, self.text = brought, ""
         if self._hear is not None:
             self._hear(next(iter(brought.rows), None))
@@ -110,12 +109,10 @@ class Connection:
 
     @classmethod
     def to(cls, address: Address) -> Self:
-        """Connect to a database."""
         return cls(psycopg.connect(**address.arguments(), autocommit=True, prepare_threshold=None))
 
     @property
     def user(self) -> str:
-        """The name by which the server let this user in."""
         return str(self._raw.info.user)
 
     @property
@@ -181,7 +178,6 @@ class Connection:
         return self._wait(self._text(self._cursor(), sql, values)).fetchone
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement for each row, many in one round trip."""
         cursor = self._cursor()
         for values in rows:
             self._wait(self._text(cursor, sql, values))
@@ -211,7 +207,6 @@ class Connection:
         return cursor.mogrify(spelled(sql).encode(), values)
 
     def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Record rows of a table, all in one go."""
         into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
         if self._waiting:
             self.send()
