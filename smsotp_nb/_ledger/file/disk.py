@@ -69,11 +69,6 @@ def in_memory(path: Path) -> str:
 def lent(path: Path, mounts: str | None = None, environ: Mapping[str, str] | None = None) -> str:
     """Return in words why a file at this path may be gone tomorrow, with what says so; "" where nothing does.
 
-    Args:
-        path: of the file.
-        mounts: a table such as /proc/mounts; by default that of this machine.
-        environ: by default that of this process.
-
     Example:
         >>> lent(Path("/home/ann/l.sqlite"), "overlay / overlay rw 0 0", {})
         'a container: /home/ann is on its own layer (overlay)'

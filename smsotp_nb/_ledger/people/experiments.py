@@ -205,13 +205,7 @@ def sent(
     (int64: billed), ``currency`` (str; missing where nothing was billed), ``in_doubt`` and ``unpriced`` (int64: how
     many messages may have been billed, and how many were without a price that can be read), indexed by person.
 
-    Args:
-        store: the ledger's.
-        name: of the experiment.
-        service: whose campaigns count; by default the only one that has any.
-        by_all: every campaign counts, whatever it is called.
-        since: only requests from this moment on count.
-        until: only requests before this moment count.
+    ``service`` is by default the only one that has any; with ``by_all`` every campaign counts, whatever it is called.
     """
     with store.snapshot() as connection:
         mine = _campaigns(connection, None if by_all else name_key(name), service)
@@ -220,7 +214,8 @@ def sent(
             connection.execute("SELECT id, started_at, currency FROM attempt").fetchall(),
             columns=["attempt", "at", "currency"],
         ).set_index("attempt")
-    rows = pd.concat([_none(), *pieces])
+    none = pd.DataFrame(np.zeros((0, len(_READ)), np.int64), columns=[*_READ])
+    rows = pd.concat([none, *pieces])
     requests = started.reindex(rows["attempt"])
     rows["at"], rows["currency"] = requests["at"].to_numpy("int64"), requests["currency"].array
     first, last = rows["at"].min() if since is None else since, rows["at"].max() + 1 if until is None else until
@@ -313,10 +308,6 @@ def _rows(connection: Statements, campaign: int) -> pd.DataFrame:
         )  # fmt: skip
     rows = pd.DataFrame(columns.series())[[*_READ]].fillna(MISSING).astype("int64")
     return rows[rows["state"].isin(MAY_HAVE_LEFT).to_numpy()]
-
-
-def _none() -> pd.DataFrame:
-    return pd.DataFrame(np.zeros((0, len(_READ)), np.int64), columns=[*_READ])
 
 
 def _by_person(rows: pd.DataFrame) -> pd.DataFrame:

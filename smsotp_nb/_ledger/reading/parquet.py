@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -28,9 +28,6 @@ from ..file.store import Store
 from ..rows.columns import names_in
 from ..rows.statements import Statements
 from . import frames as reading
-
-if TYPE_CHECKING:
-    pass
 
 AMOUNT: Final = pa.decimal128(18, 6)
 _TYPES: Final = {"Int64": pa.int64(), "float64": AMOUNT, "datetime64[us, UTC]": pa.timestamp("us", tz="UTC")}

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
 
 from ..._cards import counted
+from ..._moments import said
 from ...errors import LedgerError, PlanChanged, UsageError
 from ..rows import audit
 from ..rows.answers import Ints, Whole, reordered
@@ -306,10 +306,8 @@ def replaced_at(connection: Statements, campaign: int, fingerprint: str) -> str:
         return ""
     what, reason, at = found
     done = "continued with people left out" if what == "suppressed" else what
-    when = datetime.fromtimestamp(at // 1_000_000, UTC)
-    return f"; this plan held until the campaign was {done} on {when:%Y-%m-%d %H:%M:%S} UTC" + (
-        f" ({reason})" if reason else ""
-    )
+    why = f" ({reason})" if reason else ""
+    return f"; this plan held until the campaign was {done} on {said(at)}{why}"
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

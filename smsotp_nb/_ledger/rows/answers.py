@@ -110,12 +110,6 @@ def by_row(
 
     An answer is recorded as long as the row's latest attempt is this request. A second interrupt may have put the row
     in doubt meanwhile, and a person may even have said that it was not accepted: the service's answer still counts.
-
-    Args:
-        place: the position of each number of the request.
-        messages: of numbers in ``place``.
-        countries: the numbers of their countries in the ledger, by iso and cc.
-        packs_ids: keep ids of 32 hexadecimal digits as bytes.
     """
     values: list[object] = []
     for record in messages:

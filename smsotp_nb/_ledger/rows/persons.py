@@ -24,9 +24,6 @@ def recorded(numbers: Ints) -> Ints:
     """Return recipients' numbers as they were read from a ledger, where each can be one.
 
     A number that is none would be passed over in silence: its person would count as never texted.
-
-    Raises:
-        Unfit: one is neither a number of at most 15 digits nor a hash.
     """
     if len(numbers) and not (
         numbers.all() and int(numbers.min()) >= SMALLEST_NUMBER and int(numbers.max()) <= LARGEST_NUMBER

@@ -73,9 +73,32 @@ class Brought(NamedTuple):
     rows: tuple[Row, ...]
 
 
+class Read:
+    """What a statement brought, read like a cursor."""
+
+    __slots__ = ()
+
+    def _rows(self) -> Sequence[Row]:
+        raise NotImplementedError
+
+    @property
+    def lastrowid(self) -> int | None:
+        row = self.fetchone()
+        return int(row[0]) if row else None
+
+    def fetchone(self) -> Row | None:
+        return next(iter(self._rows()), None)
+
+    def fetchall(self) -> list[Row]:
+        return [*self._rows()]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows())
+
+
 @dataclass(frozen=True, slots=True)
-class Guessed:
-    """A result that is guessed, read like a cursor."""
+class Guessed(Read):
+    """A result that is guessed."""
 
     guess: Guess
 
@@ -83,19 +106,9 @@ class Guessed:
     def rowcount(self) -> int:
         return int(_known(self.guess.changed))
 
-    @property
-    def lastrowid(self) -> int:
-        ((number, *_),) = self.fetchall()
-        return int(number)
-
-    def fetchone(self) -> Row | None:
-        return next(iter(_known(self.guess.rows)), None)
-
-    def fetchall(self) -> list[Row]:
-        return [*_known(self.guess.rows)]
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.fetchall())
+    def _rows(self) -> Sequence[Row]:
+        rows: Sequence[Row] = _known(self.guess.rows)
+        return rows
 
 
 @dataclass(slots=True)

@@ -238,16 +238,12 @@ class Run:
 
     def _settled(self, write: Callable[[Statements], None], then: Wanted | None) -> Found | None:
         def work(connection: Statements) -> Found | None:
-            self._note_if_late(connection)
+            if not self._lock.is_held(connection):  # taken over: an answer that is late changes its contacts
+                contacts.unpack(connection, self.campaign)
             write(connection)
             return self._claim(connection, then) if then else None
 
         return self._store.together(work, "FULL" if then else "NORMAL")
-
-    def _note_if_late(self, connection: Statements) -> None:
-        """Forget the packed contacts of a campaign that was taken over: an answer that is late changes them."""
-        if not self._lock.is_held(connection):
-            contacts.unpack(connection, self.campaign)
 
     def _owned(self, found: Found | None) -> Claim | None:
         """Refuse, outside of the transaction that others may share, what another account has taken over."""

@@ -14,7 +14,7 @@ import psycopg
 from psycopg.adapt import Loader
 from psycopg.types.string import StrDumper
 
-from ..rows.statements import Brought, Guess, Row
+from ..rows.statements import Brought, Guess, Read, Row
 from .address import Address
 from .dialect import spelled
 from .last_seen import SEEN, Sighting
@@ -55,7 +55,7 @@ def fit(text: str) -> str:
     return text.replace("\0", "?").encode("utf-8", "replace").decode()
 
 
-class Late:
+class Late(Read):
     """The result of a statement that may not have been sent yet; asking for it sends it and all that wait before it."""
 
     def __init__(self, connection: Connection, text: str, hear: Callable[[Row | None], None] | None = None) -> None:
@@ -74,19 +74,8 @@ class Late:
     def rowcount(self) -> int:
         return self._asked().changed
 
-    @property
-    def lastrowid(self) -> int | None:
-        row = self.fetchone()
-        return int(row[0]) if row else None
-
-    def fetchone(self) -> Row | None:
-        return next(iter(self._asked().rows), None)
-
-    def fetchall(self) -> list[Row]:
-        return [*self._asked().rows]
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._asked().rows)
+    def _rows(self) -> Sequence[Row]:
+        return self._asked().rows
 
     def _asked(self) -> Brought:
         if self._brought is None:

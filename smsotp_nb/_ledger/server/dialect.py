@@ -153,18 +153,10 @@ def _joined(arguments: list[str]) -> str:
     return f"string_agg(({what})::text, {between})"
 
 
-def _listed(arguments: list[str]) -> str:
-    return f"(json_agg({arguments[0]}))::text"
-
-
 def _extracted(arguments: list[str]) -> str:
     what, *paths = arguments
     places = (int(path.strip("'$[]")) for path in paths)
     return f"(json_build_array({', '.join(f'{what}::json->{place}' for place in places)}))::text"
-
-
-def _in_hex(arguments: list[str]) -> str:
-    return f"upper(encode({arguments[0]}, 'hex'))"
 
 
 def _extreme(name: str, instead: str) -> Callable[[list[str]], str]:
@@ -173,9 +165,9 @@ def _extreme(name: str, instead: str) -> Callable[[list[str]], str]:
 
 _SPELLED: dict[str, Callable[[list[str]], str]] = {
     "group_concat": _joined,
-    "json_group_array": _listed,
+    "json_group_array": lambda arguments: f"(json_agg({arguments[0]}))::text",
     "json_extract": _extracted,
-    "hex": _in_hex,
+    "hex": lambda arguments: f"upper(encode({arguments[0]}, 'hex'))",
     "max": _extreme("max", "greatest"),
     "min": _extreme("min", "least"),
 }
