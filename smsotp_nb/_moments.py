@@ -20,3 +20,8 @@ def utc_now() -> datetime:
 def microseconds(moment: datetime) -> int:
     """Return a moment as microseconds since 1970, exactly."""
     return (moment - _EPOCH) // _MICROSECOND
+
+
+def said(micros: int) -> str:
+    """Return microseconds since 1970 in words, to the second."""
+    return f"{datetime.fromtimestamp(micros // 1_000_000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -101,7 +101,6 @@ def numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
 
 
 def not_its_plan(plan: object, name: str) -> str | None:
-    """Return in words why something given is no plan of a campaign."""
     if getattr(plan, "folder", None) is not None:  # of which no rows are read
         return (
             "the plan of a Folder neither corrects nor extends a campaign: withdraw what is to go, and plan "

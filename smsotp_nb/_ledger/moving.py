@@ -48,9 +48,10 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
 
     with source.reading() as file:
         begun = move_of(file)
+    moved = "SELECT 1 FROM imported WHERE token=?"
     with target.reading() as served:
         here = bytes(served.execute("SELECT id FROM ledger").fetchone()[0]).hex()
-        arrived = begun is not None and _has(served, begun.token)
+        arrived = begun is not None and served.execute(moved, (bytes.fromhex(begun.token),)).fetchone() is not None
     if begun and (begun.ledger != here or (begun.ended and not arrived)):
         raise LedgerError(
             f"the ledger {source.path} was taken over by {begun.to}, and this is another ledger or an older state of "
@@ -74,14 +75,10 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
                 served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
                 copied = (str(source.path), runners.person(), "imported file", now)
                 served.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", copied)
-                audit.note(served, "imported", rows=_many(served), now=now, reason=source.path.name)
+                many = served.execute("SELECT count(*) FROM recipient").fetchone()[0]
+                audit.note(served, "imported", rows=many, now=now, reason=source.path.name)
                 mine.note(file)
     return _ended(source, mine)
-
-
-def _has(served: Statements, token: str) -> bool:
-    found = served.execute("SELECT 1 FROM imported WHERE token=?", (bytes.fromhex(token),)).fetchone()
-    return found is not None
 
 
 def _ended(source: Store, mine: Move) -> dict[str, int]:
@@ -152,10 +149,6 @@ def _copy(file: Statements, served: Connection) -> None:
     secret, retention, approval = file.execute("SELECT secret, retention, approval FROM ledger").fetchone()
     sql = "UPDATE ledger SET secret=?, retention=coalesce(retention, ?), approval=max(approval, ?)"
     served.execute(sql, (secret, retention, approval))
-
-
-def _many(served: Statements) -> int:
-    return int(served.execute("SELECT count(*) FROM recipient").fetchone()[0])
 
 
 def _last(served: Statements, table: str) -> int:

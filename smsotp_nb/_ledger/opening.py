@@ -9,10 +9,10 @@ import secrets
 import sqlite3
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from .._cards import counted
+from .._moments import said
 from .._own_files import JOURNAL, files_of_sqlite, is_of_another, tighten
 from .._schema import limit, strange
 from ..errors import LedgerError, LedgerOlder
@@ -81,11 +81,9 @@ class Opened:
             self.connection.execute("UPDATE session SET acts=? WHERE id=?", (self.acts, self.session))
 
     def committed(self) -> None:
-        """Keep what the transaction recorded about the session and the log."""
         self._raised, self._begun = self._raising, True
 
     def rolled_back(self) -> None:
-        """Forget what the transaction recorded about the session and the log."""
         self._raised = -1
         if not self._begun:
             self.session, self.acts = 0, 0
@@ -167,7 +165,6 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = 
 
 
 def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a ledger of this version, or that is damaged."""
     limit(connection)
     _refuse_others(connection, path)
     if _is_new(connection):
@@ -410,16 +407,12 @@ def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) ->
     latest = "SELECT max(max(started_at), max(coalesce(settled_at, 0))) FROM attempt"
     own = None if _is_new(connection) else connection.execute(latest).fetchone()[0]
     recipients = sum(session.recipients for session in behind)
-    ends = f"It ends at {_said(own)}" if own else "No request is recorded in it"
+    ends = f"It ends at {said(own)}" if own else "No request is recorded in it"
     return LedgerOlder(
         f"the ledger {path} is older than the one that was last used here: it is a copy or a backup, or a new file in "
-        f"the place of another. {ends}; the latest was used at {_said(max(session.at for session in behind))}, and up "
+        f"the place of another. {ends}; the latest was used at {said(max(session.at for session in behind))}, and up "
         f"to {counted(recipients, 'recipient')} whom it texted since may stand as not texted in "
         "this one. Nothing was sent. Put the latest file back; or, if you know whom it texted, open this one with "
         "Ledger(path, accept_older=True)",
         recipients=recipients,
     )
-
-
-def _said(microseconds: int) -> str:
-    return datetime.fromtimestamp(microseconds / 1e6, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

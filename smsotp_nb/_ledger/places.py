@@ -16,7 +16,6 @@ from .server.address import Address, load_driver, read_address
 
 
 def path_of(ledger: object) -> Path | Address:
-    """Return the file or the address of a ledger, or of what was given in its place."""
     if isinstance(ledger, Address):
         return ledger
     if isinstance(ledger, str | Path):
@@ -28,7 +27,6 @@ def path_of(ledger: object) -> Path | Address:
 
 
 def not_a_ledger(found: object) -> UsageError:
-    """Return the error for something that is neither a ledger nor a path."""
     return UsageError(f"ledger= must be a Ledger or the path of one, got {shown(found)}")
 
 
@@ -49,7 +47,6 @@ def sealed(place: str | Path | Address | None) -> str | Path | Address | Secret 
 
 
 def store_of(place: Path | Address, *, create: bool, accept_older: bool = False) -> Store:
-    """Return the store of a ledger in a file or on a server."""
     if isinstance(place, Path):
         return Store(place, create=create, accept_older=accept_older)
     load_driver()
@@ -129,7 +126,6 @@ def refuse_lent(path: Path) -> None:
 
 
 def given(path: str | Path, *, create: bool) -> Path:
-    """Return a given path as an absolute one."""
     if not isinstance(path, str | Path):
         raise UsageError(f"Ledger takes a path, got {shown(path)}; without one it opens this user's ledger")
     spelled = str(path).strip()

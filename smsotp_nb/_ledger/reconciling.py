@@ -12,7 +12,7 @@ from .._results.contract import money
 from ..errors import UsageError
 from .book import Ledger, LedgerOrPath, read_from
 from .campaign import Campaign
-from .reading.spending import table_of
+from .reading.frames import table_of
 from .rows.columns import sums_whole
 from .rows.tables import ACCEPTED
 
@@ -63,16 +63,13 @@ def reconcile(
 
 
 def _of(ledger: Ledger, found: Campaign) -> pd.DataFrame:
-    said = _integers(
-        table_of(
-            ledger._store,
-            "SELECT id, coalesce(settled_at, started_at), request_id, currency, recipients, message_count, total, "
-            "disagreement FROM attempt WHERE campaign=? AND outcome IN ('accepted', 'partial') ORDER BY id",
-            ("at", "request_id", "currency", *_SAID, "disagreement"),
-            (found._number,),
-        ),
-        ("at", *_SAID),
-    )
+    said = table_of(
+        ledger._store,
+        "SELECT id, coalesce(settled_at, started_at), request_id, currency, recipients, message_count, total, "
+        "disagreement FROM attempt WHERE campaign=? AND outcome IN ('accepted', 'partial') ORDER BY id",
+        ("at", "request_id", "currency", *_SAID, "disagreement"),
+        (found._number,),
+    ).astype(dict.fromkeys(("at", *_SAID), "Int64"))
     counted = ("records", "parts", "price", "unpriced", "uncounted")
     rows = table_of(
         ledger._store,
@@ -86,15 +83,8 @@ def _of(ledger: Ledger, found: Campaign) -> pd.DataFrame:
     with ledger._store.reading() as connection:
         whole = sums_whole(connection, found._number).reindex(columns=list(counted), fill_value=0)
     rows = pd.concat([rows, whole]) if len(rows) else whole
-    both = said.join(_integers(rows, counted)).fillna(dict.fromkeys(counted, 0))
-    return _reconciled(both)
+    both = said.join(rows.astype(dict.fromkeys(counted, "Int64"))).fillna(dict.fromkeys(counted, 0))
 
-
-def _integers(frame: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
-    return frame.astype(dict.fromkeys(names, "Int64"))
-
-
-def _reconciled(both: pd.DataFrame) -> pd.DataFrame:
     agrees = (
         (both["recipients"].fillna(both["records"]) == both["records"])
         & ((both["message_count"].fillna(both["parts"]) == both["parts"]) | (both["uncounted"] > 0))

@@ -69,7 +69,6 @@ def note(store: Store, path: Path, what: str, *, now: int, durably: bool = True)
 
 
 def note_in(connection: Statements, path: Path, what: str, *, now: int) -> None:
-    """Record a copy inside a transaction."""
     connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", (str(path), runners.person(), what, now))
 
 

@@ -51,7 +51,6 @@ def _mounts() -> str:
 
 
 def check_file_system(path: Path) -> None:
-    """Refuse a path on a network file system, before anything is made there."""
     kind = file_system(path.parent.resolve(), _mounts())
     if kind in NETWORK_FILE_SYSTEMS or (kind.startswith("fuse.") and kind not in _FUSE_ON_DISK):
         raise LedgerError(
@@ -69,11 +68,6 @@ def in_memory(path: Path) -> str:
 
 def lent(path: Path, mounts: str | None = None, environ: Mapping[str, str] | None = None) -> str:
     """Return in words why a file at this path may be gone tomorrow, with what says so; "" where nothing does.
-
-    Args:
-        path: of the file.
-        mounts: a table such as /proc/mounts; by default that of this machine.
-        environ: by default that of this process.
 
     Example:
         >>> lent(Path("/home/ann/l.sqlite"), "overlay / overlay rw 0 0", {})
@@ -100,7 +94,6 @@ def private_folder(folder: Path) -> None:
 
 
 def notes_folder() -> Path:
-    """Return the folder of what this user noted about ledgers."""
     return state_folder() / "ledgers"
 
 
@@ -151,7 +144,6 @@ def beside(path: Path, ending: str) -> Path:
 if sys.platform == "win32":
 
     def read_at(descriptor: int, length: int, offset: int) -> bytes:
-        """Read from a place of a file, one thread at a time."""
         with _seeking:
             os.lseek(descriptor, offset, os.SEEK_SET)
             return os.read(descriptor, length)
@@ -166,7 +158,6 @@ else:
 
 
 def sync_file(path: Path) -> None:
-    """Sync a file to the disk."""
     descriptor = os.open(path, READ_WRITE)  # Windows syncs nothing that is open for reading only
     try:
         os.fsync(descriptor)

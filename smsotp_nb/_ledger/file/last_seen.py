@@ -70,7 +70,6 @@ class Mark:
         self._place = 0
 
     def sessions(self) -> list[Session]:
-        """Return every session that was noted and not set aside."""
         return [_session(slot) for slot in self._slots() if _is_session(slot)]
 
     def seal(self, ledger: bytes) -> Seal | None:
@@ -96,7 +95,6 @@ class Mark:
             write_at(self._descriptor, _slot(session), self._place)
 
     def note(self, slot: bytes) -> None:
-        """Update the entry of the current session."""
         if self._descriptor is not None:
             try:
                 write_at(self._descriptor, slot, self._place)
@@ -110,7 +108,6 @@ class Mark:
                 write_at(self._descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, *astuple(seal))), 0)
 
     def break_seal(self, ledger: bytes) -> None:
-        """Forget how the file stood."""
         with self._forgiven(), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             descriptor = OWN.open(self.path, READ_WRITE)
             try:
@@ -122,7 +119,6 @@ class Mark:
                 os.close(descriptor)
 
     def close(self) -> None:
-        """End the session."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
@@ -197,7 +193,6 @@ class Marks:
         self._marks[0].break_seal(self._ledger)
 
     def begin(self, session: Session) -> None:
-        """Begin a session in every mark."""
         self._session = session
         for mark in self._marks:
             mark.begin(self._ledger, session)
@@ -216,7 +211,6 @@ class Marks:
 
     @property
     def latest(self) -> int:
-        """The latest request of the session."""
         return self._session.attempt if self._session else 0
 
     def note_seal(self, seal: Seal) -> None:
@@ -224,13 +218,11 @@ class Marks:
         self._marks[0].note_seal(self._ledger, seal)
 
     def close(self) -> None:
-        """End the session."""
         self._session = None
         for mark in self._marks:
             mark.close()
 
     def set_aside(self, sessions: Iterable[Session]) -> None:
-        """Stop expecting these sessions of the ledger."""
         tokens = [session.token for session in sessions]
         for mark in (*self._marks, *self._others):
             mark.set_aside(tokens)

@@ -203,13 +203,11 @@ class Anchor:
             )
 
     def frames(self) -> int:
-        """Return the number of pages in the log, from the header of its index."""
         if self._files.shared_memory is None:
             return 0
         return int.from_bytes(read_at(self._files.shared_memory, 4, FRAMES_AT), sys.byteorder)
 
     def checksum(self) -> tuple[int, int]:
-        """Return size and CRC-32 of the file's bytes."""
         size = total = 0
         while piece := read_at(self._files.file, 1 << 20, size):
             total, size = zlib.crc32(piece, total), size + len(piece)

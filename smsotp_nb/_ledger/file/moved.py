@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
+from ..._moments import said
 from ...errors import LedgerError
 from ..rows.statements import Statements
 
@@ -37,11 +37,10 @@ def move_of(connection: Statements) -> Move | None:
 
 
 def refuse_moved(connection: Statements, path: Path) -> None:
-    """Refuse a file whose ledger is on a server."""
     move = move_of(connection)
     if move is None:
         return
-    when = f"{datetime.fromtimestamp(move.at // 1_000_000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    when = said(move.at)
     if move.ended:
         raise LedgerError(
             f"the ledger {path} was taken over by {move.to} on {when}, and is used there alone. Nothing was sent; open "

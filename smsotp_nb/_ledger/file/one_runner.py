@@ -67,11 +67,9 @@ class RunLock:
         """Return that a claim has no end: nobody takes a campaign over from a process that lives."""
 
     def renews(self, _connection: Statements) -> bool:
-        """Return that the lock is held still."""
         return True
 
     def is_held(self, _connection: Statements) -> bool:
-        """Return that the lock is held still."""
         return True
 
     def refuse_if_lost(self) -> None:

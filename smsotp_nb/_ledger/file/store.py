@@ -177,14 +177,12 @@ class Store:
                 piece.done = True
 
     def _run_pieces(self, pieces: list[_Shared], synchronous: Literal["FULL", "NORMAL"]) -> None:
-        """Run what waited in one transaction."""
         with self.writing(synchronous) as connection:
             for piece in pieces:
                 piece.result = piece.work(connection)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Statements]:
-        """Run a block of reads on the connection."""
         with self._guard:
             try:
                 opened = self._open()
@@ -403,7 +401,6 @@ def named(path: Path) -> Iterator[None]:
 
 
 def unusable(path: Path, error: Exception) -> LedgerError:
-    """Return our error for one of SQLite or of the disk."""
     reason = str(error.strerror or error if isinstance(error, OSError) else error)
     reason = visible(reason[:300])  # SQLite quotes what stands in the file
     return LedgerError(

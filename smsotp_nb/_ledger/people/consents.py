@@ -94,7 +94,6 @@ def _remember(connection: Statements, people: Sequence[int]) -> None:
 
 
 def opted_out(connection: Statements, number: int) -> bool:
-    """Return whether a person is opted out."""
     found = connection.execute("SELECT 1 FROM opted_out WHERE person IN (?, ?)", keys(connection, number))
     return found.fetchone() is not None
 
@@ -176,7 +175,6 @@ def _pack_again(connection: Statements, campaign: int, now: int) -> None:
 
 
 def _forget_rows(connection: Statements, person: int, code: int) -> list[int]:
-    """Return the campaign of each row."""
     names = spellings(person)
     those = f"number IN ({','.join('?' * len(names))})"
     rows = connection.execute(

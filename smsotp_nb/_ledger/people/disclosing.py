@@ -39,7 +39,6 @@ def messages(store: Store, number: int) -> list[dict[str, Any]]:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as mappings ready for JSON, exact."""
     return [{str(name): _as_json(value) for name, value in row.items()} for row in frame.to_dict("records")]
 
 

@@ -61,7 +61,6 @@ class Experiment:
         return self.owns(campaign)
 
     def owns(self, campaign: str) -> bool:
-        """Return whether a campaign is one of its own by its name."""
         return experiment_key(campaign) == name_key(self.name)
 
     def is_open(self, connection: Statements, now: int) -> bool:
@@ -98,7 +97,6 @@ def everyone(connection: Statements) -> list[Experiment]:
 
 
 def begin(connection: Statements, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
-    """Record how an experiment is declared."""
     sql = "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, ?, ?, ?, 0)"
     number = inserted(connection, sql, (name, name_key(name), declared, now, until))
     return Experiment(number, name, declared, now, until)
@@ -207,13 +205,7 @@ def sent(
     (int64: billed), ``currency`` (str; missing where nothing was billed), ``in_doubt`` and ``unpriced`` (int64: how
     many messages may have been billed, and how many were without a price that can be read), indexed by person.
 
-    Args:
-        store: the ledger's.
-        name: of the experiment.
-        service: whose campaigns count; by default the only one that has any.
-        by_all: every campaign counts, whatever it is called.
-        since: only requests from this moment on count.
-        until: only requests before this moment count.
+    ``service`` is by default the only one that has any; with ``by_all`` every campaign counts, whatever it is called.
     """
     with store.snapshot() as connection:
         mine = _campaigns(connection, None if by_all else name_key(name), service)
@@ -222,7 +214,8 @@ def sent(
             connection.execute("SELECT id, started_at, currency FROM attempt").fetchall(),
             columns=["attempt", "at", "currency"],
         ).set_index("attempt")
-    rows = pd.concat([_none(), *pieces])
+    none = pd.DataFrame(np.zeros((0, len(_READ)), np.int64), columns=[*_READ])
+    rows = pd.concat([none, *pieces])
     requests = started.reindex(rows["attempt"])
     rows["at"], rows["currency"] = requests["at"].to_numpy("int64"), requests["currency"].array
     first, last = rows["at"].min() if since is None else since, rows["at"].max() + 1 if until is None else until
@@ -275,7 +268,6 @@ def _contacts(connection: Statements, campaign: int, *, purged: bool) -> tuple[I
 
 
 def to_go(store: Store, name: str, *, service: str | None = None) -> int:
-    """Return how many rows of the campaigns of an experiment are still to be sent."""
     with store.snapshot() as connection:
         sql = "SELECT id, name FROM campaign WHERE kind='campaign' AND purged=0 AND service=coalesce(?, service)"
         found = connection.execute(sql, (service,)).fetchall()
@@ -316,10 +308,6 @@ def _rows(connection: Statements, campaign: int) -> pd.DataFrame:
         )  # fmt: skip
     rows = pd.DataFrame(columns.series())[[*_READ]].fillna(MISSING).astype("int64")
     return rows[rows["state"].isin(MAY_HAVE_LEFT).to_numpy()]
-
-
-def _none() -> pd.DataFrame:
-    return pd.DataFrame(np.zeros((0, len(_READ)), np.int64), columns=[*_READ])
 
 
 def _by_person(rows: pd.DataFrame) -> pd.DataFrame:
@@ -389,6 +377,5 @@ DRAWN: Question = ("SELECT coalesce(sum(drawn), 0) FROM experiment", ())
 
 
 def drawn(connection: Statements) -> int:
-    """Return how often people were added to experiments."""
     found = connection.execute(*DRAWN).fetchone()
     return int(found[0])

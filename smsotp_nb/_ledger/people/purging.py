@@ -104,13 +104,11 @@ def overwrite(store: Store) -> bool:
 
 
 def finish(store: Store) -> None:
-    """Make up for what an earlier deletion could not reach."""
     if remains(store):
         overwrite(store)
 
 
 def remains(store: Store) -> bool:
-    """Return whether deleted rows are still in the bytes of the file or its log."""
     with store.reading() as connection:
         return bool(connection.execute("SELECT remains FROM ledger").fetchone()[0])
 
@@ -167,7 +165,7 @@ def _delete(connection: Statements, campaign: int, sums: Packed, refused: str, *
     delete_words(connection, campaign)
     for table in ("chunk", "change", "billing"):
         connection.execute(f"DELETE FROM {table} WHERE campaign=?", (campaign,))
-    audit.forget_reasons(connection, campaign)
+    connection.execute("UPDATE decision SET reason=NULL WHERE campaign=?", (campaign,))
     # Whoever knows the text could find out by trying whose numbers the fingerprint was made of.
     connection.execute("UPDATE campaign SET purged=1, fingerprint='' WHERE id=?", (campaign,))
     return gone
@@ -229,7 +227,6 @@ def _experiments(connection: Statements, campaigns: Sequence[tuple[str, int, int
 
 
 def decide(store: Store, age: str, *, now: int) -> None:
-    """Keep the age, for the card of the ledger."""
     kept = " ".join(age.split())
     with store.writing() as connection:
         connection.execute("UPDATE ledger SET retention=?", (kept,))
@@ -237,7 +234,6 @@ def decide(store: Store, age: str, *, now: int) -> None:
 
 
 def decided(store: Store) -> str | None:
-    """Return the age that somebody decided on, or None."""
     with store.reading() as connection:
         found: str | None = connection.execute("SELECT retention FROM ledger").fetchone()[0]
     return found

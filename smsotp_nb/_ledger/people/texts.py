@@ -185,7 +185,6 @@ def _said(value: Any) -> Iterator[str | int]:
 
 
 def _write(connection: Statements, place: _Place, texts: Sequence[tuple[Any, ...]]) -> None:
-    """Write texts, each with the key of its row."""
     here = " AND ".join(f"{name}=?" for name in place.key)
     sql = f"UPDATE {place.table} SET {place.column}=? WHERE {here}"
     if place.column != "source":

@@ -117,7 +117,6 @@ def until(first: pd.Timestamp, last: pd.Timestamp) -> str:
 
 
 def state_line(found: dict[str, int]) -> str:
-    """Return counts by state in one line of words."""
     words = (("accepted", "accepted"), ("in_doubt", "in doubt"), ("rejected", "rejected"), ("planned", "to go"))
     said = [f"{found.get(state, 0):,} {word}" for state, word in words]
     under_way = found.get("sending", 0)

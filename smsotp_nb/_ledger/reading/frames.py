@@ -53,7 +53,6 @@ def named_so(connection: Statements, name: str, service: str | None) -> list[tup
 
 
 def counts(store: Store, campaign: int) -> dict[str, int]:
-    """Return the number of rows of a campaign by state, all states named."""
     found = [0] * len(STATES)
     with store.reading() as connection:
         for is_whole, state, rows in connection.execute(*how_it_stands(campaign)):
@@ -254,9 +253,7 @@ def changes(store: Store, campaign: int) -> pd.DataFrame:
 
 def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) -> pd.DataFrame:
     """Return a small query as a frame, indexed by its first column, its times read."""
-    with store.reading() as connection:
-        found = connection.execute(sql, values).fetchall()
-    frame = pd.DataFrame(found, columns=columns).set_index(columns[0]).rename_axis(None)
+    frame = table_of(store, sql, columns[1:], values)
     for name in ("started_at", "settled_at"):
         frame[name] = times(frame[name])
     return frame
@@ -279,11 +276,15 @@ def _attempts(store: Store, campaign: int) -> pd.DataFrame:
 
 
 def _lookup(store: Store, sql: str, names: Sequence[str], values: tuple[Any, ...] = ()) -> pd.DataFrame:
+    text = [name for name in names if name not in {"http_status", "at", "rate"}]
+    return table_of(store, sql, names, values).astype(dict.fromkeys(text, STR))
+
+
+def table_of(store: Store, sql: str, names: Sequence[str], values: tuple[Any, ...] = ()) -> pd.DataFrame:
+    """Return a small query as a frame of objects, indexed by its first column."""
     with store.reading() as connection:
         rows = connection.execute(sql, values).fetchall()
-    frame = pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
-    text = [name for name in names if name not in {"http_status", "at", "rate"}]
-    return frame.astype(dict.fromkeys(text, STR))
+    return pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
 
 
 def _join(frame: pd.DataFrame, key: pd.Series, table: pd.DataFrame) -> None:

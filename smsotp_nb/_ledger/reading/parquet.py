@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -28,9 +28,6 @@ from ..file.store import Store
 from ..rows.columns import names_in
 from ..rows.statements import Statements
 from . import frames as reading
-
-if TYPE_CHECKING:
-    pass
 
 AMOUNT: Final = pa.decimal128(18, 6)
 _TYPES: Final = {"Int64": pa.int64(), "float64": AMOUNT, "datetime64[us, UTC]": pa.timestamp("us", tz="UTC")}
@@ -110,7 +107,6 @@ def _campaign(
 
 
 def _whole(files: list[_File], state: str) -> bool:
-    """Return whether files are all that a campaign has, made from what it is now."""
     return (
         bool(files)
         and all(file.state == state for file in files)
@@ -139,7 +135,6 @@ _WHAT: Final = (
 
 
 def _state(connection: Statements, campaign: int) -> str:
-    """Return a digest of what a campaign's files are made from."""
     digest = hashlib.blake2b(str(SCHEMA).encode(), digest_size=16)
     for sql in _WHAT:
         for row in connection.execute(sql, (campaign,)):
@@ -163,7 +158,6 @@ def _rows(store: Store, number: int, service: str, name: str, kind: str, names: 
 
 
 def _kept(store: Store, campaign: int, names: list[str]) -> pd.Series:
-    """Return the caller's own columns by position, each row's as a JSON object."""
     with store.reading() as connection:
         found = connection.execute("SELECT position, kept FROM recipient WHERE campaign=?", (campaign,)).fetchall()
     known: dict[str, str] = {}
@@ -188,7 +182,6 @@ def _make(folder: Path) -> None:
 
 
 def _files(folder: Path, ledger: str) -> dict[int, list[_File]]:
-    """Return the files of earlier calls by campaign."""
     found: dict[int, list[_File]] = {}
     for path in sorted(folder.glob(copies.PARQUET)):
         file = _read(path)

@@ -24,7 +24,7 @@ from ..rows.columns import Combinations, known_columns
 from ..rows.sums import EVER, FACTS, SUMS, days, packed_sums, row_sums
 from ..rows.tables import REJECTED
 from ..rows.wordings import OF_WORDS, words_of
-from .frames import campaign_frame, counts
+from .frames import campaign_frame, counts, table_of
 
 COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     **dict.fromkeys(("service", "campaign", "kind", "month"), STR),
@@ -88,14 +88,12 @@ def word_sums(
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse names of columns of which one stands twice."""
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         raise UsageError(f"column {repeated[0]!r} is asked for twice")
 
 
 def refuse_summed(name: object) -> None:
-    """Refuse the name of a column that every sum has."""
     if name in COLUMNS:
         raise UsageError(f"columns={name!r} is a column of every sum; ask for your own columns only")
 
@@ -199,13 +197,6 @@ def _micros_of(when: object, name: str, tz: str) -> int | None:
         return None
     moment = dates.one(name, when).utc(tz, pd.RangeIndex(1), ambiguous=np.array([True])).iloc[0]
     return int((moment - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(microseconds=1))
-
-
-def table_of(store: Store, sql: str, names: tuple[str, ...], values: tuple[object, ...] = ()) -> pd.DataFrame:
-    """Return a small query as a frame of objects, indexed by its first column."""
-    with store.reading() as connection:
-        rows = connection.execute(sql, values).fetchall()
-    return pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
 
 
 def summed(

@@ -83,7 +83,6 @@ def require(store: Store, *, required: bool, reason: str | None, now: int) -> No
 
 
 def proposal(store: Store, campaign: int, name: str, service: str) -> Proposal:
-    """Return what a campaign would say from now on."""
     with store.snapshot() as connection:
         author, revision = _in_force(connection, campaign)
         found = connection.execute(_WORDS, (campaign,)).fetchall()
@@ -128,12 +127,10 @@ def not_proposal(value: object, campaign: str, service: str) -> str | None:
 
 
 def is_required(connection: Statements) -> bool:
-    """Return whether campaigns need an approval."""
     return bool(connection.execute("SELECT approval FROM ledger").fetchone()[0])
 
 
 def required(store: Store) -> bool:
-    """Return whether the ledger asks for approvals, for its card."""
     with store.reading() as connection:
         return is_required(connection)
 
@@ -173,7 +170,6 @@ def _approver(connection: Statements, campaign: int) -> str:
 
 
 def _in_force(connection: Statements, campaign: int) -> tuple[str, int]:
-    """Return author and revision of what a campaign says now."""
     sql = f"SELECT author, {_REVISION} FROM campaign k WHERE id=?"
     author, revision = connection.execute(sql, (campaign,)).fetchone()
     return str(author), int(revision)

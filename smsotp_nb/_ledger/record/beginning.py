@@ -62,9 +62,6 @@ def refuse_unknown_kinds(connection: Statements) -> None:
     """Refuse a ledger with a campaign that is neither a campaign, nor a test, nor passcodes.
 
     Nobody would find it by its name: its people would be texted again, by it and beyond what a policy lets through.
-
-    Raises:
-        Unfit: there is one.
     """
     if not {kind for (kind,) in connection.execute(*which_kinds())} <= _KINDS:
         raise Unfit("a campaign of it is of an unknown kind")
@@ -85,16 +82,22 @@ def before_a_run(campaign: int) -> list[Question]:
 
 
 def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
-    """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock.
-
-    Raises:
-        PlanChanged: the plan is not the recorded one.
-        LedgerError: the campaign was purged, or its name is spelt in another way.
-    """
-    _refuse_another_name(store, campaign, plan)
+    """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock."""
     with store.reading() as connection:
+        purged, name = connection.execute(*what_named(campaign)).fetchone()
         known = connection.execute(*what_planned(campaign)).fetchone()[0]
         corrected = changing.was_corrected(connection, campaign)
+    if name != plan.campaign:
+        raise LedgerError(
+            f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "
+            f"Plan it as campaign={name!r} to continue that one, or choose a name that differs in more than case "
+            "and blanks"
+        )
+    if purged:
+        raise LedgerError(
+            f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
+            "again. Nothing was sent; choose another campaign name"
+        )
     if known == plan.fingerprint and not corrected:
         return
     if plan.folder is not None:
@@ -110,19 +113,3 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
     elif len(found.dropped):
         with store.writing() as connection:
             changing.adopt(connection, campaign, plan, found, what="suppressed", reason=None, now=now)
-
-
-def _refuse_another_name(store: Store, campaign: int, plan: Planned) -> None:
-    with store.reading() as connection:
-        purged, name = connection.execute(*what_named(campaign)).fetchone()
-    if name != plan.campaign:
-        raise LedgerError(
-            f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "
-            f"Plan it as campaign={name!r} to continue that one, or choose a name that differs in more than case "
-            "and blanks"
-        )
-    if purged:
-        raise LedgerError(
-            f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
-            "again. Nothing was sent; choose another campaign name"
-        )

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
 
 from ..._cards import counted
+from ..._moments import said
 from ...errors import LedgerError, PlanChanged, UsageError
 from ..rows import audit
 from ..rows.answers import Ints, Whole, reordered
@@ -64,7 +64,6 @@ class Difference:
         return not (len(self.added) or len(self.changed) or self.gone)
 
     def told(self) -> str:
-        """Return the differences in words."""
         another = len(self.changed) + self.others
         said = [
             (len(self.added), f"{counted(len(self.added), 'recipient')} added"),
@@ -274,7 +273,6 @@ def whether_corrected(campaign: int) -> Question:
 
 
 def was_corrected(connection: Statements, campaign: int) -> bool:
-    """Return whether the words of a campaign were changed."""
     return bool(connection.execute(*whether_corrected(campaign)).fetchone()[0])
 
 
@@ -295,7 +293,6 @@ def became(connection: Statements, campaign: int, fingerprint: str, what: str) -
 
 
 def was_withdrawn(connection: Statements, campaign: int) -> bool:
-    """Return whether all planned rows of a campaign were withdrawn."""
     return bool(connection.execute("SELECT withdrawn FROM campaign WHERE id=?", (campaign,)).fetchone()[0])
 
 
@@ -309,10 +306,8 @@ def replaced_at(connection: Statements, campaign: int, fingerprint: str) -> str:
         return ""
     what, reason, at = found
     done = "continued with people left out" if what == "suppressed" else what
-    when = datetime.fromtimestamp(at // 1_000_000, UTC)
-    return f"; this plan held until the campaign was {done} on {when:%Y-%m-%d %H:%M:%S} UTC" + (
-        f" ({reason})" if reason else ""
-    )
+    why = f" ({reason})" if reason else ""
+    return f"; this plan held until the campaign was {done} on {said(at)}{why}"
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -368,7 +363,6 @@ def _reword(connection: Statements, campaign: int, plan: Planned, found: Differe
 
 
 def _add(connection: Statements, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
-    """Record the people whom the campaign does not have."""
     if len(found.added):
         rows = plan.rows.iloc[found.added]
         chunk = _new_chunks(connection, campaign, plan, rows, version)

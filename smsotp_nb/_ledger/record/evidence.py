@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -82,7 +82,6 @@ def _stored(message: str | None) -> bytes | str | None:
 
 
 def source_of(kept: str | None) -> str | None:
-    """Return the name of the source of kept evidence."""
     return None if kept is None else str(json.loads(kept)["source"])
 
 
@@ -93,10 +92,6 @@ def lines_kept(store: Store, campaign: int) -> pd.DataFrame:
             "SELECT evidence, reason FROM change WHERE campaign=? AND evidence IS NOT NULL ORDER BY id", (campaign,)
         ).fetchall()
     rows = [(*row, source_of(kept), reason) for kept, reason in found for row in json.loads(kept)["rows"]]
-    return _frame(rows)
-
-
-def _frame(rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["row", *_FIELDS, "source", "reason"]).set_index("row").rename_axis(None)
     frame["at"] = pd.to_datetime(frame["at"].astype("Int64"), unit="us", utc=True).dt.as_unit("us")
     frame["price"] = money(frame["price"].astype("Int64")).to_numpy("float64", na_value=np.nan)

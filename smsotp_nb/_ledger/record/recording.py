@@ -207,7 +207,8 @@ def _columns(
     columns: dict[str, list[Any]] = {**places, "destination": destinations(connection, rows)}
     said_no = rows["problem"].eq(SUPPRESSED).to_numpy(bool) if state == SKIPPED else np.zeros(len(rows), bool)
     if kept:
-        columns["kept"] = _without(_kept_texts(rows, kept), said_no, json.dumps([None] * len(kept)))
+        texts, nothing = _kept_texts(rows, kept), json.dumps([None] * len(kept))
+        columns["kept"] = [nothing if gone else text for text, gone in zip(texts, said_no.tolist(), strict=True)]
     if state == SKIPPED:
         columns["problem"] = _objects(rows["problem"])
     # Last, for a traceback prints the variables of every frame, and more can go wrong above.
@@ -222,10 +223,6 @@ def _numbers(connection: Statements, to: pd.Series[str], said_no: np.ndarray[Any
         people = persons(np.array(numbers[said_no], np.int64))
         numbers[said_no] = hashed(people, secret_of(connection))
     return numbers
-
-
-def _without(texts: list[str], said_no: np.ndarray[Any, Any], nothing: str) -> list[str]:
-    return [nothing if gone else text for text, gone in zip(texts, said_no.tolist(), strict=True)]
 
 
 def destinations(connection: Statements, rows: pd.DataFrame) -> list[int]:

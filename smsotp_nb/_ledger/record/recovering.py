@@ -16,8 +16,9 @@ OWNER_DIED = "the sending process ended before the answer was recorded"
 
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
     """Make every row under way in doubt and return how many; to be called by whoever holds the campaign's lock."""
-    if not _anything_under_way(store, campaign):
-        return 0
+    with store.reading() as connection:
+        if not connection.execute(*whether_under_way(campaign)).fetchone()[0]:
+            return 0
     with store.writing() as connection:
         unpack(connection, campaign)
         whole_ones = "SELECT chunk, attempt FROM chunk WHERE campaign=? AND state=?"
@@ -33,11 +34,6 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
             (why, now, campaign),
         )
     return found
-
-
-def _anything_under_way(store: Store, campaign: int) -> bool:
-    with store.reading() as connection:
-        return bool(connection.execute(*whether_under_way(campaign)).fetchone()[0])
 
 
 def whether_under_way(campaign: int) -> Question:

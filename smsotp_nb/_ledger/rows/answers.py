@@ -47,7 +47,6 @@ class Whole(NamedTuple):
 
 
 def fits(billing: Billing) -> bool:
-    """Return whether messages with these billings can be kept as a whole."""
     return billing.parts is not None and billing.price_micros is not None and billing.price_micros <= MOST_MICROS
 
 
@@ -68,7 +67,6 @@ def whole(to: Sequence[str], messages: Messages, billings: Mapping[Billing, int]
 
 
 def reordered(answers: Whole, order: Ints) -> Whole:
-    """Return answers to the same rows in another order."""
     ids = np.frombuffer(answers.ids, np.dtype((np.void, ID)))[order].tobytes()
     alike = len(answers.kinds) <= KIND.itemsize
     return Whole(ids, answers.kinds if alike else np.frombuffer(answers.kinds, KIND)[order].tobytes())
@@ -112,12 +110,6 @@ def by_row(
 
     An answer is recorded as long as the row's latest attempt is this request. A second interrupt may have put the row
     in doubt meanwhile, and a person may even have said that it was not accepted: the service's answer still counts.
-
-    Args:
-        place: the position of each number of the request.
-        messages: of numbers in ``place``.
-        countries: the numbers of their countries in the ledger, by iso and cc.
-        packs_ids: keep ids of 32 hexadecimal digits as bytes.
     """
     values: list[object] = []
     for record in messages:

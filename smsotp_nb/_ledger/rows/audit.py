@@ -23,15 +23,12 @@ def note(
     reason: str | None = None,
 ) -> None:
     """Note a decision, inside its transaction."""
+    name = getattr(connection, "user", "")  # by which a server let them in
+    who = f"{name} ({runners.person()})" if name else runners.person()
     connection.execute(
         "INSERT INTO decision (at, who, what, campaign, rows, reason) VALUES (?, ?, ?, ?, ?, ?)",
-        (now, _who(connection), what, campaign, rows, reason),
+        (now, who, what, campaign, rows, reason),
     )
-
-
-def forget_reasons(connection: Statements, campaign: int) -> None:
-    """Delete the texts that people wrote about a campaign."""
-    connection.execute("UPDATE decision SET reason=NULL WHERE campaign=?", (campaign,))
 
 
 def decisions(connection: Statements) -> pd.DataFrame:
@@ -48,9 +45,3 @@ def decisions(connection: Statements) -> pd.DataFrame:
 def decider(connection: Statements) -> str:
     """Return who decides, so that two people differ: on a server the name by which it let them in."""
     return getattr(connection, "user", "") or runners.person()
-
-
-def _who(connection: Statements) -> str:
-    """Return who decides: the user of this machine, after the name by which a server let them in."""
-    name = getattr(connection, "user", "")
-    return f"{name} ({runners.person()})" if name else runners.person()

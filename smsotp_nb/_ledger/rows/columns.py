@@ -87,7 +87,6 @@ class Columns:
                 break
 
     def series(self) -> dict[str, pd.Series]:
-        """Return the columns."""
         columns = {name: _whole_numbers(np.concatenate(pieces)) for name, pieces in self._numbers.items()}
         return columns | {
             name: pa.chunked_array(texts, pa.string()).to_pandas().astype(STR) for name, texts in self._text.items()
@@ -164,7 +163,6 @@ def sums_whole(connection: Statements, campaign: int) -> pd.DataFrame:
 
 
 def hexadecimal(ids: bytes) -> pa.StringArray:
-    """Return packed ids as text of 32 hexadecimal digits each."""
     ends = pa.array(np.arange(0, 2 * len(ids) + 1, 2 * ID, dtype=np.int32)).buffers()[1]
     return pa.StringArray.from_buffers(len(ids) // ID, ends, pa.py_buffer(ids.hex().encode()))
 
@@ -216,7 +214,6 @@ class Combinations:
         return np.fromiter(map(self._of_text.__getitem__, texts), dtype=np.int64, count=len(texts))
 
     def number(self, values: Sequence[Any]) -> int:
-        """Return the number of a combination of these values."""
         found = self._of_values.setdefault(json.dumps(values), len(self._of_values))
         if found >= self._most:
             raise TooMany(
@@ -226,7 +223,6 @@ class Combinations:
         return found
 
     def nothing(self) -> int:
-        """Return the number of the combination of rows that kept none of the columns."""
         return self.number([None] * len(self.names))
 
     def values(self) -> list[list[Any]]:
@@ -234,7 +230,6 @@ class Combinations:
         return [json.loads(text) for text in self._of_values]
 
     def frame(self, numbers: Ints) -> pd.DataFrame:
-        """Return the values of combinations, a row each."""
         table = pd.DataFrame(self.values(), columns=list(self.names))
         return table.map(_hashable).iloc[numbers].reset_index(drop=True)
 
@@ -244,7 +239,6 @@ def which_kept(campaign: int) -> Question:
 
 
 def kept_by(connection: Statements, campaign: int) -> list[str]:
-    """Return the names of the columns that a campaign kept."""
     (listed,) = connection.execute(*which_kept(campaign)).fetchone()
     return names_in(listed)
 

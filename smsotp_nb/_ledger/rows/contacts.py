@@ -70,7 +70,6 @@ def others(
 
 
 def read(connection: Statements, campaign: int, *, now: int) -> Contacts:
-    """Read a campaign's contacts from its rows."""
     numbers: list[Ints] = [np.array([], np.int64)]
     times: list[Ints] = [np.array([], np.int64)]
     bodies: list[Ints] = [np.array([], np.int64)]
@@ -134,7 +133,6 @@ def pack_hashed(connection: Statements, campaign: int, *, now: int) -> None:
 
 
 def unpack(connection: Statements, campaign: int) -> None:
-    """Delete packed contacts and sums that are about to become wrong."""
     connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
     unpack_sums(connection, campaign)
 
@@ -150,7 +148,6 @@ def _write(connection: Statements, campaign: int, found: Contacts) -> None:
 
 
 def packed(connection: Statements, campaign: int) -> Contacts:
-    """Return a campaign's contacts as they are packed."""
     people, at, body = connection.execute(
         "SELECT people, at, body FROM contacts WHERE campaign=?", (campaign,)
     ).fetchone()
@@ -171,7 +168,6 @@ def _integers(text: str) -> Ints:
 
 
 def _steps(values: Ints) -> bytes:
-    """Pack ascending integers as the first one and the steps between them."""
     return values[:1].astype("<i8").tobytes() + _small(np.diff(values, prepend=values[:1]))
 
 

@@ -91,7 +91,6 @@ def refuse_damaged(connection: sqlite3.Connection) -> None:
 
 
 def where(error: Exception) -> str:
-    """Return the kind of an error and the line of this package that raised it."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PACKAGE in Path(frame.filename).parents]
     at = f" at {Path(frames[-1].filename).relative_to(_PACKAGE)}, line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{at}"

@@ -24,9 +24,6 @@ def recorded(numbers: Ints) -> Ints:
     """Return recipients' numbers as they were read from a ledger, where each can be one.
 
     A number that is none would be passed over in silence: its person would count as never texted.
-
-    Raises:
-        Unfit: one is neither a number of at most 15 digits nor a hash.
     """
     if len(numbers) and not (
         numbers.all() and int(numbers.min()) >= SMALLEST_NUMBER and int(numbers.max()) <= LARGEST_NUMBER
@@ -46,7 +43,6 @@ def persons(numbers: Ints) -> Ints:
 
 
 def secret_of(connection: Statements) -> bytes:
-    """Return the key of this ledger's hashes."""
     return bytes(connection.execute("SELECT secret FROM ledger").fetchone()[0])
 
 

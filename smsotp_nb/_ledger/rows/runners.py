@@ -29,12 +29,10 @@ class Until(NamedTuple):
     time_of_day: float
 
     def has_passed(self) -> bool:
-        """Return whether the claim is void by now."""
         return boot_time() >= self.since_boot or time.time() >= self.time_of_day
 
 
 def void_at() -> Until:
-    """Return when a claim that is made now becomes void."""
     return Until(boot_time() + VOID_AFTER, time.time() + VOID_AFTER)
 
 
@@ -56,7 +54,6 @@ def me() -> str:
 
 
 def person() -> str:
-    """Return this user and machine in words."""
     try:
         user = getpass.getuser()
     except (ImportError, KeyError, OSError):  # no entry of this user; where there is no list of users, no name set
@@ -65,7 +62,6 @@ def person() -> str:
 
 
 def machine() -> str:
-    """Return the name of this machine."""
     return socket.gethostname()
 
 

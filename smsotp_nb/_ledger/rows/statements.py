@@ -73,9 +73,32 @@ class Brought(NamedTuple):
     rows: tuple[Row, ...]
 
 
+class Read:
+    """What a statement brought, read like a cursor."""
+
+    __slots__ = ()
+
+    def _rows(self) -> Sequence[Row]:
+        raise NotImplementedError
+
+    @property
+    def lastrowid(self) -> int | None:
+        row = self.fetchone()
+        return int(row[0]) if row else None
+
+    def fetchone(self) -> Row | None:
+        return next(iter(self._rows()), None)
+
+    def fetchall(self) -> list[Row]:
+        return [*self._rows()]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows())
+
+
 @dataclass(frozen=True, slots=True)
-class Guessed:
-    """A result that is guessed, read like a cursor."""
+class Guessed(Read):
+    """A result that is guessed."""
 
     guess: Guess
 
@@ -83,19 +106,9 @@ class Guessed:
     def rowcount(self) -> int:
         return int(_known(self.guess.changed))
 
-    @property
-    def lastrowid(self) -> int:
-        ((number, *_),) = self.fetchall()
-        return int(number)
-
-    def fetchone(self) -> Row | None:
-        return next(iter(_known(self.guess.rows)), None)
-
-    def fetchall(self) -> list[Row]:
-        return [*_known(self.guess.rows)]
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.fetchall())
+    def _rows(self) -> Sequence[Row]:
+        rows: Sequence[Row] = _known(self.guess.rows)
+        return rows
 
 
 @dataclass(slots=True)
@@ -144,13 +157,11 @@ class Draft:
             raise
 
     def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
-        """Keep a statement whose row is read when the draft was sent."""
         place = len(self.statements)
         self.guessed(sql, values, ANY)
         return lambda: self._brought[place].rows[0]
 
     def guesses(self) -> Iterator[tuple[str, Sequence[Any], Guess]]:
-        """Yield each statement, its values and what it is taken to bring."""
         for (sql, values), guess in zip(self.statements, self._guesses, strict=True):
             yield sql, values, guess
 
@@ -185,7 +196,6 @@ def foreseen(connection: Statements, *questions: Question) -> None:
 
 
 def in_blocks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
-    """Yield rows in lists of up to this many."""
     found = iter(rows)
     while block := list(islice(found, size)):
         yield block

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -50,16 +50,9 @@ def row_sums(
 ) -> pd.DataFrame:
     """Add up the accepted rows by the facts of their request, by country, destination and kept columns.
 
-    Args:
-        connection: in a snapshot.
-        campaigns: their numbers.
-        within: first microsecond since 1970, and the first that is no longer included.
-        when: returns what sums are made by, such as the day, of times in microseconds.
-        words: whether to sum up by the measure of bodies; otherwise it is 0.
-        kept: the combinations of kept columns to sum up by.
-
-    Returns:
-        `FACTS`, as integers that are 0 where unknown, except ``currency`` (str or None); ``combination``; `SUMS`.
+    ``when`` returns what sums are made by, such as the day, of times in microseconds; without ``words`` the measure of
+    bodies is 0. Returned are `FACTS`, as integers that are 0 where unknown, except ``currency`` (str or None);
+    ``combination``; `SUMS`.
     """
     requests = _requests_of(connection, campaigns, within, when, words=words)
     places = 1 + _highest(connection, "country"), 1 + _highest(connection, "destination")
@@ -166,7 +159,6 @@ def _with_texts(found: Result, kept: Combinations) -> Iterator[Ints]:
 
 
 def _blocks(connection: Statements, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:
-    """Yield a query's rows of integers in blocks that fit into memory."""
     numbers = chain.from_iterable(connection.execute(sql, values))
     while len(block := np.fromiter(islice(numbers, columns * _BLOCK), dtype=np.int64)):
         yield block.reshape(-1, columns)
@@ -352,14 +344,12 @@ def _sums_asked(stored: _Stored, kept: Combinations | None) -> pd.DataFrame | No
         if not there <= {*columns}:
             return None
         table = _table(stored.by_shared, stored, (*_COLUMNS, "combination"))
-        numbers = np.array([kept.number(_projected(values, columns, kept.names)) for values in combinations])
+        place = {name: columns.index(name) for name in kept.names if name in columns}
+        mine = [[values[place[name]] if name in place else None for name in kept.names] for values in combinations]
+        numbers = np.array([kept.number(values) for values in mine])
         return table.assign(combination=numbers[table["combination"]])
     except (zlib.error, ValueError, TypeError, LookupError) as error:
         raise Unfit("the sums of a campaign cannot be read") from error
-
-
-def _projected(values: Sequence[Any], columns: Sequence[str], names: Sequence[str]) -> list[Any]:
-    return [values[columns.index(name)] if name in columns else None for name in names]
 
 
 def _table(packed: bytes, of: _Stored, columns: Sequence[str]) -> pd.DataFrame:

@@ -72,7 +72,6 @@ def words_of(connection: Statements) -> pd.DataFrame:
 
 
 def delete_words(connection: Statements, campaign: int) -> None:
-    """Delete the words of a campaign."""
     connection.execute("DELETE FROM measure WHERE wording IN (SELECT id FROM wording WHERE campaign=?)", (campaign,))
     connection.execute("DELETE FROM wording WHERE campaign=?", (campaign,))
 

@@ -82,7 +82,6 @@ class Prospect:
         return (f"{of} to go now", cards.number(self.to_go)), ("cost of these, estimated", cost)
 
     def notes(self, campaign: str) -> list[cards.Note]:
-        """Return the prospect as lines of a card."""
         if self.trouble:
             return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
         asked = [cards.Note("i" if self.approval.startswith("Approved") else "!", self.approval)] * bool(self.approval)
@@ -106,7 +105,6 @@ class Prospect:
         return lines
 
     def holds(self) -> list[cards.Note]:
-        """Return whom the rules hold back as lines of a card."""
         return [self._hold(problem, said) for problem, said in _SAID.items() if self.held["problem"].eq(problem).any()]
 
     def _hold(self, problem: str, said: str) -> cards.Note:

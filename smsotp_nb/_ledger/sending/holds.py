@@ -67,7 +67,8 @@ class Holds:
         """
         foreseen(connection, (_LATEST, ()), *self._since())
         words, arms, purged = _latest(connection, Guess(rows=((*self._known[1:], self._purged),)))
-        requests = self._requests_of_others(connection)
+        others = [guessed(connection, sql, values, NO_ROWS).fetchall() for sql, values in self._since()]
+        requests = [request for found in others for request in found if request[2] is not None]
         if purged != self._purged:  # of requests since, nothing may be left but contacts
             self._purged = purged
             self._learn(connection)
@@ -81,7 +82,6 @@ class Holds:
         self._known = requests, consents, drawings
 
     def of(self, chunk: int) -> list[Row]:
-        """Return which rows of a chunk may not go now."""
         if self._standing is None or chunk not in self._standing.touched:
             return []
         now = self._clock()
@@ -133,10 +133,6 @@ class Holds:
             when = np.full(len(who), self._clock() + IN_FLIGHT)
             contacts = Contacts(who, when, np.full(len(who), body))
             self._standing.contacted(connection, contacts, campaign, now=self._clock())
-
-    def _requests_of_others(self, connection: Statements) -> list[tuple[int, int, int]]:
-        found = [guessed(connection, sql, values, NO_ROWS).fetchall() for sql, values in self._since()]
-        return [request for requests in found for request in requests if request[2] is not None]
 
     def _since(self) -> list[Question]:
         """Ask, where contacts count, for the requests of others since the latest that is known."""
@@ -263,7 +259,6 @@ def _said_since(connection: Statements, latest: int) -> list[tuple[int, bool]]:
 
 
 def _numbers_of(connection: Statements, attempt: int, campaign: int) -> Ints:
-    """Return whom one request may have reached or may still reach."""
     text = connection.execute(
         "SELECT group_concat(coalesce(r.number, 0)) FROM attempt a "
         "JOIN chunk c ON c.campaign=a.campaign AND c.chunk=a.chunk "

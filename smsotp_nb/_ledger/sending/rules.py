@@ -53,7 +53,6 @@ class Rules:
 
     @property
     def longest(self) -> int:
-        """The longest span of time that matters."""
         return max(self.same_text, *(window for _, window in self.caps), 0, 0)
 
 
@@ -154,7 +153,6 @@ class Standing:
         return any(most > 1 for most, _ in self._rules.caps)
 
     def heed(self, connection: Statements, people: Ints) -> None:
-        """Take in who is opted out."""
         self.out[self._find(connection, people)[1]] = True
 
     def hold_out(self, connection: Statements, *, now: int) -> None:
@@ -166,7 +164,6 @@ class Standing:
             self._leave(self.other_arm, self._find(connection, in_other_arms(connection, campaign))[1])
 
     def going(self, connection: Statements, people: Ints) -> int:
-        """Return how many rows of these people are not left out for good."""
         return int((~self._for_good()[self._find(connection, people)[1]]).sum()) if len(people) else 0
 
     def _leave(self, left: npt.NDArray[np.bool_], place: Ints) -> None:
@@ -288,7 +285,6 @@ class Standing:
 
 
 def _joined(recent: list[_Recent]) -> tuple[Ints, Ints, Ints]:
-    """Return place, time and campaign of all these contacts."""
     place, at = (np.concatenate([getattr(one, name) for one in recent]) for name in ("place", "at"))
     return place, at, np.repeat([one.campaign for one in recent], [len(one.place) for one in recent])
 

@@ -167,7 +167,6 @@ class Run:
             return connection.execute(*_spoken(self.campaign)).fetchone() is not None
 
     def tried(self) -> int:
-        """Return how many rows are no longer planned."""
         return tried(self.counts())
 
     def reached(self) -> Ints:
@@ -187,13 +186,11 @@ class Run:
         return billed(self._store, self.campaign)
 
     def without_estimate(self) -> list[str]:
-        """Return the regions of rows still to go whose cost is not estimated."""
         return of_estimate(
             self._store, self.campaign, "region", "(est_parts IS NULL OR rate IS NULL OR currency IS NULL)"
         )
 
     def estimate_currencies(self) -> list[str]:
-        """Return the currencies of the estimates of rows still to go."""
         return of_estimate(self._store, self.campaign, "currency", "currency IS NOT NULL")
 
     def claim(self, chunk: int, positions: Sequence[int] | None = None) -> Claim | None:
@@ -241,16 +238,12 @@ class Run:
 
     def _settled(self, write: Callable[[Statements], None], then: Wanted | None) -> Found | None:
         def work(connection: Statements) -> Found | None:
-            self._note_if_late(connection)
+            if not self._lock.is_held(connection):  # taken over: an answer that is late changes its contacts
+                contacts.unpack(connection, self.campaign)
             write(connection)
             return self._claim(connection, then) if then else None
 
         return self._store.together(work, "FULL" if then else "NORMAL")
-
-    def _note_if_late(self, connection: Statements) -> None:
-        """Forget the packed contacts of a campaign that was taken over: an answer that is late changes them."""
-        if not self._lock.is_held(connection):
-            contacts.unpack(connection, self.campaign)
 
     def _owned(self, found: Found | None) -> Claim | None:
         """Refuse, outside of the transaction that others may share, what another account has taken over."""
@@ -330,7 +323,6 @@ class Run:
         return guessed(connection, sql, (SENDING, attempt, self.campaign, chunk), ONE).rowcount == 1
 
     def counts(self) -> dict[str, int]:
-        """Return the number of rows by state."""
         return counts(self._store, self.campaign)
 
     def understood(self) -> AbstractContextManager[None]:

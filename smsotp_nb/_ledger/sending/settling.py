@@ -124,7 +124,6 @@ class Settling:
     _billings: dict[Billing, int] = field(default_factory=dict)
 
     def not_accepted(self, connection: Statements, claim: Claim, ending: Ending) -> None:
-        """Write a request that was not accepted, or of which nobody knows."""
         state = {"rejected": REJECTED, "in_doubt": IN_DOUBT}.get(ending.outcome, PLANNED)
         problem = {"rejected": "REJECTED", "in_doubt": "NO_ANSWER"}.get(ending.outcome, ending.outcome)
         self._write_attempt(connection, claim, ending)

@@ -38,7 +38,6 @@ class Address:
 
     @property
     def name(self) -> str:
-        """The name of the database."""
         return dict(self.options).get("dbname", "")
 
     @property
@@ -122,7 +121,6 @@ def _is_here(host: str) -> bool:
 
 
 def load_driver() -> Any:
-    """Return the module psycopg."""
     try:
         import psycopg
     except ImportError:

@@ -14,7 +14,7 @@ import psycopg
 from psycopg.adapt import Loader
 from psycopg.types.string import StrDumper
 
-from ..rows.statements import Brought, Guess, Row
+from ..rows.statements import Brought, Guess, Read, Row
 from .address import Address
 from .dialect import spelled
 from .last_seen import SEEN, Sighting
@@ -55,7 +55,7 @@ def fit(text: str) -> str:
     return text.replace("\0", "?").encode("utf-8", "replace").decode()
 
 
-class Late:
+class Late(Read):
     """The result of a statement that may not have been sent yet; asking for it sends it and all that wait before it."""
 
     def __init__(self, connection: Connection, text: str, hear: Callable[[Row | None], None] | None = None) -> None:
@@ -66,7 +66,6 @@ class Late:
         return "<a statement>"  # a traceback prints the variables of every frame
 
     def take(self, brought: Brought) -> None:
-        """Take in what it brought."""
         self._brought, self.text = brought, ""
         if self._hear is not None:
             self._hear(next(iter(brought.rows), None))
@@ -75,19 +74,8 @@ class Late:
     def rowcount(self) -> int:
         return self._asked().changed
 
-    @property
-    def lastrowid(self) -> int | None:
-        row = self.fetchone()
-        return int(row[0]) if row else None
-
-    def fetchone(self) -> Row | None:
-        return next(iter(self._asked().rows), None)
-
-    def fetchall(self) -> list[Row]:
-        return [*self._asked().rows]
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._asked().rows)
+    def _rows(self) -> Sequence[Row]:
+        return self._asked().rows
 
     def _asked(self) -> Brought:
         if self._brought is None:
@@ -110,12 +98,10 @@ class Connection:
 
     @classmethod
     def to(cls, address: Address) -> Self:
-        """Connect to a database."""
         return cls(psycopg.connect(**address.arguments(), autocommit=True, prepare_threshold=None))
 
     @property
     def user(self) -> str:
-        """The name by which the server let this user in."""
         return str(self._raw.info.user)
 
     @property
@@ -181,7 +167,6 @@ class Connection:
         return self._wait(self._text(self._cursor(), sql, values)).fetchone
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement for each row, many in one round trip."""
         cursor = self._cursor()
         for values in rows:
             self._wait(self._text(cursor, sql, values))
@@ -211,7 +196,6 @@ class Connection:
         return cursor.mogrify(spelled(sql).encode(), values)
 
     def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Record rows of a table, all in one go."""
         into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
         if self._waiting:
             self.send()

@@ -62,7 +62,6 @@ def _without_comments(text: str) -> str:
 
 
 def _bodies(text: str) -> dict[str, str]:
-    """Return what stands between the parentheses of each table."""
     parts = (part.partition(" (") for part in text.split("CREATE TABLE ")[1:])
     return {table: body.partition("\n)")[0] for table, _, body in parts}
 
@@ -73,7 +72,6 @@ def _columns(body: str) -> tuple[str, ...]:
 
 
 def _key(body: str) -> tuple[str, ...]:
-    """Return the names of the columns that identify a row."""
     listed = body.partition("PRIMARY KEY (")[2].partition(")")[0]
     if listed:
         return tuple(name.strip() for name in listed.split(","))
@@ -87,7 +85,6 @@ NUMBERED = frozenset(table for table, body in _BODIES.items() if "\n  id INTEGER
 
 
 def tables() -> str:
-    """Return the statements that make the tables of a ledger."""
     text = _without_comments(OF_SERVER + TABLES).replace(") WITHOUT ROWID", ")")
     for here, there in _TYPES:
         text = text.replace(f" {here}", f" {there}")
@@ -141,7 +138,6 @@ def _closing(text: str, start: int) -> int:
 
 
 def _arguments(text: str) -> list[str]:
-    """Return the arguments of a call."""
     parts, depth = [""], 0
     for sign in text:
         depth += {"(": 1, ")": -1}.get(sign, 0)
@@ -157,18 +153,10 @@ def _joined(arguments: list[str]) -> str:
     return f"string_agg(({what})::text, {between})"
 
 
-def _listed(arguments: list[str]) -> str:
-    return f"(json_agg({arguments[0]}))::text"
-
-
 def _extracted(arguments: list[str]) -> str:
     what, *paths = arguments
     places = (int(path.strip("'$[]")) for path in paths)
     return f"(json_build_array({', '.join(f'{what}::json->{place}' for place in places)}))::text"
-
-
-def _in_hex(arguments: list[str]) -> str:
-    return f"upper(encode({arguments[0]}, 'hex'))"
 
 
 def _extreme(name: str, instead: str) -> Callable[[list[str]], str]:
@@ -177,9 +165,9 @@ def _extreme(name: str, instead: str) -> Callable[[list[str]], str]:
 
 _SPELLED: dict[str, Callable[[list[str]], str]] = {
     "group_concat": _joined,
-    "json_group_array": _listed,
+    "json_group_array": lambda arguments: f"(json_agg({arguments[0]}))::text",
     "json_extract": _extracted,
-    "hex": _in_hex,
+    "hex": lambda arguments: f"upper(encode({arguments[0]}, 'hex'))",
     "max": _extreme("max", "greatest"),
     "min": _extreme("min", "least"),
 }

@@ -78,7 +78,6 @@ class Sighting:
             )
 
     def refuse_version(self, version: int) -> None:
-        """Refuse tables of another version."""
         if self.version != version:
             raise LedgerError(
                 f"the ledger on the server has version {self.version}, and this package knows {version}; use the "
@@ -141,17 +140,14 @@ class Notes:
             self._write(seen)
 
     def begin(self, session: Session) -> None:
-        """Begin a session."""
         self._marks.begin(session)
         self._open()
 
     def note(self, seen: Sighting, *, attempt: int, recipients: int, acts: int, at: int) -> None:
-        """Note what the database has confirmed."""
         self._marks.note(attempt=attempt, recipients=recipients, acts=acts, at=at)
         self._write(replace(seen, requests=max(attempt, seen.requests)))
 
     def close(self) -> None:
-        """End the session."""
         self._marks.close()
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:

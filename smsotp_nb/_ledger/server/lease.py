@@ -11,9 +11,9 @@ import re
 import secrets
 import threading
 import weakref
-from datetime import UTC, datetime
 from typing import Any
 
+from ..._moments import said
 from ...errors import CampaignHeld, LedgerError
 from ..file.store import Store
 from ..rows import runners
@@ -111,8 +111,8 @@ class Lease:
             return
         raise CampaignHeld(
             f"campaign {self._name!r} is being run by {'another call in this kernel' if mine else who} since "
-            f"{_said(since)}; wait for it, or stop it there, then call send again. If it has died, it can be taken "
-            f"over after {_said(until)} by the server's clock",
+            f"{said(since)}; wait for it, or stop it there, then call send again. If it has died, it can be taken "
+            f"over after {said(until)} by the server's clock",
             **_identified(who),
         )
 
@@ -136,14 +136,10 @@ def _report(lease: weakref.ref[Lease], ended: threading.Event) -> None:
 def runner_of(connection: Statements, campaign: int) -> str:
     """Return in words who runs a campaign and since when; empty if nobody does."""
     row = connection.execute(_ROW, (campaign,)).fetchone()
-    return f"{row[1]} since {_said(row[3])}" if row and row[4] > row[5] else ""
+    return f"{row[1]} since {said(row[3])}" if row and row[4] > row[5] else ""
 
 
 def _identified(who: str) -> dict[str, Any]:
     """Return process and host of a runner, from the words of `fences.me`."""
     found = re.search(r" on (\S+) \(process (\d+)\)$", who)
     return {"host": found[1], "pid": int(found[2])} if found else {}
-
-
-def _said(micros: int) -> str:
-    return datetime.fromtimestamp(micros // 1_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

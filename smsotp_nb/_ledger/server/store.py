@@ -132,7 +132,6 @@ class Served:
             self._inserted, self.acts = None, 0
 
     def attest(self, attempt: int, recipients: int) -> None:
-        """Note outside of the database what it has confirmed."""
         now = time.time_ns() // 1000
         self.latest = max(self.latest, attempt)
         if not self._noted:
@@ -278,7 +277,6 @@ class ServerStore(Store):
                 opened.close()
 
     def _end(self, served: Served, error: BaseException) -> None:
-        """End a transaction that failed."""
         self._claims = []
         if isinstance(error, Exception) and served.connection.in_transaction:
             with contextlib.suppress(psycopg.Error):
