@@ -221,7 +221,7 @@ def said(card: Card) -> tuple[Sums, int]:
     return amounts([card.state]), sum(int(count.replace(",", "")) for count in re.findall(r"([\d,]+) mess", card.state))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_every_picture_of_amounts_adds_up(made: Made) -> None:
     """Bars, their rest, and the line above them: all that was billed, and every estimate it is compared with."""
     compared = made.estimated()
@@ -243,7 +243,7 @@ def test_every_picture_of_amounts_adds_up(made: Made) -> None:
                 assert +estimated == (+compared if pair else Counter()), name
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_every_country_is_drawn_with_what_it_was_billed(made: Made) -> None:
     """No billed country is unknown, whether or not there was a rate for it."""
     for source in made.sources:
@@ -262,7 +262,7 @@ def test_every_country_is_drawn_with_what_it_was_billed(made: Made) -> None:
     assert isos == set(made.rows["iso"])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_every_picture_of_counts_adds_up(made: Made) -> None:
     """Messages and parts, with the rest; no parts at all are said, and drawn as none."""
     for source in made.sources:
@@ -275,7 +275,7 @@ def test_every_picture_of_counts_adds_up(made: Made) -> None:
                 assert ("No parts yet" in page.text) == (value == "parts" and not total and len(made.rows) > 0)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_the_card_adds_up(made: Made) -> None:
     """Its figures, its line, the countries with their rest, and the row of totals."""
     for source in made.sources:
@@ -296,7 +296,7 @@ def test_the_card_adds_up(made: Made) -> None:
         assert +sums == +(made.billed() + counts)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 def test_the_report_adds_up(made: Made, tmp_path: Path) -> None:
     """Each table of the page and of the workbook: its lines make its total, and that is everything billed."""
     for source in made.sources:

@@ -61,6 +61,7 @@ def on_a_terminal(folder: Path, columns: int, *arguments: str) -> list[str]:
     return [line.rpartition("\r")[2] for line in said.decode().replace("\r\n", "\n").split("\n")]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_the_demo_fits_the_terminal(columns: int, tmp_path: Path) -> None:
     """Every line of it; only a word that is longer than a line stands out, such as the path of a deep folder."""
@@ -71,7 +72,7 @@ def test_the_demo_fits_the_terminal(columns: int, tmp_path: Path) -> None:
     assert [line for line in wide if max(map(len, line.split())) < columns - LONGEST_LABEL] == []
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_fits_the_terminal(command: str, columns: int, tmp_path: Path) -> None:

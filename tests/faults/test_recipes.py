@@ -22,6 +22,7 @@ def twice(ground: Ground, caller: Caller, among: list[Case] = FAIR) -> tuple[int
     return len(extra), sum(extra)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("recipe", "at_least"),
     [(eager, 100), (by_class, 20), (in_the_adapter, 20)],
