@@ -79,7 +79,7 @@ def test_children_that_send_one_campaign_text_nobody_twice(box: Sandbox, ledger:
 
 def test_forks_during_a_send_disturb_neither_side(box: Sandbox, ledger: Ledger) -> None:
     """Each fork closes the connection between two transactions; nobody hears that the database is locked."""
-    # Planned before any fork: phonenumbers reads its metadata under a lock, which a child would inherit taken.
+    # Planned and begun before any fork: a child would inherit the locks of phonenumbers and of cached_property taken.
     plan = plan_of(400, chunk_size=5, text="autumn")
     outcome: list[object] = []
 
@@ -91,6 +91,8 @@ def test_forks_during_a_send_disturb_neither_side(box: Sandbox, ledger: Ledger) 
 
     thread = threading.Thread(target=sends)
     thread.start()
+    while thread.is_alive() and box.inbox.empty:
+        thread.join(0.01)
     children = []
     while thread.is_alive() and len(children) < 25:
         children.append(fork(lambda: sent(box.url, ledger, campaign=f"of {os.getpid()}", rows=10)))
@@ -100,6 +102,7 @@ def test_forks_during_a_send_disturb_neither_side(box: Sandbox, ledger: Ledger) 
     assert outcome == [{"accepted": 400}]
     assert said == [{"accepted": 10}] * len(children)
     assert most_often(box) == 1
+    assert children
 
 
 @pytest.mark.parametrize("process", ["a fork in a transaction", "a reader's snapshot"])
