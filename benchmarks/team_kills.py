@@ -37,7 +37,7 @@ def main() -> int:
         server = Server().make().start()
         try:
             wrong = [said for name, campaign in _campaigns(asked, server).items() for said in _held(name, *campaign)]
-            wrong += _stories(asked.stories, server)
+            wrong += _stories(asked.stories, server) if asked.stories else []
         finally:
             server.stop("immediate")
             server.remove()
