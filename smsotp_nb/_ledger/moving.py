@@ -75,8 +75,7 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
                 served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
                 copied = (str(source.path), runners.person(), "imported file", now)
                 served.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", copied)
-                many = served.execute("SELECT count(*) FROM recipient").fetchone()[0]
-                audit.note(served, "imported", rows=many, now=now, reason=source.path.name)
+                audit.note(served, "imported", rows=_many(served), now=now, reason=source.path.name)
                 mine.note(file)
     return _ended(source, mine)
 
@@ -149,6 +148,10 @@ def _copy(file: Statements, served: Connection) -> None:
     secret, retention, approval = file.execute("SELECT secret, retention, approval FROM ledger").fetchone()
     sql = "UPDATE ledger SET secret=?, retention=coalesce(retention, ?), approval=max(approval, ?)"
     served.execute(sql, (secret, retention, approval))
+
+
+def _many(served: Statements) -> int:
+    return int(served.execute("SELECT count(*) FROM recipient").fetchone()[0])
 
 
 def _last(served: Statements, table: str) -> int:
