@@ -28,6 +28,7 @@ from .service import Service
 from .worker import Work
 
 PROCESSES, CAMPAIGNS, ROWS, CHUNK, THREADS = 8, 6, 40, 2, 3
+FEW = 5 * THREADS
 
 
 def together(rounds: int = 1, *, seed: int = 0, address: str = "") -> Audit:
@@ -80,6 +81,8 @@ class Interrupts:
     """What became of campaigns that SIGINT interrupted.
 
     At most ``most_after`` requests arrived after one interrupt, and the slowest call took ``slowest`` seconds to end.
+    Requests on their way arrive, and a busy machine lets a thread start one more before it hears of the interrupt; a
+    send that goes on makes a hundred.
     ``unrecorded`` counts rows whose answer was not recorded; ``wrong`` names campaigns of which ledger and service
     count differently.
     """
@@ -94,7 +97,7 @@ class Interrupts:
 
     @property
     def broken(self) -> bool:
-        return bool(self.duplicates or self.unrecorded or self.wrong or self.most_after > THREADS)
+        return bool(self.duplicates or self.unrecorded or self.wrong or self.most_after > FEW)
 
     def line(self) -> str:
         return (
