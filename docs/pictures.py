@@ -52,13 +52,13 @@ CAMPAIGNS = (
     '    plan = sms.plan(people.head(share), to="phone", region="country", default_region="DE", campaign=name,\n'
     '                    text=f"News of {name}.", chunk_size=5, suppress="../sample_data/suppression.csv")\n'
     '    if name == "autumn-sale":\n        box.fault("drop_after", next=1)\n'
-    "    sms.send(plan, client=box.client(), ledger=ledger, canary=60, concurrency=1, progress=False)",
+    "    sms.send(plan, box, ledger=ledger, canary=60, concurrency=1, progress=False)",
     "sms.widgets.CampaignsPage(ledger, client=box, plans=[plan])",
 )
 REPORT = (
     CAMPAIGN[0],
     CAMPAIGN[1].removesuffix("plan") + 'box, ledger = sms.Sandbox(), sms.Ledger("report.sqlite", create=True)\n'
-    "results = sms.send(plan, client=box.client(), ledger=ledger, progress=False)\n"
+    "results = sms.send(plan, box, ledger=ledger, progress=False)\n"
     'sms.charts.report(results, "report.html")',
 )
 

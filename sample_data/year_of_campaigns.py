@@ -134,7 +134,7 @@ class _Year:
     def _send(self, plan: sms.Plan) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sms.errors.SmsOtpWarning)  # rows are meant to be in doubt
-            sms.send(plan, client=self._client, ledger=self._ledger, progress=False, concurrency=1)
+            sms.send(plan, self._client, ledger=self._ledger, progress=False, concurrency=1)
         self.sent += [(plan.campaign, self._now)] * (len(self._box.requests) - len(self.sent))
 
     def _people(self, size: int) -> pd.DataFrame:

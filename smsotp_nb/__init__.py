@@ -4,7 +4,7 @@ A phone list goes in, a costed result table comes out. Running the same call aga
 
     people = read_recipients("sample_data/recipients.csv")
     plan = plan(people, to="phone", region="country", default_region="DE", campaign="autumn", content="Hi {name}")
-    results = send(plan, client=Sandbox().client())
+    results = send(plan, Sandbox())
     cost.by_country(results)
 
 The public modules are ``phones, parts, templates, rates, results, otp, cost, charts, widgets, errors``; every
@@ -20,7 +20,7 @@ from ._lazy import WhenImported, attributes
 
 if TYPE_CHECKING:
     from . import charts, cost, otp, parts, phones, problems, rates, results, templates, widgets
-    from ._client import Client
+    from ._client import Client, connect
     from ._dispatch import send, send_test
     from ._dispatch.preflight import preflight
     from ._experiments.experiment import Experiment
@@ -47,6 +47,7 @@ __all__ = [
     "Settings",
     "charts",
     "column",
+    "connect",
     "cost",
     "errors",
     "otp",
@@ -69,7 +70,7 @@ __getattr__ = attributes(
     __name__,
     {
         **dict.fromkeys(_MODULES, ()),
-        "_client": ["Client"],
+        "_client": ["Client", "connect"],
         "_dispatch": ["preflight", "send", "send_test"],
         "_experiments.experiment": ["Experiment"],
         "_ledger": ["Ledger"],

@@ -24,7 +24,7 @@ Ended = Literal["", "interrupted", "failed"]
 
 
 class Bar:
-    """A progress callback that draws how far a campaign is: ``send(plan, client=..., progress=Bar("autumn-sale"))``.
+    """A progress callback that draws how far a campaign is: ``send(plan, client, progress=Bar("autumn-sale"))``.
 
     In a notebook it draws a card, at most 4 times a second, which ends as the card of the result. In a terminal it
     draws a line, at most 8 times a second. When the error stream is neither it prints one line at the end.

@@ -31,6 +31,9 @@ also where they are what a row is called.
 
 from __future__ import annotations
 
+from types import CellType
+from typing import Any
+
 from ._showing import masked, said, visible
 
 __all__ = [
@@ -194,7 +197,27 @@ class Throttled(TransportError):
 
 
 class InDoubt(TransportError):
-    """The request may have been accepted. It is never retried; only a person who has checked can say what happened."""
+    """The request may have been accepted. It is never retried; only a person who has checked can say what happened.
+
+    Attributes:
+        challenge: of a passcode whose reply was lost, the ``otp.Challenge`` that checks it, should it have arrived;
+            otherwise None. It does not go into a pickle, and shows its number to nobody who prints the error.
+    """
+
+    # In a cell, as what collects errors prints the attributes of their attributes.
+    _sent: CellType | None = None
+
+    @property
+    def challenge(self) -> Any:
+        return None if self._sent is None else self._sent.cell_contents
+
+    @challenge.setter
+    def challenge(self, challenge: Any) -> None:
+        self._sent = CellType(challenge)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind, args, kept = type(self), self.args, vars(self)
+        return kind, args, {name: value for name, value in kept.items() if name != "_sent"}
 
 
 class LedgerError(SmsOtpError):

@@ -10,12 +10,12 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._calling import in_our_words, not_callable, refuse
 from ._moments import Now, utc_now
 from ._wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
-from .errors import LedgerError, SmsOtpWarning, UsageError
+from .errors import InDoubt, LedgerError, SmsOtpWarning, UsageError
 from .settings import Secret
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._sandbox import Sandbox
     from ._wire import OtpReply
 
-__all__ = ["Challenge", "Request", "send"]
+__all__ = ["Challenge", "Request", "send", "verify"]
 
 
 # Common guidance for passcodes; the interface itself allows 4 digits and 1800 seconds.
@@ -57,6 +57,11 @@ class Request:
     def lifetime(self) -> int:
         """Seconds from sending until the passcode is void."""
         return TTL_DEFAULT if self.ttl is None else self.ttl
+
+    @property
+    def _ttl_at_verify(self) -> int | None:
+        """The lifetime to say at the check, where that of a generated passcode has effect."""
+        return None if self.code else self.ttl
 
     @property
     def length(self) -> int:
@@ -109,15 +114,20 @@ class Request:
         wrong = self.problems(variant=client.settings.variant)
         if wrong:
             raise UsageError(f"The passcode was not sent: {'; '.join(wrong)}", problems=tuple(wrong))
-        reply = client.send_otp(
-            self.to,
-            digits=None if self.code else self.digits,
-            intent=self.intent,
-            channel=self.channel,
-            signature=self.signature,
-            code=self.code.reveal() if self.code else None,
-            ttl=self.ttl if self.code else None,
-        )
+        try:
+            reply = client.send_otp(
+                self.to,
+                digits=None if self.code else self.digits,
+                intent=self.intent,
+                channel=self.channel,
+                signature=self.signature,
+                code=self.code.reveal() if self.code else None,
+                ttl=self.ttl if self.code else None,
+            )
+        except InDoubt as lost:
+            nothing = MessageRecord(id=None, to=self.to)
+            lost.challenge = Challenge(self, client=client, record=nothing, ledger=ledger, now=now)
+            raise
         challenge = Challenge(self, client=client, record=reply.record, ledger=ledger, now=now)
         if ledger is not None:
             _record(ledger, client, reply, unrecorded or _warn)
@@ -133,18 +143,19 @@ class Challenge:
         intent: the purpose it was sent for, repeated by ``verify``.
         channel: the channel that was asked for: ``sms``, ``call``, ``whatsapp`` or ``auto``, the service's default.
             Which one ``auto`` took is not in the reply.
-        record: the service's message record (``id, to, iso, cc, parts, price``).
+        record: the service's message record (``id, to, iso, cc, parts, price``); all but ``to`` None where the reply
+            was lost.
         sent_at: aware UTC datetime, by this machine's clock, counted from the reply.
         expires_at: as ``sent_at``.
         verified: True once a check of this challenge succeeded.
 
     Neither the repr nor an attribute holds a code. A challenge cannot be pickled, because it holds a client and perhaps
-    a custom code.
+    a custom code; `to_dict` has what another process needs to check the passcode.
 
     Example:
         >>> from smsotp_nb import Sandbox, otp
         >>> with Sandbox() as box:
-        ...     challenge = otp.send("+12025550123", client=box, intent="login")
+        ...     challenge = otp.send("+12025550123", box, intent="login")
         ...     challenge.verify(box.code("+12025550123"))
         True
     """
@@ -201,9 +212,25 @@ class Challenge:
         """
         typed = Secret(code)
         code = ""  # a traceback may print the variables of every frame
-        reply = self._client.verify_otp(self.to, typed.reveal(), intent=self.intent, ttl=self._ttl_at_verify())
-        self.verified = self.verified or reply.valid
-        return reply.valid
+        valid = _verified(self._client, typed, self._request)
+        self.verified = self.verified or valid
+        return valid
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `verify` needs in another process or request: ``to``, ``intent`` and ``ttl``, fit for JSON.
+
+        It holds no code. ``ttl`` is None where it has no effect, as for a custom code.
+
+        Example:
+            >>> from smsotp_nb import Sandbox, otp
+            >>> with Sandbox() as box:
+            ...     kept = otp.send("+12025550123", box, intent="login", ttl=120).to_dict()
+            ...     otp.verify(code=box.code("+12025550123"), client=box, **kept)
+            True
+            >>> kept
+            {'to': '+12025550123', 'intent': 'login', 'ttl': 120}
+        """
+        return {"to": self.to, "intent": self.intent, "ttl": self._request._ttl_at_verify}
 
     def resend(self) -> Challenge:
         """Send the same request again and return its challenge. A custom code stays the same, a generated one is new.
@@ -212,25 +239,20 @@ class Challenge:
         """
         return self._request.send(self._client, ledger=self._ledger, now=self._now)
 
-    def _ttl_at_verify(self) -> int | None:
-        return None if self._request.code else self._request.ttl
-
     def __repr__(self) -> str:
         state = "verified" if self.verified else "not verified"
         asked = f"channel {self.channel}, intent {self.intent!r}"
         return f"<Challenge {mask(self.to)}, {asked}, until {self.expires_at:%H:%M:%S} UTC, {state}>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "a challenge cannot be pickled: it holds a client; keep `to` and `intent` and verify with those"
-        )
+        raise TypeError("a challenge cannot be pickled: it holds a client; keep challenge.to_dict() for otp.verify")
 
 
 @in_our_words
 def send(
     to: str,
-    *,
     client: Client | Sandbox,
+    *,
     digits: int | None = None,
     intent: str | None = None,
     channel: str | None = None,
@@ -264,12 +286,13 @@ def send(
         UsageError: the message lists everything wrong with the arguments. Nothing was sent.
         LedgerError: the ledger cannot be used. Nothing was sent.
         ServiceError: the service refused.
-        InDoubt: no answer came. The passcode may have been sent, and is not sent again automatically.
+        InDoubt: no answer came. The passcode may have been sent, and is not sent again automatically. The error's
+            ``challenge`` checks it, should it have arrived.
 
     Example:
         >>> from smsotp_nb import Sandbox, otp
         >>> box = Sandbox()
-        >>> otp.send("+12025550123", client=box, ttl=120).record.iso
+        >>> otp.send("+12025550123", box, ttl=120).record.iso
         'US'
         >>> box.close()
     """
@@ -280,7 +303,47 @@ def send(
     to = mask(str(to))
     for advice in request.advice():
         warnings.warn(advice, SmsOtpWarning, stacklevel=3)
-    return request.send(_client_of(client), ledger=ledger_of(ledger), now=now)
+    return request.send(_client_of(client, what="otp.send"), ledger=ledger_of(ledger), now=now)
+
+
+@in_our_words
+def verify(to: str, code: str, client: Client | Sandbox, *, intent: str | None = None, ttl: int | None = None) -> bool:
+    """Ask the service whether this is the code for this number, where no Challenge is at hand.
+
+    Such as in the request after the one that sent it, or in a kernel that was restarted. ``Challenge.to_dict`` has the
+    arguments but the code and the client.
+
+    Args:
+        to: the number, E.164.
+        code: what the user entered, 4 to 8 digits as text.
+        client: the service, or the sandbox that sent the passcode.
+        intent: the purpose that was given to `send`.
+        ttl: the lifetime in seconds that was given to `send`; it has no effect on a custom code.
+
+    Returns:
+        Whether the service holds the code for valid now.
+
+    Raises:
+        InDoubt: no answer came. The code is neither right nor wrong, and the check may have used up a try.
+        UsageError: an argument is none the interface takes; the service was not asked.
+        ServiceError: the service refused the check.
+
+    Example:
+        >>> from smsotp_nb import Sandbox, otp
+        >>> with Sandbox() as box:
+        ...     _ = otp.send("+12025550123", box, intent="login")
+        ...     otp.verify("+12025550123", box.code("+12025550123"), box, intent="login")
+        True
+    """
+    typed = Secret(code)
+    code = ""  # a traceback may print the variables of every frame
+    request = Request(to, intent=intent, ttl=ttl)
+    to = mask(str(to))
+    return _verified(_client_of(client, what="otp.verify"), typed, request)
+
+
+def _verified(client: Client, typed: Secret, sent: Request) -> bool:
+    return client.verify_otp(sent.to, typed.reveal(), intent=sent.intent, ttl=sent._ttl_at_verify).valid
 
 
 def ledger_of(ledger: LedgerOrPath | None) -> Ledger | None:
@@ -304,14 +367,14 @@ def _warn(said: str) -> None:
     warnings.warn(said, SmsOtpWarning, stacklevel=5)
 
 
-def _client_of(service: Client | Sandbox) -> Client:
+def _client_of(service: Client | Sandbox, *, what: str) -> Client:
     from ._client import Client
 
     if isinstance(service, Client):
         return service
     from ._sandbox.facade import client_of  # aiohttp and more: not for those who have a client
 
-    return client_of(service, what="otp.send")
+    return client_of(service, what=what)
 
 
 def __dir__() -> list[str]:

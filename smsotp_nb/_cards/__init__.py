@@ -55,11 +55,11 @@ class Card:
     """A title, one line of state, blocks, and a closing line; a notebook shows the HTML, a terminal the text.
 
     Example:
-        >>> print(Card("Plan: autumn-sale", "Nothing has been sent.", closing="Next: send(plan, client=...)"))
+        >>> print(Card("Plan: autumn-sale", "Nothing has been sent.", closing="Next: send(plan, client)"))
         Plan: autumn-sale
         Nothing has been sent.
         <BLANKLINE>
-        Next: send(plan, client=...)
+        Next: send(plan, client)
     """
 
     title: str

@@ -4,7 +4,7 @@
 retry rule of this package, ``operations`` the calls.
 """
 
-from .operations import Client, once
+from .operations import Client, connect, once
 from .patience import REPEATABLE, Gate, Patience, Tries
 
-__all__ = ["REPEATABLE", "Client", "Gate", "Patience", "Tries", "once"]
+__all__ = ["REPEATABLE", "Client", "Gate", "Patience", "Tries", "connect", "once"]

@@ -329,6 +329,20 @@ class Client:
         raise TypeError("a Client holds an access key and is not pickled; build it where it is needed")
 
 
+@in_our_words
+def connect() -> Client:
+    """Return a client for the live service that the ``SMSOTP_*`` variables name: ``Client(Settings.from_env())``.
+
+    Raises:
+        UsageError: a variable is missing or says what cannot be; nothing was asked.
+
+    Example:
+        >>> connect()  # doctest: +SKIP
+        Client(https://sms.example, variant 'intl', key ***)
+    """
+    return Client(Settings.from_env())
+
+
 def once(client: Client) -> Client:
     """Return a client of the same service, over the same connections, that makes one attempt of each request.
 

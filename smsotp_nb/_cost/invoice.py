@@ -168,7 +168,7 @@ def reconcile_invoice(
         >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550147"]})
         >>> made = sms.plan(people, to="phone", campaign="sale", text="Hi")
         >>> with sms.Sandbox() as box:
-        ...     sent = sms.send(made, client=box.client(), ledger=ledger)
+        ...     sent = sms.send(made, box, ledger=ledger)
         >>> invoice = sent.loc[[0], ["id", "price", "currency"]]
         >>> found = reconcile_invoice(ledger, invoice)
         >>> found.lines["match"].tolist(), len(found.only_ours)

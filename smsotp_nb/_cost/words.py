@@ -90,7 +90,7 @@ def words(
         >>> plan = sms.plan(people, to="phone", campaign="autumn", text="It’s on" + " today" * 12)
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
-        ...     _ = sms.send(plan, client=box.client(), ledger=ledger, progress=False)
+        ...     _ = sms.send(plan, box, ledger=ledger, progress=False)
         >>> words(ledger).characters[["character", "messages", "extra_parts", "extra_cost"]].values.tolist()
         [['’', 1, 1, 0.0075]]
     """

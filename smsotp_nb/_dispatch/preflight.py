@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import _cards as cards
 from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
@@ -11,14 +13,17 @@ from .._moments import Now, utc_now
 from .._planning import Plan
 from . import guards
 from .pacing import not_speed
-from .sending import check_kinds
+from .sending import client_for
+
+if TYPE_CHECKING:
+    from .._sandbox import Sandbox
 
 
 @in_our_words
 def preflight(
     plan: Plan,
+    client: Client | Sandbox,
     *,
-    client: Client,
     ledger: LedgerOrPath | None = None,
     max_per_second: float | None = None,
     repeat_text: bool = False,
@@ -46,10 +51,10 @@ def preflight(
         >>> plan = sms.plan(pd.DataFrame({"phone": ["+1 202 555 0123"]}), to="phone", campaign="hello", text="Hello!")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
-        ...     "the sandbox" in preflight(plan, client=box.client(), ledger=ledger).text()
+        ...     "the sandbox" in preflight(plan, box, ledger=ledger).text()
         True
     """
-    check_kinds(plan, client)
+    client = client_for(plan, client)
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
     refuse(not_flag("repeat_text", repeat_text), not_speed(max_per_second), clock)
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -20,14 +21,17 @@ from .requests import Requests
 from .table import nobody
 from .tally import ProgressCallback, callback_of, silent
 
+if TYPE_CHECKING:
+    from .._sandbox import Sandbox
+
 MOST_THREADS = 256
 
 
 @in_our_words
 def send(
     plan: Plan,
+    client: Client | Sandbox,
     *,
-    client: Client,
     ledger: LedgerOrPath | None = None,
     concurrency: int = 4,
     max_per_second: float | None = None,
@@ -51,7 +55,7 @@ def send(
 
     Args:
         plan: what ``plan(...)`` returned.
-        client: the service; ``Sandbox().client()`` to try it.
+        client: the service, such as ``connect()``, or a Sandbox to try it.
         ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
         concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt, and
             twice as many with a ledger on a server.
@@ -93,11 +97,11 @@ def send(
         >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello!")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
-        ...     sms.send(plan, client=box.client(), ledger=ledger, progress=False)["status"].tolist()
+        ...     sms.send(plan, box, ledger=ledger, progress=False)["status"].tolist()
         ['accepted', 'skipped']
     """
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
-    _check(plan, client)
+    client = _checked(plan, client)
     refuse(
         not_whole("concurrency", concurrency, most=MOST_THREADS),
         not_flag("isolate_invalid", isolate_invalid),
@@ -126,15 +130,17 @@ def send(
 
 
 @in_our_words
-def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | None = None, row: int = 0) -> pd.DataFrame:
+def send_test(
+    plan: Plan, client: Client | Sandbox, *, to: str, ledger: LedgerOrPath | None = None, row: int = 0
+) -> pd.DataFrame:
     """Send one filled message of a plan to yourself.
 
     Each call sends a message. It is recorded, but not as part of the campaign.
 
     Args:
         plan: the plan whose message is sent.
-        to: your own number, with its plus.
         client: as for ``send``.
+        to: your own number, with its plus.
         ledger: as for ``send``; tests are kept apart from campaigns.
         row: whose message to send: the position of a planned recipient in the list, from 0.
 
@@ -150,12 +156,12 @@ def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | Non
         >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello {name}!")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
-        ...     _ = sms.send_test(plan, to="+1 415 555 0100", client=box.client(), ledger=ledger)
+        ...     _ = sms.send_test(plan, box, to="+1 415 555 0100", ledger=ledger)
         ...     box.inbox["text"].tolist()
         ['Hello Ann!']
     """
     one = to_oneself(plan, to, row=row)
-    _check(one, client)
+    client = _checked(one, client)
     with opened(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
         requests = Requests(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
         table = requests.work(1, silent)
@@ -163,26 +169,28 @@ def send_test(plan: Plan, *, to: str, client: Client, ledger: LedgerOrPath | Non
     return table
 
 
-def _check(plan: Plan, client: Client) -> None:
+def _checked(plan: Plan, given_client: Client | Sandbox) -> Client:
     """Check that the service can be sent the messages of a plan; all are of one kind and signature."""
-    check_kinds(plan, client, what="send")
+    client = client_for(plan, given_client, what="send")
     settings = client.settings
     wrong = check_body(plan.message(0), variant=settings.variant, form=settings.form) if plan.figures["bodies"] else []
     refuse(*dict.fromkeys(wrong), said="nothing was sent: ")
+    return client
 
 
-def check_kinds(plan: Plan, client: Client, *, what: str = "preflight") -> None:
-    """Check that a plan and a client were given.
+def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight") -> Client:
+    """Return the client to send a plan through.
 
     Raises:
-        UsageError: says what was given, and how to make what is needed.
+        UsageError: says what was given in place of either, and how to make what is needed.
     """
     if not isinstance(plan, Plan):
         raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(frame, to=..., ...)")
     if not isinstance(client, Client):
-        from .._sandbox.facade import Sandbox  # aiohttp and more: only to say what is wrong
+        # aiohttp and more: not for those who have a client.
+        from .._sandbox.facade import client_of
 
-        of = "its client is box.client()" if isinstance(client, Sandbox) else "Sandbox().client() is one to try"
-        raise UsageError(f"client= must be a Client, got {given(client)}; {of}")
+        client = client_of(client, what=what)
     if client.sandbox is not None and client.sandbox._ended:
-        raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox().client()")
+        raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox()")
+    return client

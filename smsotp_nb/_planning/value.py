@@ -328,7 +328,7 @@ class Plan:
             check, why = "plan.problems and the files", "plan.problems says why"
         closing = f"Next: no row can be sent; {why}. Correct the list and plan again."
         if figures["planned"]:
-            closing = f"Next: check {check}, then send(plan, client=...)."
+            closing = f"Next: check {check}, then send(plan, client)."
         return cards.Card(f"Plan: {self.campaign}", "Nothing has been sent.", tuple(blocks), closing)
 
     def __repr__(self) -> str:

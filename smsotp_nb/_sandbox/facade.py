@@ -444,8 +444,7 @@ def client_of(service: Client | Sandbox, *, what: str) -> Client:
         return service.client()
     if not isinstance(service, Client):
         raise UsageError(
-            f"{what} needs a Client, got {shown(service)}; Sandbox().client() is one to try, "
-            "Client(Settings.from_env()) speaks to the service"
+            f"{what} needs a client, got {shown(service)}; Sandbox() is one to try, connect() speaks to the service"
         )
     return service
 

@@ -312,7 +312,7 @@ def test_a_service_that_is_down_leaves_all_rows_planned(ledger: Ledger) -> None:
         ({"concurrency": 0}, "from 1 to 256"),
         ({"concurrency": 2.0}, "from 1 to 256"),
         ({"max_per_second": 0}, "recipients a second"),
-        ({"client": "https://sms.example"}, "must be a Client"),
+        ({"client": "https://sms.example"}, "needs a client"),
         ({"plan": pd.DataFrame()}, "needs a Plan"),
     ],
     ids=["no threads", "half a thread", "no speed", "no client", "no plan"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import logging
 import pickle
 import socket
@@ -106,6 +107,41 @@ def test_expiry_is_counted_from_the_reply(recorder: Any, ttl: int | None, second
     challenge = otp.send(ANNA, client=recorder, ttl=ttl, now=lambda: next(moments))
     assert challenge.expires_at - challenge.sent_at == timedelta(seconds=seconds)
     assert challenge.seconds_left == seconds - 45
+
+
+# -- without the challenge
+
+
+def test_another_process_checks_with_what_a_challenge_hands_on(recorder: Any) -> None:
+    kept = json.loads(json.dumps(otp.send(ANNA, recorder, intent="login", ttl=120).to_dict()))
+    assert otp.verify(code="123456", client=recorder, **kept) is True
+    assert recorder.verified == {"intent": "login", "ttl": 120}
+    custom = otp.send(ANNA, recorder, code="246810", ttl=120)
+    assert custom.to_dict() == {"to": ANNA, "intent": None, "ttl": None}
+
+
+def test_a_code_is_checked_by_its_number_alone(box: Sandbox) -> None:
+    otp.send(ANNA, box, intent="login")
+    code = box.code(ANNA) or ""
+    assert otp.verify(ANNA, code, box, intent="pay") is False
+    assert otp.verify(ANNA, code, box, intent="login") is True
+    with pytest.raises(UsageError, match="4 to 8 digits"):
+        otp.verify(ANNA, "12", box)
+    with pytest.raises(UsageError, match=r"otp\.verify needs a client, got 5"):
+        otp.verify(ANNA, code, 5)  # type: ignore[arg-type]
+
+
+def test_a_passcode_whose_reply_was_lost_can_be_checked(box: Sandbox) -> None:
+    box.fault("drop_after", next=1)
+    with pytest.raises(InDoubt) as lost:
+        otp.send(BEN, box, intent="login", ttl=120)
+    challenge = lost.value.challenge
+    assert isinstance(challenge, otp.Challenge)
+    assert (challenge.to, challenge.intent, challenge.record) == (BEN, "login", MessageRecord(id=None, to=BEN))
+    assert challenge.verify("0000") is False
+    assert challenge.verify(box.code(BEN) or "") is True
+    assert BEN[2:] not in f"{lost.value!r} {vars(lost.value)}"
+    assert pickle.loads(pickle.dumps(lost.value)).challenge is None
 
 
 # -- on the sandbox

@@ -312,7 +312,7 @@ def test_the_lines_of_code_do_the_same(steps: CampaignSteps, client: Client, led
 
     with sms.Ledger(tmp_path / "other.sqlite", create=True) as other, sms.Sandbox() as box:
         code = AUTUMN.lines(Guards({"failures": 7})).replace("unit=", "ledger=ledger, unit=")
-        code = code.replace("client=client", "client=client, ledger=ledger, progress=False").rpartition("\n")[0]
+        code = code.replace(", client", ", client, ledger=ledger, progress=False").rpartition("\n")[0]
         exec(code, {"sms": sms, "people": PEOPLE, "client": box.client(), "ledger": other, "rates": RATES})
         checked(steps).send(Guards())
         assert client.sandbox is not None

@@ -83,7 +83,9 @@ def test_a_template_takes_its_variables_from_columns() -> None:
 def test_the_lines_of_code_do_the_same(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
     import smsotp_nb as sms
 
-    code = HELLO.lines(Guards({"canary": 3})).replace("sms.send(plan", "sms.send(plan, ledger=ledger, progress=False")
+    code = HELLO.lines(Guards({"canary": 3})).replace(
+        "sms.send(plan, client", "sms.send(plan, client, ledger=ledger, progress=False"
+    )
     room: dict[str, Any] = {"sms": sms, "people": people, "client": client, "ledger": ledger, "rates": RATES}
     exec(code, room)
     assert room["results"]["status"].eq("accepted").sum() == 3
@@ -148,7 +150,7 @@ def test_what_is_no_list_is_refused(frame: Any, box: Sandbox) -> None:
 
 @pytest.mark.parametrize("client", [None, "https://sms.example"])
 def test_what_is_no_client_is_refused(people: pd.DataFrame, client: Any) -> None:
-    with pytest.raises(UsageError, match="needs a Client"):
+    with pytest.raises(UsageError, match="needs a client"):
         CampaignForm(people, client=client)
 
 

@@ -527,7 +527,7 @@ def test_the_inbox_tells_the_page_the_open_code_and_keeps_dots(driven: OtpForm, 
 
 @pytest.mark.parametrize("client", [None, "key", pd.DataFrame()], ids=["none", "text", "frame"])
 def test_what_is_no_client_is_refused_with_what_to_pass(client: Any) -> None:
-    with pytest.raises(UsageError, match=r"Sandbox\(\)\.client\(\)"):
+    with pytest.raises(UsageError, match=r"Sandbox\(\) is one to try"):
         OtpForm(client)
 
 

@@ -207,7 +207,7 @@ class Choices:
             asked = arms or dict.fromkeys(self.compared.shares, (guards or Guards()).arguments())
             return "\n".join([*first, *self._comparing(asked, reason)])
         made = ["plan = sms.plan(\n    people,", *shown, ")"]
-        return "\n".join([*first, *made, *before, f"results = sms.send(plan, client=client{sent})"])
+        return "\n".join([*first, *made, *before, f"results = sms.send(plan, client{sent})"])
 
     def _comparing(self, guards: Mapping[str, Mapping[str, Any]], reason: str) -> list[str]:
         """Return the code that declares, draws, plans and sends the same; ``guards`` are those of each text."""
@@ -229,7 +229,7 @@ class Choices:
             "for arm, part in split.texted():",
             f'    plan = sms.plan(part, campaign=f"{{test.name}}/{{arm}}"{text}, {planned})',
             *([correct] if reason else []),
-            f"    sms.send(plan, client=client{', **guards[arm]' if asked else ''})",
+            f"    sms.send(plan, client{', **guards[arm]' if asked else ''})",
             f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column "
             "'at'",
             f'reading = test.read(orders, at="at"{_MONEY * (AMOUNT in compared.outcomes)})',

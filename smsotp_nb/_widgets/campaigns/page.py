@@ -400,7 +400,7 @@ class CampaignsPage(skin.Shown):
         if opened.waiting:
             reason = self.reason.value.strip() or "wrong price"
             lines += [f"campaign.withdraw(reason={reason!r})", "# or, to send the rest:"]
-            lines += ["sms.send(plan, client=client, ledger=ledger)"]
+            lines += ["sms.send(plan, client, ledger=ledger)"]
         return "\n".join(lines)
 
 

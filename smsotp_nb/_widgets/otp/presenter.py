@@ -109,7 +109,7 @@ def _call(action: str, body: Mapping[str, Any]) -> str:
         return "challenge.verify(typed)"
     options = [f"{name}={body[name]!r}" for name in OPTIONS if name in body]
     own = ["code=custom_code"] if "code" in body else []
-    return f"challenge = sms.otp.send({', '.join(['number', 'client=client', *options, *own])})"
+    return f"challenge = sms.otp.send({', '.join(['number', 'client', *options, *own])})"
 
 
 def _result(action: str, status: int | None, row: Mapping[Any, Any]) -> str:

@@ -107,7 +107,7 @@ def lines(request: Request, *, sandbox: bool, ledger: str = "") -> str:
     }
     options = [f"{name}={value!r}" for name, value in chosen.items() if value is not None]
     options += ["code=custom_code"] * bool(request.code) + [f"ledger={ledger!r}"] * bool(ledger)
-    given = ", ".join(["number", "client=client", *options])
+    given = ", ".join(["number", "client", *options])
     client = "sms.Sandbox().client()" if sandbox else "sms.Client(sms.Settings.from_env())"
     return f"import smsotp_nb as sms\n\nclient = {client}\nchallenge = sms.otp.send({given})\nchallenge.verify(typed)"
 
