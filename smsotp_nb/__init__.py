@@ -2,9 +2,8 @@
 
 A phone list goes in, a costed result table comes out. Running the same call again sends only what is still to go::
 
-    people = read_recipients("sample_data/recipients.csv")
-    plan = plan(people, to="phone", region="country", default_region="DE", campaign="autumn", content="Hi {name}")
-    results = send(plan, Sandbox())
+    made = plan("recipients.csv", "Hi {name}", campaign="autumn", to="phone", default_region="DE", signature="Acme")
+    results = send(made, Sandbox())
     cost.by_country(results)
 
 The public modules are ``phones, parts, templates, rates, results, otp, cost, charts, widgets, errors``; every
@@ -21,14 +20,16 @@ from ._lazy import WhenImported, attributes
 if TYPE_CHECKING:
     from . import charts, cost, otp, parts, phones, problems, rates, results, templates, widgets
     from ._client import Client, connect
-    from ._dispatch import send, send_test
+    from ._dispatch import Limits, send, send_test
     from ._dispatch.preflight import preflight
     from ._experiments.experiment import Experiment
     from ._ledger import Ledger
     from ._people import People
-    from ._planning import Folder, Message, Plan, column, plan
+    from ._phones import Reading
+    from ._planning import Folder, Message, Plan, Template, column, plan
     from ._policy import Policy
     from ._sandbox import Sandbox
+    from ._wire import Wire
     from .otp import Challenge
     from .recipients import read_recipients
     from .settings import Settings
@@ -39,12 +40,16 @@ __all__ = [
     "Experiment",
     "Folder",
     "Ledger",
+    "Limits",
     "Message",
     "People",
     "Plan",
     "Policy",
+    "Reading",
     "Sandbox",
     "Settings",
+    "Template",
+    "Wire",
     "charts",
     "column",
     "connect",
@@ -71,16 +76,18 @@ __getattr__ = attributes(
     {
         **dict.fromkeys(_MODULES, ()),
         "_client": ["Client", "connect"],
-        "_dispatch": ["preflight", "send", "send_test"],
+        "_dispatch": ["Limits", "preflight", "send", "send_test"],
         "_experiments.experiment": ["Experiment"],
         "_ledger": ["Ledger"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],
-        "_planning": ["Folder", "Message", "Plan", "column", "plan"],
+        "_phones": ["Reading"],
+        "_planning": ["Folder", "Message", "Plan", "Template", "column", "plan"],
         "_policy": ["Policy"],
         "recipients": ["read_recipients"],
         "_sandbox": ["Sandbox"],
         "settings": ["Settings"],
+        "_wire": ["Wire"],
     },
 )
 

@@ -69,15 +69,15 @@ class Sms:
         return phones.verdict(self._column(column), region=self._regions(region), **options)
 
     @takes(planning.plan)
-    def plan(self, **arguments: Any) -> planning.Plan:
+    def plan(self, message: Any, **arguments: Any) -> planning.Plan:
         """Plan a campaign to the people in this frame; see ``smsotp_nb.plan`` for the arguments.
 
         Example:
             >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"]})
-            >>> people.sms.plan(to="phone", campaign="hello", text="Hello").campaign
+            >>> people.sms.plan("Hello", to="phone", campaign="hello").campaign
             'hello'
         """
-        return planning.plan(self._frame, **arguments)
+        return planning.plan(self._frame, message, **arguments)
 
     @in_our_words
     def cost(self, columns: str | Sequence[str] | None = None, *, decimals: bool = False) -> pd.DataFrame:

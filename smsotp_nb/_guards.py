@@ -1,7 +1,7 @@
-"""The table of the guards: what may hold rows of a campaign back, each an argument of ``send`` and ``preflight``.
+"""The table of the guards: what may hold rows of a campaign back, each an option of `Limits`.
 
 A row gives a guard its problem code, its words and its fields in the campaign form; ``problems``, the form and the
-documentation read it. How the argument is read, and what the guard holds back, stands in ``_dispatch.guards``.
+documentation read it. How the option is read, and what the guard holds back, stands in ``_dispatch.guards``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 Budget = Mapping[str, float | str | Decimal]
-STOP_AFTER_FAILURES = 10
+STOP_AFTER = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Guard:
     """One guard.
 
     Attributes:
-        name: the argument of ``send`` and ``preflight``.
+        name: the option of ``Limits``.
         default: its default there.
         code: the ``problem`` of rows that it holds back.
         meaning: what the code means.
         next_step: what to do about it.
         ends: whether it ends the call; otherwise it passes over rows.
-        example: how the argument is written, in the documentation.
+        example: how the option is written, in the documentation.
         effect: what the guard does, in the documentation.
         fields: what the campaign form asks for.
     """
@@ -78,25 +78,25 @@ GUARDS: Final = (
         fields=(Field("quiet_from", "Quiet from", "21:00"), Field("quiet_to", "Quiet until", "08:00")),
     ),
     Guard(
-        name="canary",
+        name="first",
         default=None,
         code="CANARY",
-        meaning="the canary was sent",
-        next_step="check its results, then send the others without a canary",
+        meaning="the first recipients were texted",
+        next_step="check their results, then send the others without first=",
         ends=True,
-        example="canary=20",
+        example="first=20",
         effect="sends to this many first and stops",
         fields=(Field("canary", "Send first to how many, then look (0: all)", number=True),),
     ),
     Guard(
-        name="stop_after_failures",
-        default=STOP_AFTER_FAILURES,
+        name="stop_after",
+        default=STOP_AFTER,
         code="FAILING",
         meaning="too many requests in a row were refused or left in doubt",
         next_step="check their errors, then send again",
         ends=True,
-        example="stop_after_failures=10",
+        example="stop_after=10",
         effect="stops after this many requests in a row were refused or left in doubt; on by default",
-        fields=(Field("failures", "Stop after failed requests in a row", number=True, value=STOP_AFTER_FAILURES),),
+        fields=(Field("failures", "Stop after failed requests in a row", number=True, value=STOP_AFTER),),
     ),
 )

@@ -1,7 +1,7 @@
 """Calls of the public functions.
 
 ``arguments`` checks what a caller gave by its kind, ``words`` answers misspelt and missing arguments, and
-``tracebacks`` keeps variables out of errors.
+``tracebacks`` keeps variables out of errors; ``options`` is the base of values that hold options.
 """
 
 from .arguments import (
@@ -25,10 +25,12 @@ from .arguments import (
     not_zone,
     refuse,
 )
+from .options import Options
 from .tracebacks import bare, without_variables
 from .words import as_printed, in_our_words, made_in_our_words
 
 __all__ = [
+    "Options",
     "as_printed",
     "bare",
     "given",

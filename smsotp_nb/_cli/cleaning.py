@@ -87,7 +87,7 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
         phone=phone,
         region=region,
         default_region=options.default_region,
-        repair=options.repair,
+        reading=phones.Reading(repair=options.repair),
         tally=tally,
     )
     begun = next(cleaned)  # columns and repairs are known to be right

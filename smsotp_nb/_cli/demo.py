@@ -67,7 +67,7 @@ def _make_folder(folder: Path) -> None:
 
 
 DEMO_CAMPAIGN = "autumn-sale"
-DEMO_CONTENT = "Hi {name}, 20% off until Sunday."
+DEMO_MESSAGE = "Hi {name}, 20% off until Sunday."
 
 
 def describe(demo: argparse.ArgumentParser) -> None:
@@ -103,13 +103,13 @@ def run(options: argparse.Namespace) -> int:
         people = read_recipients(data / "recipients.csv")
         made = plan(
             people,
+            DEMO_MESSAGE,
             to="phone",
             region="country",
             default_region="DE",
             campaign=DEMO_CAMPAIGN,
-            content=DEMO_CONTENT,
             signature="Acme",
-            suppress=data / "suppression.csv",
+            leave_out=data / "suppression.csv",
             rates=data / "rates.csv",
             keep=[name for name in ("segment",) if name in people.columns],
         )
@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
         say(f"Ledger  {ledger.path}{' (new)' if ledger.created else ''}\n", hang=" " * 8)
         print(made, "\n")
         before = len(box.inbox)
-        table = send(made, client=client, ledger=ledger)
+        table = send(made, client, ledger=ledger)
         new = len(box.inbox) - before
         _print_results(table, new, ledger)
     return 0

@@ -100,6 +100,7 @@ def _say(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
+    from ..phones import Reading
     from ..recipients import read_recipients
 
     people = _register(options)
@@ -107,9 +108,10 @@ def _import(options: argparse.Namespace) -> int:
     record = people.import_optins if options.opt_ins else people.import_optouts
     names = (
         *("column", "source", "at", "zone", "dayfirst", "format"),
-        *("proof", "region", "default_region", "ignore_unreadable"),
+        *("proof", "region", "default_region"),
     )
     how: dict[str, Any] = {name: getattr(options, name) for name in names}
+    how["reading"] = Reading(unreadable="ignore" if options.ignore_unreadable else "refuse")
     try:
         new = record(rows, **how)
     except UsageError as error:

@@ -2,14 +2,15 @@
 
 - ``sending``: ``send`` and ``send_test``; ``preflight``: what ``send`` would do
 - ``requests``: the order of the steps for each request, and what ends a call
-- ``guards``: what may hold a campaign back
+- ``guards``: what may hold a campaign back, by `Limits`
 - ``pacing``: when a request may start, and how many are under way
 - ``crew``: threads that can be stopped
 - ``addressees``: each claim held against the plan
 - ``tally``: what became of the requests; ``table``: of the rows
 """
 
+from .guards import Limits
 from .preflight import preflight
 from .sending import send, send_test
 
-__all__ = ["preflight", "send", "send_test"]
+__all__ = ["Limits", "preflight", "send", "send_test"]

@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 from .. import _cards as cards
-from .._calling import given, not_whole, refuse
-from .._guards import GUARDS, STOP_AFTER_FAILURES
+from .._calling import Options, given, made_in_our_words, not_a, not_number, not_whole, refuse
+from .._guards import GUARDS, STOP_AFTER, Budget
 from .._ledger import Campaign, Pending, Prospect, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones import time_zones
@@ -89,18 +89,52 @@ class QuietHours:
         return not zones or any(self.covers(now.astimezone(zone).time()) for zone in zones)
 
 
+@made_in_our_words
+@dataclass(frozen=True, slots=True, repr=False)
+class Limits(Options):
+    """What may hold a send back. Rows that a limit holds back stay ``planned``, and their ``problem`` names it.
+
+    Args:
+        budget: upper limit of the cost by currency, such as ``{"USD": 50}``, earlier calls included. The call stops
+            before the request that may exceed it. Rows in doubt count as spent.
+        per_second: upper limit of recipients a second, over all threads; None for no limit. When the service throttles,
+            the speed drops for a while.
+        quiet_hours: two times, such as ``("21:00", "08:00")``, between which nobody is texted, by the clock where the
+            number is at home; of several time zones none may be quiet.
+        first: send to this many recipients first, earlier calls included; the next call without it sends the rest.
+        stop_after: stop after this many requests in a row were refused or left in doubt; None never stops for that.
+
+    Raises:
+        UsageError: an option that is none; lists all of them.
+
+    Example:
+        >>> Limits(budget={"USD": 50}, first=20).replace(first=None)
+        Limits(budget={'USD': 50})
+    """
+
+    budget: Budget | None = None
+    per_second: float | None = None
+    quiet_hours: tuple[str, str] | None = None
+    first: int | None = None
+    stop_after: int | None = STOP_AFTER
+
+    def __post_init__(self) -> None:
+        read(self)
+
+
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The guards of one call of ``send``, read and checked; budget in micro-units."""
+    """The limits of one call of ``send``, read and checked; budget in micro-units."""
 
     budget: Mapping[str, int] | None = None
     quiet_hours: QuietHours | None = None
-    canary: int | None = None
-    stop_after_failures: int | None = STOP_AFTER_FAILURES
+    first: int | None = None
+    stop_after: int | None = STOP_AFTER
+    per_second: float | None = None
 
     @property
     def looks_at_rows(self) -> bool:
-        return self.budget is not None or self.quiet_hours is not None or self.canary is not None
+        return self.budget is not None or self.quiet_hours is not None or self.first is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +155,23 @@ class Admission:
     more: bool = False
 
 
-def read(**arguments: Any) -> Guards:
-    """Return checked guards.
+def read(limits: Limits) -> Guards:
+    """Return the guards that limits stand for.
 
     Raises:
         UsageError: lists everything wrong.
     """
-    wrong: list[str] = []
-    checked = {name: None if value is None else DECISIONS[name].read(value, wrong) for name, value in arguments.items()}
-    refuse(*wrong, said="nothing was sent: ")
-    return Guards(**checked)
+    wrong = [not_number("per_second", limits.per_second, of="recipients a second", above=True, none=True)]
+    found: list[str] = []
+    given_limits = {name: getattr(limits, name) for name in DECISIONS}
+    checked = {name: None if it is None else DECISIONS[name].read(it, found) for name, it in given_limits.items()}
+    refuse(*found, *wrong)
+    return Guards(**checked, per_second=limits.per_second)
+
+
+def not_limits(limits: Any) -> str | None:
+    """Complain of what are no Limits, or None."""
+    return not_a("limits", limits, Limits, wanted="Limits, such as Limits(first=20)")
 
 
 def ahead(asked: Guards, outlook: Outlook) -> list[cards.Note]:
@@ -142,7 +183,7 @@ def ahead(asked: Guards, outlook: Outlook) -> list[cards.Note]:
 
 
 def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of ``send`` that a form's fields stand for, without those left blank.
+    """Return the options of ``Limits`` that a form's fields stand for, without those left blank.
 
     Raises:
         UsageError: a field is half filled in.
@@ -171,8 +212,8 @@ class Watch:
             self._check_budget(guards.budget)
             self._spent = dict(run.spent())
             self._learn_from_earlier_calls()
-        if guards.canary is not None:
-            self._left = max(guards.canary - run.tried(), 0)
+        if guards.first is not None:
+            self._left = max(guards.first - run.tried(), 0)
 
     def due(self, chunk: int, positions: Sequence[int] | None = None) -> list[Pending]:
         """Return the rows of a chunk still to go, or those of them at ``positions``, for which it is not quiet now."""
@@ -223,7 +264,7 @@ class Watch:
                 self._account(admission, reply, in_doubt=in_doubt)
             # A reply without one record of a number that was asked for leaves everybody in doubt, as a failure does.
             self._failures = 0 if reply is not None and reply.messages else self._failures + 1
-            limit = self._guards.stop_after_failures
+            limit = self._guards.stop_after
             return FAILING if limit is not None and self._failures >= limit else None
 
     def _awake(self, chunk: int, rows: Sequence[Pending]) -> list[Pending]:
@@ -239,9 +280,9 @@ class Watch:
 
     def _within_canary_and_budget(self, chunk: int, rows: Sequence[Pending]) -> Admission:
         stopper, detail = None, ""
-        if self._guards.canary is not None:
+        if self._guards.first is not None:
             rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
-            detail = f"canary of {self._guards.canary:,}"
+            detail = f"first={self._guards.first:,}"
         costs = self._costs(rows)
         if self._guards.budget is not None and rows and (said := self._beyond(self._guards.budget, costs)):
             return Admission(None, stopper=BUDGET, detail=said)
@@ -417,8 +458,8 @@ def _whole(name: str) -> Callable[[Any, list[str]], Any]:
     return read
 
 
-def _canary_ahead(most: int, _: Outlook) -> list[cards.Note]:
-    return [cards.Note("!", f"Canary: at most {cards.counted(most, 'recipient')}, then it stops.")]
+def _first_ahead(most: int, _: Outlook) -> list[cards.Note]:
+    return [cards.Note("!", f"First {cards.counted(most, 'recipient')}, then it stops.")]
 
 
 def _failures_ahead(most: int, _: Outlook) -> list[cards.Note]:
@@ -438,6 +479,6 @@ def _zone(name: str) -> zoneinfo.ZoneInfo:
 DECISIONS: Final[Mapping[str, Decision]] = {
     "budget": Decision(_read_budget, _budget_ahead, _typed_budget),
     "quiet_hours": Decision(_read_hours, _hours_ahead, _typed_hours),
-    "canary": Decision(_whole("canary"), _canary_ahead, int),
-    "stop_after_failures": Decision(_whole("stop_after_failures"), _failures_ahead, int),
+    "first": Decision(_whole("first"), _first_ahead, int),
+    "stop_after": Decision(_whole("stop_after"), _failures_ahead, int),
 }

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from .._calling import not_number
 from .._client import Gate
 from ..errors import NotSent
 
@@ -21,11 +20,6 @@ MOST_AHEAD = 32  # claims that wait for a slot
 DEAF = sys.platform == "win32"  # where Ctrl-C does not end a wait
 
 
-def not_speed(max_per_second: float | None) -> str | None:
-    """Complain of what is not recipients a second above 0, or None."""
-    return not_number("max_per_second", max_per_second, of="recipients a second", above=True, none=True)
-
-
 class Pacer(Gate):
     """The gate of a campaign: keeps it to so many recipients a second, shares pauses, and can stop it.
 
@@ -34,7 +28,7 @@ class Pacer(Gate):
     above the caller's ceiling. Without a ceiling, the speed reached so far is halved and then grows without limit.
 
     Args:
-        max_per_second: recipients a second, or None for no ceiling.
+        per_second: recipients a second, or None for no ceiling.
         stop: set to make every waiting thread give up before it sends.
         cancel: the caller's event that does the same; it is read, never set.
         clock: monotonic seconds, for tests.
@@ -43,14 +37,14 @@ class Pacer(Gate):
     def __init__(
         self,
         *,
-        max_per_second: float | None,
+        per_second: float | None,
         stop: threading.Event,
         cancel: threading.Event | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(self._wait)
         self._cancel = cancel
-        self._ceiling, self._speed, self._stop, self._clock = max_per_second, max_per_second, stop, clock
+        self._ceiling, self._speed, self._stop, self._clock = per_second, per_second, stop, clock
         self._guard = threading.Lock()
         self._began = self._due = self._paused_until = self._slowed_at = clock()
         self._share = 1.0  # of the speed, at the latest throttling

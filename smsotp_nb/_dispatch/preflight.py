@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from .. import _cards as cards
 from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
-from .._guards import STOP_AFTER_FAILURES, Budget
 from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import Plan
 from . import guards
-from .pacing import not_speed
 from .sending import client_for
 
 if TYPE_CHECKING:
@@ -24,14 +22,10 @@ def preflight(
     plan: Plan,
     client: Client | Sandbox,
     *,
-    ledger: LedgerOrPath | None = None,
-    max_per_second: float | None = None,
+    limits: guards.Limits = guards.Limits(),
     repeat_text: bool = False,
+    ledger: LedgerOrPath | None = None,
     now: Now = utc_now,
-    budget: Budget | None = None,
-    quiet_hours: tuple[str, str] | None = None,
-    canary: int | None = None,
-    stop_after_failures: int | None = STOP_AFTER_FAILURES,
 ) -> cards.Card:
     """Show what ``send`` with the same arguments would do now. Nothing is recorded or sent.
 
@@ -43,7 +37,7 @@ def preflight(
         policy allows and so on), the time it takes at the chosen speed, and what each guard would hold back of them.
 
     Raises:
-        UsageError: ``plan`` or ``client`` is something else, or a guard makes no sense.
+        UsageError: ``plan`` or ``client`` is something else, or an argument is something else.
         LedgerError: ``send`` would refuse the ledger.
 
     Example:
@@ -56,9 +50,9 @@ def preflight(
     """
     client = client_for(plan, client)
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
-    refuse(not_flag("repeat_text", repeat_text), not_speed(max_per_second), clock)
-    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
-    with opened(ledger) as book:
+    refuse(not_flag("repeat_text", repeat_text), guards.not_limits(limits), clock)
+    asked = guards.read(limits)
+    with opened(plan.ledger if ledger is None else ledger) as book:
         book._refuse_lent(client.service)
         campaign = _recorded(plan, client, book)
         recorded = campaign.counts if campaign else None
@@ -69,9 +63,9 @@ def preflight(
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
     if recorded:
         lines.append(cards.Note("i", f"Already recorded: {state_line(recorded)}. Rows in doubt are not sent again."))
-    if max_per_second is not None:
-        took = _duration(prospect.to_go / max_per_second)
-        lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
+    if asked.per_second is not None:
+        took = _duration(prospect.to_go / asked.per_second)
+        lines.append(cards.Note("i", f"At {asked.per_second:g} recipients a second: about {took}."))
     lines += prospect.notes(plan.campaign)
     lines += ahead
     figures = cards.Figures(prospect.figures())

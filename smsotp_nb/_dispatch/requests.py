@@ -74,7 +74,6 @@ class Requests:
         client: Client,
         run: Run,
         *,
-        max_per_second: float | None,
         asked: guards.Guards,
         isolate: bool,
         cancel: threading.Event | None = None,
@@ -82,7 +81,7 @@ class Requests:
         self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
         # Two ways to end: begin no further request; and, beyond that, give up those that were to be tried again.
         self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
-        self._pacer = Pacer(max_per_second=max_per_second, stop=self._halt, cancel=cancel)
+        self._pacer = Pacer(per_second=asked.per_second, stop=self._halt, cancel=cancel)
         run.keep(client.settings.deadline)
         run.release()
         run.set_aside()
@@ -91,7 +90,7 @@ class Requests:
         self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
-        self._deciding = _OPEN if asked.canary is None else threading.Lock()
+        self._deciding = _OPEN if asked.first is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
         self._bodies = Bodies(plan.body_keys)
         self._slots: Slots | None = None

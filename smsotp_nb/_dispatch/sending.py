@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from .._calling import given, in_our_words, not_callable, not_flag, not_whole, refuse
+from .._calling import given, in_our_words, not_callable, not_flag, refuse
 from .._client import Client
-from .._guards import STOP_AFTER_FAILURES, Budget
 from .._ledger import LedgerOrPath, opened
 from .._planning import Plan, to_oneself
 from .._wire import check_body
 from ..errors import SmsOtpWarning, UsageError
 from . import guards
-from .pacing import not_speed
 from .requests import Requests
 from .table import nobody
 from .tally import ProgressCallback, callback_of, silent
@@ -24,25 +22,17 @@ from .tally import ProgressCallback, callback_of, silent
 if TYPE_CHECKING:
     from .._sandbox import Sandbox
 
-MOST_THREADS = 256
-
 
 @in_our_words
 def send(
     plan: Plan,
     client: Client | Sandbox,
     *,
-    ledger: LedgerOrPath | None = None,
-    concurrency: int = 4,
-    max_per_second: float | None = None,
+    limits: guards.Limits = guards.Limits(),
     repeat_text: bool = False,
-    isolate_invalid: bool = False,
     progress: bool | ProgressCallback = True,
     stop: threading.Event | None = None,
-    budget: Budget | None = None,
-    quiet_hours: tuple[str, str] | None = None,
-    canary: int | None = None,
-    stop_after_failures: int | None = STOP_AFTER_FAILURES,
+    ledger: LedgerOrPath | None = None,
 ) -> pd.DataFrame:
     """Send a plan, or resume it. Rows that were accepted, rejected or are in doubt are never posted again.
 
@@ -56,23 +46,14 @@ def send(
     Args:
         plan: what ``plan(...)`` returned.
         client: the service, such as ``connect()``, or a Sandbox to try it.
-        ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
-        concurrency: requests under way at once, 1 to 256. At most concurrency x chunk_size rows can be in doubt, and
-            twice as many with a ledger on a server.
-        max_per_second: upper limit of recipients a second, over all threads; None for no limit. When the service
-            throttles, the speed drops for a while.
+        limits: a budget, a speed, quiet hours and more, see `Limits`.
         repeat_text: let people have a message that they had within the time that the plan's policy says (three days).
-        isolate_invalid: when a list is refused with 107111, send its halves again until the invalid numbers stand
-            alone. This assumes that nothing of a refused list was sent.
         progress: True draws a progress bar, False draws nothing, a callable receives ``results.Progress`` values.
         stop: an event that ends the call like a first interrupt when another thread sets it, except that the table is
             returned. A form's Cancel button uses it.
-        budget: upper limit of the cost by currency, such as ``{"USD": 50}``, earlier calls included. The call stops
-            before the request that may exceed it. Rows in doubt count as spent.
-        quiet_hours: two times, such as ``("21:00", "08:00")``, between which nobody is texted, by the clock where the
-            number is at home; of several time zones none may be quiet. Rows held back stay planned.
-        canary: send to this many recipients first; the next call without it sends the rest.
-        stop_after_failures: stop after this many requests in a row were refused or left in doubt.
+        ledger: where the campaign is recorded: a Ledger or its path. By default that of the plan, else this user's one
+            ledger. At most ``threads`` x ``chunk_size`` rows of the plan's `Wire` can be in doubt, and twice as many
+            with a ledger on a server.
 
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns
@@ -100,18 +81,16 @@ def send(
         ...     sms.send(plan, box, ledger=ledger, progress=False)["status"].tolist()
         ['accepted', 'skipped']
     """
-    asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
     client = _checked(plan, client)
     refuse(
-        not_whole("concurrency", concurrency, most=MOST_THREADS),
-        not_flag("isolate_invalid", isolate_invalid),
+        guards.not_limits(limits),
         not_flag("repeat_text", repeat_text),
         None if isinstance(progress, bool) else not_callable("progress", progress, example="print", none=False),
         None if stop is None or hasattr(stop, "is_set") else f"stop= must be a threading.Event, got {given(stop)}",
-        not_speed(max_per_second),
         said="nothing was sent: ",
     )
-    with opened(ledger) as book:
+    asked, wire = guards.read(limits), plan.wire
+    with opened(plan.ledger if ledger is None else ledger) as book:
         if not plan.figures["planned"] and not book.knows(plan.campaign, service=client.service):
             return nobody(plan, client.service)  # the name stays free for a plan that has someone
         with (
@@ -121,17 +100,15 @@ def send(
             for texted in run.unheeded:
                 if not texted.exempt:
                     warnings.warn(texted.sentence(), SmsOtpWarning, stacklevel=3)
-            requests = Requests(
-                plan, client, run, max_per_second=max_per_second, asked=asked, isolate=isolate_invalid, cancel=stop
-            )
-            table = requests.work(concurrency, callback)
+            requests = Requests(plan, client, run, asked=asked, isolate=wire.isolate_invalid, cancel=stop)
+            table = requests.work(wire.threads, callback)
     requests.tell()
     return table
 
 
 @in_our_words
 def send_test(
-    plan: Plan, client: Client | Sandbox, *, to: str, ledger: LedgerOrPath | None = None, row: int = 0
+    plan: Plan, client: Client | Sandbox, *, to: str, row: int = 0, ledger: LedgerOrPath | None = None
 ) -> pd.DataFrame:
     """Send one filled message of a plan to yourself.
 
@@ -141,8 +118,8 @@ def send_test(
         plan: the plan whose message is sent.
         client: as for ``send``.
         to: your own number, with its plus.
-        ledger: as for ``send``; tests are kept apart from campaigns.
         row: whose message to send: the position of a planned recipient in the list, from 0.
+        ledger: as for ``send``; tests are kept apart from campaigns.
 
     Returns:
         The result table of this one message.
@@ -162,8 +139,11 @@ def send_test(
     """
     one = to_oneself(plan, to, row=row)
     client = _checked(one, client)
-    with opened(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
-        requests = Requests(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
+    with (
+        opened(plan.ledger if ledger is None else ledger) as book,
+        book.begin(one, service=client.service, kind="test") as run,
+    ):
+        requests = Requests(one, client, run, asked=guards.Guards(), isolate=False)
         table = requests.work(1, silent)
     requests.tell()
     return table
@@ -185,7 +165,7 @@ def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight")
         UsageError: says what was given in place of either, and how to make what is needed.
     """
     if not isinstance(plan, Plan):
-        raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(frame, to=..., ...)")
+        raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(people, message, ...)")
     if not isinstance(client, Client):
         # aiohttp and more: not for those who have a client.
         from .._sandbox.facade import client_of

@@ -90,7 +90,7 @@ class People:
 
 def read(frame: pd.DataFrame, asked: Declared, ledger: Ledger, to: str, how: dict[str, Any]) -> People:
     """Read the people of a list: a plan and the ledger say who may be drawn."""
-    made = plan(frame.reset_index(drop=True), to=to, campaign=asked.name, text=_WORDS, ledger=ledger, **how)
+    made = plan(frame.reset_index(drop=True), _WORDS, to=to, campaign=asked.name, ledger=ledger, **how)
     rows = made.rows
     problem = rows["problem"].copy()
     assert made.prospect is not None

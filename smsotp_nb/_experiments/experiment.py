@@ -173,15 +173,13 @@ class Experiment(cards.WithCard):
         region: str | None = None,
         default_region: str | None = None,
         policy: Policy | None = None,
-        suppress: Any = None,
-        ignore_unreadable_suppressions: bool = False,
-        exclude: Any = None,
-        repair: Sequence[str] = (),
+        leave_out: Any = None,
+        reading: Reading = Reading(),
     ) -> Split:
         """Draw the arms of a list and record them. The same list again, in any order, has the same arms.
 
         Only people who could be texted are drawn: rows with an unusable number, duplicates, people who opted out, are
-        suppressed, excluded, capped or held out by another experiment have no arm. Who has one keeps it, whatever
+        left out, capped or held out by another experiment have no arm. Who has one keeps it, whatever
         becomes of them later; more people may be added.
 
         Args:
@@ -190,10 +188,8 @@ class Experiment(cards.WithCard):
             region: the column of each number's country.
             default_region: two-letter country code for rows without a country.
             policy: as for `plan`: who is capped now is not drawn.
-            suppress: as for `plan`.
-            ignore_unreadable_suppressions: as for `plan`.
-            exclude: as for `plan`.
-            repair: as for `plan`.
+            leave_out: as for `plan`.
+            reading: as for `plan`.
 
         Returns:
             The Split: the frame with its arms, their sizes, the sample-ratio check, and other experiments on the same
@@ -215,10 +211,8 @@ class Experiment(cards.WithCard):
             "region": region,
             "default_region": default_region,
             "policy": policy,
-            "suppress": suppress,
-            "ignore_unreadable_suppressions": ignore_unreadable_suppressions,
-            "exclude": exclude,
-            "repair": repair,
+            "leave_out": leave_out,
+            "reading": reading,
         }
         now = microseconds(self._now())
         with opened(self._ledger) as book:

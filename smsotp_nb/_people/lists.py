@@ -17,6 +17,7 @@ from .._cards import counted
 from .._frames import as_pandas
 from .._ledger import Said
 from .._pandas import is_missing
+from .._phones import Reading, not_reading
 from .._showing import spelled
 from ..columns import require
 from ..errors import UsageError
@@ -38,10 +39,13 @@ class How:
     region: str | None
     default_region: str | None
     written: dates.Written
+    reading: Reading
 
     def check(self) -> None:
         """Refuse a zone that there is not, and what says nothing of how dates are written."""
-        refuse(None if self.zone is None else not_zone("zone", self.zone), *self.written.wrong())
+        refuse(
+            None if self.zone is None else not_zone("zone", self.zone), *self.written.wrong(), not_reading(self.reading)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,9 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
         if column is not None:
             require(column, frame.columns, where=f"{name}=")
     regions = None if how.region is None else frame[how.region]
-    found = phones.normalize(frame[how.column], region=regions, default_region=how.default_region, repair=("mx_1",))
+    # The phone that the old mobile 1 of Mexico rang is the one that must not be texted.
+    reading = how.reading.replace(repair=[*how.reading.repair, "mx_1"])
+    found = phones.normalize(frame[how.column], region=regions, default_region=how.default_region, reading=reading)
     blank = found["problem"].eq("MISSING").to_numpy(bool)
     unread = found["to"].isna().to_numpy() & ~blank
     found_at = None if how.at is None else dates.read(frame[how.at], how.written)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import phones
-from .._calling import given, in_our_words, not_flag, not_text, refuse
+from .._calling import given, in_our_words, not_text, refuse
 from .._dates import Written, spanned
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath, Said, Store, disclosing, opened, purging, read_from
@@ -23,6 +23,7 @@ from .._moments import Now, microseconds, utc_now
 from .._outputs import write_file
 from .._wire import Numbers, mask
 from ..errors import SmsOtpWarning, UsageError
+from ..phones import Reading
 from . import lists, moments
 
 _Found = TypeVar("_Found")
@@ -159,7 +160,7 @@ class People:
         proof: str | None = None,
         region: str | None = None,
         default_region: str | None = None,
-        ignore_unreadable: bool = False,
+        reading: Reading = Reading(),
     ) -> Imported:
         """Record the opt-outs of a list; return how many entries are new, so that the same list may come again.
 
@@ -176,8 +177,9 @@ class People:
             proof: the column of what shows it.
             region: the column of each number's country.
             default_region: two-letter country code for numbers without a country.
-            ignore_unreadable: record the others although some rows cannot be read; a warning names those. An opt-out
-                whose number can be read and whose time cannot counts as said now.
+            reading: how the numbers are read, see `Reading`. With ``unreadable="ignore"`` the others are recorded although
+                some rows cannot be read; a warning names those. An opt-out whose number can be read and whose time
+                cannot counts as said now.
 
         Raises:
             UsageError: a column is missing, its dates can be read in two ways, or rows cannot be read: their number, or
@@ -192,8 +194,8 @@ class People:
             ... )
             1 new, said of 12 November 2026
         """
-        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format))
-        return self._import(list, how, source, opted_out=True, ignore_unreadable=ignore_unreadable)
+        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format), reading)
+        return self._import(list, how, source, opted_out=True)
 
     @in_our_words
     def import_optins(
@@ -209,7 +211,7 @@ class People:
         proof: str | None = None,
         region: str | None = None,
         default_region: str | None = None,
-        ignore_unreadable: bool = False,
+        reading: Reading = Reading(),
     ) -> Imported:
         """Record the opt-ins of a list; arguments, result and errors are those of `import_optouts`, but for ``at``.
 
@@ -221,8 +223,8 @@ class People:
                 "without one it would end every opt-out of these people. Who agrees right now is recorded by "
                 "opt_in(numbers, source=...)"
             )
-        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format))
-        return self._import(list, how, source, opted_out=False, ignore_unreadable=ignore_unreadable)
+        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format), reading)
+        return self._import(list, how, source, opted_out=False)
 
     @in_our_words
     def is_opted_out(self, number: str, *, default_region: str | None = None) -> bool:
@@ -332,18 +334,15 @@ class People:
             said = [Said(one, opted_out, *moment, proof) for one in _read(numbers, default_region)]
             return self._record(book._store, said, source)
 
-    def _import(
-        self, source_list: Any, how: lists.How, source: str, *, opted_out: bool, ignore_unreadable: bool
-    ) -> Imported:
+    def _import(self, source_list: Any, how: lists.How, source: str, *, opted_out: bool) -> Imported:
         _check_source(source)
-        refuse(not_flag("ignore_unreadable", ignore_unreadable))
         how.check()
         with opened(self._ledger) as book:
             found = lists.read(source_list, how, opted_out=opted_out, now=self._clock(book._store))
-            if found.problems and not ignore_unreadable:
+            if found.problems and how.reading.unreadable == "refuse":
                 raise UsageError(
                     f"{found.told('so nothing was recorded')}. Correct them, name default_region= or zone=, or pass "
-                    "ignore_unreadable=True to record the others",
+                    "reading=Reading(unreadable='ignore') to record the others",
                     problems=tuple(found.problems),
                 )
             new = self._record(book._store, found.said, source)
@@ -427,7 +426,9 @@ def _one(number: Any) -> Numbers:
 
 def _read(numbers: Numbers, default_region: str | None) -> Numbers:
     """Return E.164 numbers without their plus, as integers."""
-    found = phones.normalize(pd.Series(list(numbers), dtype=object), default_region=default_region, repair=("mx_1",))
+    found = phones.normalize(
+        pd.Series(list(numbers), dtype=object), default_region=default_region, reading=Reading(repair=["mx_1"])
+    )
     unread = found["to"].isna().to_numpy()
     if unread.any():
         problems = [

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .judging.evidence import DRAWN, Evidence, Level, drawn
     from .judging.explanation import Explanation, explain
     from .judging.judgement import normalize, weigh_column
-    from .judging.policy import TEXTABLE, NoteOrRefuse
+    from .judging.policy import Reading, not_reading
     from .judging.several import duplicates, explode, one_phone, one_phone_digits, spellings
     from .owner.edits import Cells, edit, with_cells, without_rows
     from .owner.merging import Answers, merge_answers
@@ -43,7 +43,7 @@ __getattr__ = attributes(
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],
         "judging.judgement": ["normalize", "weigh_column"],
-        "judging.policy": ["TEXTABLE", "NoteOrRefuse"],
+        "judging.policy": ["Reading", "not_reading"],
         "judging.several": ["duplicates", "explode", "one_phone", "one_phone_digits", "spellings"],
         "judging.answers": ["verdict"],
         "owner.edits": ["Cells", "edit", "with_cells", "without_rows"],
@@ -60,7 +60,6 @@ __getattr__ = attributes(
 __all__ = [
     "DRAWN",
     "PROBLEMS",
-    "TEXTABLE",
     "Answers",
     "Cells",
     "Cleaned",
@@ -68,7 +67,7 @@ __all__ = [
     "Explanation",
     "Found",
     "Level",
-    "NoteOrRefuse",
+    "Reading",
     "Report",
     "Tally",
     "ask_owner",
@@ -88,6 +87,7 @@ __all__ = [
     "normalize",
     "normalize_batch",
     "normalize_schema",
+    "not_reading",
     "one_phone",
     "one_phone_digits",
     "place",

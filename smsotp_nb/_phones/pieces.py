@@ -7,7 +7,7 @@ back in their order, the new ones behind them, and what a row gets depends on th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -20,9 +20,9 @@ from .._pandas import STR
 from ..columns import require
 from ..errors import UsageError
 from .judging.answers import verdict
-from .judging.evidence import NOTHING, Evidence
+from .judging.evidence import Evidence
 from .judging.judgement import normalize, weigh_column
-from .judging.policy import TEXTABLE, NoteOrRefuse
+from .judging.policy import Reading, not_reading
 from .reference import COLUMNS
 from .summary import Tally, free_names, with_reasons
 
@@ -62,43 +62,33 @@ def normalize_batch(
     phone: str,
     region: str | None = None,
     default_region: str | None = None,
-    repair: Collection[str] = (),
-    allow_types: Collection[str] = TEXTABLE,
-    region_mismatch: NoteOrRefuse = "note",
-    test_numbers: NoteOrRefuse = "note",
-    evidence: Evidence = NOTHING,
+    reading: Reading = Reading(),
 ) -> Batch:
     """Normalize the numbers of a record batch, or of a table, which is then returned.
 
     ``phone`` and ``region`` name columns of the batch; all else is as in ``normalize``. The added columns are always
     the same, all strings, prefixed with ``sms_`` if the batch has a column of that name: ``to`` (only if we would text
     the number), ``region, cc, type`` (of valid numbers), ``problem``, ``note``. ``normalize_schema`` returns the schema
-    before there is a batch. Rows are judged independently of their batch: ``evidence`` is what ``weigh_column`` found
-    in the whole column or in a sample of it.
+    before there is a batch. Rows are judged independently of their batch: the evidence of ``reading`` is what
+    ``weigh_column`` found in the whole column or in a sample of it, else there is none.
 
     Raises:
         UsageError: not a batch or table; a column is missing or ambiguous; no name is free for a new column; an unknown
-            repair, kind of number or default region.
+            default region.
 
     Example:
         >>> import functools, pickle
-        >>> clean = functools.partial(normalize_batch, phone="phone", region="country", repair={"lost_plus"})
+        >>> reading = Reading(repair=["lost_plus"])
+        >>> clean = functools.partial(normalize_batch, phone="phone", region="country", reading=reading)
         >>> batch = pa.record_batch({"phone": ["030 901820", "14155550100"], "country": ["Germany", None]})
         >>> pickle.loads(pickle.dumps(clean))(batch).select(["to", "note"]).to_pylist()
         [{'to': '+4930901820', 'note': 'REGION_NAME FIXED_LINE'},
          {'to': '+14155550100', 'note': 'PLUS_RESTORED TEST_NUMBER'}]
     """
     numbers, regions = _asked(batch, phone, region)
-    judged = normalize(
-        numbers,
-        region=regions,
-        default_region=default_region,
-        repair=repair,
-        allow_types=allow_types,
-        region_mismatch=region_mismatch,
-        test_numbers=test_numbers,
-        evidence=evidence,
-    )
+    refuse(not_reading(reading))
+    alone = reading.replace(evidence=reading.gathered)
+    judged = normalize(numbers, region=regions, default_region=default_region, reading=alone)
     return _beside(batch, judged, NORMALIZE_SCHEMA)
 
 
@@ -214,7 +204,7 @@ def clean_chunks(
     phone: str,
     region: str | None = None,
     default_region: str | None = None,
-    repair: Collection[str] = (),
+    reading: Reading = Reading(),
     tally: Tally | None = None,
 ) -> Iterator[Cleaned]:
     """Normalize a list that comes in chunks, such as from ``recipients.read_chunks``.
@@ -235,13 +225,14 @@ def clean_chunks(
         raise UsageError(f"chunks must be frames one after the other, such as a list of them, got {given(chunks)}{one}")
     refuse(None if tally is None else not_a("tally", tally, Tally, wanted="a phones.Tally()"))
     tally = tally if tally is not None else Tally()
-    asked: dict[str, Any] = {"default_region": default_region, "repair": repair}
+    refuse(not_reading(reading))
     for chunk in map(as_pandas, chunks):
         _check(chunk, phone, region)
-        asked["region"] = chunk[region] if region is not None else None
-        if "evidence" not in asked:
-            asked["evidence"] = weigh_column(chunk[phone], **asked)
-        judged = normalize(chunk[phone], **asked)
+        regions = chunk[region] if region is not None else None
+        if not isinstance(reading.evidence, Evidence):
+            found = weigh_column(chunk[phone], region=regions, default_region=default_region, reading=reading)
+            reading = reading.replace(evidence=found)
+        judged = normalize(chunk[phone], region=regions, default_region=default_region, reading=reading)
         repeats = tally.add(judged, chunk[phone])
         left_out = _unusable(chunk, judged)
         judged["problem"] = judged["problem"].mask(repeats, "DUPLICATE_OF")

@@ -20,62 +20,66 @@ The plan is the dry run. Nothing here opens a connection. The files, in the orde
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
-from .. import _wire as wire
 from .. import phones
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
 from .._pandas import lent
 from .._policy import Policy
+from .._wire import Wire
+from ..phones import Reading
+from ..recipients import read_recipients
 from . import arguments, assembly, folder, joining, suppression
 from .bodies import body_key
 from .folder import Folder
 from .kept_words import gsm_parts
 from .staging import Asking
 from .value import Plan, prospect_of, to_oneself
-from .wording import Column, Message, TemplateData, Words, column
+from .wording import Column, Message, Template, Words, column
 
-__all__ = ["UNASKED", "Column", "Folder", "Message", "Plan", "body_key", "column", "gsm_parts", "plan", "to_oneself"]
+__all__ = [
+    *("UNASKED", "Column", "Folder", "Message", "Plan", "Template"),
+    *("body_key", "column", "gsm_parts", "plan", "to_oneself"),
+]
+    "UNASKED",
+    "Column",
+    "Folder",
+    "Message",
+    "Plan",
+    "Template",
+    "body_key",
+    "column",
+    "gsm_parts",
+    "plan",
+    "to_oneself",
+]
 
 UNASKED: Final[Any] = object()  # as ``ledger=``: ask none, for plans that are made with every key
 
 
 @in_our_words
 def plan(
-    people: AnyFrame | Folder,
+    people: AnyFrame | str | Path | Folder,
+    message: Words,
     *,
-    to: str,
     campaign: str,
+    to: str | pd.Series[Any],
     region: str | pd.Series[Any] | None = None,
     default_region: str | None = None,
-    text: Words = None,
-    content: Words = None,
-    template_id: str | Mapping[Any, str] | None = None,
-    template_data: TemplateData = None,
-    template_text: str | Mapping[Any, str] | None = None,
     by: str | pd.Series[Any] | None = None,
-    priority: Sequence[Any] = (),
     signature: str | None = None,
-    signature_join: str | None = None,
-    variant: wire.Variant = "intl",
-    suppress: Any = None,
-    ignore_unreadable_suppressions: bool = False,
-    exclude: Any = None,
+    leave_out: Any = None,
     keep: Sequence[str] = (),
-    keep_bodies: bool = True,
     rates: AnyFrame | str | Path | None = None,
-    today: dt.date | None = None,
-    replace: Mapping[str, str] | None = None,
-    chunk_size: int = 100,
-    repair: Sequence[str] = (),
     policy: Policy | None = None,
+    reading: Reading = Reading(),
+    wire: Wire = Wire(),
     ledger: LedgerOrPath | None = None,
 ) -> Plan:
     """Plan a campaign without sending anything.
@@ -87,47 +91,34 @@ def plan(
     names the row that is planned instead).
 
     Args:
-        people: one row per message. The frame is not changed. A `Folder` is a list larger than memory; then ``region``
-            and ``by`` are names of columns, and messages are no Series.
-        to: name of the column with the phone numbers.
+        people: one row per message: a frame, which is not changed, or the path of a file, read by `read_recipients`. A
+            `Folder` is a list larger than memory; then ``to``, ``region`` and ``by`` are names of columns, and messages
+            are no Series.
+        message: a text, in which ``{column}`` stands for that column's value and ``{{`` for a brace; a dict with a
+            message for each segment; ``column("msg")`` or a Series on the same index with each row's whole message, in
+            which nothing is a placeholder; a `Message`, which says how words are meant; or a `Template` that the
+            service holds. Placeholders as other tools write them are refused, unless ``Message(..., literal=True)``.
         campaign: name under which the send is recorded. The same name again means the same campaign.
+        to: the column with the phone numbers, or a Series on the same index.
         region: each number's country: a column name, or a Series on the same index.
         default_region: two-letter country code for rows without a country.
-        text: the whole message; pass exactly one of ``text``, ``content`` and ``template_id``. ``{column}`` stands for
-            that column's value, ``{{`` for a brace. A dict has a message for each segment; ``column("msg")`` or a
-            Series on the same index has each row's whole message, in which nothing is a placeholder. Placeholders as
-            other tools write them are refused, unless ``Message(..., literal=True)`` says that they are words.
-        content: the message without its signature, which the service joins to it. Placeholders, dict and column as
-            in ``text``.
-        template_id: id of a template of the service, or a dict with one for each segment.
-        template_data: the columns that fill the template's variables, or a mapping ``{variable: column}``.
-        template_text: the template's text with ``{variable}``, or a dict by segment; used for the estimate only.
         by: each row's segment, for messages by segment: a column name, or a Series on the same index. Labels are
             compared as text, without blanks around them. The column is carried into the results (that of a Series
             without a name as ``segment``).
-        priority: segments in the order in which they go first where a person stands in several; otherwise the first
-            row does.
-        signature: the sender's name, 2 to 16 characters. Required in the cn variant.
-        signature_join: how content and signature are joined; used for the estimate only.
-        variant: ``"intl"`` or ``"cn"``, as the client has it.
-        suppress: numbers never to text: a list, Series, frame, or the path of a file.
-        ignore_unreadable_suppressions: continue even if entries of ``suppress`` or ``exclude`` cannot be read.
-        exclude: people whom another campaign has. ``ledger.campaign(name)`` excludes everybody it may have reached
-            (accepted, in doubt or being sent); anything that ``suppress`` takes, such as a result table, excludes
-            everybody in it.
+        signature: the sender's name, 2 to 16 characters, which the service joins to the message. Required in the cn
+            variant. Without one the message is sent as it stands.
+        leave_out: whom not to text: numbers, a Series, a frame or the path of a file (SUPPRESSED); the record, plan or
+            result table of another campaign, of which those count whom it may have reached or is about to (EXCLUDED);
+            or a list of these.
         keep: your own columns to carry into the results and the ledger.
-        keep_bodies: keep in the ledger what the messages say, with their placeholders, for `cost.words`. With False it
-            keeps only a hash of them, their encoding and parts. What placeholders are filled with is never kept.
-        rates: a rate table (see `rates.check`), or the path of one.
-        today: date for which rates are looked up; today in UTC by default.
-        replace: characters to replace in the message, such as ``parts.PLAIN``. By default nothing is replaced.
-        chunk_size: recipients per request, at most 1,000.
-        repair: repairs of ``phones.normalize`` that are made only on request.
+        rates: a rate table (see `rates.check`), or the path of one; the rates of today, in UTC, count.
         policy: how often a person may be texted over all campaigns, see `Policy`. Without one, nobody gets the same
             message again within three days. `send` decides it when the request leaves.
-        ledger: the Ledger, or its path, that is asked whom opt-outs and the policy hold back now, and how the plan
-            differs from the recorded campaign of this name; the plan's card says so, and ``plan.prospect`` holds it. By
-            default this user's one ledger, where there is one. Nothing is recorded in it.
+        reading: how phone numbers are read, see `Reading`; also those of ``leave_out``.
+        wire: how the campaign travels: variant, size of requests, threads; see `Wire`.
+        ledger: the Ledger, or its path, in which `send` records the plan. It is asked whom opt-outs and the policy hold
+            back now, and how the plan differs from the recorded campaign of this name; the plan's card says so, and
+            ``plan.prospect`` holds it. By default this user's one ledger, where there is one. Planning records nothing.
 
     Returns:
         The plan. Print it, or show it in a notebook, before you send it.
@@ -137,18 +128,22 @@ def plan(
 
     Example:
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123", "12025550123", "+1 202 555 0147"], "name": "Ann"})
-        >>> made = plan(people, to="phone", default_region="US", campaign="demo", text="Hi {name}")
+        >>> made = plan(people, "Hi {name}", to="phone", default_region="US", campaign="demo")
         >>> made.rows[["to", "status", "problem"]].values.tolist()[1]
         ['+12025550123', 'skipped', 'DUPLICATE_OF']
         >>> people["language"] = ["en", "en", "de"]
         >>> words = {"de": "Hallo {name}", "en": "Hi {name}"}
-        >>> plan(people, to="phone", default_region="US", campaign="demo", text=words, by="language").texts.tolist()
+        >>> plan(people, words, to="phone", default_region="US", campaign="demo", by="language").texts.tolist()
         ['Hi Ann', 'Hallo Ann']
     """
     call = dict(locals())
+    if isinstance(people, str | Path):
+        people = read_recipients(people)
     fields = _in_files(people, call) if isinstance(people, Folder) else _in_memory(as_pandas(people), call)
-    made = Plan(**fields)
-    return dataclasses.replace(made, prospect=None if ledger is UNASKED else prospect_of(made, ledger))
+    if ledger is UNASKED:
+        return Plan(**fields)
+    made = Plan(**fields, ledger=ledger)
+    return dataclasses.replace(made, prospect=prospect_of(made, ledger))
 
 
 def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,7 +152,7 @@ def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:
     asked = arguments.read(people, call)
     words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
     numbers = phones.normalize(**asked.numbers_of(people)).reset_index(drop=True)
-    left_out = suppression.left_out(call["suppress"], call["exclude"], asked.reading)
+    left_out = suppression.left_out(call["leave_out"], asked.numbers)
     kept = arguments.carried(people[list(asked.keep)], words)
     asked = dataclasses.replace(asked, message=arguments.as_now(asked.message))
     return assembly.assemble(arguments.MadeOf(lent(people), asked, words, numbers, left_out, kept))
@@ -176,5 +171,5 @@ def _in_files(lists: Folder, call: Mapping[str, Any]) -> dict[str, Any]:
     words = arguments.words_of(asked.wording, sample, asked.message, asked.keep, source.columns)
     evidence = phones.weigh_column(**asked.numbers_of(sample))
     asking = Asking(asked, words, source.columns, evidence)
-    left_out = suppression.left_out(call["suppress"], call["exclude"], asked.reading)
+    left_out = suppression.left_out(call["leave_out"], asked.numbers)
     return joining.planned(source, target, asking, left_out, memory=folder.megabytes(lists.memory))

@@ -6,22 +6,24 @@ import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 import pandas as pd
 
 from .. import _wire as wire
 from .. import rates as rate_tables
 from .. import results
-from .._calling import given, not_flag, not_whole, refuse
+from .._calling import given, not_a, refuse
 from .._frames import as_pandas
 from .._pandas import lent
+from .._phones import not_reading
 from .._policy import Policy, not_policy
 from .._showing import NoText, is_whole, text_of
+from .._wire import Wire
 from ..columns import absent
 from ..errors import UsageError
 from . import mistakes, segments, wording
-from .suppression import Reading
+from .suppression import Numbers
 from .wording import Message, label_of, plain_words
 
 Made = TypeVar("Made")
@@ -30,7 +32,6 @@ LONGEST_NAME: Final = 300  # characters of a campaign's name, which cards, files
 # One of these is the message; what comes with a template stays only if it still fits.
 KINDS: Final = ("text", "content", "template_id")
 _OF_WORDING: Final = (*KINDS, "template_data", "template_text", "signature", "signature_join", "replace")
-MESSAGE: Final = (*_OF_WORDING, "by", "priority")
 REFUSED: Final = "the plan cannot be made: "
 
 
@@ -45,18 +46,17 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The call's arguments, each known to be usable; ``message`` are those of the message as they were given.
+    """The call's arguments, each known to be usable; ``message`` is what `wording.arguments_of` made of the message.
 
-    ``region`` is a Series where it was given as one; ``rates`` is empty where none were given.
+    ``to`` and ``region`` are Series where they were given as such; ``rates`` is empty where none were given.
     """
 
     campaign: str
-    variant: wire.Variant
-    chunk_size: int
+    wire: Wire
     keep: tuple[str, ...]
-    keep_bodies: bool
+    to: pd.Series[Any] | None
     region: pd.Series[Any] | None
-    reading: Reading
+    numbers: Numbers
     rates: rate_tables.Book
     today: dt.date
     policy: Policy | None
@@ -66,17 +66,18 @@ class Asked:
     @property
     def columns(self) -> list[str]:
         """The columns that are read."""
-        names = [self.reading.to, self.reading.region, self.message["by"], *self.keep, *self.wording.columns]
+        numbers = [self.numbers.to if self.to is None else None, self.numbers.region]
+        names = [*numbers, self.message["by"], *self.keep, *self.wording.columns]
         return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
     def numbers_of(self, frame: pd.DataFrame) -> dict[str, Any]:
         """Return what `phones.normalize` is asked of these rows."""
-        name = self.reading.region
+        name = self.numbers.region
         return {
-            "numbers": frame[self.reading.to],
+            "numbers": frame[self.numbers.to] if self.to is None else self.to,
             "region": self.region if name is None else frame[name],
-            "default_region": self.reading.default_region,
-            "repair": self.reading.repair,
+            "default_region": self.numbers.default_region,
+            "reading": self.numbers.reading,
         }
 
 
@@ -86,41 +87,35 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
     Raises:
         UsageError: lists everything wrong with them.
     """
-    to, region, variant, today = call["to"], as_pandas(call["region"]), call["variant"], call["today"]
-    message = message_of(call)
-    wrong = _not_columns(frame, to, region)
+    to, region, message = as_pandas(call["to"]), as_pandas(call["region"]), message_of(call)
+    wrong = _not_numbers("to", to, frame) + (_not_numbers("region", region, frame) if region is not None else [])
     keep = _names(call["keep"], wrong)
     wrong += _not_kept(frame, keep)
-    wrong += filter(None, [_not_campaign(call["campaign"])])
-    wrong += filter(None, [not_whole("chunk_size", call["chunk_size"], most=wire.MAX_RECIPIENTS)])
-    wrong += filter(None, [not_flag("keep_bodies", call["keep_bodies"]), not_policy(call["policy"])])
-    ignore = call["ignore_unreadable_suppressions"]
-    wrong += filter(None, [not_flag("ignore_unreadable_suppressions", ignore)])
+    wrong += filter(None, [_not_campaign(call["campaign"]), not_policy(call["policy"]), not_reading(call["reading"])])
+    wired = not_a("wire", call["wire"], Wire, wanted="a Wire, such as Wire(chunk_size=500)")
     book: rate_tables.Book = {}
-    if not (today is None or (isinstance(today, dt.date) and not pd.isna(today))):
-        wrong.append(f"today= must be a date, such as datetime.date(2026, 1, 31), got {given(today)}")
-    elif call["rates"] is not None:
-        book = _gather(wrong, lambda: _read_rates(call["rates"], today or _today())) or {}
+    if call["rates"] is not None:
+        book = _gather(wrong, lambda: _read_rates(call["rates"], _today())) or {}
     worded = None
-    if variant not in get_args(wire.Variant):
-        wrong.append(f"variant= must be 'intl' or 'cn', got {variant!r}")
+    if wired:
+        wrong.append(wired)
     else:
-        worded = _gather(wrong, lambda: wording_of(frame, message, variant))
+        worded = _gather(wrong, lambda: wording_of(frame, message, call["wire"].variant))
     if worded:
         wrong += segments.not_columns(frame, message["by"], worded, message["priority"])
     refuse(*wrong, said=REFUSED)
     assert worded is not None
-    named = region if isinstance(region, str) else None
+    numbers_in = to if isinstance(to, str) else to.name if isinstance(to.name, str) else "phone"
+    countries_in = region if isinstance(region, str) else None
     return Asked(
         campaign=call["campaign"].strip(),
-        variant=variant,
-        chunk_size=int(call["chunk_size"]),
+        wire=call["wire"],
         keep=keep,
-        keep_bodies=call["keep_bodies"],
-        region=None if named else region,
-        reading=Reading(to, named, call["default_region"], call["repair"], ignore),
+        to=None if isinstance(to, str) else to,
+        region=None if countries_in else region,
+        numbers=Numbers(numbers_in, countries_in, call["default_region"], call["reading"]),
         rates=book,
-        today=today or _today(),
+        today=_today(),
         policy=call["policy"],
         message=message,
         wording=worded,
@@ -138,17 +133,17 @@ def _gather(wrong: list[str], make: Callable[[], Made]) -> Made | None:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def _not_columns(frame: pd.DataFrame, to: Any, region: Any) -> list[str]:
-    wrong = [f"to=: {missing}"] if (missing := absent(to, frame.columns)) else []
-    if isinstance(region, str):
-        code = f"; for one country for all, pass default_region={region.upper()!r}" if len(region) == 2 else ""
-        return wrong + ([f"region=: {missing}{code}"] if (missing := absent(region, frame.columns)) else [])
-    if region is None:
-        return wrong
-    if not isinstance(region, pd.Series):
-        return [*wrong, f"region= must be a column's name or a Series, got {given(region)}"]
-    other = "region= is a Series on another index than the recipients; take it from the same frame"
-    return wrong if region.index.equals(frame.index) else [*wrong, other]
+def _not_numbers(name: str, column: Any, frame: pd.DataFrame) -> list[str]:
+    """Report what is neither the name of a column nor a Series on the recipients' index."""
+    if isinstance(column, pd.Series):
+        other = f"{name}= is a Series on another index than the recipients; take it from the same frame"
+        return [] if column.index.equals(frame.index) else [other]
+    if name == "region" and not isinstance(column, str):
+        return [f"region= must be a column's name or a Series, got {given(column)}"]
+    missing = absent(column, frame.columns)
+    code = name == "region" and len(column) == 2
+    more = f"; for one country for all, pass default_region={column.upper()!r}" if code else ""
+    return [f"{name}=: {missing}{more}"] if missing else []
 
 
 def _names(keep: Any, wrong: list[str]) -> tuple[Any, ...]:
@@ -183,7 +178,7 @@ def _not_campaign(campaign: Any) -> str | None:
 
 def not_in_files(call: Mapping[str, Any]) -> list[str]:
     """Report Series where the list is in files: they would be as large as the list."""
-    values = {"region": as_pandas(call["region"]), **message_of(call)}
+    values = {name: as_pandas(call[name]) for name in ("to", "region", "message", "by")}
     return [
         f"{name}= must name a column of the files, got {given(value)}; write it into the files first"
         for name, value in values.items()
@@ -218,8 +213,9 @@ def _today() -> dt.date:
 
 
 def message_of(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the message out of all; frames of other libraries as pandas has them."""
-    return {name: as_pandas(call[name]) if name in ("text", "content", "by") else call[name] for name in MESSAGE}
+    """Return the message of a call as its fields; frames of other libraries as pandas has them."""
+    message, by = as_pandas(call["message"]), as_pandas(call["by"])
+    return wording.arguments_of(message, by=by, signature=call["signature"])
 
 
 def wording_of(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire.Variant) -> wording.Wording:
@@ -232,10 +228,10 @@ def wording_of(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire.Va
     columns = frame.iloc[:0]
     for name, texts in _whole_texts(message).items():
         if not texts.index.equals(frame.index):
-            other = f"{name}= is a Series on another index than the recipients; take it from the same frame"
-            refuse(f"{other}, or for a message by segment write {name}=series.to_dict()")
+            other = "message is a Series on another index than the recipients; take it from the same frame"
+            refuse(f"{other}, or for a message by segment write message=series.to_dict()")
         own, words = wording.Column(str(texts.name)), said[name]
-        said[name] = Message(own, literal=words.literal) if isinstance(words, Message) else own
+        said[name] = replace(words, words=own) if isinstance(words, Message) else own
         columns = texts.to_frame().iloc[:0]
     read = wording.read(said, variant)
     read = read.fitted(columns.columns)
@@ -287,18 +283,18 @@ class MadeOf:
     left_out: Mapping[str, pd.Series[str]] = field(repr=False)
     kept: pd.DataFrame = field(repr=False)
 
-    def reworded(self, changes: Mapping[str, Any]) -> MadeOf:
-        """Return the same with another message; arguments that are None stay as they are.
+    def reworded(self, message: Any, *, by: Any, signature: Any) -> MadeOf:
+        """Return the same with another message; what is None stays as it is.
 
         Raises:
             UsageError: lists everything wrong with them.
         """
         asked = self.asked
-        message = _merged(asked.message, changes, asked.variant)
-        read = wording_of(self.frame, message, asked.variant)
-        refuse(*segments.not_columns(self.frame, message["by"], read, message["priority"]))
-        words = words_of(read, self.frame, message, asked.keep, list(self.frame.columns))
-        asked = replace(asked, wording=read, message=as_now(message))
+        said = _merged(asked.message, as_pandas(message), as_pandas(by), signature)
+        read = wording_of(self.frame, said, asked.wire.variant)
+        refuse(*segments.not_columns(self.frame, said["by"], read, said["priority"]))
+        words = words_of(read, self.frame, said, asked.keep, list(self.frame.columns))
+        asked = replace(asked, wording=read, message=as_now(said))
         return replace(self, asked=asked, words=words, kept=carried(self.kept, words))
 
 
@@ -309,7 +305,7 @@ def as_now(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, Message):
-        return Message(_copied(value.words), **value.manner._asdict())
+        return replace(value, words=_copied(value.words))
     if isinstance(value, pd.Series):
         return lent(value.to_frame()).iloc[:, 0]
     if isinstance(value, Mapping):
@@ -322,20 +318,19 @@ def carried(kept: pd.DataFrame, words: Words) -> pd.DataFrame:
     return kept if words.segments is None else kept.assign(**{words.segments.name: words.segments.column.array})
 
 
-def _merged(before: Mapping[str, Any], changes: Mapping[str, Any], variant: wire.Variant) -> dict[str, Any]:
-    """Return the arguments of the new message: those that were not given are as before where they still apply."""
-    new = [name for name in KINDS if changes[name] is not None]
-    refuse(None if new else "the new words are missing: one of text=, content= or template_id= is needed")
-    inherited = dict(before) | dict.fromkeys(KINDS)
-    if new[0] != "template_id":
-        inherited["template_data"] = None
-    if not (isinstance(changes["template_id"], str) and changes["template_id"] == before["template_id"]):
-        inherited["template_text"] = None
-    if new[0] == "text" and variant == "intl":
-        inherited["signature"] = None  # a text is the whole message
-    words = plain_words(changes[new[0]])
+def _merged(before: Mapping[str, Any], message: Any, by: Any, signature: Any) -> dict[str, Any]:
+    """Return the fields of the new message: what was not said is as before where it still applies."""
+    field = message.field if isinstance(message, Message) else None
+    kept_signature = before["signature"] if signature is None and field != "text" else signature
+    said = wording.arguments_of(message, by=by, signature=kept_signature)
+    same = isinstance(said["template_id"], str) and said["template_id"] == before["template_id"]
+    for name in ("signature_join", "replace", *(["template_text"] if same else [])):
+        said[name] = before[name] if said[name] is None else said[name]
+    if said["template_id"] is not None and not said["template_data"].words:
+        said["template_data"] = before["template_data"]
+    kind = next(name for name in KINDS if said[name] is not None)
+    words = plain_words(said[kind])
     labels = {label_of(key) for key in words} if isinstance(words, Mapping) else set()
-    inherited["priority"] = [first for first in before["priority"] if label_of(first) in labels]
-    if not labels:
-        inherited["by"] = None
-    return {name: inherited[name] if changes[name] is None else changes[name] for name in MESSAGE}
+    said["priority"] = said["priority"] or [first for first in before["priority"] if label_of(first) in labels]
+    said["by"] = before["by"] if by is None and labels else by
+    return said

@@ -48,13 +48,13 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     bodies = pd.concat([bodies, body_rows.estimate_parts(texts)], axis=1)
     keys = body_rows.body_keys(bodies)
     keys.setflags(write=False)
-    rows = _rows(numbers, problem, note, at, codes, bodies, asked.chunk_size)
+    rows = _rows(numbers, problem, note, at, codes, bodies, asked.wire.chunk_size)
     priced = rates(rows.iloc[at], asked.rates, today=asked.today)
     estimate = by_country(rows.iloc[at], priced)
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * priced["micros"].reindex(rows.index))
     rows["est_currency"] = priced["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
-    said = partial(kept_words.wordings, words, bodies, first, keep=asked.keep_bodies)
+    said = partial(kept_words.wordings, words, bodies, first, keep=asked.message["keep_words"])
     return {
         "kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,

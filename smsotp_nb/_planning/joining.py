@@ -141,11 +141,11 @@ def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[s
     held = InFiles(
         target,
         _fingerprint(connection, work),
-        _figures(connection, asked.chunk_size) | {"unpriced": int(groups["many"][unpriced].sum())},
+        _figures(connection, asked.wire.chunk_size) | {"unpriced": int(groups["many"][unpriced].sum())},
         {code: _noted(connection, code) for code in NOTED},
         _problems(connection),
         _said(asking),
-        asked.keep_bodies,
+        asked.message["keep_words"],
         _shown(connection),
     )
     return {
@@ -162,7 +162,7 @@ def _said(asking: Asking) -> pd.DataFrame:
     """Return each wording with its placeholders, as the ledger keeps it."""
     words = dataclasses.replace(asking.words, segments=None)
     none = body_rows.table(words.wording, body_rows.Worded({}, ()), _NOBODY)
-    return kept_words.wordings(words, none, _NOBODY, keep=asking.asked.keep_bodies).said
+    return kept_words.wordings(words, none, _NOBODY, keep=asking.asked.message["keep_words"]).said
 
 
 def _decide(connection: Any, work: Path, asking: Asking, left_out: Mapping[str, pd.Series]) -> None:
@@ -198,7 +198,7 @@ def _number(connection: Any, work: Path, asking: Asking) -> None:
     Raises:
         UsageError: two different texts have one key.
     """
-    connection.execute(_BODIES.format(size=asking.asked.chunk_size))
+    connection.execute(_BODIES.format(size=asking.asked.wire.chunk_size))
     bodies, words = _text(work / "bodies.parquet"), ", ".join(VARYING)
     connection.execute(_SAID.format(bodies=bodies))
     twice = connection.execute(
@@ -252,7 +252,9 @@ def _write_planned(connection: Any, into: Path, asking: Asking) -> None:
 def _placed(batch: pa.RecordBatch, at: int, asking: Asking) -> pa.Table:
     cells = {name: batch.column(name) for name in batch.schema.names}
     before = cells.pop("rows_before").to_numpy()
-    chunk = cells.pop("requests_before").to_numpy() + (at + np.arange(len(batch)) - before) // asking.asked.chunk_size
+    chunk = (
+        cells.pop("requests_before").to_numpy() + (at + np.arange(len(batch)) - before) // asking.asked.wire.chunk_size
+    )
     rows = pd.DataFrame({"region": cells["region"].to_pandas(), "type": cells["type"].to_pandas()})
     rates = assembly.rates(rows, asking.asked.rates, today=asking.asked.today)
     parts = cells["est_parts"].to_numpy(zero_copy_only=False).astype("float64")

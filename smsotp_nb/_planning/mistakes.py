@@ -42,7 +42,7 @@ def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     if signature is not None:
         wrong += _column_names("signature", signature, columns)
         if _SLOT.search(signature) or foreign.found([signature]):
-            wrong.append("signature= is one name for everybody; {placeholders} are filled in text= and content= alone")
+            wrong.append("signature= is one name for everybody; {placeholders} are filled in the message alone")
     return wrong + in_cells(wording, frame, columns, codes)
 
 
@@ -64,7 +64,7 @@ def no_columns(wording: Wording, frame: pd.DataFrame) -> list[str]:
     for message in wording.messages:
         if message.own is not None:
             missing = absent(message.own, frame.columns)
-            wrong += [(message.segment, f"{wording.kind}=: {missing}")] if missing else []
+            wrong += [(message.segment, f"message: {missing}")] if missing else []
             continue
         slots, currency = wording.slots(message), message.language.currency
         wrong += [(message.segment, no) for no in templates.wrong_slots(slots, frame, currency)]
@@ -76,8 +76,8 @@ def signature_beside_text(wording: Wording, variant: wire.Variant) -> str | None
     if variant == "cn" or wording.kind != "text" or wording.signature is None:
         return None
     return (
-        "signature= is not put in front of text=, which is sent as it stands: pass the message as content= to have "
-        "both joined, or write the name into text="
+        "signature= is not put in front of a message that travels as text, which is sent as it stands: leave out "
+        "field='text' to have both joined, or write the name into the message"
     )
 
 
@@ -86,10 +86,10 @@ def _in_message(message: OneMessage, columns: list[str], foreign: Foreign) -> It
         return
     body = message.body
     words = body.text or body.content or ""
-    yield from _column_names(body.kind, words, columns)
+    yield from _column_names("message", words, columns)
     for shape, meant in foreign.found([words]).items():
         yield (
-            f"{body.kind}= holds {given(shape)}, a placeholder as another tool writes it, which everybody would get as "
+            f"message holds {given(shape)}, a placeholder as another tool writes it, which everybody would get as "
             f"it stands. Write {_ours(meant, columns)}, {_LITERALLY}"
         )
 
@@ -106,8 +106,8 @@ def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
         yield f"signature={given(value)} is the name of a column; it is one sender's name, the same for everybody"
     elif meant:
         yield (
-            f"{name}={given(value)} is the name of a column: everybody would get this word. Write "
-            f"{name}=sms.column({meant[0]!r}) where its cells are whole messages, or '{{{meant[0]}}}' within a message "
+            f"message {given(value)} is the name of a column: everybody would get this word. Write "
+            f"sms.column({meant[0]!r}) where its cells are whole messages, or '{{{meant[0]}}}' within a message "
             f"for what stands in it, {_LITERALLY}"
         )
 
@@ -133,8 +133,8 @@ def _foreign_cells(
         where = f" in {_rows(there)}" if there else ""
         yield (
             f"column {name!r} holds {given(shape)}{where}, as other tools or we write a placeholder: what stands in a "
-            "cell is never filled, so these people would get it as it stands. Write the message with '{column}' in "
-            f"text= or content=, fill the column first, {_LITERALLY}"
+            "cell is never filled, so these people would get it as it stands. Write the message itself with "
+            f"'{{column}}', fill the column first, {_LITERALLY}"
         )
 
 
@@ -158,8 +158,8 @@ def _said(column: str, meant: list[tuple[Any, set[str]]]) -> str:
     rows = _rows([label for label, _ in meant])
     return (
         f"column {column!r} holds placeholders such as {{{first}}} in {rows}: what stands in a cell is never "
-        "filled, so these people would get the word itself. Write the message with its placeholders in text= or "
-        "content=, or fill the column first"
+        "filled, so these people would get the word itself. Write the message itself with its placeholders, or fill the "
+        "column first"
     )
 
 

@@ -64,15 +64,15 @@ def as_labels(column: pd.Series[Any]) -> pd.Series[str]:
 
 def not_columns(frame: pd.DataFrame, by: Any, wording: Wording, priority: Any) -> list[str]:
     """Report arguments that do not go together, and a ``by`` or ``priority`` that names what is not there."""
-    labels, what = wording.segments, wording.argument
+    labels = wording.segments
     if not labels:
-        message = f"{what}= is one message for everybody; by= needs a dict with one for each segment"
+        message = "message is one for everybody; by= needs a dict with one for each segment"
         alone = "priority= says which segment goes first; it needs by= and a dict with a message for each segment"
         given_priority = not (isinstance(priority, list | tuple) and not priority)
         return [message] * (by is not None) + [alone] * (by is None and given_priority)
     if by is None:
         column = f"the column that holds each row's segment{_meant_column(frame, labels)}"
-        return [f"{what}= is a dict by segment; say by=, {column}"]
+        return [f"message is a dict by segment; say by=, {column}"]
     _, wrong = _priority(priority, labels)
     name = by if isinstance(by, str) else _name(by) if isinstance(by, pd.Series) else None
     if name in results.COLUMNS or name in OURS:
@@ -103,7 +103,7 @@ def read(frame: pd.DataFrame, by: Any, wording: Wording, priority: Any, kept: Se
     differs = not isinstance(by, str) and name in kept and not by.equals(frame[name])
     refuse(
         f"by= and keep= both name a column {name!r}, and they differ; rename one" if differs else None,
-        _nobody(name, values, labels, wording.argument) if len(codes) and (codes < 0).all() else None,
+        _nobody(name, values, labels) if len(codes) and (codes < 0).all() else None,
     )
     # Blanks around a label would make two groups of one in the results.
     carried = column if texts.equals(values) else values.set_axis(frame.index)
@@ -153,13 +153,13 @@ def _priority(priority: Any, labels: tuple[str, ...]) -> tuple[tuple[str, ...], 
     return named, wrong
 
 
-def _nobody(name: str, values: pd.Series[str], labels: tuple[str, ...], said: str) -> str:
+def _nobody(name: str, values: pd.Series[str], labels: tuple[str, ...]) -> str:
     """Return the message that no row is in any of the segments, with the labels that there are instead."""
     there = values.dropna().value_counts().index.tolist()
     if not there:
-        return f"by=: every cell of {name!r} is blank, so no row is in a segment of {said}= ({listed(labels)})"
+        return f"by=: every cell of {name!r} is blank, so no row is in a segment of the message ({listed(labels)})"
     close = next((hint for label in there if (hint := meant(label, labels))), "")
-    return f"by=: no row of {name!r} is in a segment of {said}= ({listed(labels)}); it holds {listed(there)}{close}"
+    return f"by=: no row of {name!r} is in a segment of the message ({listed(labels)}); it holds {listed(there)}{close}"
 
 
 def meant(label: Any, labels: Sequence[str]) -> str:

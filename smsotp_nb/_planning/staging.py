@@ -54,6 +54,11 @@ class Asking:
         by = self.words.segments
         return tuple(dict.fromkeys([*self.asked.keep, *([by.name] if by else [])]))
 
+    def numbers_of(self, frame: pd.DataFrame) -> dict[str, Any]:
+        """Return what `phones.normalize` is asked of these rows: by the evidence of the whole list."""
+        asked = self.asked.numbers_of(frame)
+        return asked | {"reading": asked["reading"].replace(evidence=self.evidence)}
+
     def rows_schema(self) -> pa.Schema:
         whole = ("position", "number", "person", "key", "code", "rank")
         texts = ("region", "type", "problem", "note", "lacking", "lacking_note")
@@ -65,7 +70,7 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
     """Return the rows of a piece, judged one by one, and the bodies that they would have."""
     places = frame.index.to_numpy("int64")
     frame = frame.reset_index(drop=True)
-    numbers = phones.normalize(**asking.asked.numbers_of(frame), evidence=asking.evidence)
+    numbers = phones.normalize(**asking.numbers_of(frame))
     words = _words(frame, asking.words)
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
@@ -73,7 +78,7 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
     problem, note = assembly.problems(numbers, worded, {})
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
-    bodies = _bodies(words, worded, first, keep=asking.asked.keep_bodies)
+    bodies = _bodies(words, worded, first, keep=asking.asked.message["keep_words"])
     keys = np.zeros(len(frame), np.int64)
     keys[at] = bodies["key"].to_numpy("int64")[codes]
     number = _digits(numbers["to"])

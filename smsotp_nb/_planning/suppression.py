@@ -19,68 +19,102 @@ from .._pandas import STR, holds_text, texts
 from .._showing import cited, spelled
 from ..columns import absent
 from ..errors import UsageError
+from ..phones import Reading
+from ..results import STATES
 
 _SHOWN = 5
+_REACHED = ("accepted", "in_doubt", "sending")
+_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".pq", ".gz", ".json")
 _WITHOUT_PLUS = re.compile(r"([1-9][0-9]{6,14})(?:\.0)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How the plan reads the numbers of its own recipients: their column, its region, and what may be repaired."""
+class Numbers:
+    """How the plan reads the numbers of its own recipients: the names of their column and their countries'."""
 
     to: str
-    region: str | None = None
-    default_region: str | None = None
-    repair: Sequence[str] = ()
-    ignore_unreadable: bool = False
+    region: str | None
+    default_region: str | None
+    reading: Reading
 
 
-def left_out(suppress: Any, exclude: Any, reading: Reading) -> dict[str, pd.Series[str]]:
+def left_out(leave_out: Any, numbers: Numbers) -> dict[str, pd.Series[str]]:
     """Return the numbers to leave out in E.164, by problem: who said no, and whom another campaign has.
 
-    Each source is a list, Series, frame or path; ``exclude`` may be a campaign of the ledger, of which whom it may have
-    reached counts. A frame's numbers stand in its column ``to`` (the recipients' name for it), else in ``to`` or
-    ``phone``, else in its only one; its ``region`` column is used where it has it. Capitals in these names make no
-    difference. Of ``exclude`` the column ``to`` comes first, and a number without a plus, as a spreadsheet or pandas
-    makes it of the ``to`` of a result table, is read as E.164, too.
+    ``leave_out`` is a list of numbers, a Series, a frame or a path; the record of a campaign, its result table or its
+    plan, of which those count whom it may have reached or is about to; or a list of all these. A frame's numbers stand
+    in its column ``to`` (the recipients' name for it), else in ``to`` or ``phone``, else in its only one; its
+    ``region`` column is used where it has it. Capitals in these names make no difference. Of a result table a number
+    without a plus, as a spreadsheet or pandas makes it, is read as E.164, too.
 
     Raises:
         UsageError: the column is not clear, or entries cannot be read; it lists them. LedgerError: it was purged.
     """
-    numbers: dict[str, pd.Series[str]] = {}
-    if suppress is not None:
-        cells, regions = _columns(suppress, (reading.to, "to", "phone"), reading, "suppress=")
-        numbers["SUPPRESSED"] = _read(cells, regions, reading, "suppress=", e164=cells.name == "to")
-    if exclude is not None:
-        source = as_pandas(exclude)
-        reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
-        if isinstance(reached, pd.Series):
-            numbers["EXCLUDED"] = reached.dropna().astype(STR)
+    found: dict[str, list[pd.Series[str]]] = {}
+    for source in _sources(leave_out):
+        reached = _reached(source)
+        if reached is not None:
+            found.setdefault("EXCLUDED", []).append(reached)
+            continue
+        table = _opened(source)
+        if isinstance(table, pd.DataFrame) and _is_result(table):
+            cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
+            found.setdefault("EXCLUDED", []).append(_read(cells, None, numbers, e164=True))
         else:
-            cells, regions = _columns(source, ("to", reading.to, "phone"), reading, "exclude=")
-            numbers["EXCLUDED"] = _read(cells, regions, reading, "exclude=", e164=True)
-    return numbers
+            cells, regions = _columns(table, (numbers.to, "to", "phone"), numbers)
+            found.setdefault("SUPPRESSED", []).append(_read(cells, regions, numbers, e164=cells.name == "to"))
+    return {problem: pd.concat(parts).drop_duplicates() for problem, parts in sorted(found.items(), reverse=True)}
 
 
-def _read(
-    numbers: pd.Series[Any], regions: pd.Series[Any] | None, reading: Reading, name: str, *, e164: bool
-) -> pd.Series[str]:
+def _sources(leave_out: Any) -> list[Any]:
+    """Return the lists that are given: one, or in a list of others each by itself."""
+    if leave_out is None:
+        return []
+    if isinstance(leave_out, list | tuple) and not all(pd.api.types.is_scalar(one) for one in map(_number, leave_out)):
+        several = [one for one in leave_out if not pd.api.types.is_scalar(_number(one))]
+        alone = [one for one in leave_out if pd.api.types.is_scalar(_number(one))]
+        return [*several, *([alone] if alone else [])]
+    return [leave_out]
+
+
+def _number(entry: Any) -> Any:
+    """Return an entry of a list; the path of a file, which is text too, as a path."""
+    return Path(entry) if isinstance(entry, str) and Path(entry).suffix.lower() in _SUFFIXES else entry
+
+
+def _reached(source: Any) -> pd.Series[str] | None:
+    """Return whom a recorded campaign may have reached, or a plan is about to; None of anything else."""
+    if hasattr(source, "addressees"):  # a plan
+        rows: pd.DataFrame = source.rows
+        return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].astype(STR)
+    reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
+    return reached.dropna().astype(STR) if isinstance(reached, pd.Series) else None
+
+
+def _is_result(table: pd.DataFrame) -> bool:
+    """Return whether a frame is a result table: each of its states is one of a row."""
+    names = list(table.columns)
+    alone = names.count("to") == names.count("status") == 1 and "campaign" in names
+    return alone and bool(table["status"].isin(STATES).all())
+
+
+def _read(cells: pd.Series[Any], regions: pd.Series[Any] | None, numbers: Numbers, *, e164: bool) -> pd.Series[str]:
     """Return the numbers of a list in E.164; if they may be ``e164`` without the plus, both readings of each.
 
     Leaving out one person too many is the smaller mistake: the other one texts somebody who is on the list.
     """
     # The old mobile 1 of Mexico is mended unasked: the phone that it rang is the one to leave out.
-    repair = tuple(dict.fromkeys((*reading.repair, "mx_1")))
-    found = phones.normalize(numbers, region=regions, default_region=reading.default_region, repair=repair)
+    reading = numbers.reading.replace(repair=[*numbers.reading.repair, "mx_1"], test_numbers="note")
+    found = phones.normalize(cells, region=regions, default_region=numbers.default_region, reading=reading)
     to, problem = [found["to"]], found["problem"]
     if e164:
-        international = phones.normalize(_with_plus(numbers), repair=("mx_1",))
+        international = phones.normalize(_with_plus(cells), reading=reading)
         to.append(international["to"])
         problem = problem.mask(international["to"].notna(), None)
     # A blank entry is none, and a number of a kind that is never texted needs no suppression.
     unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
-    if unread.any() and not reading.ignore_unreadable:
-        raise _unreadable(numbers[unread], problem[unread], name)
+    if unread.any() and reading.unreadable == "refuse":
+        raise _unreadable(cells[unread], problem[unread])
     distinct: pd.Series[str] = pd.concat(to).dropna().drop_duplicates()
     return distinct
 
@@ -91,15 +125,10 @@ def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
     return "+" + digits
 
 
-def _columns(
-    source: Any, names: Sequence[str], reading: Reading, argument: str
-) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
-    source = usable(source, argument)
-    if isinstance(source, (str, Path)):
-        source = recipients.read_recipients(source)
+def _columns(source: Any, names: Sequence[str], numbers: Numbers) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
     if isinstance(source, pd.DataFrame):
-        name = _phone_column(source, names, reading, argument)
-        beside = None if reading.region is None else _named(source, (reading.region,))
+        name = _phone_column(source, names, numbers)
+        beside = None if numbers.region is None else _named(source, (numbers.region,))
         regions = None if beside is None else source[beside]
         return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
     if isinstance(source, pd.Series):
@@ -107,7 +136,12 @@ def _columns(
     return pd.Series(source, dtype=object), None
 
 
-def usable(source: Any, argument: str) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:
+def _opened(source: Any) -> pd.DataFrame | pd.Series[Any] | list[Any]:
+    source = usable(source)
+    return recipients.read_recipients(source) if isinstance(source, (str, Path)) else source
+
+
+def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:
     """Return a source that can be read, also more than once: a path with a file, a frame, a Series or a list.
 
     Raises:
@@ -115,32 +149,32 @@ def usable(source: Any, argument: str) -> pd.DataFrame | pd.Series[Any] | str | 
     """
     source = as_pandas(source)
     if isinstance(source, (str, Path)):
-        _check_path(source, argument)
+        if not Path(source).expanduser().is_file():
+            shown = given(str(source)) if isinstance(source, str) else repr(str(source))
+            raise UsageError(
+                f"leave_out={shown} not found; pass the path of a file, a list of numbers, or a campaign, which is "
+                "record(name)"
+            )
         return source
     if isinstance(source, pd.DataFrame | pd.Series):
         return source
     if isinstance(source, Mapping | bytes) or not isinstance(source, Iterable):
-        also = "a campaign of the ledger, " if argument == "exclude=" else ""
-        raise UsageError(f"{argument} must be {also}a list, Series, frame or path, got {given(source)}")
+        raise UsageError(
+            f"leave_out= must be numbers, a Series, frame or path, a result table, a plan, a record, or a list of "
+            f"these, got {given(source)}"
+        )
     return list(source)
 
 
-def _check_path(path: str | Path, argument: str) -> None:
-    if not Path(path).expanduser().is_file():
-        shown = given(str(path)) if isinstance(path, str) else repr(str(path))
-        campaign = "; a campaign is ledger.campaign(name)" if argument == "exclude=" else ""
-        raise UsageError(f"{argument}{shown} not found; pass the path of a file, or a list of numbers{campaign}")
-
-
-def _phone_column(frame: pd.DataFrame, names: Sequence[str], reading: Reading, argument: str) -> Any:
+def _phone_column(frame: pd.DataFrame, names: Sequence[str], numbers: Numbers) -> Any:
     named = _named(frame, names)
     if named is not None:
         return named
     if len(frame.columns) == 1:
         return frame.columns[0]
     columns = ", ".join(map(cited, frame.columns))
-    wanted = f"{reading.to!r}, 'to' or 'phone'"
-    raise UsageError(f"{argument} has no column {wanted} (columns: {columns}); pass the Series itself")
+    wanted = f"{numbers.to!r}, 'to' or 'phone'"
+    raise UsageError(f"leave_out= has no column {wanted} (columns: {columns}); pass the Series itself")
 
 
 def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:
@@ -168,14 +202,14 @@ def _shown(number: Any) -> str:
     return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else cited(text)
 
 
-def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], argument: str) -> UsageError:
+def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str]) -> UsageError:
     lines = tuple(
         f"entry {cited(label)}: {problem} ({_shown(number)})"
         for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
     return UsageError(
-        f"{counted(len(lines), 'entry', 'entries')} of {argument} cannot be read, so these people could not be left "
-        f"out: {'; '.join(lines[:_SHOWN])}{more}. Correct them, or pass ignore_unreadable_suppressions=True",
+        f"{counted(len(lines), 'entry', 'entries')} of leave_out= cannot be read, so these people could not be "
+        f"left out: {'; '.join(lines[:_SHOWN])}{more}. Correct them, or pass reading=Reading(unreadable='ignore')",
         problems=lines,
     )

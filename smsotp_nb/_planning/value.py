@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,19 +11,19 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import _cards as cards
-from .. import _wire as wire
 from .. import parts, phones
 from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
 from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened, own_place
 from .._pandas import STR, lent
 from .._policy import Policy
 from .._showing import visible
+from .._wire import Body, Wire, mask
 from ..errors import LedgerError, UsageError
 from . import assembly, bodies, overview, segments
-from .arguments import Asked, MadeOf, message_of
+from .arguments import Asked, MadeOf
 from .bodies import Ints
 from .rows import InFiles, InMemory
-from .wording import TemplateData, Words
+from .wording import Words
 
 _PREVIEWED: Final = 3
 _SHOWN: Final = 12  # messages on the card
@@ -45,13 +45,14 @@ class Plan:
         by: name of the kept column with each row's segment; None without segments.
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
         hint: advice about the message, or None.
+        ledger: as given to `plan`.
         prospect: what a send would meet in the ledger: people held back, and how the plan differs from the recorded
             campaign. None where there is no ledger yet.
 
     Example:
         >>> import smsotp_nb._planning as planning
         >>> people = pd.DataFrame({"phone": ["+12025550123", "hello"]})
-        >>> made = planning.plan(people, to="phone", campaign="demo", text="Hello")
+        >>> made = planning.plan(people, "Hello", to="phone", campaign="demo")
         >>> made.rows["status"].tolist(), made.message(0).text
         (['planned', 'skipped'], 'Hello')
     """
@@ -64,6 +65,7 @@ class Plan:
     _held: InMemory | InFiles = field(repr=False)
     _estimate: pd.DataFrame = field(repr=False)
     _made_of: MadeOf | None = field(default=None, repr=False)
+    ledger: LedgerOrPath | None = field(default=None, repr=False)
     prospect: Prospect | None = field(default=None, repr=False)
 
     @property
@@ -72,14 +74,9 @@ class Plan:
         return self._asked.campaign
 
     @property
-    def variant(self) -> wire.Variant:
+    def wire(self) -> Wire:
         """As given to `plan`."""
-        return self._asked.variant
-
-    @property
-    def chunk_size(self) -> int:
-        """As given to `plan`."""
-        return self._asked.chunk_size
+        return self._asked.wire
 
     @property
     def policy(self) -> Policy | None:
@@ -207,7 +204,7 @@ class Plan:
         forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
         frame = pd.DataFrame(
             {
-                "to": pd.Series([wire.mask(to) for to in people["to"]], dtype=STR).array,
+                "to": pd.Series([mask(to) for to in people["to"]], dtype=STR).array,
                 "text": texts.array,
                 "est_parts": shown["est_parts"].array,
                 "encoding": shown["encoding"].array,
@@ -221,7 +218,7 @@ class Plan:
         return frame.assign(**{self.by: people[self.by].array})
 
     @in_our_words
-    def message(self, body: int) -> wire.Body:
+    def message(self, body: int) -> Body:
         """Return the message of a body number, as it goes on the wire.
 
         Raises:
@@ -239,20 +236,7 @@ class Plan:
         return replace(asked, text=text) if asked.kind == "text" else replace(asked, content=text)
 
     @in_our_words
-    def reworded(
-        self,
-        *,
-        text: Words = None,
-        content: Words = None,
-        template_id: str | Mapping[Any, str] | None = None,
-        template_data: TemplateData = None,
-        template_text: str | Mapping[Any, str] | None = None,
-        by: str | pd.Series[Any] | None = None,
-        priority: Sequence[Any] | None = None,
-        signature: str | None = None,
-        signature_join: str | None = None,
-        replace: Mapping[str, str] | None = None,
-    ) -> Plan:
+    def reworded(self, message: Words, *, by: str | pd.Series[Any] | None = None, signature: str | None = None) -> Plan:
         """Return the plan of the same list, campaign and options with other words.
 
         The numbers are not judged again, and nobody is added or left out except by the words: rows that VALUE_MISSING,
@@ -260,16 +244,9 @@ class Plan:
         planned before stays, if the words can be filled for it. Later changes of the frame make no difference.
 
         Args:
-            text: as for `plan`. One of ``text``, ``content`` and ``template_id`` is needed.
-            content: as for `plan`.
-            template_id: as for `plan`.
-            template_data: as for `plan`; by default as before.
-            template_text: as for `plan`; by default as before if the template is the same.
+            message: as for `plan`. What a `Message` or `Template` does not say is as before where it still applies.
             by: as for `plan`; by default as before if the new words are by segment.
-            priority: as for `plan`; by default as before.
-            signature: as for `plan`; by default as before, but (intl) none beside ``text``, which is the whole message.
-            signature_join: as for `plan`; by default as before.
-            replace: as for `plan`; by default as before.
+            signature: as for `plan`; by default as before, but none beside ``Message(..., field="text")``.
 
         Raises:
             UsageError: something is wrong with the words; the message lists everything.
@@ -277,15 +254,30 @@ class Plan:
         Example:
             >>> import smsotp_nb as sms
             >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
-            >>> made = sms.plan(people, to="phone", campaign="demo", content="Helo {name}", signature="Acme")
-            >>> made.reworded(content="Hello {name}").texts.tolist()
+            >>> made = sms.plan(people, "Helo {name}", to="phone", campaign="demo", signature="Acme")
+            >>> made.reworded("Hello {name}").texts.tolist()
             ['[Acme] Hello Ann']
         """
-        changes = message_of(locals())
         if self._made_of is None:
             raise UsageError("the plan of a Folder is planned again for other words: plan(Folder(...), ...)")
         before = self._held.rows["status"].eq("planned").to_numpy()
-        return Plan(**assembly.assemble(self._made_of.reworded(changes), planned_before=before))
+        made_of = self._made_of.reworded(message, by=by, signature=signature)
+        return Plan(**assembly.assemble(made_of, planned_before=before), ledger=self.ledger)
+
+    @in_our_words
+    def with_wire(self, *, threads: int | None = None, isolate_invalid: bool | None = None) -> Plan:
+        """Return the same plan, sent by so many threads, or with invalid numbers isolated or not; see `Wire`.
+
+        Example:
+            >>> import smsotp_nb as sms
+            >>> made = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hello", to="phone", campaign="demo")
+            >>> made.with_wire(threads=8).wire
+            Wire(threads=8)
+        """
+        changes = {"threads": threads, "isolate_invalid": isolate_invalid}
+        changed = self.wire.replace(**{name: value for name, value in changes.items() if value is not None})
+        asked = replace(self._asked, wire=changed)
+        return replace(self, _asked=asked, _made_of=self._made_of and replace(self._made_of, asked=asked))
 
     def addressees(self) -> tuple[Ints, Ints]:
         """Return for each row of the list its number and the key of its body; 0 of those that are left out."""
@@ -362,7 +354,7 @@ def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
     Raises:
         UsageError: ``to`` is no number we would text, or the plan has no such recipient.
     """
-    made = not_a("plan", plan, Plan, wanted="what plan(frame, to=..., ...) returned")
+    made = not_a("plan", plan, Plan, wanted="what plan(people, message, ...) returned")
     refuse(made, not_whole("row", row, least=0), said="nothing was sent: ")
     number = phones.normalize(pd.Series([to], dtype=object)).iloc[0]
     if pd.isna(number["to"]):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from dataclasses import replace as replaced
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
 from .. import _wire as wire
 from .. import templates
-from .._calling import given, in_our_words, not_flag, not_replacement, not_text, refuse
+from .._calling import given, in_our_words, made_in_our_words, not_choice, not_flag, not_replacement, not_text, refuse
 from .._frames import as_pandas
 from .._pandas import STR
 from .._values import (
@@ -27,10 +28,20 @@ from .._values import (
 )
 from ..errors import UsageError
 
-TemplateData: TypeAlias = "Sequence[str] | Mapping[str, str] | Message | None"
+TemplateData: TypeAlias = "Sequence[str] | Mapping[str, str] | None"
 EXAMPLE: Final = "{'de': 'Hallo {name}', 'en': 'Hi {name}'}"
 _LISTED: Final = 12
-_SAID: Final = ("text", "content", "template_id", "template_data", "template_text")
+# What the fields of the interface are called in a call.
+_CALLED: Final = {
+    "text": "message",
+    "content": "message",
+    "template_id": "id",
+    "template_data": "values",
+    "template_text": "preview",
+}
+_SAID: Final = tuple(_CALLED)
+_WHOLE: Final = ("priority", "join", "replace", "keep_words", "field")  # options of the whole message
+_CALL: Final = re.compile(r"\b(text|content|template_id|template_data)(?==|\[)")
 
 
 class Manner(NamedTuple):
@@ -45,18 +56,56 @@ class Manner(NamedTuple):
         return Manner(self.literal or outer.literal, self.language or outer.language, self.currency or outer.currency)
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
-class Message:
-    """Words of a campaign, and how they are meant. It stands wherever words are given, for all of them or one segment.
+class _Words:
+    """What `Message` and `Template` share: they are equal by their fields, and their repr is code."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # words may be a dict or a Series
+
+    @property
+    def manner(self) -> Manner:
+        """How the words are meant."""
+        return Manner(self.literal, self.language, self.currency)  # type: ignore[attr-defined]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            _same(getattr(self, one.name), getattr(other, one.name))
+            for one in fields(self)  # type: ignore[arg-type]
+        )
+
+    def __repr__(self) -> str:
+        first, *others = [(one, getattr(self, one.name)) for one in fields(self)]  # type: ignore[arg-type]
+        words = given(first[1]) if isinstance(first[1], pd.Series) else repr(first[1])
+        options = [f"{one.name}={value!r}" for one, value in others if value != one.default]
+        return f"{type(self).__name__}({', '.join([words, *options])})"
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, pd.Series) or isinstance(other, pd.Series):
+        return isinstance(one, pd.Series) and isinstance(other, pd.Series) and one.equals(other)
+    return bool(one == other)
+
+
+@made_in_our_words
+@dataclass(frozen=True, repr=False, eq=False)
+class Message(_Words):
+    """Words of a campaign, and how they are meant. `plan` takes it for the words, for everybody or for one segment.
 
     Args:
-        words: a text, ``column("msg")``, a Series of whole messages, a dict with a message for each segment, or what
-            ``template_data`` takes.
-        literal: send what looks like a placeholder of another tool, such as ``{{name}}}}`` or ``%NAME%``, as it
-            stands. It is refused otherwise. ``{column}`` and ``{{`` mean the same as ever.
+        words: a text, ``column("msg")``, a Series of whole messages, or a dict with a message for each segment.
         language: in which numbers, amounts and times are written, such as ``"de"`` or ``"pt-BR"``. By default the key
             of a segment where that is a language, else English.
         currency: of ``{column:money}``, such as ``"EUR"``.
+        priority: segments in the order in which they go first where a person stands in several; otherwise the first
+            row does. Of the whole message only, as all options below but ``literal``.
+        join: how message and signature are joined, such as ``"{content} [{signature}]"``; for the estimate only.
+        replace: characters to replace, such as ``parts.PLAIN``. By default nothing is replaced.
+        keep_words: keep in the ledger what the messages say, with their placeholders, for `cost.words`. With False it
+            keeps only a hash of them, their encoding and parts. What placeholders are filled with is never kept.
+        literal: send what looks like a placeholder of another tool, such as ``{{name}}}}`` or ``%NAME%``, as it
+            stands. It is refused otherwise. ``{column}`` and ``{{`` mean the same as ever.
+        field: of the request in which the message travels: ``"text"``, the whole message, or ``"content"``, which the
+            service joins to the signature. By default ``content`` with a signature and ``text`` without one.
 
     Raises:
         UsageError: no words, or an option that is none.
@@ -65,51 +114,104 @@ class Message:
         >>> import smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"], "owed": [1234.5]})
         >>> words = sms.Message("Hallo {name}, bitte {owed:money}.", language="de", currency="EUR")
-        >>> sms.plan(people, to="phone", campaign="demo", text=words).texts.tolist()
+        >>> sms.plan(people, words, to="phone", campaign="demo").texts.tolist()
         ['Hallo Ann, bitte 1.234,50 €.']
         >>> words
         Message('Hallo {name}, bitte {owed:money}.', language='de', currency='EUR')
     """
 
     words: Any
-    literal: bool
-    language: str | None
-    currency: str | None
+    _: KW_ONLY
+    language: str | None = None
+    currency: str | None = None
+    priority: Sequence[Any] = ()
+    join: str | None = None
+    replace: Mapping[str, str] | None = None
+    keep_words: bool = True
+    literal: bool = False
+    field: Literal["text", "content"] | None = None
 
-    @in_our_words
-    def __init__(
-        self, words: Any, *, literal: bool = False, language: str | None = None, currency: str | None = None
-    ) -> None:
-        none = words is None or isinstance(words, Message)
+    def __post_init__(self) -> None:
+        none = self.words is None or isinstance(self.words, _Words)
         text = "words must be a text, a column, a Series or a dict with a message for each segment, got"
         refuse(
-            f"{text} {given(words)}" if none else None,
-            not_flag("literal", literal),
-            None if language is None else no_language(language),
-            None if currency is None else no_currency(currency),
+            f"{text} {given(self.words)}" if none else None,
+            *_not_options(self),
+            None if self.join is None else not_text("join", self.join),
+            None if self.field is None else not_choice("field", self.field, ("text", "content")),
         )
-        options = {"words": as_pandas(words), "literal": bool(literal), "language": language, "currency": currency}
-        for name, value in options.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "words", as_pandas(self.words))
 
-    @property
-    def manner(self) -> Manner:
-        """How the words are meant."""
-        return Manner(self.literal, self.language, self.currency)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Message) or self.manner != other.manner:
-            return False
-        if isinstance(self.words, pd.Series):
-            return isinstance(other.words, pd.Series) and self.words.equals(other.words)
-        return not isinstance(other.words, pd.Series) and bool(self.words == other.words)
+@made_in_our_words
+@dataclass(frozen=True, repr=False, eq=False)
+class Template(_Words):
+    """A template that the service holds, and what fills it. `plan` takes it for the words.
 
-    __hash__ = None  # type: ignore[assignment]  # its words may be a dict or a Series
+    Args:
+        id: of the template, or a dict with one for each segment.
+        values: the columns that fill the template's variables, or a mapping ``{variable: column}``. A column may have a
+            format, such as ``"owed:money"``.
+        preview: the template's text with ``{variable}``, or a dict by segment; for the estimate and the preview only.
+        language: as in `Message`.
+        currency: as in `Message`.
+        priority: as in `Message`.
+        replace: as in `Message`.
+        keep_words: as in `Message`.
+        literal: as in `Message`.
 
-    def __repr__(self) -> str:
-        words = given(self.words) if isinstance(self.words, pd.Series) else repr(self.words)
-        options = [f"{name}={value!r}" for name, value in self.manner._asdict().items() if value]
-        return f"Message({', '.join([words, *options])})"
+    Raises:
+        UsageError: no id, or an option that is none.
+
+    Example:
+        >>> import smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123"], "first": ["Ann"]})
+        >>> words = sms.Template("T1", {"name": "first"}, preview="Dear {name}")
+        >>> sms.plan(people, words, to="phone", campaign="demo").texts.tolist()
+        ['Dear Ann']
+    """
+
+    id: str | Mapping[Any, str]
+    values: TemplateData = None
+    _: KW_ONLY
+    preview: str | Mapping[Any, str] | None = None
+    language: str | None = None
+    currency: str | None = None
+    priority: Sequence[Any] = ()
+    replace: Mapping[str, str] | None = None
+    keep_words: bool = True
+    literal: bool = False
+
+    def __post_init__(self) -> None:
+        refuse("id must be a template's id, got None" if self.id is None else None, *_not_options(self))
+
+
+def _not_options(words: Message | Template) -> list[str | None]:
+    return [
+        None if words.language is None else no_language(words.language),
+        None if words.currency is None else no_currency(words.currency),
+        None if words.replace is None else not_replacement("replace", words.replace),
+        not_flag("keep_words", words.keep_words),
+        not_flag("literal", words.literal),
+    ]
+
+
+def arguments_of(message: Any, *, by: Any, signature: Any) -> dict[str, Any]:
+    """Return a message as the fields of the interface have it, with ``by``, ``priority`` and ``keep_words``.
+
+    Options that were not said are None.
+    """
+    said: dict[str, Any] = dict.fromkeys((*_SAID, "signature_join", "replace"))
+    whole = message if isinstance(message, _Words) else Message("-")
+    if isinstance(message, Template):
+        values = () if message.values is None else message.values
+        meant = Message(values, literal=message.literal, language=message.language, currency=message.currency)
+        said |= {"template_id": message.id, "template_text": message.preview, "template_data": meant}
+    else:
+        field = whole.field or ("text" if signature is None else "content")
+        said |= {field: message, "signature_join": whole.join}
+    more = {"by": by, "signature": signature, "priority": whole.priority, "keep_words": whole.keep_words}
+    return said | {"replace": whole.replace} | more
 
 
 def plain_words(value: Any) -> Any:
@@ -146,7 +248,7 @@ class OneMessage:
     assumed: bool
 
 
-Words: TypeAlias = "str | Column | pd.Series[Any] | Message | Mapping[Any, str | Column | Message] | None"
+Words: TypeAlias = "str | Column | pd.Series[Any] | Message | Template | Mapping[Any, str | Column | Message]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +268,6 @@ class Wording:
     @property
     def kind(self) -> str:
         return self.messages[0].body.kind
-
-    @property
-    def argument(self) -> str:
-        """The argument that has the messages."""
-        return "template_id" if self.kind == "template" else self.kind
 
     @property
     def signature(self) -> str | None:
@@ -241,7 +338,7 @@ class Wording:
 
 @in_our_words
 def column(name: str) -> Column:
-    """Return what ``plan(text=...)`` and ``plan(content=...)`` take for a column of whole messages.
+    """Return what `plan` and `Message` take for a column of whole messages.
 
     Each row's cell is its message as it stands: nothing in it is a placeholder, and a blank one is VALUE_MISSING. One
     that holds a placeholder all the same, ours or another tool's, is refused; see `Message`.
@@ -252,7 +349,7 @@ def column(name: str) -> Column:
     Example:
         >>> import smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550147"], "msg": ["Hi Ann", "Dear Ben, 20% off"]})
-        >>> sms.plan(people, to="phone", campaign="demo", text=sms.column("msg")).bodies["text"].tolist()
+        >>> sms.plan(people, sms.column("msg"), to="phone", campaign="demo").bodies["text"].tolist()
         ['Hi Ann', 'Dear Ben, 20% off']
     """
     refuse(not_text("name", name, hint="; column takes the name of the column that holds the messages"))
@@ -260,17 +357,19 @@ def column(name: str) -> Column:
 
 
 def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
-    """Read the arguments of the message, as `plan` has them; a mapping says a message for each segment.
+    """Read a message, as `arguments_of` has it; a mapping says a message for each segment.
 
     Raises:
         UsageError: lists everything wrong with them.
     """
-    said, manners = _unwrapped({name: message[name] for name in _SAID})
-    variables, wrong = _variables(said.pop("template_data"))
+    wrong: list[str] = []
+    said, manners = _unwrapped({name: message[name] for name in _SAID}, wrong)
+    variables, not_variables = _variables(said.pop("template_data"))
+    wrong += not_variables
     signature, signature_join = message["signature"], message["signature_join"]
     replace = message["replace"]
-    wrong += _not_text(signature=signature, signature_join=signature_join)
-    by_segment = {name: _labelled(name, value, wrong) for name, value in said.items()}
+    wrong += _not_text(signature=signature)
+    by_segment = {name: _labelled(_CALLED[name], value, wrong) for name, value in said.items()}
     manners = {None if key is None else label_of(key): manner for key, manner in manners.items()}
     labels = next((list(of) for name, of in by_segment.items() if of and name != "template_text"), [])
     wrong += _one_set(by_segment, labels)
@@ -288,10 +387,10 @@ def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
     wrong += for_segments(complaints, len(labels))
     wrong += _two_texts(messages)
     join_text = wire.SIGNATURE_JOIN[variant] if signature_join is None else signature_join
-    join = _parsed("signature_join", join_text, wrong) or templates.parse(wire.SIGNATURE_JOIN[variant])
+    join = _parsed("join", join_text, wrong) or templates.parse(wire.SIGNATURE_JOIN[variant])
     if sorted(slot.source for slot in join.slots) != ["content", "signature"]:
-        wrong.append("signature_join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
-    refuse(*wrong, None if replace is None else not_replacement("replace", replace))
+        wrong.append("join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
+    refuse(*wrong)
     return Wording(tuple(messages), variables, join, join_text, dict(replace or {}))
 
 
@@ -344,9 +443,9 @@ def _one_set(by_segment: Mapping[str, dict[str, Any] | None], labels: list[str])
     if texts is None:
         return []
     if by_segment["template_id"] is None:
-        return ["template_text= is a dict by segment; template_id= must be one, too"]
+        return ["preview= is a dict by segment; the id of the Template must be one, too"]
     return [
-        f"template_text= has the segment {label!r}, template_id= has {listed(labels)}"
+        f"preview= has the segment {label!r}, the ids of the Template have {listed(labels)}"
         for label in texts
         if label not in labels
     ]
@@ -365,7 +464,7 @@ def _two_texts(messages: Sequence[OneMessage]) -> list[str]:
     for message in messages:
         texts.setdefault(message.body.template_id, set()).add(message.template_text)
     return [
-        f"template_text= says two texts of the template {given(name)}"
+        f"preview= says two texts of the template {given(name)}"
         for name, found in texts.items()
         if name is not None and len(found) > 1
     ]
@@ -392,12 +491,12 @@ def _message(
     if known and not wrong:
         data = tuple((variable, "") for variable, _ in variables)
         body = wire.Body(texts["text"], texts["content"], texts["template_id"], data, signature)
-        wrong += wire.check_body(body, variant=variant)
+        wrong += [_CALL.sub(lambda name: _CALLED[name[1]], no) for no in wire.check_body(body, variant=variant)]
     main = whole or _parsed("main", texts["text"] if texts["text"] is not None else texts["content"], wrong)
     text = texts["template_text"]
-    parsed = _parsed("template_text", text, wrong)
+    parsed = _parsed("preview", text, wrong)
     if text is not None:
-        wrong += _check_template_text(parsed, texts["template_id"], [name for name, _ in variables])
+        wrong += _check_template_text(parsed, [name for name, _ in variables])
     return OneMessage(label, body, main, own, parsed, literal=False, language=Language(), assumed=True), wrong
 
 
@@ -411,7 +510,8 @@ def _joined(join: templates.Template, content: pd.Series[str], signature: str | 
 
 
 def _not_text(**arguments: Any) -> list[str]:
-    return [wrong for name, value in arguments.items() if value is not None and (wrong := not_text(name, value))]
+    named = {_CALLED.get(name, name): value for name, value in arguments.items() if value is not None}
+    return [wrong for name, value in named.items() if (wrong := not_text(name, value))]
 
 
 def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, Slot], ...], list[str]]:
@@ -423,8 +523,8 @@ def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, Slot], ...
         pairs = [(slot(column).column if isinstance(column, str) else column, column) for column in template_data]
     else:
         got = given(template_data)
-        return (), [f"template_data= must be a list of columns or a dict {{variable: column}}, got {got}"]
-    held = "template_data= must hold names of columns as text, got"
+        return (), [f"values= must be a list of columns or a dict {{variable: column}}, got {got}"]
+    held = "values= must hold names of columns as text, got"
     wrong = [
         f"{held} {given(variable)}: {given(column)}" for variable, column in pairs if not _names((variable, column))
     ]
@@ -445,17 +545,27 @@ def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | No
         return None
 
 
-def _check_template_text(parsed: templates.Template | None, template_id: str | None, variables: list[str]) -> list[str]:
-    wrong = [] if template_id is not None else ["template_text= needs template_id="]
+def _check_template_text(parsed: templates.Template | None, variables: list[str]) -> list[str]:
     names = [slot.source for slot in parsed.slots] if parsed else []
     unknown = [name for name in names if name not in variables]
-    if unknown and template_id is not None:
-        known = ", ".join(map(repr, variables)) or "none"
-        wrong.append(f"template_text= uses {', '.join(map(repr, unknown))}; template_data= has {known}")
+    known = ", ".join(map(repr, variables)) or "none"
+    return [f"preview= uses {', '.join(map(repr, unknown))}; values= has {known}"] if unknown else []
+
+
+def _of_one_segment(messages: Mapping[Any, Any]) -> list[str]:
+    """Report options of the message of one segment that hold for the whole message only, and templates among them."""
+    wrong = []
+    for label, one in messages.items():
+        if isinstance(one, Template):
+            ids = "Template(id={'de': 'T1', 'en': 'T2'})"
+            wrong.append(f"message[{label!r}] is a Template; pass one for all segments, such as {ids}")
+        elif isinstance(one, Message) and any(getattr(one, name) != getattr(Message, name) for name in _WHOLE):
+            rest = "all else belongs to a Message around the segments"
+            wrong.append(f"message[{label!r}] may say language=, currency= and literal=; {rest}")
     return wrong
 
 
-def _unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Any, Manner]]:
+def _unwrapped(said: Mapping[str, Any], wrong: list[str]) -> tuple[dict[str, Any], dict[Any, Manner]]:
     """Return the arguments of a message with the words alone, and how they are meant: by segment, None for others."""
     plain, manners = dict(said), {None: Manner()}
     for name in ("text", "content", "template_data"):
@@ -465,6 +575,7 @@ def _unwrapped(said: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Any, Manne
             value = value.words
         if isinstance(value, Mapping):
             of = {label: one.manner for label, one in value.items() if isinstance(one, Message)}
+            wrong += _of_one_segment(value)
             manners |= {label: manner.within(manners[None]) for label, manner in of.items()}
             value = {label: plain_words(one) for label, one in value.items()}
         plain[name] = value

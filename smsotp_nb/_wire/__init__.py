@@ -2,7 +2,7 @@
 
 The only room that knows a camelCase field, an error number or a length limit. It has no clock, no socket and no pandas.
 ``interface`` holds names, codes and limits, ``requests`` what is posted, ``envelope`` and ``replies`` what comes back,
-``money`` amounts.
+``money`` amounts; ``options`` how a campaign travels.
 """
 
 from .._showing import mask
@@ -36,6 +36,7 @@ from .interface import (
     Variant,
 )
 from .money import amount, micros
+from .options import Wire
 from .replies import (
     FEW,
     LONGEST_TEXT,
@@ -99,6 +100,7 @@ __all__ = [
     "Unreadable",
     "Variant",
     "VerifyReply",
+    "Wire",
     "amount",
     "check_body",
     "check_otp_send",

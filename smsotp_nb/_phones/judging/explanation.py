@@ -13,20 +13,19 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..._calling import given, in_our_words, not_a, refuse
+from ..._calling import given, in_our_words, refuse
 from .. import reference
 from ..cells import regions, repairs
 from ..cells import text as cells
 from ..countries import country_name
 from ..fast import assembly, digits, prefixes, signs, tables
-from ..fast.prefixes import Reading
 from ..fast.tables import KINDS
 from ..vocabulary import NOTE_BIT, NOTES, PROBLEM_CODE, PROBLEMS, meaning_of_note
 from . import readings
 from .answers import REASONS
-from .evidence import NOTHING, Evidence
+from .evidence import Evidence
 from .judgement import frame, judge, spelled
-from .policy import checked
+from .policy import Reading, not_reading
 from .readings import Trial
 from .work import Work, take_in
 
@@ -71,13 +70,12 @@ def explain(
     *,
     region: object = None,
     default_region: str | None = None,
-    repair: Collection[str] = (),
-    evidence: Evidence = NOTHING,
+    reading: Reading = Reading(),
 ) -> Explanation:
     """Explain step by step how one cell is read and judged: every other reading that was weighed, and why it was
     dropped.
 
-    ``evidence`` is what ``weigh_column`` found in the cell's column.
+    The evidence of ``reading`` is what ``weigh_column`` found in the cell's column; a cell alone has none.
 
     Example:
         >>> explain("0491 570 156", region="Australia")
@@ -94,16 +92,18 @@ def explain(
     refuse(
         None if pd.api.types.is_scalar(number) else f"number must be {one}, got {given(number)}",
         None if pd.api.types.is_scalar(region) else f"region= must be {one} of the countries, got {given(region)}",
-        not_a("evidence", evidence, Evidence, wanted="what phones.weigh_column found in the column"),
+        not_reading(reading),
     )
     number = column = pd.Series([number], dtype=object)
-    asked = checked(repair, evidence=evidence)
     work = take_in(column, [region], default_region).part(slice(0, 1))
     work.every_reading = True
-    trials = judge(work, asked, evidence)
+    trials = judge(work, reading, reading.gathered)
     row = frame([spelled(work)], column.index).iloc[0]
     judged = {str(name): value if isinstance(value, str) else None for name, value in row.items()}
-    steps = (*_steps(column, region, default_region, repair), *_weighed(trials, work, evidence, asked.repair))
+    steps = (
+        *_steps(column, region, default_region, reading.repair),
+        *_weighed(trials, work, reading.gathered, reading.repair),
+    )
     return Explanation((*steps, _judged(judged)), judged)
 
 
@@ -134,7 +134,7 @@ def _fate(trial: Trial, work: Work, row: int, asked: Collection[str]) -> str:
         return f"lost: {KINDS[work.answers.kind[row]]} as it is read is no weaker"
     if trial.reading.repair in asked or not trial.reading.repair:
         return "not taken"
-    return f"not taken: only when asked for with repair={{{trial.reading.repair!r}}}"
+    return f"not taken: only when asked for with Reading(repair=[{trial.reading.repair!r}])"
 
 
 def _steps(column: pd.Series, region: object, default_region: str | None, repair: Collection[str]) -> Iterator[str]:
@@ -193,7 +193,7 @@ def _read(text: str, code: str | None) -> Iterator[str]:
     yield from _classified(reading)
 
 
-def _calling_code(reading: Reading, plus: bool) -> Iterator[str]:
+def _calling_code(reading: prefixes.Reading, plus: bool) -> Iterator[str]:
     before, row = _left(reading), np.array([0])
     if plus and not len(prefixes.after_plus(reading, row)):
         yield f"{_code(reading)} is the calling code of {_country(reading)}: {_left(reading)} is left."
@@ -210,7 +210,7 @@ def _calling_code(reading: Reading, plus: bool) -> Iterator[str]:
         reading.error[0] = prefixes.INVALID_COUNTRY_CODE
 
 
-def _national(reading: Reading) -> Iterator[str]:
+def _national(reading: prefixes.Reading) -> Iterator[str]:
     before = _left(reading)
     prefixes.national_number(reading)
     after = _left(reading)
@@ -223,7 +223,7 @@ def _national(reading: Reading) -> Iterator[str]:
         yield f"A rule of {_country(reading)} turns {before} into {after}."
 
 
-def _classified(reading: Reading) -> Iterator[str]:
+def _classified(reading: prefixes.Reading) -> Iterator[str]:
     it = reading.tables
     main = it.plan_main.take(reading.plan)
     length = int(reading.count[0])
@@ -237,16 +237,16 @@ def _classified(reading: Reading) -> Iterator[str]:
     yield f"The digits belong to {owner} and to a range of kind {tables.KINDS[kind[0]]}."
 
 
-def _left(reading: Reading) -> str:
+def _left(reading: prefixes.Reading) -> str:
     stretch = reading.signs[reading.start[0] : reading.start[0] + reading.count[0]]
     return "".join(str(digit) for digit in stretch)
 
 
-def _code(reading: Reading) -> str:
+def _code(reading: prefixes.Reading) -> str:
     return str(reading.tables.plan_code[reading.plan[0]])
 
 
-def _country(reading: Reading) -> str:
+def _country(reading: prefixes.Reading) -> str:
     return country_name(str(reading.tables.plan_region[reading.plan[0]]))
 
 

@@ -31,7 +31,7 @@ from ..vocabulary import PROBLEM_CODE, PROBLEMS, note_words
 from . import answers, policy, weighing
 from .answers import REASONS, REGIONS
 from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
-from .policy import TEXTABLE, Asked, NoteOrRefuse, checked
+from .policy import Reading, not_reading
 from .readings import Trial
 from .work import Intake, Second, Work, take_in
 
@@ -56,11 +56,7 @@ def normalize(
     *,
     region: object = None,
     default_region: str | None = None,
-    repair: Collection[str] = (),
-    allow_types: Collection[str] = TEXTABLE,
-    region_mismatch: NoteOrRefuse = "note",
-    test_numbers: NoteOrRefuse = "note",
-    evidence: Level | Evidence = "overwhelming",
+    reading: Reading = Reading(),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Turn a column of phone numbers into E.164, or say why a number cannot be used.
@@ -73,13 +69,7 @@ def normalize(
         region: each number's country, used for numbers without a calling code: codes in any case, ``UK``, three-letter
             codes, English names or calling codes.
         default_region: two-letter country code used where ``region`` is blank.
-        repair: repairs that are made only on request: ``lost_plus``, ``trailing_note``, ``vanity``, ``mx_1``.
-        allow_types: the kinds of number that are texted.
-        region_mismatch: ``"refuse"`` turns this note into a problem.
-        test_numbers: ``"refuse"`` turns this note into a problem.
-        evidence: when the other rows of the column may settle which of two readings is meant: only if the evidence is
-            ``"overwhelming"``, by a ``"majority"`` of three quarters, or never (``"none"``). Or what ``weigh_column``
-            returned, for a list that comes in pieces.
+        reading: how numbers are read, see `Reading`.
         progress: called with the number of rows done. An exception that it raises stops the work.
 
     Returns:
@@ -87,7 +77,7 @@ def normalize(
         valid number), ``problem`` (one code, or missing) and ``note`` (codes separated by blanks).
 
     Raises:
-        UsageError: columns of different length or index, or an unknown repair, kind of number or default region.
+        UsageError: columns of different length or index, or an unknown default region.
 
     Example:
         >>> normalize(["(415) 555-0100", "14155550100.0", "hello"], default_region="US")[["to", "problem"]]
@@ -96,12 +86,12 @@ def normalize(
         1  +14155550100           NaN
         2           NaN  NOT_A_NUMBER
     """
-    asked = checked(repair, allow_types, region_mismatch, test_numbers, evidence)
-    refuse(not_callable("progress", progress, example="print"))
+    refuse(not_reading(reading), not_callable("progress", progress, example="print"))
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
+    evidence = reading.evidence
     intake = _taken_in(column, region, default_region, evidence)
-    said = evidence if isinstance(evidence, Evidence) else look(intake, asked.repair, evidence)
-    return frame(_pieces(intake, asked, said, progress), column.index)
+    said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
+    return frame(_pieces(intake, reading, said, progress), column.index)
 
 
 def _taken_in(column: pd.Series, region: object, default_region: str | None, evidence: Level | Evidence) -> Intake:
@@ -111,7 +101,7 @@ def _taken_in(column: pd.Series, region: object, default_region: str | None, evi
     return take_in(column, region, default_region, narrow=False if evidence == "none" else None)
 
 
-def _pieces(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress | None) -> list[list[pa.Array]]:
+def _pieces(intake: Intake, asked: Reading, evidence: Evidence, progress: Progress | None) -> list[list[pa.Array]]:
     """Return the answer stretch by stretch; a repetitive list is judged once for each distinct row."""
     repeats = distinct_rows(intake.text, intake.beside())
     if repeats is None:
@@ -125,7 +115,9 @@ def _pieces(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress
     return [[taken(column, which[begin : begin + STRETCH]) for column in columns] for begin in rows]
 
 
-def _stretches(intake: Intake, asked: Asked, evidence: Evidence, progress: Progress | None) -> Iterator[list[pa.Array]]:
+def _stretches(
+    intake: Intake, asked: Reading, evidence: Evidence, progress: Progress | None
+) -> Iterator[list[pa.Array]]:
     for first in range(0, max(len(intake), 1), STRETCH):
         work = intake.part(slice(first, first + STRETCH))
         judge(work, asked, evidence)
@@ -140,24 +132,25 @@ def weigh_column(
     *,
     region: object = None,
     default_region: str | None = None,
-    repair: Collection[str] = (),
-    level: Level = "overwhelming",
+    reading: Reading = Reading(),
 ) -> Evidence:
-    """Gather the evidence of a whole column, for ``normalize(..., evidence=...)`` on pieces of it.
+    """Gather the evidence of a whole column, for ``Reading(evidence=...)`` of pieces of it.
 
     Example:
         >>> chunk = [f"4479111234{n:02}" for n in range(60)]
         >>> found = weigh_column(chunk, default_region="DE")
-        >>> normalize(chunk[:1], default_region="DE", evidence=found)[["to", "note"]].values.tolist()
+        >>> normalize(chunk[:1], default_region="DE", reading=Reading(evidence=found))[["to", "note"]].values.tolist()
         [['+447911123400', 'PLUS_RESTORED COLUMN_EVIDENCE:100%:44']]
     """
-    asked = checked(repair, evidence=level)
+    refuse(not_reading(reading))
+    if isinstance(reading.evidence, Evidence):
+        return reading.evidence
     numbers = column = cells.column(numbers, what="numbers")
     intake = take_in(column, region, default_region)
-    return replace(look(intake, asked.repair, level), of_parts=intake.known.of_parts, narrow=intake.narrow)
+    return replace(look(intake, reading.repair, reading.evidence), of_parts=intake.known.of_parts, narrow=intake.narrow)
 
 
-def look(intake: Intake, repair: frozenset[str], level: Level) -> Evidence:
+def look(intake: Intake, repair: Collection[str], level: Level) -> Evidence:
     """Gather the evidence of a column from a sample of the rows that can be read in more than one way."""
     if level == "none" or not len(intake):
         return NOTHING
@@ -176,7 +169,7 @@ def _two_ways(texts: pa.ChunkedArray) -> Mask:
     return ~cells.matches(texts, r"^[ '\"(]*(?:\+|0[1-9])")
 
 
-def judge(work: Work, asked: Asked, evidence: Evidence) -> list[Trial]:
+def judge(work: Work, asked: Reading, evidence: Evidence) -> list[Trial]:
     """Judge one stretch of a list, from its cells to problem and notes of every row; return the readings tried."""
     second = _clean(work, asked.repair)
     _ask(work)
@@ -187,7 +180,7 @@ def judge(work: Work, asked: Asked, evidence: Evidence) -> list[Trial]:
     return trials
 
 
-def _clean(work: Work, repair: frozenset[str]) -> Second:
+def _clean(work: Work, repair: Collection[str]) -> Second:
     """Repair the text of every cell that is not plain; return the second spellings."""
     work.stretch = answers.begun(work.text, work.region)
     plain = scrub.plain(work.text) if work.stretch is None else scrub.plain_by_digits(work.text, work.stretch.found)

@@ -10,19 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..._calling import given, not_choice
+from ..._calling import Options, given, made_in_our_words, not_a, not_choice, not_flag
 from ...errors import UsageError
-from .. import reference
 from ..countries import calling_code
 from ..fast.memory import Mask, matching
 from ..fast.tables import KINDS
 from ..vocabulary import REPAIRS
 from .answers import REGION_PLACE
-from .evidence import Evidence, Level
+from .evidence import NOTHING, Evidence, Level
 from .work import Work
 
 NoteOrRefuse = Literal["note", "refuse"]
-KIND_NAMES: Final = frozenset({name for name in vars(reference.PhoneNumberType) if name.isupper()})
+_LISTED: Final = 20
 TEXTABLE: Final = frozenset({"MOBILE", "FIXED_LINE_OR_MOBILE", "FIXED_LINE", "VOIP"})
 
 # Numbers that regulators keep free for films, books and samples: valid by their plan, and nobody's. Sources: the North
@@ -41,38 +40,71 @@ FICTION_CODES: Final = (1, 33, 44, 46, 49, 61)
 HAS_SOME: Final = np.isin(np.arange(1001), FICTION_CODES)  # by calling code; the last one is for none
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a call asks for, checked."""
+@made_in_our_words
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Options):
+    """How phone numbers are read. One value serves the list, the lists of whom to leave out, and an experiment alike.
 
-    repair: frozenset[str]
-    allow_types: frozenset[str]
-    region_mismatch: NoteOrRefuse
-    test_numbers: NoteOrRefuse
+    Args:
+        repair: repairs that are made only on request: ``lost_plus``, ``trailing_note``, ``vanity``, ``mx_1``.
+        landlines: whether landlines are texted; by default they are, noted FIXED_LINE.
+        test_numbers: ``"refuse"`` turns the note TEST_NUMBER into a problem.
+        region_mismatch: ``"refuse"`` turns the note REGION_MISMATCH into a problem.
+        unreadable: what becomes of a list of people to leave out with entries that cannot be read: ``"refuse"``, or
+            ``"ignore"`` those entries.
+        evidence: when the other rows of the column may settle which of two readings is meant: only if the evidence is
+            ``"overwhelming"``, by a ``"majority"`` of three quarters, or never (``"none"``). Or what ``weigh_column``
+            returned, for a list that comes in pieces.
+
+    Raises:
+        UsageError: an option that is none; lists all of them.
+
+    Example:
+        >>> Reading(repair=["lost_plus"]).replace(test_numbers="refuse")
+        Reading(repair=('lost_plus',), test_numbers='refuse')
+    """
+
+    repair: Collection[str] = ()
+    landlines: bool = True
+    test_numbers: NoteOrRefuse = "note"
+    region_mismatch: NoteOrRefuse = "note"
+    unreadable: Literal["refuse", "ignore"] = "refuse"
+    evidence: Level | Evidence = "overwhelming"
+
+    def __post_init__(self) -> None:
+        wrong = []
+        if not _among(self.repair, REPAIRS):
+            wrong.append(f"repair={_shown(self.repair)}: pass a set of {', '.join(REPAIRS)}")
+        wrong += filter(None, [not_flag("landlines", self.landlines)])
+        for name, words in (
+            ("region_mismatch", ("note", "refuse")),
+            ("test_numbers", ("note", "refuse")),
+            ("unreadable", ("refuse", "ignore")),
+        ):
+            if not_choice(name, value := getattr(self, name), words):
+                wrong.append(f"{name}={_shown(value)}: say {words[0]!r} or {words[1]!r}")
+        if not isinstance(self.evidence, Evidence) and not_choice("evidence", self.evidence, get_args(Level)):
+            levels = ", ".join(map(repr, get_args(Level)))
+            wrong.append(f"evidence={_shown(self.evidence)}: say {levels}, or pass what weigh_column returned")
+        if wrong:
+            raise UsageError("; ".join(wrong), problems=tuple(wrong))
+        # In the order in which REPAIRS has them, so that equal sets of repairs are equal options.
+        object.__setattr__(self, "repair", tuple(name for name in REPAIRS if name in self.repair))
+
+    @property
+    def texted(self) -> frozenset[str]:
+        """The kinds of number that are texted."""
+        return TEXTABLE if self.landlines else TEXTABLE - {"FIXED_LINE"}
+
+    @property
+    def gathered(self) -> Evidence:
+        """The evidence of the whole column where it was gathered; else none."""
+        return self.evidence if isinstance(self.evidence, Evidence) else NOTHING
 
 
-def checked(
-    repair: Collection[str] = (),
-    kinds: Collection[str] = TEXTABLE,
-    mismatch: NoteOrRefuse = "note",
-    tests: NoteOrRefuse = "note",
-    evidence: Level | Evidence = "overwhelming",
-) -> Asked:
-    """Return the checked arguments of a call, or raise an error that lists everything wrong with them."""
-    wrong = []
-    if not _among(repair, REPAIRS):
-        wrong.append(f"repair={_shown(repair)}: pass a set of {', '.join(REPAIRS)}")
-    if not _among(kinds, KIND_NAMES) or not kinds:
-        wrong.append(f"allow_types={_shown(kinds)}: pass a set of {', '.join(sorted(KIND_NAMES))}")
-    for name, value in (("region_mismatch", mismatch), ("test_numbers", tests)):
-        if not_choice(name, value, ("note", "refuse")):
-            wrong.append(f"{name}={_shown(value)}: say 'note' or 'refuse'")
-    if not isinstance(evidence, Evidence) and not_choice("evidence", evidence, get_args(Level)):
-        levels = ", ".join(map(repr, get_args(Level)))
-        wrong.append(f"evidence={_shown(evidence)}: say {levels}, or pass what weigh_column returned")
-    if wrong:
-        raise UsageError("; ".join(wrong), problems=tuple(wrong))
-    return Asked(frozenset(repair), frozenset(kinds), mismatch, tests)
+def not_reading(reading: Any) -> str | None:
+    """Complain of what is no Reading, or None."""
+    return not_a("reading", reading, Reading, wanted="a Reading, such as Reading(repair=['lost_plus'])")
 
 
 def _among(asked: Any, known: Collection[str]) -> bool:
@@ -82,14 +114,14 @@ def _among(asked: Any, known: Collection[str]) -> bool:
 
 
 def _shown(asked: Any) -> str:
-    words = isinstance(asked, list | tuple | set | frozenset | str) and len(asked) <= len(KIND_NAMES)
+    words = isinstance(asked, list | tuple | set | frozenset | str) and len(asked) <= _LISTED
     return repr(asked) if words else given(asked)
 
 
-def apply(work: Work, asked: Asked) -> None:
+def apply(work: Work, asked: Reading) -> None:
     """Refuse or note valid numbers: by their kind, by the country beside them, those of fiction."""
     valid, kind = work.valid(), work.answers.kind
-    allowed = np.array([name in asked.allow_types for name in KINDS])
+    allowed = np.array([name in asked.texted for name in KINDS])
     work.refuse(valid & ~allowed.take(kind), "TYPE_NOT_ALLOWED")
     mismatch = valid & work.named & _elsewhere(work)
     tests = reserved(work.answers.e164, valid & HAS_SOME.take(work.answers.cc))

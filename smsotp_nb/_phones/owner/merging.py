@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from ..._pandas import STR
 from ...columns import require
 from ...problems import in_words
 from ..judging.judgement import normalize
+from ..judging.policy import Reading, not_reading
 from ..judging.several import duplicates
 from .edits import with_cells, without_rows
 from .questions import Reply, answers_in, names_of_rows, text_of
@@ -91,7 +92,7 @@ def merge_answers(
     phone: Hashable,
     region: Hashable | None = None,
     default_region: str | None = None,
-    repair: Collection[str] = (),
+    reading: Reading = Reading(),
 ) -> Answers:
     """Merge the workbook of ``ask_owner`` back into the list once its owner has filled it in.
 
@@ -105,7 +106,7 @@ def merge_answers(
         phone: the column of numbers.
         region: the column of countries. Without one, a new country is used to write the number as E.164.
         default_region: as in ``normalize``.
-        repair: as in ``normalize``.
+        reading: as in ``normalize``.
 
     Raises:
         UsageError: no workbook, or one without questions; a missing column; row labels that repeat.
@@ -125,10 +126,10 @@ def merge_answers(
         (['+14155550100', '+1 202 555 0100'], {3: {'phone': '+1 202 555 0100'}})
     """
     people = as_pandas(people)
-    refuse(not_frame("people", people), not_path("path", path, example="'questions.xlsx'"))
+    refuse(not_frame("people", people), not_path("path", path, example="'questions.xlsx'"), not_reading(reading))
     for name in (phone, *([] if region is None else [region])):
         require(name, people.columns)
-    asked = {"default_region": default_region, "repair": repair}
+    asked = {"default_region": default_region, "reading": reading}
     return _Merge(people, phone, region, asked).of(answers_in(path))
 
 
