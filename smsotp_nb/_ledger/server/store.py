@@ -354,18 +354,14 @@ def _make(connection: Connection, address: Address, *, create: bool) -> bool:
             f"{address} has no ledger. A new ledger does not know who was texted: correct the address, or, to begin a "
             "record there, pass create=True"
         )
-    began = f"BEGIN; SELECT pg_advisory_xact_lock(1397575503); {_THERE}"
-    try:
-        if made := not connection.script(began)[0]:  # nobody else has begun it meanwhile
-            connection.script(tables())
-            values = (secrets.token_bytes(16), secrets.token_bytes(32))
-            connection.execute("INSERT INTO ledger (id, secret) VALUES (?, ?)", values)
-            connection.execute("INSERT INTO served (version, since) VALUES (?, ?)", (VERSION, SINCE))
-        connection.script("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.script("ROLLBACK")
-        raise
+    # An error or an interrupt closes the connection, and the server rolls back what was begun.
+    made = not connection.script(f"BEGIN; SELECT pg_advisory_xact_lock(1397575503); {_THERE}")[0]
+    if made:  # nobody else has begun it meanwhile
+        connection.script(tables())
+        values = (secrets.token_bytes(16), secrets.token_bytes(32))
+        connection.execute("INSERT INTO ledger (id, secret) VALUES (?, ?)", values)
+        connection.execute("INSERT INTO served (version, since) VALUES (?, ?)", (VERSION, SINCE))
+    connection.script("COMMIT")
     return made
 
 
