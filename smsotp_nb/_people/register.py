@@ -177,9 +177,9 @@ class People:
             proof: the column of what shows it.
             region: the column of each number's country.
             default_region: two-letter country code for numbers without a country.
-            reading: how the numbers are read, see `Reading`. With ``unreadable="ignore"`` the others are recorded although
-                some rows cannot be read; a warning names those. An opt-out whose number can be read and whose time
-                cannot counts as said now.
+            reading: how the numbers are read, see `Reading`. With ``unreadable="ignore"`` the others are recorded
+                although some rows cannot be read; a warning names those. An opt-out whose number can be read and whose
+                time cannot counts as said now.
 
         Raises:
             UsageError: a column is missing, its dates can be read in two ways, or rows cannot be read: their number, or

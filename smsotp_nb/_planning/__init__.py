@@ -44,9 +44,6 @@ from .value import Plan, prospect_of, to_oneself
 from .wording import Column, Message, Template, Words, column
 
 __all__ = [
-    *("UNASKED", "Column", "Folder", "Message", "Plan", "Template"),
-    *("body_key", "column", "gsm_parts", "plan", "to_oneself"),
-]
     "UNASKED",
     "Column",
     "Folder",

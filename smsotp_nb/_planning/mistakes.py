@@ -158,8 +158,8 @@ def _said(column: str, meant: list[tuple[Any, set[str]]]) -> str:
     rows = _rows([label for label, _ in meant])
     return (
         f"column {column!r} holds placeholders such as {{{first}}} in {rows}: what stands in a cell is never "
-        "filled, so these people would get the word itself. Write the message itself with its placeholders, or fill the "
-        "column first"
+        "filled, so these people would get the word itself. Write the message itself with its placeholders, or "
+        "fill the column first"
     )
 
 

@@ -25,7 +25,7 @@ FIELDS = {
     "template_id": "the template ID",
     "template_data": "the list of variables",
     "template_text": "the template's text",
-    "suppress": "the suppression list",
+    "leave_out": "the suppression list",
     "rates": "the rates",
     "keep": "the columns to keep",
     "exclude": "the campaigns to leave out",

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from ..._cards import counted
-from ..._dispatch.guards import read, typed
+from ..._dispatch.guards import Limits, typed
 from ..._experiments.declaring import HOLDOUT
 from ..._experiments.power import power
 from ..._guards import GUARDS
+from ..._planning import Message, Template
 from ..._policy import Policy
-from ..._wire import Variant
+from ..._wire import Variant, Wire
 from ...errors import UsageError
+from ...phones import Reading
 from ..lists import NONE_CHOSEN
 from ..stages import FIELDS, complaints, plain, sentence
 
@@ -110,10 +112,7 @@ _SPENT: Final = (
 
 
 _MONEY: Final = ', amount="amount", currency="EUR"'
-DRAWN: Final = (
-    *("to", "region", "default_region", "policy"),
-    *("suppress", "ignore_unreadable_suppressions", "exclude"),
-)
+DRAWN: Final = ("to", "region", "default_region", "policy", "leave_out", "reading")
 
 
 SPEED = "speed"  # the field of what is no guard
@@ -136,7 +135,7 @@ class Choices:
     template_id: str = ""
     variables: tuple[str, ...] = ()
     signature: str = ""
-    suppress: Any = None
+    leave_out: Any = None
     readable_only: bool = False
     exclude: tuple[str, ...] = ()
     rates: Any = None
@@ -153,26 +152,31 @@ class Choices:
         return tuple(getattr(self, it.name) for it in fields(self))
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments of ``plan``, without those that were left blank."""
-        message: dict[str, Any] = {"template_text" if self.kind == "template" else self.kind: self.words}
-        if self.kind == "template":
-            message |= {"template_id": self.template_id, "template_data": list(self.variables)}
+        """Return the arguments of ``plan`` by their names, without those that were left blank."""
         given = {
+            "message": self.message(),
+            "campaign": self.campaign,
             "to": self.to,
             "region": self.region,
             "default_region": self.default_region,
-            "campaign": self.campaign,
-            **message,
             "signature": self.signature,
-            "variant": "" if self.variant == "intl" else self.variant,
-            "suppress": self.suppress,
-            "ignore_unreadable_suppressions": self.readable_only,
-            "rates": self.rates,
+            "leave_out": self.leave_out,
             "keep": list(self.keep),
+            "rates": self.rates,
             "policy": self.policy,
+            "reading": Reading(unreadable="ignore") if self.readable_only else None,
+            "wire": None if self.variant == "intl" else Wire(variant=self.variant),
         }
-        always = {"to", "campaign"} | ({"template_id"} if self.kind == "template" else {self.kind})
+        always = ("message", "campaign", "to")
         return {name: value for name, value in given.items() if name in always or not _blank(value)}
+
+    def message(self, words: str | None = None) -> str | Message | Template:
+        """Return what ``plan`` takes for the words; a whole text beside a signature says that it travels as text."""
+        words = self.words if words is None else words
+        if self.kind == "template":
+            return Template(self.template_id, list(self.variables), preview=words or None)
+        travels = "content" if self.signature else "text"
+        return words if self.kind == travels else Message(words, field=self.kind)
 
     def missing(self) -> dict[str, str]:
         """Say what is still to be filled in or cannot be read, in the form's own words, by the field."""
@@ -200,36 +204,45 @@ class Choices:
         ``tried`` is how many the campaign tried already, see `Guards.arguments`. Where texts are compared, ``arms`` has
         the arguments of ``send`` for each, and ``reason`` why what is recorded gets another text.
         """
-        shown = [f"    {name}={_shown(name, value)}," for name, value in self.arguments().items()]
-        shown += [f"    exclude={_excluded(self.exclude)},"] * bool(self.exclude)
-        sent = "".join(f", {name}={value!r}" for name, value in (guards or Guards()).arguments(tried=tried).items())
         if self.compared.on:
-            asked = arms or dict.fromkeys(self.compared.shares, (guards or Guards()).arguments())
+            asked = arms or dict.fromkeys(self.compared.shares, (guards or Guards()).limits())
             return "\n".join([*first, *self._comparing(asked, reason)])
-        made = ["plan = sms.plan(\n    people,", *shown, ")"]
+        message, *others = self._code().items()
+        shown = [f"    {name}={code}," for name, code in others]
+        made = ["plan = sms.plan(\n    people,", f"    {message[1]},", *shown, ")"]
+        sent = _limited((guards or Guards()).limits(tried=tried))
         return "\n".join([*first, *made, *before, f"results = sms.send(plan, client{sent})"])
 
-    def _comparing(self, guards: Mapping[str, Mapping[str, Any]], reason: str) -> list[str]:
-        """Return the code that declares, draws, plans and sends the same; ``guards`` are those of each text."""
-        compared = self.compared
-        shown = {name: _shown(name, value) for name, value in self.arguments().items()}
-        shown |= {"exclude": _excluded(self.exclude)} if self.exclude else {}
+    def _code(self) -> dict[str, str]:
+        """Return the arguments of ``plan`` as code."""
+        code = {name: _shown(name, value) for name, value in self.arguments().items()}
+        if self.exclude:
+            records = [f"sms.record({name!r}, client)" for name in self.exclude]
+            everything = [code["leave_out"], *records] if "leave_out" in code else records
+            code["leave_out"] = everything[0] if len(everything) == 1 else f"[{', '.join(everything)}]"
+        return code
+
+    def _comparing(self, limits: Mapping[str, Limits], reason: str) -> list[str]:
+        """Return the code that declares, draws, plans and sends the same; ``limits`` are those of each text."""
+        compared, shown = self.compared, self._code()
         declared = ", ".join(f"{key}={value!r}" for key, value in compared.declared().items())
         drawn = ", ".join(f"{key}={shown[key]}" for key in DRAWN if key in shown)
-        kind = "" if self.kind == "template" else self.kind
-        text = f", {kind}=texts[arm]" if kind else ""
-        planned = ", ".join(f"{key}={code}" for key, code in shown.items() if key not in ("campaign", kind))
-        asked = any(guards.values())
+        template = self.kind == "template"
+        words = shown["message"] if template else "texts[arm]"
+        planned = ", ".join(f"{key}={code}" for key, code in shown.items() if key not in ("campaign", "message"))
+        asked = any(one != Limits() for one in limits.values())
+        texts = {arm: self.message(text) for arm, text in compared.texts(self.words).items()}
+        said = ", ".join(f"{arm!r}: {_shown('message', text)}" for arm, text in texts.items())
         correct = f"    sms.Ledger().campaign(plan.campaign, service=client.service).correct(plan, reason={reason!r})"
         return [
             f"test = sms.Experiment({self.campaign!r}, {declared})",
             f"split = test.assign(people, {drawn})",
-            *([f"texts = {compared.texts(self.words)!r}"] if kind else []),
-            *([f"guards = {dict(guards)!r}"] if asked else []),
+            *([] if template else [f"texts = {{{said}}}"]),
+            *([f"limits = {{{', '.join(f'{arm!r}: sms.{one!r}' for arm, one in limits.items())}}}"] if asked else []),
             "for arm, part in split.texted():",
-            f'    plan = sms.plan(part, campaign=f"{{test.name}}/{{arm}}"{text}, {planned})',
+            f'    plan = sms.plan(part, {words}, campaign=f"{{test.name}}/{{arm}}", {planned})',
             *([correct] if reason else []),
-            f"    sms.send(plan, client{', **guards[arm]' if asked else ''})",
+            f"    sms.send(plan, client{', limits=limits[arm]' if asked else ''})",
             f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column "
             "'at'",
             f'reading = test.read(orders, at="at"{_MONEY * (AMOUNT in compared.outcomes)})',
@@ -273,23 +286,19 @@ class Guards:
         found = {}
         for guard in GUARDS:
             try:
-                read(**typed({one.name: self.fields.get(one.name) for one in guard.fields}))
+                Limits(**typed({one.name: self.fields.get(one.name) for one in guard.fields}))
             except UsageError as error:
                 found[guard.fields[0].name] = " ".join(complaints(error))
         return found
 
-    def arguments(self, *, tried: int = 0) -> dict[str, Any]:
-        """Return the keyword arguments of ``send``, whose canary counts those ``tried`` already, too."""
-        found = typed(self.fields)
-        found |= {"canary": tried + self.first} if self.first else {}
-        speed = int(self.fields.get(SPEED) or 0)
-        return found | ({"max_per_second": speed} if speed else {})
+    def limits(self, *, tried: int = 0) -> Limits:
+        """Return the limits of ``send``, whose ``first`` counts those ``tried`` already, too."""
+        found = typed(self.fields) | ({"first": tried + self.first} if self.first else {})
+        return Limits(**found, per_second=int(self.fields.get(SPEED) or 0) or None)
 
 
-def _excluded(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"sms.Ledger().campaign({names[0]!r}, service=client.service)"
-    return f"pd.concat([sms.Ledger().campaign(name, service=client.service).reached for name in {list(names)!r}])"
+def _limited(limits: Limits) -> str:
+    return "" if limits == Limits() else f", limits=sms.{limits!r}"
 
 
 def _blank(value: Any) -> bool:
@@ -298,22 +307,22 @@ def _blank(value: Any) -> bool:
 
 def _shown(name: str, value: Any) -> str:
     """A frame or a list given in code is named, not printed: it may hold numbers."""
-    if name in ("suppress", "rates") and not isinstance(value, str):
+    if name in ("leave_out", "rates") and not isinstance(value, str):
         return name
-    return f"sms.{value!r}" if isinstance(value, Policy) else repr(value)
+    return f"sms.{value!r}" if isinstance(value, Message | Policy | Reading | Template | Wire) else repr(value)
 
 
 # The fields of arguments that are called otherwise; any text of the message is in one.
 FIELD_OF = {
     "to": "phone",
-    "template_data": "variables",
-    "template_text": "words",
-    "text": "words",
-    "content": "words",
+    "values": "variables",
+    "preview": "words",
+    "message": "words",
+    "id": "template_id",
     "quiet_hours": "quiet_from",
     "experiment": "held",
 }
-UNREADABLE = "ignore_unreadable_suppressions"
+UNREADABLE = "unreadable='ignore'"
 
 
 def by_field(error: UsageError, kind: str = "content") -> dict[str, str]:
@@ -352,6 +361,5 @@ def _in_the_form(words: str) -> str:
 
 
 def _unreadable(error: UsageError) -> dict[str, str]:
-    field = "exclude" if "of exclude= cannot" in str(error) else "suppress"
     said = plain(str(error)).split(" Correct them, or")[0]
-    return {field: f"{sentence(said)} Correct them, or tick that only the others are left out."}
+    return {"leave_out": f"{sentence(said)} Correct them, or tick that only the others are left out."}

@@ -17,6 +17,7 @@ import pandas as pd
 
 from ... import _planning as planning
 from ..._cards import counted
+from ..._dispatch import Limits
 from ..._experiments.assigning import foreseen
 from ..._experiments.declaring import HOLDOUT
 from ..._experiments.experiment import Experiment
@@ -25,7 +26,7 @@ from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
 from ..stages import CHANGED, Notice, Sign, complaints, refused
-from .choices import SECOND, Choices, Guards
+from .choices import DRAWN, SECOND, Choices, Guards
 from .moves import ENDS, OneCampaign
 from .state import Draft, Running
 
@@ -147,7 +148,7 @@ class CampaignSteps(OneCampaign):
         people = int(planned.sum())
         held = int((planned & (arm_of == HOLDOUT)).sum())
         said = tuple(compared.foreseen(people))
-        self.plan, self._to, self._suppress = whole, choices.to, choices.suppress
+        self.plan, self._to, self._leave_out = whole, choices.to, choices.leave_out
         self.comparison = Comparison(test, self._asked_for(choices), self._drawn(choices), arms, held, said)
         self._gather()
         return met
@@ -157,10 +158,8 @@ class CampaignSteps(OneCampaign):
         return self.frame[[*names]]
 
     def _drawn(self, choices: Choices) -> dict[str, Any]:
-        given = dataclasses.replace(choices, policy=self.policy).arguments()
-        names = ("to", "region", "default_region", "policy", "suppress", "ignore_unreadable_suppressions")
-        how = {name: given[name] for name in names if name in given}
-        return how | ({"exclude": self._reached(choices.exclude)} if choices.exclude else {})
+        given = self._asked(choices)
+        return {name: given[name] for name in DRAWN if name in given}
 
     # -- what all texts come to
 
@@ -276,16 +275,16 @@ class CampaignSteps(OneCampaign):
             "done", f"{said.text} {words}".strip(), "bad" if any(one.sign == "bad" for one in told) else said.sign
         )
 
-    def asked(self, guards: Guards) -> dict[str, dict[str, Any]]:
-        """Return the arguments of ``send`` for each text; none where nothing is compared or a guard cannot be read."""
+    def asked(self, guards: Guards) -> dict[str, Limits]:
+        """Return the limits of each text; none where nothing is compared or a guard cannot be read."""
         if self.comparison is None or guards.faults():
             return {}
         shared = zip(self.comparison.arms.items(), self._shared(guards), strict=True)
-        return {name: share.arguments(tried=arm.tried) for (name, arm), share in shared}
+        return {name: share.limits(tried=arm.tried) for (name, arm), share in shared}
 
     def _shared(self, guards: Guards) -> list[Guards]:
         """Divide the limit of the cost between the texts, in proportion to what their rows are estimated to cost."""
-        limit = guards.arguments().get("budget")
+        limit = guards.limits().budget
         if not limit:
             return [guards] * len(self.arms)
         ((currency, amount),) = limit.items()

@@ -56,7 +56,7 @@ class CampaignForm(skin.Shown):
         frame: the recipients. The frame is not changed. Without one, the list is uploaded in the form.
         client: the service, or a sandbox to try it.
         ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
-        suppress: as for ``plan``; a path can be changed in the form.
+        leave_out: as for ``plan``; a path can be changed in the form.
         rates: as for ``plan``; a path can be changed in the form.
         policy: as for ``plan``.
         orders: a row for each order, from which a comparison is read; without it they are uploaded in the form.
@@ -67,7 +67,7 @@ class CampaignForm(skin.Shown):
         steps: the state behind the form, such as ``steps.plan`` and ``steps.counts``.
 
     Raises:
-        UsageError: ``frame`` or ``orders`` is not a frame with columns, ``client`` is not a client, or ``suppress`` or
+        UsageError: ``frame`` or ``orders`` is not a frame with columns, ``client`` is not a client, or ``leave_out`` or
             ``rates`` cannot be read.
 
     Example:
@@ -90,7 +90,7 @@ class CampaignForm(skin.Shown):
         *,
         client: Client | Sandbox,
         ledger: LedgerOrPath | None = None,
-        suppress: Any = None,
+        leave_out: Any = None,
         rates: Any = None,
         policy: Policy | None = None,
         orders: AnyFrame | None = None,
@@ -100,7 +100,7 @@ class CampaignForm(skin.Shown):
         self.steps = CampaignSteps(
             frame, client=client, ledger=ledger, policy=policy, type_above=type_above, changed=self._render
         )
-        given = {"suppress": _usable_people(suppress), "rates": _usable_rates(rates)}
+        given = {"leave_out": _usable_people(leave_out), "rates": _usable_rates(rates)}
         variant = self.steps.client.settings.variant
         self._draft: Draft | None = None
         self._latest: Latest[Choices, Draft] = Latest(self._keep, self._take, wait=QUIET)
@@ -436,8 +436,8 @@ def _with_columns(orders: AnyFrame) -> pd.DataFrame:
     return frame
 
 
-def _usable_people(suppress: Any) -> Any:
-    return None if suppress is None else usable(suppress, "suppress=")
+def _usable_people(leave_out: Any) -> Any:
+    return None if leave_out is None else usable(leave_out)
 
 
 def _usable_rates(rates: Any) -> Any:

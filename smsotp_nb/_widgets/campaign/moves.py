@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 import pandas as pd
 
@@ -30,10 +31,17 @@ NO_PLAN = "There is no plan yet."
 IN_THE_FORM = "corrected in the form"
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reached:
+    """Whom a recorded campaign may have reached, as ``plan`` asks its record."""
+
+    reached: pd.Series
+
+
 class OneCampaign(CampaignState):
     """Write, check and send a campaign; ``guards.first`` go alone, to be looked at before the others."""
 
-    _known: tuple[tuple[str, ...], pd.Series] = ((), pd.Series(dtype=object))
+    _known: tuple[tuple[str, ...], list[Reached]] = ((), [])
 
     def campaigns(self) -> list[str]:
         """Return the names of the recorded campaigns whose people can be left out, the latest first."""
@@ -101,22 +109,27 @@ class OneCampaign(CampaignState):
 
     def _make(self, choices: Choices) -> list[Unfinished]:
         """Plan the whole list; return the unfinished campaigns with its people."""
-        self.plan, self._to, self._suppress = self._planned(self.frame, choices), choices.to, choices.suppress
+        self.plan, self._to, self._leave_out = self._planned(self.frame, choices), choices.to, choices.leave_out
         self._look()
         return self._others()
 
     def _planned(self, frame: pd.DataFrame, choices: Choices) -> Plan:
         """Plan without the ledger: with ten million contacts it is too much to ask at every key."""
+        return planning.plan(frame, **self._asked(choices), ledger=UNASKED)
+
+    def _asked(self, choices: Choices) -> dict[str, Any]:
+        """Return the arguments of ``plan``, the campaigns whose people are left out among them."""
         asked = dataclasses.replace(choices, policy=self.policy).arguments()
         if choices.exclude:
-            asked["exclude"] = self._reached(choices.exclude)
-        return planning.plan(frame, **asked, ledger=UNASKED)
+            given = [asked["leave_out"]] if "leave_out" in asked else []
+            asked["leave_out"] = [*given, *self._reached(choices.exclude)]
+        return asked
 
-    def _reached(self, campaigns: tuple[str, ...]) -> pd.Series:
+    def _reached(self, campaigns: tuple[str, ...]) -> list[Reached]:
         """Return whom these campaigns may have reached; read once, not with every key."""
         if self._known[0] != campaigns or self.stage == "planning":
             found = [self.ledger.campaign(name, service=self.client.service).reached for name in campaigns]
-            self._known = campaigns, pd.concat(found)
+            self._known = campaigns, [Reached(numbers) for numbers in found]
         return self._known[1]
 
     def _missing(self, choices: Choices) -> Mapping[str, str]:
@@ -213,12 +226,12 @@ class OneCampaign(CampaignState):
     def _send(self, plan: Plan, guards: Guards, back: str, reason: str) -> None:
         self._started, self.running = self._clock(), None
         try:
-            asked = guards.arguments(tried=self.tried)
+            asked = guards.limits(tried=self.tried)
             campaign = self.recorded()
             if campaign is not None and self.reworded:
                 campaign.correct(plan, reason=reason)
             with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
-                send(plan, client=self.client, ledger=self.ledger, progress=self._heard, stop=self._stop, **asked)
+                send(plan, self.client, limits=asked, ledger=self.ledger, progress=self._heard, stop=self._stop)
             self._finished()
         except UsageError as error:
             self._refuse_for(error, back, "Not sent.")

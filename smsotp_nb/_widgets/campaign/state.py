@@ -128,7 +128,7 @@ class CampaignState(Stages):
         """Know nothing of a plan, of what was sent by it, or of what a person agreed to."""
         self.plan: Plan | None = None
         self._to: Hashable = None  # the column of its numbers
-        self._suppress: Any = None  # whom it leaves out
+        self._leave_out: Any = None  # whom it leaves out
         self.met: list[Unfinished] = []  # campaigns whose people the plan would text under another name
         self._agreed = 0  # how many a person let be texted by such a campaign and by this one
         self.unfinished = ""  # the campaign that was begun here and has rows to go
@@ -159,9 +159,9 @@ class CampaignState(Stages):
 
     def asked_for(self) -> str:
         """Say whom the plan is for and whom it leaves out."""
-        if self._suppress is None:
+        if self._leave_out is None:
             return f"{self.listed()} Suppression list: none."
-        given = self._suppress if isinstance(self._suppress, str | Path) else "given in code"
+        given = self._leave_out if isinstance(self._leave_out, str | Path) else "given in code"
         return f"{self.listed()} Suppression list: {given}."
 
     @property

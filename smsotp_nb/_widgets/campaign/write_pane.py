@@ -26,7 +26,7 @@ KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "temp
 # What a draft keeps; none of these holds a number of the list, a passcode or a key.
 KEPT = (
     *("campaign", "kind", "phone", "region", "default_region", "signature", "template_id", "variables", "words"),
-    *("suppress", "rates", "keep"),
+    *("leave_out", "rates", "keep"),
 )
 
 
@@ -51,7 +51,7 @@ class Fields:
         self.template_id = skin.text("Template ID", placeholder="welcome-1")
         self.variables = skin.text("Template variables, from columns", placeholder="name, city")
         self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name|there}, 20% off until Sunday.")
-        self.suppress = skin.text("Suppression list", **self._path_field("suppress", "suppression.csv"))
+        self.leave_out = skin.text("Suppression list", **self._path_field("leave_out", "suppression.csv"))
         self.readable_only = skin.check("Leave out only those that can be read; the others are texted")
         self.exclude = ipywidgets.SelectMultiple(description="Leave out whom these campaigns texted", rows=4)
         self.rates = skin.text("Rates", **self._path_field("rates", "rates.csv"))
@@ -74,7 +74,7 @@ class Fields:
             template_id=self.template_id.value.strip(),
             variables=_listed(self.variables.value),
             signature=self.signature.value.strip(),
-            suppress=self._file("suppress", self.suppress.value),
+            leave_out=self._file("leave_out", self.leave_out.value),
             readable_only=self.readable_only.value,
             exclude=tuple(self.exclude.value),
             rates=self._file("rates", self.rates.value),
@@ -257,7 +257,7 @@ class WritePane:
         skin.primary(self.check_button, True)
 
     def _draw_tick(self, steps: CampaignSteps) -> None:
-        unreadable = any("tick" in steps.faults.get(name, "") for name in ("suppress", "exclude"))
+        unreadable = any("tick" in steps.faults.get(name, "") for name in ("leave_out", "exclude"))
         skin.show(self.fields.readable_only, unreadable or self.fields.readable_only.value)
 
     def _draw_met(self, steps: CampaignSteps) -> None:
@@ -277,7 +277,7 @@ class WritePane:
         more = skin.folded(
             "More options",
             "Fewer options",
-            box("suppress"),
+            box("leave_out"),
             self.fields.readable_only,
             box("exclude"),
             box("rates"),

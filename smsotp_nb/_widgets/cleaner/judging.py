@@ -48,6 +48,11 @@ _KINDS: Final = {
 }
 
 
+def coded(value: Any) -> str:
+    """Return the value of an argument as code."""
+    return f"sms.{value!r}" if isinstance(value, phones.Reading) else quoted(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What to judge: the column of the numbers, that of the countries, the default country, repairs asked for."""
@@ -59,12 +64,12 @@ class Question:
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of ``frame.sms.normalize``."""
-        given = {"region": self.region, "default_region": self.default_region, "repair": list(self.repair)}
-        return {name: value for name, value in given.items() if value not in ("", [])}
+        given = {"region": self.region, "default_region": self.default_region, "reading": phones.Reading(self.repair)}
+        return {name: value for name, value in given.items() if value not in ("", phones.Reading())}
 
     def line(self) -> str:
         """Return the line of code that judges the same."""
-        said = "".join(f", {name}={quoted(value)}" for name, value in self.arguments().items())
+        said = "".join(f", {name}={coded(value)}" for name, value in self.arguments().items())
         return f"people.sms.normalize({quoted(self.column)}{said})"
 
     def lines(self, names: Iterable[Hashable]) -> list[str]:
@@ -146,7 +151,8 @@ def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
     region = frame[asked.pop("region")] if "region" in asked else None
     try:
         evidence = phones.weigh_column(frame[question.column], region=region, **asked)
-        judged = phones.normalize(frame[question.column], region=region, evidence=evidence, **asked)
+        asked["reading"] = phones.Reading(question.repair, evidence=evidence)
+        judged = phones.normalize(frame[question.column], region=region, **asked)
     except SmsOtpError as error:
         return Cleaned(edits, frame, question, _nothing(frame), {}, {}, problem=str(error))
     gone = np.isin(np.arange(len(frame)), list(edits.left_out))
@@ -243,7 +249,8 @@ def judged_alone(cleaned: Cleaned, place: int, number: str, country: str) -> tup
     """Say in words what becomes of a row with another number or country: whether it can be texted, and why."""
     asked = cleaned.question.arguments()
     region = [country or None] if "region" in asked else None
-    row = phones.normalize([number], **{**asked, "region": region}, evidence=cleaned.evidence or "none").iloc[0]
+    reading = phones.Reading(cleaned.question.repair, evidence=cleaned.evidence or "none")
+    row = phones.normalize([number], **{**asked, "region": region, "reading": reading}).iloc[0]
     if pd.isna(row["to"]):
         return False, _why(row["problem"], None)
     same = np.flatnonzero((cleaned.judged["to"] == row["to"]).to_numpy(bool))
@@ -371,7 +378,7 @@ def merge(cleaned: Cleaned, edits: Edits, name: str) -> tuple[phones.Answers, St
     column, asked = cleaned.question.column, cleaned.question.arguments()
     people = without_rows(edits.frame(), edits.left_out)
     answers = phones.merge_answers(people, place_of(name), phone=column, **asked)
-    said = "".join(f", {key}={quoted(value)}" for key, value in {"phone": column, **asked}.items())
+    said = "".join(f", {key}={coded(value)}" for key, value in {"phone": column, **asked}.items())
     code = f"{PEOPLE}sms.phones.merge_answers(people, {name.strip()!r}{said}).people"
     places = {label: place for place, label in enumerate(edits.source.index.tolist())}
     return answers, Step({places[label]: cells for label, cells in answers.edits.items()}, code)
