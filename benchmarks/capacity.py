@@ -59,11 +59,11 @@ def measured(size: int, *, chunk_size: int = 100) -> dict[str, float]:
 
 
 def _planned(people: pd.DataFrame) -> None:
-    plan(people, to="to", campaign="planned", text=TEXT)
+    plan(people, TEXT, to="to", campaign="planned")
 
 
 def _sent(made: Any, client: Any, ledger: Ledger) -> None:
-    table = send(made, client=client, ledger=ledger, concurrency=16, progress=False)
+    table = send(made.with_wire(threads=16), client=client, ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
 
 

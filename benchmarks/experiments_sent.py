@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb import Experiment, Ledger, Plan, Policy, Sandbox, plan, send
+from smsotp_nb import Experiment, Ledger, Limits, Plan, Policy, Sandbox, plan, send
 from smsotp_nb._experiments.assigning import drawn, uniform
 from smsotp_nb._experiments.statistics import Share, compare_shares
 from smsotp_nb.errors import SmsOtpWarning
@@ -81,14 +81,14 @@ def sent_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path, *, kills:
         split = test.assign(frame, to="phone")
         texted = dict(split.texted())["texted"]
         how_sent: dict[str, Any] = {"policy": Policy(same_text=None), "chunk_size": CHUNK}
-        made = plan(texted, to="phone", campaign=f"run {run}/texted", text="Hello!", **how_sent)
+        made = plan(texted, "Hello!", to="phone", campaign=f"run {run}/texted", **how_sent)
         if kills:
             ledger.close()
             if not all(killed(made, path, box.url, at) for at in KILLED_AT):
                 raise SystemExit(f"run {run}: it ended before it was killed")
         for canary in (5, None) if run % 3 == 0 else (None,):
-            send(made, client=box.client(), ledger=ledger, progress=False, canary=canary)
-        everybody = plan(frame, to="phone", campaign=f"run {run}/all", text="Hi!", policy=Policy(same_text=None))
+            send(made, client=box.client(), ledger=ledger, progress=False, limits=Limits(first=canary))
+        everybody = plan(frame, "Hi!", to="phone", campaign=f"run {run}/all", policy=Policy(same_text=None))
         table = send(everybody, client=box.client(), ledger=ledger, progress=False)
         reached = box.inbox
         held = table["to"].to_numpy(object)[split.frame["arm"].eq("holdout").to_numpy()]

@@ -65,10 +65,9 @@ def turn(made: Plan, client: sms.Client, kind: type, folder: str, threads: int) 
     with tempfile.TemporaryDirectory(dir=folder) as place, sms.Ledger(Path(place) / "ledger", create=True) as ledger:
         gc.collect()
         sms.send(
-            made,
+            made.with_wire(threads=threads),
             client=client,
             ledger=ledger,
-            concurrency=threads,
             progress=lambda _: marks.append(time.process_time()),
         )
     return marks[-1] - timed.began

@@ -138,7 +138,9 @@ def on_text() -> dict[str, Callable[[str], Any]]:
     """Return the functions that take a text, a cell or a column of them, by name."""
     return {
         "phones.normalize": lambda text: phones.normalize(series(text), **US),
-        "phones.normalize repair": lambda text: phones.normalize(series(text), repair=REPAIRS, **US),
+        "phones.normalize repair": lambda text: phones.normalize(
+            series(text), reading=phones.Reading(repair=REPAIRS), **US
+        ),
         "phones.normalize region": lambda text: phones.normalize(series("2025550123"), region=series(text)),
         "phones.normalize default_region": lambda text: phones.normalize(["2025550123"], default_region=text),
         "phones.verdict": lambda text: phones.verdict(series(text), **US),
@@ -192,12 +194,12 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "sandbox http address": lambda text: asked("POST", f"/{text}", "{}", {}),
         "sandbox http query": lambda text: asked("POST", f"/?action={text}", "{}", {}),
         "sandbox http header": lambda text: asked("POST", "/", "{}", {"X-A": text, "Cookie": text}),
-        "plan text": lambda text: planned(text=text),
+        "plan text": lambda text: planned(message=text),
         "plan campaign": lambda text: planned(campaign=text),
         "plan signature": lambda text: planned(signature=text),
-        "plan numbers": lambda text: sms.plan(frame(text), to="phone", campaign="a", text="Hello", **US),
+        "plan numbers": lambda text: sms.plan(frame(text), "Hello", to="phone", campaign="a", **US),
         "plan region": lambda text: sms.plan(
-            frame("2025550123").assign(country=text), to="phone", region="country", campaign="a", text="Hello"
+            frame("2025550123").assign(country=text), "Hello", to="phone", region="country", campaign="a"
         ),
         "settings.Settings signature": lambda text: settings.Settings.from_env({"SMSOTP_BASE_URL": text}),
         "cards": shown,

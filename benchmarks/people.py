@@ -83,7 +83,7 @@ def planning(path: Path, count: int) -> tuple[float, float]:
         times = []
         for asked in (None, ledger):
             begun = time.perf_counter()
-            made = plan(people, to="phone", campaign="planned", text="Hello", policy=POLICY, ledger=asked)
+            made = plan(people, "Hello", to="phone", campaign="planned", policy=POLICY, ledger=asked)
             times.append(time.perf_counter() - begun)
         print("held:", 0 if made.prospect is None else len(made.prospect.held))
     return times[0], times[1]

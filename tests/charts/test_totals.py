@@ -18,7 +18,7 @@ from support.ledger_rows import by_row
 from support.phone_lists import example
 from support.sending import sent
 
-from smsotp_nb import Ledger, Sandbox, charts, cost, plan
+from smsotp_nb import Ledger, Sandbox, Wire, charts, cost, plan
 from smsotp_nb._cards import Card
 from smsotp_nb._ledger.rows.tables import ACCEPTED
 from smsotp_nb._phones import countries
@@ -75,12 +75,12 @@ def campaign(box: Sandbox, ledger: Ledger, regions: list[str], known: list[str],
     people = pd.DataFrame({"phone": phones, "name": names})
     made = plan(
         people,
+        "Hi {name}",
         to="phone",
         campaign=f"after {len(ledger.campaigns())} others",
-        content="Hi {name}",
         signature="Acme",
-        chunk_size=3,
         rates=rates(known),
+        wire=Wire(chunk_size=3),
     )
     with box.client() as client:
         return sent(made, client, ledger)

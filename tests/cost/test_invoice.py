@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import Client, Ledger, Sandbox, cost, plan, send
+from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, plan, send
 from smsotp_nb._cost.invoice_lines import lines_of
 from smsotp_nb._dates import Written
 from smsotp_nb._ledger import Campaign
@@ -22,7 +22,7 @@ AMOUNTS = ["other_price", "in_doubt", "only_theirs", "ambiguous", "repeated", "u
 
 @pytest.fixture
 def sent(client: Client, ledger: Ledger) -> pd.DataFrame:
-    made = plan(PEOPLE, to="phone", campaign="sale", text="Hello", chunk_size=4)
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
     return send(made, client=client, ledger=ledger, progress=False)
 
 
@@ -74,7 +74,7 @@ def test_a_line_without_a_price_is_unreadable_but_found(sent: pd.DataFrame, ledg
 def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledger, tmp_path: Path) -> None:
     """A request loses its reply; the invoice has two of its four messages."""
     box.fault("drop_after", next=1)
-    made = plan(PEOPLE, to="phone", campaign="sale", text="Hello", chunk_size=4)
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
     with pytest.warns(SmsOtpWarning, match="4 rows .* in doubt"):
         sent = send(made, client=box.client(), ledger=ledger, progress=False)
     doubt = sent[sent["status"].eq("in_doubt")]
@@ -134,7 +134,7 @@ def settled(campaign: Campaign, found: cost.Reconciled, total: pd.DataFrame) -> 
 def test_a_settled_row_keeps_the_one_currency_of_its_request(box: Sandbox, ledger: Ledger) -> None:
     """One request is billed in one currency: what a line says in another one stays with the evidence."""
     box.fault("drop_after", next=1)
-    made = plan(PEOPLE.head(2), to="phone", campaign="sale", text="Hello")
+    made = plan(PEOPLE.head(2), "Hello", to="phone", campaign="sale")
     with pytest.warns(SmsOtpWarning, match="in doubt"):
         sent = send(made, client=box.client(), ledger=ledger, progress=False)
     lines = pd.DataFrame({"to": sent["to"], "at": sent["at"], "price": [0.5, 0.25], "currency": ["USD", "EUR"]})
@@ -232,7 +232,7 @@ def test_days_without_times_find_the_only_message_of_the_day(sent: pd.DataFrame,
 def test_several_messages_of_one_day_are_found_by_id_or_not_at_all(
     sent: pd.DataFrame, client: Client, ledger: Ledger
 ) -> None:
-    made = plan(PEOPLE.head(2), to="phone", campaign="more", text="Hello again")
+    made = plan(PEOPLE.head(2), "Hello again", to="phone", campaign="more")
     more = send(made, client=client, ledger=ledger, progress=False)
     days = [table["at"].dt.tz_convert("UTC").dt.strftime("%Y-%m-%d") for table in (sent, more)]
     lines = pd.concat([invoice_of(sent).assign(at=days[0].array), invoice_of(more).assign(at=days[1].array)])

@@ -23,7 +23,7 @@ from kills.child import fork
 from ledger import ledger_fuzz
 from support.sending import sent
 
-from smsotp_nb import Ledger, People, Plan, Sandbox, cost, otp, plan
+from smsotp_nb import Ledger, Limits, People, Plan, Sandbox, Wire, cost, otp, plan
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
 from smsotp_nb._ledger.record import recovering
@@ -46,13 +46,13 @@ ZONES = ("UTC", "Asia/Kathmandu", "America/St_Johns")
 def planned(campaign: str, people: list[str], text: str, keep: tuple[str, ...] = ()) -> Plan:
     return plan(
         pd.DataFrame({"phone": people, **{name: [OWN[name](number) for number in people] for name in keep}}),
+        text,
         to="phone",
         campaign=campaign,
-        text=text,
         keep=keep,
         rates=RATES,
-        chunk_size=3,
         policy=None,
+        wire=Wire(chunk_size=3),
     )
 
 
@@ -108,7 +108,7 @@ class Story:
         if self.random.random() < 0.4:
             self.box.fault("drop_after", next=1)
         with self.box.client() as client:
-            sent(self.plans[name], client, self.ledger, stop_after_failures=None)
+            sent(self.plans[name], client, self.ledger, limits=Limits(stop_after=None))
 
     def extend(self, name: str) -> None:
         more = self.random.sample([number for number in NUMBERS if number not in self.people[name]], 3)
@@ -398,7 +398,7 @@ def test_a_decision_stands_where_its_sums_cannot_be_written(
 
     box.fault("drop_after", next=1)
     with box.client() as client:
-        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger, stop_after_failures=None)
+        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger, limits=Limits(stop_after=None))
     doubts = ledger.campaign("autumn").in_doubt
     monkeypatch.setattr(recovering, "pack_sums", full)
     with pytest.warns(SmsOtpWarning, match="recorded as decided, but the disk is full") as warned:

@@ -10,7 +10,7 @@ import pytest
 import smsutil
 from support.phone_lists import example
 
-from smsotp_nb import Client, Ledger, cost, parts, rates
+from smsotp_nb import Client, Ledger, Template, cost, parts, rates
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
 from smsotp_nb.errors import UsageError
@@ -31,13 +31,13 @@ def people() -> pd.DataFrame:
 
 
 def planned(campaign: str = "autumn", **arguments: object) -> planning.Plan:
-    return planning.plan(people(), to="phone", campaign=campaign, text=TEXT, rates=sample_rates(), **arguments)  # type: ignore[arg-type]
+    return planning.plan(people(), TEXT, to="phone", campaign=campaign, rates=sample_rates(), **arguments)  # type: ignore[arg-type]
 
 
 def test_totals_are_those_of_the_plan_with_plain_characters() -> None:
     """What is promised is what planning again with the replacements gives, to the millionth."""
     found = cost.savings(planned()).totals.iloc[0]
-    before, after = planned(), planned(replace=parts.PLAIN)
+    before, after = planned(), planned()
     assert found["parts"] == before.rows["est_parts"].sum()
     assert found["plain_parts"] == after.rows["est_parts"].sum()
     assert found["saved_parts"] > 0
@@ -49,7 +49,7 @@ def test_the_sandbox_bills_what_the_savings_promised(client: Client, ledger: Led
     """The same campaign sent both ways: the difference of the two bills is the saving."""
     found = cost.savings(planned())
     before = dispatch.send(planned("before"), client=client, ledger=ledger, progress=False)
-    after = dispatch.send(planned("after", replace=parts.PLAIN), client=client, ledger=ledger, progress=False)
+    after = dispatch.send(planned("after"), client=client, ledger=ledger, progress=False)
     bills = [cost.summary(results, decimals=True)["cost"].iloc[0] for results in (before, after)]
     assert float(bills[0] - bills[1]) == found.totals["saved_cost"].iloc[0]
     assert before["parts"].sum() - after["parts"].sum() == found.totals["saved_parts"].iloc[0]
@@ -77,7 +77,7 @@ def test_characters_say_who_they_are_and_what_they_cost() -> None:
 def test_letters_too_many_are_counted() -> None:
     """Rows just over a boundary, by how much, and what shorter texts would save."""
     two = pd.DataFrame({"phone": people()["phone"].iloc[:2]})
-    made = planning.plan(two, to="phone", campaign="c", text="x" * 163, rates=sample_rates())
+    made = planning.plan(two, "x" * 163, to="phone", campaign="c", rates=sample_rates())
     found = cost.savings(made)
     assert found.over[["over", "recipients"]].values.tolist() == [[3, 2]]
     assert found.over["last_part_cost"].iloc[0] == round(made.rows["est_cost"].sum() / 2, 6)
@@ -87,7 +87,7 @@ def test_letters_too_many_are_counted() -> None:
 
 def test_without_rates_parts_are_known_and_money_is_not() -> None:
     """No rate is unknown, never 0."""
-    made = planning.plan(people(), to="phone", campaign="c", text=TEXT)
+    made = planning.plan(people(), TEXT, to="phone", campaign="c")
     found = cost.savings(made)
     assert found.totals["saved_cost"].isna().all()
     assert found.totals["saved_parts"].iloc[0] > 0
@@ -96,7 +96,7 @@ def test_without_rates_parts_are_known_and_money_is_not() -> None:
 
 def test_a_template_of_unknown_text_is_said() -> None:
     """What cannot be read cannot be saved on; the card says how many."""
-    made = planning.plan(people(), to="phone", campaign="c", template_id="t", template_data=["name"])
+    made = planning.plan(people(), Template("t", ["name"]), to="phone", campaign="c")
     found = cost.savings(made)
     assert found.unknown == len(NAMES)
     assert len(found.messages) == 0
@@ -106,7 +106,7 @@ def test_a_template_of_unknown_text_is_said() -> None:
 def test_hostile_texts_stay_text() -> None:
     """The card shows what people wrote, never as markup."""
     hostile = people().assign(name="<b>’</b>")
-    made = planning.plan(hostile, to="phone", campaign="<i>", text=TEXT, rates=sample_rates())
+    made = planning.plan(hostile, TEXT, to="phone", campaign="<i>", rates=sample_rates())
     drawn = cost.savings(made)._repr_html_()
     assert "<i>" not in drawn
     assert "&lt;b&gt;<mark>’</mark>" in drawn

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from support.sending import sent
 
-from smsotp_nb import Ledger, Sandbox, cost, plan
+from smsotp_nb import Ledger, Sandbox, Wire, cost, plan
 from smsotp_nb._cost.sources import Source
 from smsotp_nb._ledger import Campaign
 from smsotp_nb.errors import LedgerError, UsageError
@@ -22,9 +22,15 @@ SOURCES = ("results", "ledger", "path", "campaign")
 @pytest.fixture
 def sources(box: Sandbox, ledger: Ledger) -> dict[str, Source]:
     made = plan(
-        PEOPLE, to="phone", campaign="sale", text="It’s on" + " today" * 12, keep=["segment"], rates=RATES,
-        chunk_size=2, policy=None,
-    )  # fmt: skip
+        PEOPLE,
+        "It’s on" + " today" * 12,
+        to="phone",
+        campaign="sale",
+        keep=["segment"],
+        rates=RATES,
+        policy=None,
+        wire=Wire(chunk_size=2),
+    )
     with box.client() as client:
         results = sent(made, client, ledger)
     return {"results": results, "ledger": ledger, "path": ledger.path, "campaign": ledger.campaign("sale")}
@@ -85,7 +91,7 @@ def test_an_invoice_is_compared_with_any_source(kind: str, sources: dict[str, So
 def test_doubts_are_settled_by_a_campaign_and_not_in_a_result_table(box: Sandbox, ledger: Ledger) -> None:
     box.fault("drop_after", next=1)
     with box.client() as client:
-        results = sent(plan(PEOPLE.head(2), to="phone", campaign="sale", text="Hi", policy=None), client, ledger)
+        results = sent(plan(PEOPLE.head(2), "Hi", to="phone", campaign="sale", policy=None), client, ledger)
     campaign = ledger.campaign("sale")
     invoice = pd.DataFrame({"to": results["to"], "at": campaign.in_doubt["started_at"].to_numpy(), "price": 0.0075})
     invoice = invoice.assign(at=pd.to_datetime(invoice["at"], utc=True), currency="USD", id=["x" * 32, "y" * 32])

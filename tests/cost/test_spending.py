@@ -9,7 +9,7 @@ import pytest
 from support.ledger_rows import by_row
 from support.phone_lists import example
 
-from smsotp_nb import Client, Ledger, cost
+from smsotp_nb import Client, Ledger, Wire, cost
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
 from smsotp_nb._ledger.reading import spending as summing
@@ -30,7 +30,9 @@ def people() -> pd.DataFrame:
 
 
 def send(client: Client, ledger: Ledger, campaign: str, **wording: str) -> pd.DataFrame:
-    plan = planning.plan(people(), to="phone", campaign=campaign, rates=RATES, chunk_size=5, keep=list(KEPT), **wording)
+    plan = planning.plan(
+        people(), to="phone", campaign=campaign, rates=RATES, keep=list(KEPT), wire=Wire(chunk_size=5), **wording
+    )
     return dispatch.send(plan, client=client, ledger=ledger, progress=False)
 
 
@@ -220,7 +222,7 @@ def test_own_columns_are_read_row_by_row_as_well(tables: pd.DataFrame, ledger: L
 
 def test_a_campaign_that_kept_other_columns_counts_as_missing(client: Client, ledger: Ledger) -> None:
     send(client, ledger, "autumn", text="Hello")
-    other = planning.plan(people(), to="phone", campaign="winter", rates=RATES, keep=["vip"], text="Hello again")
+    other = planning.plan(people(), "Hello again", to="phone", campaign="winter", rates=RATES, keep=["vip"])
     dispatch.send(other, client=client, ledger=ledger, progress=False)
     found = cost.by(ledger, ["campaign", "tier"])
     assert found[found["campaign"] == "winter"]["tier"].isna().all()

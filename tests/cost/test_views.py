@@ -90,7 +90,7 @@ def test_learned_rates_plan_the_next_campaign() -> None:
     learned = cost.rates(table(2, price=[0.007, 0.008]))
     assert rates.check(learned)["price"].tolist() == learned["price"].tolist()
     people = pd.DataFrame({"phone": ["+1 202 555 0123"]})
-    made = planning.plan(people, to="phone", campaign="next", text="Hello", rates=learned)
+    made = planning.plan(people, "Hello", to="phone", campaign="next", rates=learned)
     assert made.estimate["est_cost"].tolist() == learned["price"].tolist()
 
 

@@ -36,8 +36,8 @@ class Sent:
 @pytest.fixture(scope="module")
 def sent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sent]:
     path = tmp_path_factory.mktemp("words") / "ledger.sqlite"
-    autumn = plan(PEOPLE, to="phone", campaign="autumn", text=WORDS, by="language", keep=["city"])
-    plain = plan(PEOPLE.head(1), to="phone", campaign="plain", text="Hello", policy=None)
+    autumn = plan(PEOPLE, WORDS, to="phone", campaign="autumn", by="language", keep=["city"])
+    plain = plan(PEOPLE.head(1), "Hello", to="phone", campaign="plain", policy=None)
     with Sandbox() as box, Ledger(path, create=True) as ledger:
         tables = [send(made, client=box.client(), ledger=ledger, progress=False) for made in (autumn, plain)]
         price = {row.id: Decimal(str(row.price)) for table in tables for row in table.itertuples()}
@@ -119,7 +119,7 @@ def test_the_card_says_what_plain_characters_would_have_saved(sent: Sent) -> Non
 
 def test_words_that_are_a_page_are_shown_as_text(tmp_path: Path) -> None:
     with Sandbox() as box, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
-        made = plan(PEOPLE.head(1), to="phone", campaign="<b>", text="<script>alert(1)</script>")
+        made = plan(PEOPLE.head(1), "<script>alert(1)</script>", to="phone", campaign="<b>")
         send(made, client=box.client(), ledger=ledger, progress=False)
         assert "<script>alert" not in cost.words(ledger).card().html()
 

@@ -11,7 +11,7 @@ import pytest
 from kills.people import numbers
 from support.sending import sent
 
-from smsotp_nb import Client, Ledger, Plan, Sandbox, plan
+from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, Wire, plan
 from smsotp_nb._dispatch import addressees
 from smsotp_nb._dispatch.addressees import Addressees
 from smsotp_nb.errors import LedgerError
@@ -28,7 +28,7 @@ def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 def made(**options: object) -> Plan:
     """Six people in chunks of three, each chunk with words of its own."""
     frame = pd.DataFrame({"phone": numbers(6), "team": list("aaabbb")})
-    return plan(frame, to="phone", campaign="autumn", text="Hello {team}", chunk_size=3, **options)  # type: ignore[arg-type]
+    return plan(frame, "Hello {team}", to="phone", campaign="autumn", wire=Wire(chunk_size=3), **options)  # type: ignore[arg-type]
 
 
 def recorded(ledger: Ledger, first: Plan, client: Client) -> Path:
@@ -78,7 +78,7 @@ def test_an_altered_record_texts_nobody_else(
 
 def test_nobody_who_was_texted_takes_the_place_of_another(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """What was sent in an earlier call counts, too."""
-    sent(made(), client, ledger, canary=3)
+    sent(made(), client, ledger, limits=Limits(first=3))
     with ledger._store.writing() as connection:
         connection.execute(ANYBODY.format("(SELECT number FROM recipient WHERE position=0)", 4))
         connection.execute("UPDATE chunk SET body=(SELECT body FROM chunk WHERE chunk=0)")
@@ -90,8 +90,8 @@ def test_nobody_who_was_texted_takes_the_place_of_another(box: Sandbox, client: 
 def test_nobody_who_was_texted_in_an_earlier_call_is_texted_the_same_words_again(
     box: Sandbox, client: Client, ledger: Ledger
 ) -> None:
-    alike = plan(pd.DataFrame({"phone": numbers(6)}), to="phone", campaign="autumn", text="Hello", chunk_size=3)
-    sent(alike, client, ledger, canary=3)
+    alike = plan(pd.DataFrame({"phone": numbers(6)}), "Hello", to="phone", campaign="autumn", wire=Wire(chunk_size=3))
+    sent(alike, client, ledger, limits=Limits(first=3))
     with ledger._store.writing() as connection:
         connection.execute(ANYBODY.format(numbers(1)[0][1:], 4))
     with pytest.raises(LedgerError, match=r"request 2 would text people \(\+1201\.\.\.0100\) whom the plan"):
@@ -100,9 +100,9 @@ def test_nobody_who_was_texted_in_an_earlier_call_is_texted_the_same_words_again
 
 
 def test_a_list_in_another_order_continues(box: Sandbox, client: Client, ledger: Ledger) -> None:
-    sent(made(), client, ledger, canary=2)
+    sent(made(), client, ledger, limits=Limits(first=2))
     turned = pd.DataFrame({"phone": numbers(6)[::-1], "team": list("bbbaaa")})
-    again = plan(turned, to="phone", campaign="autumn", text="Hello {team}", chunk_size=3)
+    again = plan(turned, "Hello {team}", to="phone", campaign="autumn", wire=Wire(chunk_size=3))
     assert sent(again, client, ledger)["status"].eq("accepted").all()
     assert sorted(box.inbox["to"]) == sorted(numbers(6))
 

@@ -13,7 +13,7 @@ from kills.service import Service
 from support.sending import sent as quietly_sent
 from support.sending import status
 
-from smsotp_nb import Ledger, Plan, plan
+from smsotp_nb import Ledger, Limits, Plan, Wire, plan
 from smsotp_nb._dispatch import guards
 from smsotp_nb._ledger import Claim
 from smsotp_nb._wire import MessageRecord, SendReply
@@ -29,7 +29,7 @@ def campaign(rows: int = 60, **options: Any) -> Plan:
     """Sixty people in requests of ten, each request estimated and billed at 0.075."""
     people = pd.DataFrame({"phone": numbers(rows)})
     given = {"rates": RATES, "chunk_size": 10, **options}
-    return plan(people, to="phone", campaign="autumn", text="Hello", **given)
+    return plan(people, "Hello", to="phone", campaign="autumn", **given)
 
 
 def sent(service: Service, ledger: Ledger, **options: Any) -> dict[str, int]:
@@ -40,27 +40,43 @@ def sent(service: Service, ledger: Ledger, **options: Any) -> dict[str, int]:
 def test_what_is_in_doubt_counts_as_spent_in_the_call_that_sent_it(fate: str, service: Service, ledger: Ledger) -> None:
     """Of four requests that a budget covers one is in doubt: the other three are sent, and no fourth."""
     service.script(["accept", fate])
-    assert sent(service, ledger, budget={"USD": "0.30"}) == {"accepted": 30, "in_doubt": 10, "planned": 20}
+    assert sent(service, ledger, limits=Limits(budget={"USD": "0.30"})) == {
+        "accepted": 30,
+        "in_doubt": 10,
+        "planned": 20,
+    }
 
 
 def test_what_is_in_doubt_counts_as_spent_in_the_next_call(service: Service, ledger: Ledger) -> None:
     service.script(["accept", "vanish"])
-    sent(service, ledger, budget={"USD": "0.15"})
-    assert sent(service, ledger, budget={"USD": "0.15"}) == {"accepted": 10, "in_doubt": 10, "planned": 40}
-    assert sent(service, ledger, budget={"USD": "0.225"}) == {"accepted": 20, "in_doubt": 10, "planned": 30}
+    sent(service, ledger, limits=Limits(budget={"USD": "0.15"}))
+    assert sent(service, ledger, limits=Limits(budget={"USD": "0.15"})) == {
+        "accepted": 10,
+        "in_doubt": 10,
+        "planned": 40,
+    }
+    assert sent(service, ledger, limits=Limits(budget={"USD": "0.225"})) == {
+        "accepted": 20,
+        "in_doubt": 10,
+        "planned": 30,
+    }
 
 
 def test_what_a_person_said_was_not_accepted_is_not_spent_any_more(service: Service, ledger: Ledger) -> None:
     service.script(["accept", "lost"])
-    sent(service, ledger, budget={"USD": "0.15"})
+    sent(service, ledger, limits=Limits(budget={"USD": "0.15"}))
     found = ledger.campaign("autumn")
     found.resolve(found.in_doubt, accepted=False)
-    assert sent(service, ledger, budget={"USD": "0.15"}) == {"accepted": 20, "planned": 40}
+    assert sent(service, ledger, limits=Limits(budget={"USD": "0.15"})) == {"accepted": 20, "planned": 40}
 
 
 def test_what_was_refused_is_not_spent(service: Service, ledger: Ledger) -> None:
     service.script(["accept", "refuse"])
-    assert sent(service, ledger, budget={"USD": "0.30"}) == {"accepted": 40, "rejected": 10, "planned": 10}
+    assert sent(service, ledger, limits=Limits(budget={"USD": "0.30"})) == {
+        "accepted": 40,
+        "rejected": 10,
+        "planned": 10,
+    }
 
 
 @pytest.mark.slow
@@ -73,7 +89,7 @@ def test_what_was_throttled_is_counted_once(guard: dict[str, Any], service: Serv
 
 def test_the_halves_of_a_refused_list_are_counted_once(service: Service, ledger: Ledger) -> None:
     service.script(["accept", "refuse", "accept", "accept"])
-    found = sent(service, ledger, budget={"USD": "0.30"}, isolate_invalid=True)
+    found = sent(service, ledger, isolate_invalid=True, limits=Limits(budget={"USD": "0.30"}))
     assert found == {"accepted": 40, "planned": 20}
 
 
@@ -116,7 +132,7 @@ def test_a_budget_beyond_all_measure_is_refused_in_few_words(limit: object) -> N
 def test_the_estimate_of_a_plan_is_a_budget_that_covers_it(service: Service, ledger: Ledger) -> None:
     """Summed as floats, country by country or row by row."""
     made = campaign()
-    assert sent(service, ledger, budget={"USD": made.estimate["est_cost"].sum()}) == {"accepted": 60}
+    assert sent(service, ledger, limits=Limits(budget={"USD": made.estimate["est_cost"].sum()})) == {"accepted": 60}
     assert guards.read(budget={"USD": sum(made.rows["est_cost"])}).budget == {"USD": 60 * 7500}
 
 
@@ -140,9 +156,13 @@ def test_estimates_that_are_huge_are_exact_too(ledger: Ledger) -> None:
     """What is in doubt counts by its estimate: 999,999,999,999.999999 for each of sixty people in three parts."""
     rates = RATES.assign(price="999999999999.999999")
     made = plan(
-        pd.DataFrame({"phone": numbers(60)}), to="phone", campaign="autumn", text="Hello " * 60, rates=rates,
-        chunk_size=10,
-    )  # fmt: skip
+        pd.DataFrame({"phone": numbers(60)}),
+        "Hello " * 60,
+        to="phone",
+        campaign="autumn",
+        rates=rates,
+        wire=Wire(chunk_size=10),
+    )
     with ledger.begin(made, service="a service") as run:
         assert run.claim(0)
     with ledger.begin(made, service="a service") as run:

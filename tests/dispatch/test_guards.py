@@ -16,7 +16,7 @@ import pytest
 from kills import service as scripted
 from kills.service import Post, Service
 
-from smsotp_nb import Client, Ledger, Plan, Sandbox, plan, preflight, send
+from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, Template, Wire, plan, preflight, send
 from smsotp_nb._dispatch import guards
 from smsotp_nb._wire import Body
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
@@ -28,7 +28,7 @@ PEOPLE = pd.DataFrame({"phone": [f"+12025550{number}" for number in range(100, 1
 
 def campaign(name: str = "autumn", people: pd.DataFrame = PEOPLE, **options: object) -> Plan:
     given: dict[str, object] = {"rates": RATES, "chunk_size": 10, **options}
-    return plan(people, to="phone", campaign=name, text="Hello", **given)  # type: ignore[arg-type]
+    return plan(people, "Hello", to="phone", campaign=name, **given)  # type: ignore[arg-type]
 
 
 def by_problem(results: pd.DataFrame) -> dict[str, int]:
@@ -38,7 +38,7 @@ def by_problem(results: pd.DataFrame) -> dict[str, int]:
 def test_a_budget_stops_before_the_request_that_may_cross_it(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """60 rows at 0.0075 in requests of 10 cost 0.45: a budget of 0.30 lets four requests through."""
     with pytest.warns(CampaignIncomplete, match="budget"):
-        results = send(campaign(), client=client, ledger=ledger, budget={"USD": "0.30"}, progress=False)
+        results = send(campaign(), client=client, ledger=ledger, progress=False, limits=Limits(budget={"USD": "0.30"}))
     assert by_problem(results) == {"accepted": 40, "planned": 20, "BUDGET": 20}
     assert box.inbox["price"].sum() == pytest.approx(0.30)
 
@@ -47,7 +47,7 @@ def test_a_budget_counts_earlier_calls(box: Sandbox, client: Client, ledger: Led
     """The same budget on the next call lets nothing more through; a higher one goes on."""
     for budget, accepted in (("0.15", 20), ("0.15", 20), ("0.30", 40)):
         with pytest.warns(CampaignIncomplete):
-            send(campaign(), client=client, ledger=ledger, budget={"USD": budget}, progress=False)
+            send(campaign(), client=client, ledger=ledger, progress=False, limits=Limits(budget={"USD": budget}))
         assert len(box.inbox) == accepted
 
 
@@ -55,21 +55,21 @@ def test_a_budget_without_a_rate_names_the_country(box: Sandbox, client: Client,
     """A country without a rate is an error that names it, and nothing is sent."""
     people = pd.DataFrame({"phone": ["+12025550123", "+33199001234"]})
     with pytest.raises(UsageError, match="FR"):
-        send(campaign(people=people), client=client, ledger=ledger, budget={"USD": 5}, progress=False)
+        send(campaign(people=people), client=client, ledger=ledger, progress=False, limits=Limits(budget={"USD": 5}))
     assert len(box.inbox) == 0
 
 
 def test_a_budget_in_another_currency_is_refused(client: Client, ledger: Ledger) -> None:
     """Amounts of different currencies are never compared."""
     with pytest.raises(UsageError, match="USD"):
-        send(campaign(), client=client, ledger=ledger, budget={"EUR": 5}, progress=False)
+        send(campaign(), client=client, ledger=ledger, progress=False, limits=Limits(budget={"EUR": 5}))
 
 
 def test_a_canary_sends_n_and_no_more_when_called_again(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """Restart and Run All with a canary texts nobody further; the call without it sends the rest."""
     for _ in range(2):
         with pytest.warns(CampaignIncomplete, match="canary"):
-            results = send(campaign(), client=client, ledger=ledger, canary=13, progress=False)
+            results = send(campaign(), client=client, ledger=ledger, progress=False, limits=Limits(first=13))
         assert by_problem(results) == {"accepted": 13, "planned": 47, "CANARY": 47}
     results = send(campaign(), client=client, ledger=ledger, progress=False)
     assert by_problem(results) == {"accepted": 60}
@@ -83,7 +83,9 @@ def test_quiet_hours_go_by_the_numbers_own_clock(box: Sandbox, client: Client, l
     people = pd.DataFrame({"phone": ["+12025550123", "+61491570156"]})
     hours = (f"{sydney:02}:00", f"{(sydney + 2) % 24:02}:00")
     with pytest.warns(CampaignIncomplete):
-        results = send(campaign(people=people), client=client, ledger=ledger, quiet_hours=hours, progress=False)
+        results = send(
+            campaign(people=people), client=client, ledger=ledger, progress=False, limits=Limits(quiet_hours=hours)
+        )
     # The mobile number of Australia may be in any of its zones; Sydney's is enough to hold it.
     assert results["status"].tolist() == ["accepted", "planned"]
     assert results["problem"].tolist()[1] == "QUIET_HOURS"
@@ -115,9 +117,11 @@ def test_a_number_of_unknown_zone_is_held(ledger: Ledger) -> None:
 
 def test_a_run_of_refusals_stops_the_campaign(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """Three refused requests in a row end the call; what was not tried stays planned."""
-    made = plan(PEOPLE, to="phone", campaign="autumn", template_id="no_such_template", chunk_size=10)
+    made = plan(PEOPLE, Template("no_such_template"), to="phone", campaign="autumn", wire=Wire(chunk_size=10))
     with pytest.warns(CampaignIncomplete, match="too many requests in a row"):
-        results = send(made, client=client, ledger=ledger, concurrency=1, stop_after_failures=3, progress=False)
+        results = send(
+            made.with_wire(threads=1), client=client, ledger=ledger, progress=False, limits=Limits(stop_after=3)
+        )
     assert by_problem(results) == {"rejected": 30, "REJECTED": 30, "planned": 30, "FAILING": 30}
     assert len(box.inbox) == 0
 
@@ -125,7 +129,9 @@ def test_a_run_of_refusals_stops_the_campaign(box: Sandbox, client: Client, ledg
 def test_the_refused_numbers_of_a_list_are_found(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """isolate_invalid=True posts a list refused with 107111 in halves; the refused number alone is rejected."""
     people = pd.DataFrame({"phone": [*PEOPLE["phone"].head(9), "+19075550111"]})
-    results = send(campaign(people=people), client=client, ledger=ledger, isolate_invalid=True, progress=False)
+    results = send(
+        campaign(people=people).with_wire(isolate_invalid=True), client=client, ledger=ledger, progress=False
+    )
     assert results["status"].tolist() == ["accepted"] * 9 + ["rejected"]
     assert results["error_code"].tolist()[-1] == "107111"
     assert box.inbox["to"].is_unique
@@ -165,7 +171,7 @@ def test_a_cancelled_call_returns_the_table_and_the_next_goes_on(box: Sandbox, c
             stop.set()
 
     with pytest.warns(CampaignIncomplete, match="send again"):
-        results = send(campaign(), client=client, ledger=ledger, concurrency=1, progress=after_some, stop=stop)
+        results = send(campaign().with_wire(threads=1), client=client, ledger=ledger, progress=after_some, stop=stop)
     assert 10 <= (results["status"] == "accepted").sum() < 60
     assert set(results["status"]) == {"accepted", "planned"}
     assert send(campaign(), client=client, ledger=ledger, progress=False)["status"].eq("accepted").all()
@@ -213,7 +219,7 @@ def test_a_value_that_no_message_can_carry_is_a_row_with_a_problem(
 ) -> None:
     """Half a surrogate pair in a cell skips its row; the others go."""
     people = pd.DataFrame({"phone": PEOPLE["phone"].head(3), "name": ["Ann", "B\ud800b", "Cem"]}, dtype=object)
-    made = plan(people, to="phone", campaign="autumn", text="Hi {name}")
+    made = plan(people, "Hi {name}", to="phone", campaign="autumn")
     results = send(made, client=client, ledger=ledger, progress=False)
     assert results["status"].tolist() == ["accepted", "skipped", "accepted"]
 
@@ -223,11 +229,11 @@ def test_a_text_that_no_request_can_carry_leaves_nothing_in_doubt(
 ) -> None:
     """Should such a text reach the client all the same: the call ends with its error, the row is planned."""
     people = pd.DataFrame({"phone": PEOPLE["phone"].head(3), "name": ["Ann", "Bob", "Cem"]})
-    made = plan(people, to="phone", campaign="autumn", text="Hi {name}")
+    made = plan(people, "Hi {name}", to="phone", campaign="autumn")
     message = Plan.message
     monkeypatch.setattr(Plan, "message", lambda self, n: Body(text="\ud800") if n == 1 else message(self, n))
     with pytest.raises(UsageError, match="surrogate"):
-        send(made, client=client, ledger=ledger, concurrency=1, progress=False)
+        send(made.with_wire(threads=1), client=client, ledger=ledger, progress=False)
     assert ledger.campaign("autumn").counts["in_doubt"] == 0
     assert ledger.campaign("autumn").counts["accepted"] == len(box.inbox) == 1
 
@@ -239,11 +245,8 @@ def test_the_outlook_names_what_would_hold_rows_back(box: Sandbox, client: Clien
         campaign(),
         client=client,
         ledger=ledger,
-        max_per_second=6,
-        budget={"USD": "0.30"},
-        quiet_hours=("21:00", "08:00"),
-        canary=5,
         now=lambda: night,
+        limits=Limits(budget={"USD": "0.30"}, per_second=6, quiet_hours=("21:00", "08:00"), first=5),
     )
     said = " ".join(card.text().split())
     for words in (
@@ -263,7 +266,7 @@ def test_the_outlook_names_what_would_hold_rows_back(box: Sandbox, client: Clien
 def test_the_outlook_of_a_running_campaign_says_what_is_recorded(client: Client, ledger: Ledger) -> None:
     """After a canary the card counts who is done and who is left."""
     with pytest.warns(CampaignIncomplete):
-        send(campaign(), client=client, ledger=ledger, canary=5, progress=False)
+        send(campaign(), client=client, ledger=ledger, progress=False, limits=Limits(first=5))
     night = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
     hours = {"quiet_hours": ("21:00", "08:00"), "now": lambda: night}
     said = " ".join(preflight(campaign(), client=client, ledger=ledger, **hours).text().split())
@@ -276,7 +279,7 @@ def test_the_record_shows_itself_as_cards(box: Sandbox, client: Client, ledger: 
     """Ledger and campaign have a card; a row in doubt stands with its evidence and a masked number."""
     box.fault("drop_after", next=1)
     with pytest.warns(SmsOtpWarning):
-        send(campaign(people=PEOPLE.head(12)), client=client, ledger=ledger, concurrency=1, progress=False)
+        send(campaign(people=PEOPLE.head(12)).with_wire(threads=1), client=client, ledger=ledger, progress=False)
     said = ledger.card().text()
     assert "autumn" in said
     assert "sandbox" in said
@@ -328,9 +331,12 @@ def billing(ledger: Ledger) -> Iterator[Callable[..., float]]:
 
             with mock.patch("kills.service.result", result), pytest.warns(SmsOtpWarning):
                 send(
-                    campaign(rates=rates(price)), client=client, ledger=ledger, budget={"USD": "0.30"}, progress=False,
-                    concurrency=more.get("concurrency", 1),
-                )  # fmt: skip
+                    campaign(rates=rates(price)).with_wire(threads=more.get("concurrency", 1)),
+                    client=client,
+                    ledger=ledger,
+                    progress=False,
+                    limits=Limits(budget={"USD": "0.30"}),
+                )
             return sum(total)
 
         real, total = scripted.result, list[float]()

@@ -14,7 +14,7 @@ from kills.people import numbers, plan_of
 from kills.service import STRANGER, Post, Service
 from support.sending import sent, status
 
-from smsotp_nb import Client, Ledger, Plan, Sandbox, cost, plan, results, send, send_test
+from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, cost, plan, results, send, send_test
 from smsotp_nb._dispatch.crew import Crew
 from smsotp_nb._dispatch.guards import QuietHours
 from smsotp_nb._ledger import Run, Wanted
@@ -37,14 +37,14 @@ def messy(**options: Any) -> Plan:
         },
         index=["x", "x", 7, "y", "x"],
     )
-    return plan(frame, to="phone", campaign="autumn", text="Hi {name}", keep=["n"], **options)
+    return plan(frame, "Hi {name}", to="phone", campaign="autumn", keep=["n"], **options)
 
 
 def test_a_kept_text_that_is_no_unicode_stays_in_the_table_and_is_recorded_with_question_marks(
     client: Client, ledger: Ledger
 ) -> None:
     people = pd.DataFrame({"phone": numbers(2), "remark": pd.Series(["half \ud83d", "größer"], dtype=object)})
-    made = plan(people, to="phone", campaign="autumn", text="Hello", keep=["remark"])
+    made = plan(people, "Hello", to="phone", campaign="autumn", keep=["remark"])
     assert sent(made, client, ledger)["remark"].tolist() == ["half \ud83d", "größer"]
     assert ledger.campaign("autumn").frame["remark"].tolist() == ["half ?", "größer"]
 
@@ -53,7 +53,7 @@ def test_a_kept_value_that_json_cannot_say_is_recorded_as_its_text(client: Clien
     odd: list[Any] = [{("a", 1): 2}, {"a": [1]}]
     odd.append(odd)
     people = pd.DataFrame({"phone": numbers(3), "odd": pd.Series(odd, dtype=object), "n": [1, 2, 3]})
-    made = plan(people, to="phone", campaign="autumn", text="Hello", keep=["odd", "n"])
+    made = plan(people, "Hello", to="phone", campaign="autumn", keep=["odd", "n"])
     assert sent(made, client, ledger)["odd"].iloc[0] == {("a", 1): 2}
     frame = ledger.campaign("autumn").frame
     assert frame["odd"].tolist()[:2] == ["{('a', 1): 2}", {"a": [1]}]
@@ -97,7 +97,7 @@ def test_two_texts_are_two_requests_and_each_row_has_its_own_message(
 
 
 def test_a_plan_without_recipients_sends_nothing(box: Sandbox, client: Client, ledger: Ledger) -> None:
-    nobody = plan(pd.DataFrame({"phone": ["nobody"]}), to="phone", campaign="autumn", text="Hello")
+    nobody = plan(pd.DataFrame({"phone": ["nobody"]}), "Hello", to="phone", campaign="autumn")
     assert send(nobody, client=client, ledger=ledger, progress=False)["status"].tolist() == ["skipped"]
     assert box.requests.empty, "the service has heard of nothing"
 
@@ -267,7 +267,7 @@ def test_a_throttled_request_is_posted_again_at_once_where_the_service_says_zero
 def test_throttled_for_too_long_stops_with_rows_planned(service: Service, ledger: Ledger) -> None:
     service.usual = "throttle"
     with pytest.warns(CampaignIncomplete, match="throttled"):
-        table = send(plan_of(30), client=service.client(), ledger=ledger, progress=False, concurrency=1)
+        table = send(plan_of(30).with_wire(threads=1), client=service.client(), ledger=ledger, progress=False)
     assert table["problem"].fillna("").tolist() == ["THROTTLED"] * 30
     assert len(service.posts) == 3
     service.usual = "accept"
@@ -280,7 +280,7 @@ def test_throttled_for_too_long_stops_with_rows_planned(service: Service, ledger
 def test_out_of_funds_keeps_the_rest_and_a_top_up_goes_on(ledger: Ledger) -> None:
     with Sandbox(balance="0.2") as box, box.client() as client:  # 26 texts at 0.0075
         with pytest.warns(CampaignIncomplete, match="20 accepted, .* 30 to go; the balance does not cover"):
-            table = send(plan_of(50), client=client, ledger=ledger, progress=False, concurrency=1)
+            table = send(plan_of(50).with_wire(threads=1), client=client, ledger=ledger, progress=False)
         assert status(table) == {"accepted": 20, "planned": 30}
         assert table["problem"].fillna("").tolist() == [""] * 20 + ["NO_FUNDS"] * 30
         assert table["error_code"].iloc[20] == "105400"
@@ -292,7 +292,7 @@ def test_out_of_funds_keeps_the_rest_and_a_top_up_goes_on(ledger: Ledger) -> Non
 def test_a_refused_account_stops_instead_of_rejecting_every_chunk(service: Service, ledger: Ledger) -> None:
     service.usual = "account"
     with pytest.warns(CampaignIncomplete, match="account or its key was refused"):
-        table = send(plan_of(50), client=service.client(), ledger=ledger, progress=False, concurrency=1)
+        table = send(plan_of(50).with_wire(threads=1), client=service.client(), ledger=ledger, progress=False)
     assert status(table) == {"rejected": 10, "planned": 40}
 
 
@@ -300,7 +300,7 @@ def test_a_service_that_is_down_leaves_all_rows_planned(ledger: Ledger) -> None:
     with Service() as gone:
         client = gone.client()
     with pytest.warns(CampaignIncomplete, match="could not be reached"):
-        table = send(plan_of(30), client=client, ledger=ledger, progress=False, concurrency=2)
+        table = send(plan_of(30).with_wire(threads=2), client=client, ledger=ledger, progress=False)
     assert status(table) == {"planned": 30}
     assert set(table["problem"].dropna()) == {"NOT_SENT"}
     assert table["attempts"].max() == 1
@@ -375,7 +375,7 @@ def test_a_stop_ends_the_wait_for_the_rate_and_what_waited_is_planned(service: S
 
     with pytest.raises(KeyboardInterrupt, match="10 accepted, 0 in doubt, 0 rejected, 30 to go"):
         # The second list would go after 100 s.
-        sent(plan_of(40), service.client(), ledger, progress=stop, max_per_second=0.1)
+        sent(plan_of(40), service.client(), ledger, progress=stop, limits=Limits(per_second=0.1))
     assert len(service.posts) == 1
 
 
@@ -446,7 +446,7 @@ def test_progress_is_told_from_the_waiting_thread_from_nothing_to_all(service: S
 def test_the_progress_of_the_rest_tells_what_the_whole_campaign_was_billed(service: Service, ledger: Ledger) -> None:
     """Rows and money are of the same messages: those of the canary are in both, however the ledger keeps them."""
     told: list[Progress] = []
-    sent(plan_of(30), service.client(), ledger, canary=7)
+    sent(plan_of(30), service.client(), ledger, limits=Limits(first=7))
     table = sent(plan_of(30), service.client(), ledger, progress=told.append)
     found = [(progress.accepted, progress.cost_micros) for progress in (told[0], told[-1])]
     assert found == [(7, 52_500), (30, 225_000)]
@@ -486,7 +486,7 @@ def test_an_answer_is_recorded_when_the_next_rows_cannot_be_read(
     monkeypatch.setattr(Run, "pending", fails)
     made = plan_of(30)
     with pytest.raises(LedgerError, match="the disk failed"):
-        sent(made, service.client(), ledger, canary=25, concurrency=1)
+        sent(made, service.client(), ledger, concurrency=1, limits=Limits(first=25))
     assert ledger.campaign("autumn").counts["accepted"] == 10
     monkeypatch.undo()
     assert status(sent(made, service.client(), ledger)) == {"accepted": 30}
@@ -526,6 +526,6 @@ def test_an_answer_is_recorded_before_the_chunk_after_next_is_looked_at(
 
     monkeypatch.setattr(Run, "pending", watched)
     monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: to not in numbers(10))
-    table = sent(plan_of(50), service.client(), ledger, quiet_hours=("21:00", "20:59"), concurrency=1)
+    table = sent(plan_of(50), service.client(), ledger, concurrency=1, limits=Limits(quiet_hours=("21:00", "20:59")))
     assert status(table) == {"accepted": 10, "planned": 40}
     assert accepted == {0: 0, 1: 0, 2: 10, 3: 10, 4: 10}

@@ -11,7 +11,7 @@ import pytest
 from kills.people import plan_of
 from support.servers import Server
 
-from smsotp_nb import Client, Ledger, Sandbox, send
+from smsotp_nb import Client, Ledger, Limits, Sandbox, send
 from smsotp_nb._dispatch import pacing
 from smsotp_nb._ledger import Run
 from smsotp_nb.errors import CampaignIncomplete, SmsOtpWarning
@@ -123,7 +123,7 @@ def test_no_more_requests_than_asked_for_are_under_way_and_the_next_are_claimed(
     ledger: Ledger, slow: Sandbox, watched: Watched
 ) -> None:
     plan, watched.until = plan_of(ROWS, chunk_size=2), is_ahead
-    table = send(plan, client=slow.client(), ledger=ledger, progress=False, concurrency=THREADS)
+    table = send(plan.with_wire(threads=THREADS), client=slow.client(), ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
     posts = slow.requests.loc[slow.requests["action"].eq("sms.message.send")]
     assert len(posts) == ROWS // 2
@@ -136,7 +136,7 @@ def test_a_stop_while_claims_wait_leaves_nothing_in_doubt(ledger: Ledger, slow: 
     plan, stop = plan_of(ROWS, chunk_size=2), threading.Event()
     watched.until, watched.then = is_ahead, stop.set
     with pytest.warns(CampaignIncomplete):
-        table = send(plan, client=slow.client(), ledger=ledger, concurrency=THREADS, stop=stop, progress=False)
+        table = send(plan.with_wire(threads=THREADS), client=slow.client(), ledger=ledger, stop=stop, progress=False)
     assert table["status"].value_counts().to_dict() == {"accepted": 2 * THREADS, "planned": ROWS - 2 * THREADS}
     assert len(slow.inbox) == 2 * THREADS
     ended = ledger.campaign("autumn").requests["outcome"]
@@ -154,9 +154,12 @@ def test_failures_in_a_row_end_the_call_for_claims_that_wait(ledger: Ledger, slo
     slow.fault("drop_after", action="sms.message.send")
     with pytest.warns(SmsOtpWarning):
         table = send(
-            plan, client=slow.client(deadline=2.0), ledger=ledger, progress=False, concurrency=THREADS,
-            stop_after_failures=2,
-        )  # fmt: skip
+            plan.with_wire(threads=THREADS),
+            client=slow.client(deadline=2.0),
+            ledger=ledger,
+            progress=False,
+            limits=Limits(stop_after=2),
+        )
     posts = slow.requests["action"].eq("sms.message.send").sum()
     assert posts < ROWS // 2
     assert table["status"].eq("in_doubt").sum() == 2 * posts
@@ -169,7 +172,7 @@ def test_a_claim_that_would_wait_too_long_is_made_again(
     monkeypatch.setattr("smsotp_nb._dispatch.requests.AHEAD", 0.05)
     watched.until = lambda seen: bool(seen.given_back)
     plan = plan_of(24, chunk_size=2)
-    table = send(plan, client=slow.client(), ledger=ledger, progress=False, concurrency=2)
+    table = send(plan.with_wire(threads=2), client=slow.client(), ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
     assert table["attempts"].eq(1).all()
     assert ledger.campaign("autumn").requests["outcome"].eq("NOT_SENT").any()
@@ -178,7 +181,7 @@ def test_a_claim_that_would_wait_too_long_is_made_again(
 
 def test_a_ledger_in_a_file_claims_nothing_ahead(box: Sandbox, watched: Watched, tmp_path: object) -> None:
     with Ledger(f"{tmp_path}/ledger.sqlite", create=True) as ledger:
-        send(plan_of(40, chunk_size=2), client=box.client(), ledger=ledger, progress=False, concurrency=THREADS)
+        send(plan_of(40, chunk_size=2).with_wire(threads=THREADS), client=box.client(), ledger=ledger, progress=False)
     assert 0 < watched.most_claimed <= THREADS
 
 

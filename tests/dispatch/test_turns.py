@@ -15,7 +15,7 @@ from kills.people import numbers, plan_of
 from kills.service import Post, Service
 from support.sending import sent, status
 
-from smsotp_nb import Ledger, plan, send
+from smsotp_nb import Ledger, Limits, Wire, plan, send
 from smsotp_nb._dispatch.guards import QuietHours
 from smsotp_nb._dispatch.pacing import Pacer
 from smsotp_nb.errors import SmsOtpWarning
@@ -34,7 +34,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
 
     def work() -> None:
         with Ledger(path, create=True) as ledger:
-            sent(plan_of(400, chunk_size=100), service.client(), ledger, max_per_second=0.1, concurrency=4)
+            sent(plan_of(400, chunk_size=100), service.client(), ledger, concurrency=4, limits=Limits(per_second=0.1))
 
     child = fork(work)
     try:
@@ -74,7 +74,7 @@ def test_quiet_hours_that_begin_while_a_request_waits_hold_it(
 
     monkeypatch.setattr(Pacer, "before", waited)
     monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: len(turns) > 1)
-    table = sent(plan_of(40), service.client(), ledger, max_per_second=50, quiet_hours=ALWAYS, concurrency=4)
+    table = sent(plan_of(40), service.client(), ledger, concurrency=4, limits=Limits(per_second=50, quiet_hours=ALWAYS))
     assert len(service.posts) == 1
     assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 30
 
@@ -89,7 +89,7 @@ def test_quiet_hours_that_begin_during_a_pause_hold_what_was_throttled(
 
     monkeypatch.setattr(QuietHours, "silences", silences)
     service.script(["accept", "throttle"])
-    table = sent(plan_of(20), service.client(), ledger, quiet_hours=ALWAYS, concurrency=1)
+    table = sent(plan_of(20), service.client(), ledger, concurrency=1, limits=Limits(quiet_hours=ALWAYS))
     assert [post.fate for post in service.posts] == ["accept", "throttle"]
     assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 10
     monkeypatch.undo()
@@ -124,10 +124,15 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
     """
     rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.005"]})
     made = plan(
-        pd.DataFrame({"phone": numbers(40)}), to="phone", campaign="autumn", text="Hello", rates=rates, chunk_size=10
+        pd.DataFrame({"phone": numbers(40)}),
+        "Hello",
+        to="phone",
+        campaign="autumn",
+        rates=rates,
+        wire=Wire(chunk_size=10),
     )
     service.seen = lambda post: time.sleep(0.1)
-    table = sent(made, service.client(), ledger, max_per_second=40, budget={"USD": "0.20"}, concurrency=4)
+    table = sent(made, service.client(), ledger, concurrency=4, limits=Limits(budget={"USD": "0.20"}, per_second=40))
     assert status(table) == {"accepted": 20, "planned": 20}
     assert table["problem"].dropna().unique().tolist() == ["BUDGET"]
 
@@ -135,7 +140,7 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
 def test_a_request_that_waits_for_its_turn_ends_with_the_campaign(service: Service, ledger: Ledger) -> None:
     """A canary that is out lets nobody wait a hundred seconds to be told so."""
     began = time.monotonic()
-    table = sent(plan_of(40), service.client(), ledger, max_per_second=0.1, canary=5, concurrency=4)
+    table = sent(plan_of(40), service.client(), ledger, concurrency=4, limits=Limits(per_second=0.1, first=5))
     assert status(table) == {"accepted": 5, "planned": 35}
     assert time.monotonic() - began < 80
 
@@ -144,9 +149,13 @@ def test_an_answer_does_not_wait_for_the_turn_of_the_next_request(service: Servi
     """What was answered is told and recorded before the thread waits for the speed."""
     told: list[tuple[int, float]] = []
     sent(
-        plan_of(20), service.client(), ledger, max_per_second=20, concurrency=1,
+        plan_of(20),
+        service.client(),
+        ledger,
+        concurrency=1,
         progress=lambda now: told.append((now.accepted, time.monotonic())),
-    )  # fmt: skip
+        limits=Limits(per_second=20),
+    )
     assert dict(told)[10] < service.posts[1].at
 
 
@@ -154,7 +163,7 @@ def test_a_reply_without_one_matched_record_is_a_failure(service: Service, ledge
     """After so many of them in a row the call ends; one matched record in between begins the count anew."""
     service.script(["accept", "strangers", "strangers", "missing"])
     service.usual = "strangers"
-    table = sent(plan_of(200), service.client(), ledger, stop_after_failures=3, concurrency=1)
+    table = sent(plan_of(200), service.client(), ledger, concurrency=1, limits=Limits(stop_after=3))
     assert len(service.posts) == 4 + 3
     assert status(table) == {"accepted": 19, "in_doubt": 51, "planned": 130}
     assert table["problem"].iloc[-1] == "FAILING"
@@ -172,7 +181,7 @@ def test_a_walk_through_chunks_that_are_quiet_ends_with_a_cancel(
         return True
 
     monkeypatch.setattr(QuietHours, "silences", silences)
-    table = sent(plan_of(100), service.client(), ledger, quiet_hours=ALWAYS, concurrency=1, stop=stop)
+    table = sent(plan_of(100), service.client(), ledger, concurrency=1, stop=stop, limits=Limits(quiet_hours=ALWAYS))
     assert len(looked) == 10
     assert set(table["problem"]) == {"QUIET_HOURS", "STOPPED"}
 
@@ -228,6 +237,6 @@ def test_throttling_does_not_make_a_service_known(service: Service, ledger: Ledg
 
 def test_the_small_request_keeps_to_the_guards(service: Service, ledger: Ledger) -> None:
     """A canary of thirteen is ten and then three."""
-    table = sent(plan_of(100, chunk_size=50), service.client(), ledger, canary=13)
+    table = sent(plan_of(100, chunk_size=50), service.client(), ledger, limits=Limits(first=13))
     assert [len(post.to) for post in service.posts] == [10, 3]
     assert status(table) == {"accepted": 13, "planned": 87}

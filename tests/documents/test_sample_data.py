@@ -27,15 +27,15 @@ def people() -> pd.DataFrame:
 def plan(people: pd.DataFrame) -> planning.Plan:
     return planning.plan(
         people,
+        message="Hi {name}, 20% off until Sunday.",
         to="phone",
         region="country",
         default_region="DE",
-        campaign="autumn-sale",
-        content="Hi {name}, 20% off until Sunday.",
         signature="Acme",
-        suppress=FOLDER / "suppression.csv",
         rates=FOLDER / "rates.csv",
         keep=["segment"],
+        leave_out=FOLDER / "suppression.csv",
+        campaign="autumn-sale",
     )
 
 
@@ -84,7 +84,9 @@ def test_every_number_we_would_text_is_reserved_or_an_example(people: pd.DataFra
 
 def test_no_repair_asked_for_leads_to_anybody(people: pd.DataFrame) -> None:
     everything = ("lost_plus", "trailing_note", "vanity", "mx_1")
-    judged = phones.normalize(people["phone"], region=people["country"], default_region="DE", repair=everything)
+    judged = phones.normalize(
+        people["phone"], region=people["country"], default_region="DE", reading=phones.Reading(repair=everything)
+    )
     assert everybodys_or_nobodys(set(judged["to"].dropna())) == set()
 
 

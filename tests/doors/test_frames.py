@@ -75,8 +75,8 @@ def same(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
 FRAME_DOORS: dict[str, Callable[[Callable[[pd.DataFrame], Any]], pd.DataFrame]] = {
     "plan": lambda kind: planned(kind(PEOPLE), keep=["points"]).rows,
     "the texts of a plan": lambda kind: planned(kind(PEOPLE)).bodies,
-    "plan suppress=": lambda kind: planned(PEOPLE, suppress=kind(PEOPLE[["phone"]].head(1))).rows,
-    "plan exclude=": lambda kind: planned(PEOPLE, exclude=kind(SUMMED)).rows,
+    "plan suppress=": lambda kind: planned(PEOPLE, leave_out=kind(PEOPLE[["phone"]].head(1))).rows,
+    "plan exclude=": lambda kind: planned(PEOPLE, leave_out=kind(SUMMED)).rows,
     "plan rates=": lambda kind: planned(PEOPLE, rates=kind(rates())).estimate,
     "phones.find_columns": lambda kind: sms.phones.find_columns(kind(PEOPLE)).shares,
     "phones.explode": lambda kind: sms.phones.explode(kind(PEOPLE.dropna()), "phone"),
@@ -128,7 +128,7 @@ COLUMN_DOORS: dict[str, Callable[[Callable[[pd.Series], Any]], Any]] = {
     "phones.normalize": lambda kind: sms.phones.normalize(kind(PEOPLE["phone"]), region=kind(PEOPLE["country"])),
     "phones.verdict": lambda kind: sms.phones.verdict(kind(PEOPLE["phone"]), region=kind(PEOPLE["country"])),
     "plan region=": lambda kind: planned(PEOPLE, region=kind(PEOPLE["country"])).rows,
-    "plan suppress=": lambda kind: planned(PEOPLE, suppress=kind(PEOPLE["phone"].head(1))).rows,
+    "plan suppress=": lambda kind: planned(PEOPLE, leave_out=kind(PEOPLE["phone"].head(1))).rows,
     "phones.duplicates": lambda kind: sms.phones.duplicates(kind(PEOPLE["phone"].head(3))).to_frame("row"),
     "parts.counts": lambda kind: pd.DataFrame(sms.parts.counts(kind(PEOPLE["name"]))),
 }
@@ -195,7 +195,7 @@ def test_two_columns_of_one_name_stay_two() -> None:
     table = pa.table([pa.array([1]), pa.array([2])], names=["phone", "phone"])
     assert as_pandas(table).columns.tolist() == ["phone", "phone"]
     with pytest.raises(UsageError, match="phone"):
-        sms.plan(table, to="phone", campaign="autumn", text="Hi")
+        sms.plan(table, "Hi", to="phone", campaign="autumn")
 
 
 def test_a_frame_of_pandas_is_itself() -> None:

@@ -47,12 +47,12 @@ def begun(ledger: Path) -> Iterator[None]:
     """A campaign of which two have it, one opted out, one is capped and the other two were withdrawn."""
     people, policy = pd.DataFrame({"phone": NUMBERS}), sms.Policy(caps=[(1, "24h")])
     with sms.Sandbox() as box, box.client() as client:
-        earlier = sms.plan(people.iloc[[5]], to="phone", campaign="earlier", text="Hello")
+        earlier = sms.plan(people.iloc[[5]], "Hello", to="phone", campaign="earlier")
         sms.send(earlier, client=client, ledger=ledger, progress=False)
         sms.People(ledger).opt_out(NUMBERS[4], source="phone call")
-        sale = sms.plan(people, to="phone", campaign="sale", text="Sale", policy=policy)
+        sale = sms.plan(people, "Sale", to="phone", campaign="sale", policy=policy)
         with pytest.warns(sms.errors.CampaignIncomplete):
-            sms.send(sale, client=client, ledger=ledger, canary=2, progress=False)
+            sms.send(sale, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=2))
         with Ledger(ledger) as book:
             book.campaign("sale").withdraw(NUMBERS[2:4], reason="wrong price")
         yield

@@ -24,7 +24,7 @@ def experiment(ledger: Ledger, name: str = "autumn", **more: Any) -> Experiment:
 
 
 def arm_plan(part: pd.DataFrame, arm: str, name: str = "autumn", **more: Any) -> Plan:
-    return plan(part, to="phone", campaign=f"{name}/{arm}", text=f"Hello from {arm}!", **more)
+    return plan(part, f"Hello from {arm}!", to="phone", campaign=f"{name}/{arm}", **more)
 
 
 def send_arms(test: Experiment, frame: pd.DataFrame, box: Sandbox, ledger: Ledger) -> None:

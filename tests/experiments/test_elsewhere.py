@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Experiment, Folder, Ledger, Plan, Policy, Sandbox, plan, preflight, send
+from smsotp_nb import Experiment, Folder, Ledger, Plan, Policy, Sandbox, Wire, plan, preflight, send
 from smsotp_nb._experiments.reading import read
 from smsotp_nb._ledger.sending.unheeded import campaign_meant
 from smsotp_nb.errors import SmsOtpWarning
@@ -54,7 +54,7 @@ def sizes(test: Experiment) -> dict[str, int]:
 
 
 def newsletter(ledger: Ledger, campaign: str, **more: Any) -> Plan:
-    return plan(customers(), to="phone", campaign=campaign, text=f"News of {campaign}", ledger=ledger, **more)
+    return plan(customers(), f"News of {campaign}", to="phone", campaign=campaign, ledger=ledger, **more)
 
 
 def send_quietly(made: Plan, box: Sandbox, ledger: Ledger) -> pd.DataFrame:
@@ -123,7 +123,7 @@ def test_the_way_that_is_named_leaves_them_out(ledger: Ledger, box: Sandbox) -> 
     """By the name, and by exclude= with the rows of the holdout."""
     frame = drawn(ledger).assign(customers(), to="phone").frame
     held = frame[frame["arm"].eq("holdout").to_numpy(bool)]
-    for made in (newsletter(ledger, "autumn/b"), newsletter(ledger, "spring", exclude=held)):
+    for made in (newsletter(ledger, "autumn/b"), newsletter(ledger, "spring", leave_out=held)):
         assert "will be texted" not in str(made)
         send(made, client=box.client(), ledger=ledger, progress=False)
     assert not set(box.inbox["to"]) & set(held["phone"])
@@ -163,7 +163,7 @@ def test_a_plan_larger_than_memory_says_so_too(ledger: Ledger, tmp_path: Path) -
     (tmp_path / "people").mkdir()
     customers().to_parquet(tmp_path / "people" / "all.parquet", index=False)
     lists = Folder(tmp_path / "people", into=tmp_path / "plan")
-    made = plan(lists, to="phone", campaign="autumn-b", text="News", ledger=ledger)
+    made = plan(lists, "News", to="phone", campaign="autumn-b", ledger=ledger)
     assert f"{held} recipients are held out by the experiment 'autumn'" in " ".join(str(made).split())
 
 
@@ -235,7 +235,7 @@ def test_a_customer_with_two_numbers_is_texted_if_either_was(ledger: Ledger, box
     send_arms(test, old, box, ledger)
     arms = arms_of(test, pd.concat([old, new]))
     held = new[new["customer"].map(arms).eq("holdout").to_numpy(bool)]
-    made = plan(held, to="phone", campaign="spring", text="News", ledger=ledger)
+    made = plan(held, "News", to="phone", campaign="spring", ledger=ledger)
     assert f"{len(held)} recipients are held out" in " ".join(str(made).split())
     send_quietly(made, box, ledger)
     found = test.assigned().set_index("unit")
@@ -260,7 +260,7 @@ def test_what_an_extra_outcome_cost_has_no_end_while_messages_may_have_been_bill
     """What is known is the least, and so is the price of one; of no known cost nothing is said."""
     test = drawn(ledger, arms={"plain": 80})
     part = dict(test.assign(customers(), to="phone").texted())["plain"]
-    made = plan(part, to="phone", campaign="autumn/plain", text="Hello", ledger=ledger, chunk_size=20)
+    made = plan(part, "Hello", to="phone", campaign="autumn/plain", ledger=ledger, wire=Wire(chunk_size=20))
     box.fault("drop_after", **fault)
     doubt = int(send_quietly(made, box, ledger)["status"].eq("in_doubt").sum())
     later = experiment(ledger, now=lambda: BEGUN + timedelta(days=20), arms={"plain": 80}, **HOW)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from smsotp_nb import Ledger, Sandbox, send
+from smsotp_nb import Ledger, Sandbox, Wire, send
 from smsotp_nb.errors import SmsOtpWarning
 from smsotp_nb.results import Progress
 from tests.kills.child import fork
@@ -30,8 +30,8 @@ def work(path: Path, url: str, arm: str, *, dies_at: int | None = None, everybod
     with Ledger(path) as ledger, warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
         parts = dict(experiment(ledger).assign(customers(), to="phone").texted())
-        made = arm_plan(customers() if everybody else parts[arm], arm, chunk_size=2)
-        return len(send(made, client=Sandbox.at(url).client(), ledger=ledger, progress=watch, concurrency=2))
+        made = arm_plan(customers() if everybody else parts[arm], arm, wire=Wire(chunk_size=2))
+        return len(send(made.with_wire(threads=2), client=Sandbox.at(url).client(), ledger=ledger, progress=watch))
 
 
 def test_kills_and_resumes_change_nothing(ledger: Ledger, box: Sandbox) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Sandbox, plan, send
+from smsotp_nb import Ledger, Limits, People, Sandbox, plan, send
 from smsotp_nb.errors import UsageError
 
 from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms
@@ -149,7 +149,7 @@ def test_a_holdout_of_every_campaign_is_read_by_what_all_of_them_sent_until_its_
         test = experiment(ledger, **quarter)
 
         def sold(campaign: str) -> pd.DataFrame:
-            made = plan(frame, to="phone", campaign=campaign, text=f"Now: {campaign}", ledger=ledger)
+            made = plan(frame, f"Now: {campaign}", to="phone", campaign=campaign, ledger=ledger)
             return send(made, client=box.client(), ledger=ledger, progress=False)
 
         sold("before")
@@ -191,11 +191,11 @@ def test_no_order_of_cells_texts_the_holdout_or_another_arm(ledger: Ledger, box:
     held = {number for number, arm in arm_of.items() if arm == "holdout"}
     everybody = arm_plan(frame, "plain")
     how = {"client": box.client(), "ledger": ledger, "progress": False}
-    send(arm_plan(frame.iloc[:50], "plain"), canary=5, **how)
+    send(arm_plan(frame.iloc[:50], "plain"), limits=Limits(first=5), **how)
     ledger.campaign("autumn/plain").extend(everybody, reason="the whole list")
     send(everybody, **how)
     send(everybody, **how)
-    send(arm_plan(frame, "emoji").reworded(text="Helo!"), canary=5, **how)
+    send(arm_plan(frame, "emoji").reworded("Helo!"), limits=Limits(first=5), **how)
     ledger.campaign("autumn/emoji").correct(arm_plan(frame, "emoji"), reason="typo")
     table = send(arm_plan(frame, "emoji"), **how)
     assert table["problem"].eq("OTHER_ARM").sum() == sum(arm == "plain" for arm in arm_of.values())

@@ -15,11 +15,11 @@ from smsotp_nb.widgets import PhoneCleaner
 PEOPLE = pd.DataFrame({"phone": ["+1 202 555 0123"], "country": ["US"]})
 RESULTS = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"], "segment": ["a"]})
 CALLS: dict[str, tuple[Callable[[], object], str, str]] = {
-    "plan, to": (lambda: sms.plan(PEOPLE, to="fone", campaign="x", text="y"), "fone", "phone"),
+    "plan, to": (lambda: sms.plan(PEOPLE, "y", to="fone", campaign="x"), "fone", "phone"),
     "plan, region": (
-        lambda: sms.plan(PEOPLE, to="phone", region="contry", campaign="x", text="y"), "contry", "country",
+        lambda: sms.plan(PEOPLE, "y", to="phone", region="contry", campaign="x"), "contry", "country",
     ),
-    "plan, keep": (lambda: sms.plan(PEOPLE, to="phone", campaign="x", text="y", keep=["Fone"]), "Fone", "phone"),
+    "plan, keep": (lambda: sms.plan(PEOPLE, "y", to="phone", campaign="x", keep=["Fone"]), "Fone", "phone"),
     "on a frame": (lambda: PEOPLE.sms.normalize("fone"), "fone", "phone"),
     "on a frame, region": (lambda: PEOPLE.sms.normalize("phone", region="contry"), "contry", "country"),
     "cost.by": (lambda: sms.cost.by(RESULTS, "segmnt"), "segmnt", "segment"),
@@ -44,11 +44,11 @@ def test_a_column_that_is_not_there_is_answered_alike(call: Callable[[], object]
 
 def test_a_placeholder_without_a_column_is_answered_like_a_column() -> None:
     with pytest.raises(UsageError, match=r"no column for the placeholder \{fone\}; did you mean 'phone'\? \(columns: "):
-        sms.plan(PEOPLE, to="phone", campaign="x", text="Hi {fone}")
+        sms.plan(PEOPLE, "Hi {fone}", to="phone", campaign="x")
 
 
 def test_a_series_in_place_of_a_name_is_not_printed() -> None:
     """Its cells may be numbers of people."""
     with pytest.raises(UsageError, match="a column is named by its name, got Series") as caught:
-        sms.plan(PEOPLE, to=PEOPLE["phone"], campaign="x", text="y")  # type: ignore[arg-type]
+        sms.plan(PEOPLE, "y", to=PEOPLE["phone"], campaign="x")  # type: ignore[arg-type]
     assert "555" not in str(caught.value)

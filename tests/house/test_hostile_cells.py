@@ -65,7 +65,7 @@ def test_a_cell_in_a_text_is_written_or_named(cell: str, words: dict[str, Any]) 
 
 
 def test_the_repr_of_a_plan_moves_no_cursor() -> None:
-    assert repr(sms.plan(pd.DataFrame({"phone": [GOOD]}), to="phone", campaign=CONTROL, text="Hello")).isprintable()
+    assert repr(sms.plan(pd.DataFrame({"phone": [GOOD]}), "Hello", to="phone", campaign=CONTROL)).isprintable()
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -126,7 +126,7 @@ def drawn(frame: pd.DataFrame) -> object:
 
 
 def planned(**given: Any) -> object:
-    return sms.plan(ONE, to="phone", campaign="c", text="Hello", **given)
+    return sms.plan(ONE, "Hello", to="phone", campaign="c", **given)
 
 
 TAKEN: dict[str, Callable[[Any], object]] = {
@@ -139,10 +139,10 @@ TAKEN: dict[str, Callable[[Any], object]] = {
     "find_columns country": lambda cell: sms.phones.find_columns(
         pd.DataFrame({"phone": ["2025550123"] * 2, "country": objects(cell, "US")})
     ),
-    "plan": lambda cell: sms.plan(pd.DataFrame({"a": objects(cell)}), to="a", campaign="c", text="Hello"),
-    "suppress": lambda cell: planned(suppress=objects(cell)),
-    "a list to suppress": lambda cell: planned(suppress=[cell]),
-    "exclude": lambda cell: planned(exclude=objects(cell)),
+    "plan": lambda cell: sms.plan(pd.DataFrame({"a": objects(cell)}), "Hello", to="a", campaign="c"),
+    "suppress": lambda cell: planned(leave_out=objects(cell)),
+    "a list to suppress": lambda cell: planned(leave_out=[cell]),
+    "exclude": lambda cell: planned(leave_out=objects(cell)),
     "rates": lambda cell: planned(rates=of_rates(cell)),
     "price": lambda cell: sms.rates.check(of_rates(cell).assign(price=objects(cell))),
     "duplicates": lambda cell: sms.phones.duplicates(objects(cell, GOOD)),
@@ -151,7 +151,7 @@ TAKEN: dict[str, Callable[[Any], object]] = {
         pd.DataFrame({"phone": [GOOD], "how": objects(cell)}), column="phone", source="list", proof="how"
     ),
     "segment": lambda cell: sms.plan(
-        ONE.assign(team=objects(cell)), to="phone", campaign="c", by="team", content={"A": "Hi"}, signature="Acme"
+        ONE.assign(team=objects(cell)), {"A": "Hi"}, to="phone", campaign="c", by="team", signature="Acme"
     ),
     "stratum": lambda cell: drawn(ONE.assign(unit="a", city=objects(cell))),
     "unit": lambda cell: drawn(ONE.assign(unit=objects(cell), city="Rome")),
@@ -178,7 +178,7 @@ def test_a_hostile_cell_is_a_row_with_its_problem_or_an_error_of_ours(taken: str
 def test_a_hostile_argument_is_refused(cell: str) -> None:
     client = sms.Client(sms.Settings("https://a.test", access_key_id="k"))
     for call in (
-        lambda value: sms.plan(ONE, to=value, campaign="c", text="Hello"),
+        lambda value: sms.plan(ONE, "Hello", to=value, campaign="c"),
         lambda value: sms.Policy(same_text=value),
         lambda value: sms.Policy(caps=[(1, value)]),
         lambda value: sms.otp.send(GOOD, client=client, ttl=value),
@@ -196,7 +196,7 @@ def test_a_plan_refuses_rows_that_nothing_could_name(label: str, levels: int) ->
     if levels == 2:
         frame.index = pd.MultiIndex([frame.index, ["a", "b"]], [[0, 1], [0, 1]])
     with pytest.raises(UsageError, match=r"the label of row 1 is of type \w+ \(.*\) and has no text; call reset_index"):
-        sms.plan(frame, to="phone", campaign="c", text="Hello")
+        sms.plan(frame, "Hello", to="phone", campaign="c")
 
 
 MARKS = "e" + "\u0301\u0323" * 40_000  # normalizing them takes the square of their number: ten seconds
@@ -204,7 +204,7 @@ PEOPLE = pd.DataFrame({"phone": ["2025550123"], "country": [MARKS]})
 NORMALIZING: dict[str, Callable[[], object]] = {
     "region": lambda: sms.phones.normalize(PEOPLE["phone"], region=PEOPLE["country"]),
     "find_columns": lambda: sms.phones.find_columns(PEOPLE),
-    "plan": lambda: sms.plan(PEOPLE, to="phone", region="country", campaign="c", text="Hello"),
+    "plan": lambda: sms.plan(PEOPLE, "Hello", to="phone", region="country", campaign="c"),
     "default_region": lambda: sms.phones.normalize(PEOPLE["phone"], default_region=MARKS),
     "service": lambda: services.claims_rehearsal(MARKS, "https://a.test"),
     "search": lambda: services.name_key(MARKS),
@@ -281,8 +281,15 @@ def test_frames_of_a_value_move_no_cursor_when_they_are_printed() -> None:
     """Not only a frame that a call itself returns."""
     frame = pd.DataFrame({"phone": [GOOD, "+12025550124"], "team": ["A\x1b[2J", "B"], "name": ["\x1b[2J", "x"]})
     frame = frame.astype(STR)  # pandas 2 makes objects of text, which print as they are
-    made = sms.plan(frame, to="phone", campaign="c", by="team", keep=["name"], signature="Acme",
-                    content={"A\x1b[2J": "Hi {name}", "B": "Ho {name}"})  # fmt: skip
+    made = sms.plan(
+        frame,
+        {"A\x1b[2J": "Hi {name}", "B": "Ho {name}"},
+        to="phone",
+        campaign="c",
+        by="team",
+        keep=["name"],
+        signature="Acme",
+    )
     ledger = Ledger(new_ledger(), create=True)
     with sms.Sandbox() as box:
         sent = sms.send(made, client=box.client(), ledger=ledger, progress=False)

@@ -31,7 +31,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "reconcile nothing": (lambda plan: sms.cost.reconcile(None, "x"), "no campaign 'x' in the ledger"),
     "write no frame": (lambda plan: sms.results.write(plan, "x.csv"), "write needs a DataFrame, got Plan"),
     "a ledger of no path": (lambda plan: sms.Ledger(5), "Ledger takes a path, got 5"),
-    "plan no frame": (lambda plan: sms.plan(5, to="x", campaign="y", text="z"), "people must be a DataFrame, got"),
+    "plan no frame": (lambda plan: sms.plan(5, message="z", to="x", campaign="y"), "people must be a DataFrame, got"),
 }
 
 
@@ -54,7 +54,7 @@ def test_a_wrong_keyword_is_told_in_240_characters(name: str, word: str) -> None
 def test_what_is_no_longer_an_argument_says_what_is_written_instead() -> None:
     people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
     with pytest.raises(UsageError, match=r"no argument fill=; write \{column\|words\} in the message"):
-        sms.plan(people, to="phone", campaign="x", text="Hi {name}", fill={"name": "there"})  # type: ignore[call-arg]
+        sms.plan(people, message="Hi {name}", to="phone", fill={"name": "there"}, campaign="x")  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"needs to= and campaign=\. It takes to=, campaign="):
         people.sms.plan()
 
@@ -71,7 +71,7 @@ def test_what_a_callback_raises_reaches_the_caller(box: sms.Sandbox) -> None:
         def __call__(self, _: object) -> None:
             raise ValueError("mine")
 
-    plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="x", text="Hi")
+    plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), message="Hi", to="phone", campaign="x")
     with box.client() as client, pytest.raises(ValueError, match="mine"):
         sms.send(plan, client=client, progress=Progress())
 

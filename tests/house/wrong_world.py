@@ -36,8 +36,8 @@ def world(tmp: Path) -> Iterator[dict[str, Any]]:
     """Yield the names that the calls use."""
     with sms.Sandbox() as box, sms.Ledger(tmp / "l.sqlite", create=True) as ledger:
         frame = people()
-        plan = sms.plan(frame, to="phone", region="country", campaign="hello", text=TEXT)
-        other_plan = sms.plan(frame.iloc[:2], to="phone", campaign="other", text="Hey {name}")
+        plan = sms.plan(frame, TEXT, to="phone", region="country", campaign="hello")
+        other_plan = sms.plan(frame.iloc[:2], "Hey {name}", to="phone", campaign="other")
         client = box.client()
         results, other = (sms.send(one, client=client, ledger=ledger, progress=False) for one in (plan, other_plan))
         closed_box = sms.Sandbox()

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from smsotp_nb import Ledger, Plan, Sandbox, send
+from smsotp_nb import Ledger, Limits, Plan, Sandbox, send
 from smsotp_nb._ledger import opening
 from smsotp_nb._ledger.file.locks import Anchor
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
@@ -88,7 +88,7 @@ class Files:
                 left.pop()()
 
         done = self.random.randrange(2, ROWS)
-        self.send(path, progress=told, canary=done)
+        self.send(path, progress=told, limits=Limits(first=done))
 
     def send(self, path: Path, **options: Any) -> None:
         with warnings.catch_warnings():
@@ -97,7 +97,12 @@ class Files:
                 with Sandbox.at(self.url).client() as client:
                     ledger = Ledger(path) if path != self.path or self._copies or path.exists() else self.first()
                     with ledger:
-                        send(self.plan, client=client, ledger=ledger, concurrency=2, **{"progress": False, **options})
+                        send(
+                            self.plan.with_wire(threads=2),
+                            client=client,
+                            ledger=ledger,
+                            **{"progress": False, **options},
+                        )
             except LedgerError:
                 self.refused += 1
 
@@ -183,7 +188,7 @@ class Files:
         best: dict[str, str] = {}
         for path in [self.path, *self._copies]:
             if path.exists():
-                self.send(path, stop_after_failures=None)
+                self.send(path, limits=Limits(stop_after=None))
                 best |= self.known(path)
         return best or None
 
@@ -212,7 +217,7 @@ def run(rounds: int = 20, *, seed: int = 0, careless: str = "") -> Audit:
 def _story(folder: Path, judge: Judge, name: str, chance: random.Random) -> Audit:
     with mock.patch.dict(os.environ, XDG_STATE_HOME=str(folder / "state")):
         files = Files(folder, judge.box.url, plan_of(ROWS, chunk_size=CHUNK, campaign=name, text=name), chance)
-        files.send(files.path, canary=4)
+        files.send(files.path, limits=Limits(first=4))
         for _ in range(STEPS):
             files.step()
         ended = files.finish()

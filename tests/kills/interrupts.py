@@ -142,7 +142,7 @@ class _Story:
         ledger.close()
 
     def _send(self, ledger: Ledger) -> pd.DataFrame:
-        return send(self.plan, client=self.client, ledger=ledger, concurrency=THREADS, progress=False)
+        return send(self.plan.with_wire(threads=THREADS), client=self.client, ledger=ledger, progress=False)
 
     @staticmethod
     def _resolve(ledger: Ledger) -> None:

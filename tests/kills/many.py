@@ -136,7 +136,7 @@ def _interrupted(times: int, moments: random.Random) -> Interrupts:
 
 
 def _send(plan: Plan, client: Client, ledger: Ledger) -> None:
-    send(plan, client=client, ledger=ledger, concurrency=THREADS, progress=False)
+    send(plan.with_wire(threads=THREADS), client=client, ledger=ledger, progress=False)
 
 
 def _ended_before(call: Callable[[], None], seconds: float, service: Service, found: Interrupts) -> bool:

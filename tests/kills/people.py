@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from smsotp_nb import Ledger, People, Plan, Policy, plan
+from smsotp_nb import Ledger, People, Plan, Policy, Wire, plan
 
 # Area codes of the United States in which 555-0100 to 555-0199 are valid and nobody's; 907 is special in the sandbox.
 AREAS = (
@@ -28,7 +28,7 @@ def plan_of(count: int, *, campaign: str = "autumn", chunk_size: int = 10, **opt
     people = pd.DataFrame({"phone": numbers(count)})
     # The same words to the same people by another campaign would be held back.
     message = options or {"text": "Hello" if campaign.strip() == "autumn" else f"Hello from {campaign}"}
-    return plan(people, to="phone", campaign=campaign, chunk_size=chunk_size, policy=ROOMY, **message)
+    return plan(people, to="phone", campaign=campaign, policy=ROOMY, wire=Wire(chunk_size=chunk_size), **message)
 
 
 def registered(ledger: Ledger) -> Ledger:

@@ -27,7 +27,7 @@ from unittest import mock
 import pandas as pd
 import psycopg
 
-from smsotp_nb import Ledger, People, Plan, Policy, Sandbox, plan, send
+from smsotp_nb import Ledger, Limits, People, Plan, Policy, Sandbox, Wire, plan, send
 from smsotp_nb._ledger.sending.holds import Holds
 from smsotp_nb.errors import CampaignHeld, PlanChanged, SmsOtpWarning, UsageError
 
@@ -127,9 +127,14 @@ def run(stories: int, *, seed: int = 0, careless: str = "", database: Callable[[
 def plan_of(policy: int, campaign: str, version: int, many: int, suppressed: bool) -> Plan:
     text = SAME if version == VERSIONS[-1] else f"{campaign} {version}"
     return plan(
-        pd.DataFrame({"phone": numbers(many)}), to="phone", campaign=campaign, text=text, chunk_size=CHUNK,
-        policy=Policy(**POLICIES[policy]), suppress=numbers(many)[3:5] if suppressed else None,
-    )  # fmt: skip
+        pd.DataFrame({"phone": numbers(many)}),
+        text,
+        to="phone",
+        campaign=campaign,
+        policy=Policy(**POLICIES[policy]),
+        wire=Wire(chunk_size=CHUNK),
+        leave_out=numbers(many)[3:5] if suppressed else None,
+    )
 
 
 class Story:
@@ -188,10 +193,12 @@ class Story:
     def _send(self, chance: random.Random, ledger: Ledger) -> None:
         made = self._plan(chance)
         send(
-            made, client=Sandbox.at(self._judge.box.url).client(), ledger=ledger, progress=False,
-            concurrency=chance.randint(1, 3), max_per_second=chance.choice([None, 10, 30]),
-            canary=chance.choice([None, None, 3]), isolate_invalid=chance.random() < 0.3,
-        )  # fmt: skip
+            made.with_wire(threads=chance.randint(1, 3), isolate_invalid=chance.random() < 0.3),
+            client=Sandbox.at(self._judge.box.url).client(),
+            ledger=ledger,
+            progress=False,
+            limits=Limits(per_second=chance.choice([None, 10, 30]), first=chance.choice([None, None, 3])),
+        )
 
     def _stop(self, chance: random.Random, ledger: Ledger) -> None:
         if chance.random() < 0.5:

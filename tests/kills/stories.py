@@ -21,7 +21,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from smsotp_nb import Client, Ledger, Plan, send
+from smsotp_nb import Client, Ledger, Limits, Plan, send
 from smsotp_nb._client import Patience
 from smsotp_nb._dispatch.pacing import Pacer
 from smsotp_nb._ledger.file.store import Store
@@ -140,7 +140,7 @@ class Story(RuleBasedStateMachine):
 
     @rule(canary=st.integers(1, ROWS))
     def send_a_canary(self, canary: int) -> None:
-        self._send([], 1, canary=canary)
+        self._send([], 1, limits=Limits(first=canary))
 
     @rule(threads=st.integers(1, 3), done=st.integers(0, ROWS))
     def send_and_stop(self, threads: int, done: int) -> None:
@@ -229,9 +229,12 @@ class Story(RuleBasedStateMachine):
             speaking = stack.enter_context(client or self.service.client())
             warnings.simplefilter("ignore", SmsOtpWarning)
             send(
-                plan or self.plan, client=speaking, ledger=ledger, concurrency=threads, progress=progress,
-                isolate_invalid=isolate_invalid, canary=canary,
-            )  # fmt: skip
+                (plan or self.plan).with_wire(threads=threads, isolate_invalid=isolate_invalid),
+                progress=progress,
+                limits=Limits(first=canary),
+                client=speaking,
+                ledger=ledger,
+            )
             assert ledger.campaign("autumn").counts["sending"] == 0
         self._listen(isolate_invalid)
 

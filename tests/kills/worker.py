@@ -13,7 +13,7 @@ from unittest import mock
 
 import psycopg
 
-from smsotp_nb import Ledger, Plan, Sandbox, send
+from smsotp_nb import Ledger, Limits, Plan, Sandbox, send
 from smsotp_nb._ledger import Claim, Run, Wanted
 from smsotp_nb._ledger.file.store import Store
 from smsotp_nb._ledger.rows.tables import PLANNED
@@ -51,9 +51,12 @@ class Work:
             client = Sandbox.at(self.url).client()
             with registered(Ledger(self.ledger, create=True)) as ledger:
                 send(
-                    self.plan, client=client, ledger=ledger, progress=progress, concurrency=self.concurrency,
-                    stop_after_failures=None,
-                )  # fmt: skip
+                    self.plan.with_wire(threads=self.concurrency),
+                    client=client,
+                    ledger=ledger,
+                    progress=progress,
+                    limits=Limits(stop_after=None),
+                )
                 return ledger.campaign(self.plan.campaign).counts
 
 

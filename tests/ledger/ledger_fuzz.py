@@ -123,7 +123,7 @@ def _resolve(ledger: Ledger) -> None:
 
 def _change(ledger: Ledger) -> None:
     campaign = ledger.campaign("half")
-    campaign.correct(planned("half", slice(0, 6)).reworded(text="Hello {team}, once more"))
+    campaign.correct(planned("half", slice(0, 6)).reworded("Hello {team}, once more"))
     campaign.extend(planned("half", slice(0, 8)))
     campaign.heed_opt_outs()
 

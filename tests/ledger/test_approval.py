@@ -96,7 +96,7 @@ def test_what_was_changed_after_its_approval_needs_another_one(
     read_before = campaign.proposal
     approved(ledger)
     if change == "corrected":
-        plan = plan.reworded(text="Hello again")
+        plan = plan.reworded("Hello again")
         campaign.correct(plan, reason="a typing error")
     else:
         plan = plan_of(14, chunk_size=2)
@@ -118,7 +118,7 @@ def test_an_approval_holds_for_fewer_recipients(ledger: Ledger, client: Client, 
     by("ben")
     approved(ledger)
     by("anna")
-    fewer = plan_of(12, chunk_size=2, text="Hello", suppress=numbers(3))
+    fewer = plan_of(12, leave_out=numbers(3), chunk_size=2, text="Hello")
     found = send(fewer, client=client, ledger=ledger, progress=False)
     assert found["status"].value_counts().to_dict() == {"accepted": 9, "skipped": 3}
 
@@ -159,7 +159,7 @@ def test_an_approval_is_of_one_plan_whoever_changes_it(ledger: Ledger, client: C
     by("ben")
     approved(ledger)
     by("cleo")
-    plan = plan.reworded(text="Hello again")
+    plan = plan.reworded("Hello again")
     ledger.campaign("autumn").correct(plan)
     assert set(tried(plan, client, ledger)) == {"NOT_APPROVED"}
     assert not len(box.inbox)

@@ -7,7 +7,7 @@ import pytest
 from kills.people import numbers, plan_of
 from support.servers import stored
 
-from smsotp_nb import Client, Ledger, People, send
+from smsotp_nb import Client, Ledger, Limits, People, send
 from smsotp_nb._ledger.rows import audit
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb.errors import CampaignHeld, LedgerError, UsageError
@@ -24,9 +24,9 @@ def said(ledger: Ledger) -> list[tuple[object, ...]]:
 def test_every_decision_is_told_with_who_when_and_why(ledger: Ledger, client: Client) -> None:
     plan = plan_of(12, chunk_size=2)
     with pytest.warns(UserWarning, match="canary"):
-        send(plan, client=client, ledger=ledger, progress=False, canary=4)
+        send(plan, client=client, ledger=ledger, progress=False, limits=Limits(first=4))
     campaign = ledger.campaign("autumn")
-    campaign.correct(plan.reworded(text="Hello again"), reason="a typing error")
+    campaign.correct(plan.reworded("Hello again"), reason="a typing error")
     campaign.withdraw(numbers(12)[10:], reason="wrong list")
     People(ledger).opt_out(numbers(2), source="phone")
     People(ledger).opt_in(numbers(1), source="phone")

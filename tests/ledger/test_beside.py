@@ -64,7 +64,7 @@ THINGS: dict[str, Callable[[Path], object]] = {
 
 
 def sent(path: Path, name: str, box: Sandbox) -> list[str]:
-    made = plan(PEOPLE, to="phone", campaign=name, text=f"Hello of {name}")
+    made = plan(PEOPLE, f"Hello of {name}", to="phone", campaign=name)
     with Ledger(path) as ledger, box.client() as client:
         return send(made, client=client, ledger=ledger, progress=False)["status"].tolist()
 
@@ -166,7 +166,7 @@ def test_files_and_folders_that_were_open_to_others_are_closed_to_them(tmp_path:
             end(name)(path).mkdir(mode=0o777)
         end("-runs/1")(path).touch(mode=0o666)
         with Ledger(path, create=True) as ledger:
-            made = plan(PEOPLE, to="phone", campaign="autumn", text="Hello")
+            made = plan(PEOPLE, "Hello", to="phone", campaign="autumn")
             send(made, client=box.client(), ledger=ledger, progress=False)
             Drafts(path).keep({"campaign": "spring"})
             ledger.to_parquet(home / "parquet")
@@ -223,7 +223,7 @@ def test_a_new_ledger_is_not_put_into_a_file_of_another_user(tmp_path: Path) -> 
 
 
 def _run(ledger: Ledger, box: Sandbox) -> None:
-    made = plan(PEOPLE, to="phone", campaign="winter", text="Hello")
+    made = plan(PEOPLE, "Hello", to="phone", campaign="winter")
     send(made, client=box.client(), ledger=ledger, progress=False)
 
 

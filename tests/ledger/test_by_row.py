@@ -10,7 +10,7 @@ import pytest
 from kills.people import numbers
 from support.ledger_rows import by_row
 
-from smsotp_nb import Ledger, Plan, cost, plan
+from smsotp_nb import Ledger, Plan, Wire, cost, plan
 from smsotp_nb._ledger import Claim, Ending, Run
 from smsotp_nb._ledger.reading import frames as reading
 from smsotp_nb._ledger.record import recording
@@ -24,7 +24,7 @@ def made(name: str = "autumn") -> Plan:
     """Fifty people in chunks of five, and one who is none."""
     phones = [*numbers(20), "nobody", *numbers(50)[20:]]
     frame = pd.DataFrame({"phone": phones, "n": range(len(phones))})
-    return plan(frame, to="phone", campaign=name, text=f"Hello {name}", chunk_size=5, keep=["n"], rates=RATES)
+    return plan(frame, f"Hello {name}", to="phone", campaign=name, keep=["n"], rates=RATES, wire=Wire(chunk_size=5))
 
 
 def record(to: str, n: int, **other: Any) -> MessageRecord:
@@ -142,7 +142,7 @@ def test_what_was_billed_without_a_currency_counts_as_the_estimates_do(running: 
 def test_the_estimates_still_to_go_are_those_of_rows_not_sent(ledger: Ledger) -> None:
     """Whole chunks that were sent, or are under way, say nothing of what the rest will cost."""
     people = pd.DataFrame({"phone": ["+12025550100", "+12025550101", "+33199001234", "+33199001235"]})
-    mixed = plan(people, to="phone", campaign="mixed", text="Hello", chunk_size=1, rates=RATES)
+    mixed = plan(people, "Hello", to="phone", campaign="mixed", rates=RATES, wire=Wire(chunk_size=1))
     with ledger.begin(mixed, service="live.example") as run:
         assert (run.without_estimate(), run.estimate_currencies()) == (["FR"], ["USD"])
         for position in (0, 1):

@@ -19,7 +19,7 @@ import pytest
 from kills.child import fork
 from kills.people import plan_of
 
-from smsotp_nb import Ledger, Sandbox, send
+from smsotp_nb import Ledger, Limits, Sandbox, send
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, SmsOtpWarning, UsageError
 
 OTHER_PROGRAM = """
@@ -88,7 +88,7 @@ def test_a_reader_in_the_process_lets_nobody_delete_the_log(
 def test_nobody_is_texted_again_after_a_reader_in_the_process(box: Sandbox, tmp_path: Path) -> None:
     path = tmp_path / "l.sqlite"
     with Ledger(path, create=True) as ledger:
-        sent(box, ledger, canary=10)
+        sent(box, ledger, limits=Limits(first=10))
         copy(path)
         subprocess.run([sys.executable, "-c", OTHER_PROGRAM, str(path)], check=True)
         sent(box, ledger)
@@ -147,7 +147,7 @@ def test_a_file_that_is_not_the_one_that_was_opened_is_noticed_before_anything_i
     path = tmp_path / "l.sqlite"
     with Ledger(path, create=True) as ledger:
         ledger.backup(older(path))
-        sent(box, ledger, canary=5)
+        sent(box, ledger, limits=Limits(first=5))
         run = ledger.begin(plan_of(20, chunk_size=5), service=box.client().service)
         assert run.claim(1)
         harm(path)
@@ -183,7 +183,7 @@ def yesterday(box: Sandbox, tmp_path: Path) -> tuple[Path, Path]:
     """A ledger with 20 recipients, and the copy of it that was made when it had 5."""
     path, backup = tmp_path / "l.sqlite", tmp_path / "backup" / "l.sqlite"
     with Ledger(path, create=True) as ledger:
-        sent(box, ledger, canary=5)
+        sent(box, ledger, limits=Limits(first=5))
         ledger.backup(backup)
         sent(box, ledger)
     return path, backup
@@ -204,9 +204,9 @@ def test_a_copy_that_a_killed_kernel_left_behind_is_refused(box: Sandbox, tmp_pa
 
     def dies() -> None:
         ledger = Ledger(path, create=True)
-        sent(box, ledger, canary=5)
+        sent(box, ledger, limits=Limits(first=5))
         ledger.backup(backup)
-        sent(box, ledger, canary=10)
+        sent(box, ledger, limits=Limits(first=10))
         os.kill(os.getpid(), 9)
 
     assert fork(dies).wait() is None
@@ -225,7 +225,7 @@ def test_a_person_may_accept_an_older_one_and_it_is_then_the_latest(box: Sandbox
     with Ledger(path, accept_older=True) as ledger:
         assert ledger.campaign("autumn").counts["planned"] == 15
     with Ledger(path) as ledger:
-        sent(box, ledger, canary=6)
+        sent(box, ledger, limits=Limits(first=6))
     with pytest.raises(LedgerError, match="older"):  # it lacks what was done with the other one
         Ledger(later)
 
@@ -328,7 +328,7 @@ def test_a_torn_mark_counts_as_never_written(yesterday: tuple[Path, Path]) -> No
 def test_what_was_accepted_once_is_not_accepted_for_ever(box: Sandbox, yesterday: tuple[Path, Path]) -> None:
     path, backup = yesterday
     with Ledger.restore(backup, path, accept_older=True) as ledger:
-        sent(box, ledger, canary=10)
+        sent(box, ledger, limits=Limits(first=10))
         ledger.close()
         shutil.copy(backup, path)
         with pytest.raises(LedgerError, match="older"):
@@ -343,7 +343,7 @@ def test_an_older_copy_is_refused_after_a_purge_too(box: Sandbox, tmp_path: Path
         warnings.simplefilter("ignore", CampaignIncomplete)
         send(spring, client=box.client(), ledger=ledger, progress=False)
         ledger.campaign("spring").purge()
-        send(autumn, client=box.client(), ledger=ledger, progress=False, canary=2)
+        send(autumn, client=box.client(), ledger=ledger, progress=False, limits=Limits(first=2))
         ledger.backup(backup)
         send(autumn, client=box.client(), ledger=ledger, progress=False)
     shutil.copy(backup, path)
@@ -358,7 +358,7 @@ def test_a_ledger_reached_by_a_link_is_the_same_one(box: Sandbox, tmp_path: Path
     path, link = tmp_path / "real" / "l.sqlite", tmp_path / "link.sqlite"
     Ledger(path, create=True).close()
     link.symlink_to(path)
-    sent(box, link, canary=5)
+    sent(box, link, limits=Limits(first=5))
     sent(box, path)
     assert sent(box, link) == {"accepted": 20}
     assert texts(box) == [1] * 20
@@ -373,9 +373,9 @@ def test_a_long_purge_and_a_reader_at_the_end_of_a_run_are_no_harm(box: Sandbox,
         with contextlib.closing(sqlite3.connect(ledger.path)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM campaign").fetchall()
-            sent(box, ledger, canary=5)
-            sent(box, other, canary=10)
-            sent(box, ledger, canary=15)
+            sent(box, ledger, limits=Limits(first=5))
+            sent(box, other, limits=Limits(first=10))
+            sent(box, ledger, limits=Limits(first=15))
         sent(box, other)
         ledger.campaign("long").purge()
         sent(box, ledger)
@@ -451,10 +451,10 @@ def test_an_older_file_under_the_log_of_a_later_one_is_refused(box: Sandbox, tmp
 
     def dies() -> None:
         ledger = Ledger(path, create=True)
-        sent(box, ledger, canary=5)
+        sent(box, ledger, limits=Limits(first=5))
         ledger._store.checkpoint()
         shutil.copy(path, early)
-        sent(box, ledger, canary=10)
+        sent(box, ledger, limits=Limits(first=10))
         ledger.begin(plan_of(20, chunk_size=5), service=box.client().service).claim(2)
         os.kill(os.getpid(), 9)
 
@@ -470,7 +470,7 @@ def test_a_power_cut_while_the_log_is_copied_back_is_no_damage(box: Sandbox, tmp
     """The seal is broken on the disk before the file can change: no cut finds an old seal on a changed file."""
     path = tmp_path / "l.sqlite"
     with Ledger(path, create=True) as ledger:
-        sent(box, ledger, canary=5)
+        sent(box, ledger, limits=Limits(first=5))
         order: list[str] = []
         fsync = os.fsync
 
@@ -480,7 +480,7 @@ def test_a_power_cut_while_the_log_is_copied_back_is_no_damage(box: Sandbox, tmp
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(os, "fsync", watched)
-            sent(box, ledger, canary=10)
+            sent(box, ledger, limits=Limits(first=10))
         assert order[:1] == ["mark"]
 
 

@@ -39,9 +39,9 @@ DAMAGED: dict[str, tuple[str, Callable[[Campaign], object], str]] = {
 
 NO_NUMBER = {"nought": "0", "16 digits": "9999999999999999", "the largest": "9223372036854775807", "nothing": "NULL"}
 EXCLUDED: dict[str, Callable[[Ledger], object]] = {
-    "excluded": lambda it: plan(ANN, to="phone", campaign="spring", text="Hi", exclude=it.campaign("autumn")),
+    "excluded": lambda it: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=it.campaign("autumn")),
     "planned with the ledger": lambda it: it.prospect(
-        plan(ANN, to="phone", campaign="spring", text="Hi", policy=Policy(caps=[(1, "7d")])),
+        plan(ANN, "Hi", to="phone", campaign="spring", policy=Policy(caps=[(1, "7d")])),
         service="a service",
     ),
     "frame": lambda it: it.campaign("autumn").frame,
@@ -106,7 +106,7 @@ def test_a_chunk_and_its_request_that_contradict_each_other_text_nobody_again(
         with Ledger(copy) as ledger:
             for use in (
                 lambda: send(ledger_fuzz.planned("autumn", slice(0, 8)), client=client, ledger=ledger, progress=False),
-                lambda: plan(ANN, to="phone", campaign="spring", text="Hi", exclude=ledger.campaign("autumn")),
+                lambda: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=ledger.campaign("autumn")),
             ):
                 with pytest.raises(LedgerError, match="contradicts what it says of their requests"):
                     use()

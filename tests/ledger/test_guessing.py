@@ -126,7 +126,7 @@ def asked(server: Server, box: Sandbox, requests: int) -> int:
         name = server.database().split("/")[3].split("?")[0]
         with Ledger(f"postgresql://postgres@127.0.0.1:{proxy.port}/{name}?sslmode=disable", create=True) as ledger:
             plan = plan_of(2 * requests, chunk_size=2, campaign=f"of {requests}")
-            table = send(plan, client=box.client(), ledger=ledger, progress=False, concurrency=1)
+            table = send(plan.with_wire(threads=1), client=box.client(), ledger=ledger, progress=False)
             asked = proxy.asked  # every one of them was answered; whether the goodbye is counted by then, nobody knows
         assert table["status"].eq("accepted").all()
         return asked

@@ -17,7 +17,7 @@ import pytest
 from kills.child import fork
 from kills.people import numbers, plan_of
 
-from smsotp_nb import Ledger, Plan, plan, results
+from smsotp_nb import Ledger, Plan, Wire, plan, results
 from smsotp_nb._ledger import Claim, Ending, Run, Wanted
 from smsotp_nb._ledger.record import recording
 from smsotp_nb._ledger.rows import columns
@@ -72,7 +72,9 @@ def test_a_campaign_reads_back_as_a_result_table_by_position_whatever_the_caller
 ) -> None:
     rates = pd.DataFrame({"iso": ["US", "FR"], "currency": ["USD", "EUR"], "price": ["0.0075", "0.05"]})
     frame = people(segment=["a", None, "c", "d"], size=[1, 2, 3, 4]).set_index(pd.Index(["x", "x", "y", "x"]))
-    made = plan(frame, to="phone", campaign="autumn", text="Hello", keep=["segment", "size"], rates=rates, chunk_size=2)
+    made = plan(
+        frame, "Hello", to="phone", campaign="autumn", keep=["segment", "size"], rates=rates, wire=Wire(chunk_size=2)
+    )
     begin(made).close()
     found = ledger.campaign("autumn").frame
     assert found[list(results.COLUMNS)].dtypes.to_dict() == results.COLUMNS
@@ -139,11 +141,11 @@ def changed_plans() -> dict[str, tuple[pd.DataFrame, str, tuple[int, int, int], 
 def test_a_changed_plan_is_refused_and_the_refusal_counts_what_changed(case: str, begin: Callable[..., Run]) -> None:
     frame, text, counts, said = changed_plans()[case]
     base = pd.DataFrame({"phone": numbers(5), "name": ["Ann", "Bob", "Cy", "Di", "Ed"]})
-    begin(plan(base, to="phone", campaign="autumn", text="Hi {name}")).close()
+    begin(plan(base, "Hi {name}", to="phone", campaign="autumn")).close()
     with pytest.raises(PlanChanged, match=said) as caught:
-        begin(plan(frame, to="phone", campaign="autumn", text=text))
+        begin(plan(frame, text, to="phone", campaign="autumn"))
     assert (caught.value.added, caught.value.removed, caught.value.changed) == counts
-    begin(plan(base, to="phone", campaign="autumn", text="Hi {name}")).close()  # the refusal let the campaign go
+    begin(plan(base, "Hi {name}", to="phone", campaign="autumn")).close()  # the refusal let the campaign go
 
 
 def test_an_interrupted_recording_leaves_no_half_campaign(
@@ -229,7 +231,7 @@ def test_ids_of_any_shape_and_missing_fields_read_back(begin: Callable[..., Run]
 @pytest.mark.parametrize("rows", [recording.TOGETHER - 1, recording.TOGETHER, recording.TOGETHER * 2 + 1])
 def test_every_row_is_recorded_however_many_there_are(rows: int, ledger: Ledger, begin: Callable[..., Run]) -> None:
     frame = pd.DataFrame({"phone": numbers(rows), "own": range(rows)})
-    begin(plan(frame, to="phone", campaign="autumn", text="Hello", keep=["own"], chunk_size=7)).close()
+    begin(plan(frame, "Hello", to="phone", campaign="autumn", keep=["own"], wire=Wire(chunk_size=7))).close()
     found = ledger.campaign("autumn").frame
     assert found["to"].tolist() == frame["phone"].tolist()
     assert found["own"].tolist() == frame["own"].tolist()
@@ -581,7 +583,7 @@ def test_a_table_is_the_same_in_whatever_blocks_it_is_read(
     """Blocks end within chunks and between them, and positions go up and down from chunk to chunk."""
     frame = people(name=["Ann", "Bob", "Cy", "Ann"])
     frame = pd.concat([frame, frame.assign(phone=[*numbers(12)[8:]])], ignore_index=True)
-    with begin(plan(frame, to="phone", campaign="autumn", text="Hi {name}", keep=["name"])) as run:
+    with begin(plan(frame, "Hi {name}", to="phone", campaign="autumn", keep=["name"])) as run:
         claim = claimed(run)
         run.settle_reply(claim, reply(*claim.to), seconds=0.1)
     whole = ledger.campaign("autumn").frame

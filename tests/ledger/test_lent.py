@@ -139,7 +139,7 @@ def test_a_test_message_and_a_preflight_say_so_too_and_a_record_that_is_there_go
         if lent_by({name: "1"}):
             monkeypatch.delenv(name)
     monkeypatch.setattr("smsotp_nb._ledger.file.disk._mounts", lambda: DISK)
-    made = plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="a", text="Hi")
+    made = plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="a")
     client = Client(Settings(base_url=service.url, access_key_id="key"))
     with monkeypatch.context() as host:
         host.setenv("BINDER_SERVICE_HOST", "1")

@@ -149,7 +149,7 @@ def test_a_campaign_asks_little_before_its_first_request_and_after_its_last(
         return reply
 
     monkeypatch.setattr(Client, "deliver", noted)
-    table = send(plan_of(20, chunk_size=2), client=box.client(), ledger=ledger, progress=False, concurrency=1)
+    table = send(plan_of(20, chunk_size=2).with_wire(threads=1), client=box.client(), ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
     before, after = asked[1] - asked[0], proxy.asked - asked[-1]
     assert 10 < before <= 24

@@ -16,7 +16,7 @@ from kills.child import fork
 from kills.people import numbers, plan_of
 from support.servers import Server
 
-from smsotp_nb import Client, Experiment, Ledger, People, Sandbox, cost, otp, send
+from smsotp_nb import Client, Experiment, Ledger, Limits, People, Sandbox, cost, otp, send
 from smsotp_nb._ledger import moving
 from smsotp_nb._ledger.file.moved import Move
 from smsotp_nb._ledger.file.store import Store
@@ -44,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
         for name in ("first", "old"):
             _send(plan_of(14, campaign=name, chunk_size=4, keep=["phone"], text=f"{name} to you"), client, ledger)
         ledger.campaign("old").purge()
-        _send(plan_of(16, campaign="half", chunk_size=2, text="half"), client, ledger, canary=4)
+        _send(plan_of(16, campaign="half", chunk_size=2, text="half"), client, ledger, limits=Limits(first=4))
         box.fault("drop_after", next=1)
         _send(plan_of(4, campaign="doubt", chunk_size=2, text="doubt"), client, ledger)
         People(ledger).opt_out([STOPPED, FORGOTTEN], source="phone")
@@ -69,7 +69,7 @@ def _experiment(ledger: Ledger) -> Experiment:
 def _send(made: Any, client: Client, ledger: Ledger, **options: Any) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
-        return send(made, client=client, ledger=ledger, progress=False, concurrency=1, **options)
+        return send(made.with_wire(threads=1), client=client, ledger=ledger, progress=False, **options)
 
 
 @pytest.fixture

@@ -37,11 +37,20 @@ def months(box: Sandbox, tmp_path: Path) -> Ledger:
     clock = pd.Timestamp("2026-10-30T09:00Z")
     ledger = Ledger(tmp_path / "l.sqlite", create=True, now=lambda: clock.to_pydatetime())
     frame = people(9).assign(segment=["a", "b", "ü"] * 3)
-    sent(plan(frame, campaign="october", chunk_size=2, keep=["segment"]), box.client(), ledger)
-    sent(plan(frame, campaign="part", chunk_size=2, text="Half of them"), box.client(), ledger, canary=4)
+    sent(plan(frame, keep=["segment"], wire=sms.Wire(chunk_size=2), campaign="october"), box.client(), ledger)
+    sent(
+        plan(frame, message="Half of them", wire=sms.Wire(chunk_size=2), campaign="part"),
+        box.client(),
+        ledger,
+        limits=sms.Limits(first=4),
+    )
     clock = pd.Timestamp("2026-11-02T09:00Z")
     box.fault("drop_after", next=1)
-    sent(plan(frame, campaign="november", chunk_size=3, text="Later", keep=["segment"]), box.client(), ledger)
+    sent(
+        plan(frame, message="Later", keep=["segment"], wire=sms.Wire(chunk_size=3), campaign="november"),
+        box.client(),
+        ledger,
+    )
     return ledger
 
 
@@ -120,8 +129,16 @@ def test_a_second_call_writes_what_changed(months: Ledger, folder: Path, box: Sa
     assert months.to_parquet(folder)["what"].tolist() == ["unchanged", "unchanged", "written"]
     same(by_duckdb(folder, "month"), cost.by(months, ["month"]))
     november.resolve(november.in_doubt, accepted=False)
-    sent(plan(people(9).assign(segment=["a", "b", "ü"] * 3), campaign="part", chunk_size=2, text="Half of them"),
-         box.client(), months)  # fmt: skip
+    sent(
+        plan(
+            people(9).assign(segment=["a", "b", "ü"] * 3),
+            message="Half of them",
+            wire=sms.Wire(chunk_size=2),
+            campaign="part",
+        ),
+        box.client(),
+        months,
+    )
     found = months.to_parquet(folder)
     assert found[["month", "campaign", "what", "rows"]].values.tolist() == [
         ["2026-10", "october", "unchanged", 9],

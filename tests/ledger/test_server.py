@@ -230,7 +230,7 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
         assert his.approve(his.proposal, reason="read") == 10
         box.fault("drop_after", next=1)
         with pytest.warns(UserWarning, match="in doubt"):
-            send(plan, client=client, ledger=sender, progress=False, concurrency=1)
+            send(plan.with_wire(threads=1), client=client, ledger=sender, progress=False)
         doubt = hers.in_doubt
         refuses("campaigns_approver", lambda: hers.resolve(doubt, accepted=False))
         assert hers.counts["in_doubt"] == len(doubt) == 2
@@ -371,7 +371,7 @@ def stops_before_its_bytes(work: Work) -> Callable[[], object]:
         with Ledger(work.ledger) as ledger, Sandbox.at(work.url).client(deadline=1.0) as client:
             from smsotp_nb import send
 
-            return send(work.plan, client=client, ledger=ledger, progress=False, concurrency=1)
+            return send(work.plan.with_wire(threads=1), client=client, ledger=ledger, progress=False)
 
     return task
 

@@ -8,7 +8,7 @@ import pytest
 from kills.people import plan_of
 from kills.service import Service
 
-from smsotp_nb import Ledger, send
+from smsotp_nb import Ledger, Limits, send
 from smsotp_nb.errors import CampaignIncomplete, PlanChanged
 
 
@@ -16,7 +16,7 @@ from smsotp_nb.errors import CampaignIncomplete, PlanChanged
 def test_each_call_does_its_part_and_then_the_plan_is_sent(tmp_path: Path, order: tuple[str, str]) -> None:
     with Service() as service, service.client() as client, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         with pytest.warns(CampaignIncomplete):
-            send(plan_of(4, chunk_size=1), client=client, ledger=ledger, canary=2, progress=False)
+            send(plan_of(4, chunk_size=1), client=client, ledger=ledger, progress=False, limits=Limits(first=2))
         later, campaign = plan_of(6, chunk_size=1, text="Doors open at nine."), ledger.campaign("autumn")
         with pytest.raises(PlanChanged, match=r"correct\(plan.*extend\(plan"):
             send(later, client=client, ledger=ledger, progress=False)

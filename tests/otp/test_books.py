@@ -30,7 +30,7 @@ def ledger(tmp_path: Path) -> Ledger:
 
 def campaign(box: Sandbox, ledger: Ledger) -> None:
     people = pd.DataFrame({"phone": ["+12025550147", "+12025550198"]})
-    send(plan(people, to="phone", campaign="autumn", text="Hello"), client=box.client(), ledger=ledger, progress=False)
+    send(plan(people, "Hello", to="phone", campaign="autumn"), client=box.client(), ledger=ledger, progress=False)
 
 
 def billed(box: Sandbox) -> Decimal:
@@ -85,7 +85,7 @@ def test_the_passcodes_of_a_month_are_found_and_purged_by_name(box: Sandbox, led
     month = ledger.campaign(name)
     assert month.counts["accepted"] == 1
     with pytest.raises(UsageError, match="the passcodes of a month, which no plan changes"):
-        month.extend(plan(pd.DataFrame({"phone": [ANNA]}), to="phone", campaign=name, text="Hello"))
+        month.extend(plan(pd.DataFrame({"phone": [ANNA]}), "Hello", to="phone", campaign=name))
     assert month.purge() == 1
     otp.send("+12025550147", client=box, ledger=ledger)
     assert ledger.campaign(name).frame["to"].tolist() == ["+12025550147"]
@@ -96,7 +96,7 @@ def test_a_campaign_of_that_name_is_found_before_the_passcodes(box: Sandbox, led
     otp.send(ANNA, client=box, ledger=ledger)
     (name,) = ledger.campaigns()["campaign"]
     people = pd.DataFrame({"phone": ["+12025550147", "+12025550198"]})
-    send(plan(people, to="phone", campaign=name, text="Hello"), client=box.client(), ledger=ledger, progress=False)
+    send(plan(people, "Hello", to="phone", campaign=name), client=box.client(), ledger=ledger, progress=False)
     assert ledger.campaign(name).counts["accepted"] == 2
 
 

@@ -27,7 +27,7 @@ class Clock:
 
 def plan_of(name: str, numbers: list[str] = NUMBERS, text: str = "Hello!", **more: Any) -> Plan:
     more.setdefault("chunk_size", 7)
-    return plan(pd.DataFrame({"phone": numbers}), to="phone", campaign=name, text=text, **more)
+    return plan(pd.DataFrame({"phone": numbers}), text, to="phone", campaign=name, **more)
 
 
 def sent(made: Plan, box: Sandbox, ledger: Ledger, **more: Any) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.servers import stored
 
-from smsotp_nb import Ledger, People, Policy, Sandbox, send
+from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, send
 from smsotp_nb.errors import CampaignIncomplete, PlanChanged, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -59,7 +59,7 @@ def test_a_cap_counts_in_rolling_windows(box: Sandbox, ledger: Ledger, clock: Cl
 
 def test_an_opt_out_between_canary_and_rest_holds(box: Sandbox, ledger: Ledger) -> None:
     people = People(ledger)
-    assert outcome(sent(plan_of("a"), box, ledger, canary=5))["accepted"] == 5
+    assert outcome(sent(plan_of("a"), box, ledger, limits=Limits(first=5)))["accepted"] == 5
     people.opt_out([NUMBERS[0], NUMBERS[10], NUMBERS[29]], source="reply STOP")
     assert outcome(sent(plan_of("a"), box, ledger)) == {"accepted": 28, "skipped OPTED_OUT": 2}
     assert not set(box.inbox["to"]) & {NUMBERS[10], NUMBERS[29]}
@@ -77,7 +77,9 @@ def test_an_opt_out_while_a_campaign_runs_holds_what_has_not_left(box: Sandbox, 
             done.append(people.opt_out(NUMBERS[20:], source="phone"))
 
     made = plan_of("a", chunk_size=1)
-    table = send(made, client=box.client(), ledger=ledger, concurrency=1, max_per_second=60, progress=progress)
+    table = send(
+        made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
+    )
     assert set(table["status"][20:]) <= {"skipped", "accepted"}
     assert outcome(table)["skipped OPTED_OUT"] >= 2
     assert set(box.inbox["to"]) == set(table["to"][table["status"].eq("accepted")])
@@ -116,7 +118,7 @@ def test_rehearsals_count_among_themselves(box: Sandbox, ledger: Ledger) -> None
 
 def test_a_withdrawn_campaign_texts_nobody_whatever_cell_runs_again(box: Sandbox, ledger: Ledger) -> None:
     made = plan_of("a")
-    sent(made, box, ledger, canary=5)
+    sent(made, box, ledger, limits=Limits(first=5))
     assert ledger.campaign("a").withdraw(NUMBERS[5:7], reason="asked") == 2
     assert ledger.campaign("a").withdraw(reason="wrong price") == 23
     assert outcome(sent(made, box, ledger)) == {"accepted": 5, "skipped WITHDRAWN": 25}
@@ -133,7 +135,7 @@ def test_a_withdrawn_campaign_texts_nobody_whatever_cell_runs_again(box: Sandbox
 
 def test_who_was_left_out_does_not_come_back_after_a_withdrawal(box: Sandbox, ledger: Ledger) -> None:
     """Nobody who is left out is withdrawn, so a longer plan would add them: a withdrawn campaign takes nobody in."""
-    sent(plan_of("a", suppress=NUMBERS[20:]), box, ledger, canary=5)
+    sent(plan_of("a", leave_out=NUMBERS[20:]), box, ledger, limits=Limits(first=5))
     ledger.campaign("a").withdraw()
     with pytest.raises(UsageError, match="was withdrawn"):
         ledger.campaign("a").extend(plan_of("a"))
@@ -144,7 +146,7 @@ def test_who_was_left_out_does_not_come_back_after_a_withdrawal(box: Sandbox, le
 
 def test_a_correction_reaches_only_who_was_not_texted(box: Sandbox, ledger: Ledger) -> None:
     old, new = plan_of("a", text="Helo!"), plan_of("a", text="Hello!")
-    sent(old, box, ledger, canary=5)
+    sent(old, box, ledger, limits=Limits(first=5))
     with pytest.raises(PlanChanged, match="correct") as refused:
         sent(new, box, ledger)
     assert refused.value.changed == 30
@@ -158,7 +160,7 @@ def test_a_correction_reaches_only_who_was_not_texted(box: Sandbox, ledger: Ledg
 
 def test_the_same_change_again_changes_nothing(box: Sandbox, ledger: Ledger) -> None:
     """A notebook runs again from top to bottom."""
-    sent(plan_of("a", NUMBERS[:20], text="Helo!"), box, ledger, canary=5)
+    sent(plan_of("a", NUMBERS[:20], text="Helo!"), box, ledger, limits=Limits(first=5))
     campaign, new, longer = ledger.campaign("a"), plan_of("a", NUMBERS[:20]), plan_of("a")
     with pytest.raises(UsageError, match="changes no words"):
         campaign.correct(plan_of("a", NUMBERS[:20], text="Helo!"))
@@ -173,7 +175,7 @@ def test_the_same_change_again_changes_nothing(box: Sandbox, ledger: Ledger) -> 
 
 def test_people_who_were_reached_may_be_missing_from_a_later_plan(box: Sandbox, ledger: Ledger) -> None:
     """Nothing of theirs can change; those who are still to go may not be missing."""
-    sent(plan_of("a", text="Helo!"), box, ledger, canary=5)
+    sent(plan_of("a", text="Helo!"), box, ledger, limits=Limits(first=5))
     rest = plan_of("a", NUMBERS[:4:-1])
     with pytest.raises(PlanChanged, match="25 with another text"):
         sent(rest, box, ledger)
@@ -181,14 +183,14 @@ def test_people_who_were_reached_may_be_missing_from_a_later_plan(box: Sandbox, 
     assert outcome(sent(rest, box, ledger)) == {"accepted": 25}
     assert box.inbox["to"].is_unique
     assert ledger.campaign("a").frame["to"].is_unique
-    sent(plan_of("b", NUMBERS[:9], text="b"), box, ledger, canary=1)
+    sent(plan_of("b", NUMBERS[:9], text="b"), box, ledger, limits=Limits(first=1))
     with pytest.raises(PlanChanged, match="removed"):
         sent(plan_of("b", NUMBERS[:5], text="b"), box, ledger)
 
 
 def test_more_are_left_out_when_a_campaign_goes_on(box: Sandbox, ledger: Ledger) -> None:
-    sent(plan_of("a"), box, ledger, canary=5)
-    table = sent(plan_of("a", suppress=[NUMBERS[0], NUMBERS[12]]), box, ledger)
+    sent(plan_of("a"), box, ledger, limits=Limits(first=5))
+    table = sent(plan_of("a", leave_out=[NUMBERS[0], NUMBERS[12]]), box, ledger)
     assert outcome(table) == {"accepted": 29, "skipped SUPPRESSED": 1}
     assert table["status"].iloc[0] == "accepted"
     assert NUMBERS[12] not in set(box.inbox["to"])
@@ -198,7 +200,7 @@ def test_more_are_left_out_when_a_campaign_goes_on(box: Sandbox, ledger: Ledger)
 
 
 def test_a_campaign_grows_and_nobody_has_two_rows(box: Sandbox, ledger: Ledger) -> None:
-    sent(plan_of("a", NUMBERS[:10]), box, ledger, canary=5)
+    sent(plan_of("a", NUMBERS[:10]), box, ledger, limits=Limits(first=5))
     longer = plan_of("a", NUMBERS[::-1])
     with pytest.raises(PlanChanged, match="extend"):
         sent(longer, box, ledger)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb import Ledger, People, Policy, Sandbox, preflight, send
+from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, preflight, send
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
@@ -65,7 +65,9 @@ def test_arms_drawn_while_a_campaign_runs_hold_what_has_not_left(box: Sandbox, l
             done.append(True)
 
     made = plan_of("autumn/plain", chunk_size=1)
-    table = send(made, client=box.client(), ledger=ledger, concurrency=1, max_per_second=60, progress=progress)
+    table = send(
+        made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
+    )
     assert outcome(table)["skipped HELD_OUT"] >= 2
     assert set(box.inbox["to"]) == set(table["to"][table["status"].eq("accepted")])
 
@@ -112,7 +114,9 @@ def test_arms_drawn_while_an_arm_is_sent_keep_what_has_not_left(box: Sandbox, le
             done.append(True)
 
     made = plan_of("autumn/plain", chunk_size=1)
-    table = send(made, client=box.client(), ledger=ledger, concurrency=1, max_per_second=60, progress=progress)
+    table = send(
+        made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
+    )
     assert outcome(table)["skipped OTHER_ARM"] >= 2
     assert set(box.inbox["to"]) == set(table["to"][table["status"].eq("accepted")])
 
@@ -139,7 +143,7 @@ def test_who_opted_out_is_opted_out_and_who_was_forgotten_stays_held_out(box: Sa
 
 def test_a_correction_and_an_extension_text_none_of_them(box: Sandbox, ledger: Ledger) -> None:
     hold_out(ledger, HELD)
-    sent(plan_of("autumn/plain", NUMBERS[:15], text="Helo!"), box, ledger, canary=4)
+    sent(plan_of("autumn/plain", NUMBERS[:15], text="Helo!"), box, ledger, limits=Limits(first=4))
     ledger.campaign("autumn/plain").correct(plan_of("autumn/plain", NUMBERS[:15]))
     ledger.campaign("autumn/plain").extend(plan_of("autumn/plain"))
     table = sent(plan_of("autumn/plain"), box, ledger)

@@ -15,7 +15,7 @@ import pytest
 from kills.child import fork
 from kills.service import Service
 
-from smsotp_nb import Client, Ledger, People, Policy, Sandbox, send, send_test
+from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, send, send_test
 from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb._ledger import Ending, Wanted
 from smsotp_nb.errors import LedgerError, PlanChanged, UsageError
@@ -33,7 +33,9 @@ def sent_while(act: Callable[[], object], made: Any, box: Sandbox, ledger: Ledge
         if told.accepted >= after and not done:
             done.append(act())
 
-    return send(made, client=box.client(), ledger=ledger, concurrency=1, max_per_second=60, progress=progress)
+    return send(
+        made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
+    )
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
@@ -89,14 +91,14 @@ def test_a_canary_is_as_many_as_asked_for_though_some_say_stop_in_that_moment(
         return admission
 
     with mock.patch.object(Watch, "admit", stopped):
-        table = sent(plan_of("a"), box, ledger, canary=10, concurrency=concurrency)
+        table = sent(plan_of("a"), box, ledger, concurrency=concurrency, limits=Limits(first=10))
     assert outcome(table) == {"accepted": 10, "skipped OPTED_OUT": 3, "planned CANARY": 17}
     assert len(box.inbox) == 10
 
 
 def test_a_canary_takes_all_that_are_left_where_the_others_are_held(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("other", NUMBERS[:24], text="other"), box, ledger)
-    table = sent(plan_of("a", policy=Policy(caps=[(1, "24h")])), box, ledger, canary=10)
+    table = sent(plan_of("a", policy=Policy(caps=[(1, "24h")])), box, ledger, limits=Limits(first=10))
     assert outcome(table) == {"accepted": 6, "planned CAPPED": 24}
 
 
@@ -111,7 +113,7 @@ def test_a_budget_is_given_back_for_who_is_held_in_that_moment(box: Sandbox, led
     rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.01"]})
     made = plan_of("a", rates=rates)
     with mock.patch.object(Watch, "admit", stopped):
-        table = sent(made, box, ledger, budget={"USD": "0.16"}, concurrency=1)
+        table = sent(made, box, ledger, concurrency=1, limits=Limits(budget={"USD": "0.16"}))
     assert outcome(table)["accepted"] == 16
     assert outcome(table)["skipped OPTED_OUT"] == 14
 
@@ -126,17 +128,20 @@ def test_answers_stay_with_their_rows_when_a_longer_list_has_another_order(box: 
 
 
 def test_a_campaign_goes_on_changing_when_somebody_was_forgotten(box: Sandbox, ledger: Ledger) -> None:
-    sent(plan_of("a"), box, ledger, canary=5)
+    sent(plan_of("a"), box, ledger, limits=Limits(first=5))
     People(ledger).forget(NUMBERS[0])
-    assert outcome(sent(plan_of("a", suppress=[NUMBERS[20]]), box, ledger)) == {"accepted": 29, "skipped SUPPRESSED": 1}
-    without = plan_of("a", [*NUMBERS[1:], STRANGER], suppress=[NUMBERS[20]])
+    assert outcome(sent(plan_of("a", leave_out=[NUMBERS[20]]), box, ledger)) == {
+        "accepted": 29,
+        "skipped SUPPRESSED": 1,
+    }
+    without = plan_of("a", [*NUMBERS[1:], STRANGER], leave_out=[NUMBERS[20]])
     assert ledger.campaign("a").extend(without) == 1
     assert outcome(sent(without, box, ledger)) == {"accepted": 29, "skipped SUPPRESSED": 1}
     assert box.inbox["to"].is_unique
 
 
 def test_a_plan_without_those_who_were_withdrawn_corrects_the_rest(box: Sandbox, ledger: Ledger) -> None:
-    sent(plan_of("a"), box, ledger, canary=5)
+    sent(plan_of("a"), box, ledger, limits=Limits(first=5))
     ledger.campaign("a").withdraw(NUMBERS[5:9])
     corrected = plan_of("a", [*NUMBERS[:5], *NUMBERS[9:]], text="Right")
     assert ledger.campaign("a").correct(corrected) == 21
@@ -186,7 +191,7 @@ def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Le
     made, corrected = plan_of("a", text="Helo", chunk_size=1), plan_of("a", text="Hello", chunk_size=1)
     with Service() as service:
         service.script(["accept", "refuse", "lost"])
-        sent_to(service, made, ledger, canary=3, concurrency=1)
+        sent_to(service, made, ledger, concurrency=1, limits=Limits(first=3))
         campaign = ledger.campaign("a")
         assert campaign.correct(corrected) == 27
         campaign.retry_rejected(campaign.rejected)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from support.servers import sampled, stored
 
-from smsotp_nb import Experiment, Ledger, People, Sandbox, plan, send
+from smsotp_nb import Experiment, Ledger, People, Sandbox, Template, plan, send
 from smsotp_nb._ledger import Ending
 from smsotp_nb._ledger.people import texts as mentions
 from smsotp_nb._wire import MessageRecord, Messages, SendReply
@@ -57,7 +57,7 @@ def test_sources_proofs_reasons_and_kept_columns_of_others_lose_the_number(ledge
     texts, left = [case[1] for case in QUOTED], [case[2] for case in QUOTED]
     frame = pd.DataFrame({"phone": NUMBERS[: len(texts)], "memo": texts, "tags": [{"of": [text]} for text in texts]})
     assert ASKED not in set(frame["phone"])
-    made = plan(frame, to="phone", campaign="a", text="Hi", keep=["memo", "tags"])
+    made = plan(frame, "Hi", to="phone", campaign="a", keep=["memo", "tags"])
     send(made, client=box.client(), ledger=ledger, progress=False)
     people = People(ledger)
     for number, text in zip(NUMBERS, texts, strict=False):
@@ -78,7 +78,7 @@ def test_sources_proofs_reasons_and_kept_columns_of_others_lose_the_number(ledge
 def test_kept_numbers_that_are_no_text_go_where_they_are_the_persons(ledger: Ledger, box: Sandbox) -> None:
     values = [12025550123, 2025550123.0, 5550123, 12025550124, 0.5550123]
     frame = pd.DataFrame({"phone": NUMBERS[:5], "other": pd.Series(values, dtype=object)})
-    send(plan(frame, to="phone", campaign="a", text="Hi", keep=["other"]), client=box.client(), ledger=ledger,
+    send(plan(frame, "Hi", to="phone", campaign="a", keep=["other"]), client=box.client(), ledger=ledger,
          progress=False)  # fmt: skip
     People(ledger).forget(ASKED)
     kept = ledger.campaign("a").frame["other"]
@@ -131,7 +131,7 @@ def test_ids_and_errors_of_the_service_lose_the_number(ledger: Ledger, box: Sand
 def test_a_thousand_people_are_forgotten_at_once(ledger: Ledger, box: Sandbox) -> None:
     many = [f"+1202555{n:04}" for n in range(1000, 2000)]
     frame = pd.DataFrame({"phone": NUMBERS[:3], "memo": [f"of {many[0]}", f"of {many[-1]} and {NEIGHBOUR}", "of 12"]})
-    send(plan(frame, to="phone", campaign="a", text="Hi", keep=["memo"]), client=box.client(), ledger=ledger,
+    send(plan(frame, "Hi", to="phone", campaign="a", keep=["memo"]), client=box.client(), ledger=ledger,
          progress=False)  # fmt: skip
     People(ledger).forget(many)
     kept = ledger.campaign("a").frame["memo"].tolist()
@@ -146,7 +146,7 @@ def test_what_json_writes_otherwise_sets_digits_apart_as_well(
 ) -> None:
     memo = f"ask 202{between}555{between}0123"
     frame = pd.DataFrame({"phone": NUMBERS[:1], "memo": [memo]})
-    send(plan(frame, to="phone", campaign="a", text="Hi", keep=["memo"]), client=box.client(), ledger=ledger,
+    send(plan(frame, "Hi", to="phone", campaign="a", keep=["memo"]), client=box.client(), ledger=ledger,
          progress=False)  # fmt: skip
     told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
     assert [one["quoted"] for one in told["mentions"]] == [memo[4:]]
@@ -202,7 +202,7 @@ def test_a_number_behind_a_nul_is_found(ledger: Ledger, tmp_path: Path) -> None:
 def test_what_is_told_is_what_goes_and_nothing_else(ledger: Ledger, box: Sandbox, tmp_path: Path) -> None:
     memo = [{ASKED: 1, "(202) 555-0123": 2}, [5550123, 2025550123, 12025550123]]
     frame = pd.DataFrame({"phone": [NEIGHBOUR, "+12025550125"], "memo": pd.Series(memo, dtype=object)})
-    send(plan(frame, to="phone", campaign="a", text="Hi", keep=["memo"]), client=box.client(), ledger=ledger,
+    send(plan(frame, "Hi", to="phone", campaign="a", keep=["memo"]), client=box.client(), ledger=ledger,
          progress=False)  # fmt: skip
     people = People(ledger)
     told = json.loads(people.export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
@@ -220,9 +220,9 @@ def test_words_and_their_segments_lose_the_number(ledger: Ledger, box: Sandbox, 
     """Also where a person's number is the name of the segment that gets words of its own."""
     frame = pd.DataFrame({"phone": [ASKED, NEIGHBOUR], "client": [written, "others"]})
     words = {written: f"Hello {written}", "others": f"We moved, {{client}}; call {written}"}
-    made = plan(frame, to="phone", campaign="a", text=words, by="client")
+    made = plan(frame, words, to="phone", campaign="a", by="client")
     send(made, client=box.client(), ledger=ledger, progress=False)
-    template = plan(frame, to="phone", campaign="b", template_id=f"t {written}", template_data={"client": "client"})
+    template = plan(frame, Template(f"t {written}", {"client": "client"}), to="phone", campaign="b")
     ledger.begin(template, service=box.client().service).close()
     sampled(ledger)
     told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Policy, Sandbox
+from smsotp_nb import Ledger, People, Policy, Reading, Sandbox
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -81,7 +81,7 @@ def test_a_list_of_opt_outs_with_unreadable_numbers_is_listed_and_nothing_record
     for new in (1, 0):
         with pytest.warns(SmsOtpWarning, match=r"2 of 3 rows cannot be read, and are not recorded, .*: row 3: "):
             found = people.import_optouts(
-                path, column="phone", source="provider", at="received", ignore_unreadable=True
+                path, column="phone", source="provider", at="received", reading=Reading(unreadable="ignore")
             )
         assert found == new
     assert people.is_opted_out(NUMBERS[10])

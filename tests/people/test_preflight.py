@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import Folder, Ledger, People, Policy, Sandbox, plan, preflight
+from smsotp_nb import Folder, Ledger, Limits, People, Policy, Sandbox, plan, preflight
 
 from .sending import NUMBERS, Clock, plan_of, sent
 
@@ -27,7 +27,7 @@ def said(card: object) -> tuple[int, str]:
 
 
 def withdraw(box: Sandbox, ledger: Ledger) -> None:
-    sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, canary=5)
+    sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, limits=Limits(first=5))
     campaign = ledger.campaign("autumn")
     campaign.withdraw(campaign.frame.loc[20:24], reason="moved away")
 
@@ -37,9 +37,11 @@ RULES: dict[str, Before] = {
     "forgotten": lambda _, ledger: People(ledger).forget(HELD),
     "capped": lambda box, ledger: sent(plan_of("other", HELD, text="Another"), box, ledger),
     "same text": lambda box, ledger: sent(plan_of("other", HELD), box, ledger),
-    "begun": lambda box, ledger: sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, canary=5),
+    "begun": lambda box, ledger: sent(
+        plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, limits=Limits(first=5)
+    ),
     "begun, then opted out": lambda box, ledger: (
-        sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, canary=5),
+        sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, limits=Limits(first=5)),
         People(ledger).opt_out(NUMBERS[3:9], source="letter"),
     ),
     "withdrawn": withdraw,
@@ -66,9 +68,14 @@ def test_a_plan_larger_than_memory_says_the_same(rule: str, box: Sandbox, ledger
     (tmp_path / "list").mkdir()
     pd.DataFrame({"phone": NUMBERS}).to_parquet(tmp_path / "list" / "people.parquet")
     made = plan(
-        Folder(tmp_path / "list", into=tmp_path / "plan"), to="phone", campaign="autumn", text="Hello!", rates=RATES,
-        policy=POLICY, ledger=ledger,
-    )  # fmt: skip
+        Folder(tmp_path / "list", into=tmp_path / "plan"),
+        "Hello!",
+        to="phone",
+        campaign="autumn",
+        rates=RATES,
+        policy=POLICY,
+        ledger=ledger,
+    )
     card = preflight(made, client=box.client(), ledger=ledger)
     assert said(card) == said(made) == (22, "USD 0.22")
 
@@ -78,7 +85,11 @@ def test_guards_look_at_those_who_would_be_texted(box: Sandbox, ledger: Ledger, 
     People(ledger, now=clock).opt_out(HELD, source="letter")
     made, night = plan_of("autumn", rates=RATES), ("21:00", "20:59")
     card = preflight(
-        made, client=box.client(), ledger=ledger, now=clock, budget={"USD": "0.22"}, quiet_hours=night, max_per_second=1
+        made,
+        client=box.client(),
+        ledger=ledger,
+        now=clock,
+        limits=Limits(budget={"USD": "0.22"}, per_second=1, quiet_hours=night),
     )
     for words in ("covers the estimate", "quiet for 22 recipients now", "about 22 s"):
         assert words in str(card)

@@ -75,7 +75,9 @@ def test_asking_for_the_plus_is_no_choice_either() -> None:
 def test_carrier_prefixes_text_no_stranger(region: str) -> None:
     """00 and the own calling code, where 00 and some digits are also how a carrier is chosen."""
     numbers = [*valid_numbers(region, "MOBILE", 150), *valid_numbers(region, "FIXED_LINE", 150)]
-    alone = phones.normalize([f"00{digits(it)}" for it in numbers], default_region=region, evidence="none")
+    alone = phones.normalize(
+        [f"00{digits(it)}" for it in numbers], default_region=region, reading=phones.Reading(evidence="none")
+    )
     for judged in (alone, phones.normalize([f"00{digits(it)}" for it in numbers], default_region=region)):
         wrong = judged["to"].notna() & (judged["to"] != [f"+{digits(it)}" for it in numbers])
         assert not wrong.any()
@@ -90,7 +92,7 @@ def test_british_list_beside_germany() -> None:
     judged = phones.normalize(raw, default_region="DE")
     assert judged["to"].tolist() == [f"+{number}" for number in raw]
     assert (judged["note"] == "PLUS_RESTORED COLUMN_EVIDENCE:100%:44").all()
-    alone = phones.normalize(raw, default_region="DE", evidence="none")
+    alone = phones.normalize(raw, default_region="DE", reading=phones.Reading(evidence="none"))
     assert alone["to"].isna().all()
 
 
@@ -100,7 +102,7 @@ def test_the_share_stands_in_the_note() -> None:
     french = [str(it.national_number) for it in valid_numbers("FR", "MOBILE", 10)]
     judged = phones.normalize(british + french, default_region="FR")
     assert judged["to"][:90].isna().all()
-    asked = phones.normalize(british + french, default_region="FR", evidence="majority")
+    asked = phones.normalize(british + french, default_region="FR", reading=phones.Reading(evidence="majority"))
     assert asked["to"].tolist() == [f"+{it}" for it in british] + [f"+33{it}" for it in french]
     assert set(asked["note"][:90]) == {"PLUS_RESTORED COLUMN_EVIDENCE:90%:44"}
     assert "90% of the rows of this column that tell anything carry 44" in vocabulary.meaning_of_note(
@@ -137,7 +139,7 @@ def test_a_column_of_numbers_written_in_two_ways_texts_no_stranger(
         raw = [it.national_number or 0 for it in few] + [int(digits(it)) for it in many]
         truth = pd.Series([f"+{digits(it)}" for it in [*few, *many]])
         for where in ({"default_region": home}, {"region": [home] * len(raw)}):
-            judged = phones.normalize(written(raw), repair=asked, **where)  # type: ignore[arg-type]
+            judged = phones.normalize(written(raw), reading=phones.Reading(repair=asked), **where)  # type: ignore[arg-type]
             assert not (judged["to"].notna() & (judged["to"] != truth)).any()
             unsure = judged["problem"].notna()
             assert set(judged["problem"][unsure]) <= {"AMBIGUOUS_READING"} | NO_NUMBER
@@ -160,7 +162,7 @@ def test_danish_list_beside_italy() -> None:
     judged = phones.normalize(numbers, default_region="IT")
     wrong = judged["to"].notna() & (judged["to"] != [f"+{number}" for number in numbers])
     assert not wrong.any()
-    assert phones.normalize(numbers, default_region="IT", evidence="none")["to"].isna().all()
+    assert phones.normalize(numbers, default_region="IT", reading=phones.Reading(evidence="none"))["to"].isna().all()
 
 
 def test_without_a_country_no_plus_is_restored() -> None:
@@ -175,9 +177,9 @@ def test_parts_of_a_list_are_judged_by_the_whole() -> None:
     """Evidence gathered from the whole column serves any part of it."""
     raw = [digits(it) for it in valid_numbers("GB", "MOBILE", 100)]
     found = phones.weigh_column(raw, default_region="DE")
-    parts = [phones.normalize([number], default_region="DE", evidence=found) for number in raw]
+    parts = [phones.normalize([number], default_region="DE", reading=phones.Reading(evidence=found)) for number in raw]
     assert [part["to"][0] for part in parts] == phones.normalize(raw, default_region="DE")["to"].tolist()
-    told = str(phones.explain(raw[0], default_region="DE", evidence=found))
+    told = str(phones.explain(raw[0], default_region="DE", reading=phones.Reading(evidence=found)))
     assert "The column: with a plus: " in told
     assert "taken" in told
 
@@ -201,10 +203,13 @@ def test_widening_a_float32_brings_no_digit_back(dtype: str) -> None:
     lost = ["SCI_NOTATION_LOST_DIGITS"] * 4 + ["LOCAL_ONLY"]
     assert phones.normalize(widened, default_region="US")["problem"].tolist() == lost
     found = phones.weigh_column(widened, default_region="US")
-    assert phones.normalize(widened[:1], default_region="US", evidence=found)["problem"].tolist() == lost[:1]
+    assert (
+        phones.normalize(widened[:1], default_region="US", reading=phones.Reading(evidence=found))["problem"].tolist()
+        == lost[:1]
+    )
     right = phones.normalize(numbers.astype(dtype), default_region="US")["problem"]  # type: ignore[call-overload]
     assert "SCI_NOTATION_LOST_DIGITS" not in right.tolist()
-    alone = phones.normalize(widened, default_region="US", evidence="none")["problem"]
+    alone = phones.normalize(widened, default_region="US", reading=phones.Reading(evidence="none"))["problem"]
     assert "SCI_NOTATION_LOST_DIGITS" not in alone.tolist()
 
 
@@ -278,7 +283,10 @@ def test_a_long_list_is_judged_as_short_ones(written: Callable[[pd.Series], pd.S
     regions = ["AR", "BR", "CI", "CO", "DE", "GB", "IT", "KR", "KZ", "MX", "US"]
     messy = phone_lists.messy(1_500, seed=14, regions=regions)
     numbers = written(messy["phone"])
-    for evidence in (phones.weigh_column(numbers, region=messy["country"], level="none"), _british()):
+    for evidence in (
+        phones.weigh_column(numbers, region=messy["country"], reading=phones.Reading(evidence="none")),
+        _british(),
+    ):
         options = {"repair": asked, "evidence": evidence}
         whole = phones.normalize(numbers, region=messy["country"], **options)
         parts = [
@@ -298,9 +306,13 @@ def test_repeated_rows_have_the_same_answer() -> None:
     made = phone_lists.messy(1_000, seed=3)
     cells = [("Germany", 14155550100.0), ("DE", "0171 3920123"), ("de", "0171 3920123"), (None, "0171 3920123")]
     rows = [*zip(made["country"], made["phone"], strict=True), *cells]
-    once = phones.normalize([cell for _, cell in rows], region=[country for country, _ in rows], evidence="none")
+    once = phones.normalize(
+        [cell for _, cell in rows], region=[country for country, _ in rows], reading=phones.Reading(evidence="none")
+    )
     times = 25
     many = phones.normalize(
-        [cell for _, cell in rows] * times, region=[country for country, _ in rows] * times, evidence="none"
+        [cell for _, cell in rows] * times,
+        region=[country for country, _ in rows] * times,
+        reading=phones.Reading(evidence="none"),
     )
     pd.testing.assert_frame_equal(many, pd.concat([once] * times, ignore_index=True))

@@ -17,7 +17,7 @@ def about_to_go(made: Plan, recorded: pd.DataFrame | None, prospect: Prospect | 
 
 
 def test_only_what_a_send_would_post_now_is_counted(ledger: Ledger) -> None:
-    made = plan(PEOPLE, to="phone", campaign="sale", text="Hello", rates=RATES)
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", rates=RATES)
     assert about_to_go(made, None, None) == "USD 0.03"
     People(ledger).opt_out("+12025550123", source="phone call")
     prospect = ledger.prospect(made, service="sandbox:a")

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from support.small_plans import RATES, number, people, plan
 
+from smsotp_nb import Message, Reading, Template, Wire, results
 from smsotp_nb import _wire as wire
-from smsotp_nb import results
 from smsotp_nb.errors import UsageError
 
 # -- suppression ----------------------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ from smsotp_nb.errors import UsageError
     ],
 )
 def test_suppressed_numbers_in_any_form(source: Any) -> None:
-    made = plan(people(3, country="US"), region="country", default_region="US", suppress=source)
+    made = plan(people(3, country="US"), region="country", default_region="US", leave_out=source)
     assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED", ""]
 
 
@@ -39,24 +39,24 @@ def test_suppressed_numbers_from_a_file(tmp_path: Path, content: str) -> None:
     file = tmp_path / "stop.csv"
     file.write_text(content, encoding="utf-8")
     for path in (file, str(file)):
-        made = plan(people(2), default_region="US", suppress=path)
+        made = plan(people(2), default_region="US", leave_out=path)
         assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED"]
 
 
 def test_unreadable_entries_stop_the_plan_and_are_listed() -> None:
     with pytest.raises(UsageError, match="2 entries of suppress= cannot be read") as caught:
-        plan(suppress=["hello", None, "", "n/a", number(1), "2025550103"])
+        plan(leave_out=["hello", None, "", "n/a", number(1), "2025550103"])
     assert [problem.split(":")[0] for problem in caught.value.problems] == ["entry 0", "entry 5"]
     assert "2025550103" not in str(caught.value)
 
 
 def test_unreadable_entries_can_be_ignored_on_request() -> None:
-    made = plan(suppress=["hello", number(1)], ignore_unreadable_suppressions=True)
+    made = plan(leave_out=["hello", number(1)], reading=Reading(unreadable="ignore"))
     assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED", "", ""]
 
 
 def test_numbers_that_are_never_texted_need_no_suppression() -> None:
-    assert len(plan(suppress=["+1 800 234 5678", number(0)]).skipped) == 1
+    assert len(plan(leave_out=["+1 800 234 5678", number(0)]).skipped) == 1
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_numbers_that_are_never_texted_need_no_suppression() -> None:
 )
 def test_a_suppression_that_cannot_be_understood(source: Any, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        plan(suppress=source)
+        plan(leave_out=source)
 
 
 # -- the call -------------------------------------------------------------------------------------------------------
@@ -143,7 +143,15 @@ def test_a_kept_column_must_not_hide_one_of_the_results(name: str) -> None:
 
 def test_everything_wrong_is_listed_at_once() -> None:
     with pytest.raises(UsageError) as caught:
-        plan(to="fone", campaign="", chunk_size=0, text="a {", signature="x", keep=["zz"], rates=RATES.assign(iso="?"))
+        plan(
+            message=Message("a {", field="text"),
+            to="fone",
+            signature="x",
+            keep=["zz"],
+            rates=RATES.assign(iso="?"),
+            wire=Wire(chunk_size=0),
+            campaign="",
+        )
     assert len(caught.value.problems) >= 7
 
 
@@ -215,12 +223,12 @@ def test_the_preview_has_the_first_row_and_the_dearest_text() -> None:
     ],
 )
 def test_a_text_that_looks_like_a_passcode_gets_a_hint(text: str, hinted: bool) -> None:
-    made = plan(people(2, code=["493021", "118822"]), text=text)
+    made = plan(people(2, code=["493021", "118822"]), message=text)
     assert (made.hint is not None) is hinted
     assert ("otp.send" in str(made)) is hinted
 
 
 def test_template_data_that_looks_like_a_passcode_gets_a_hint() -> None:
     frame = people(2, code=[np.float64(493021), np.float64(1188)])
-    assert plan(frame, template_id="t", template_data=["code"]).hint is not None
-    assert plan(frame, template_id="t", template_data={"order": "code"}).hint is None
+    assert plan(frame, message=Template("t", ["code"])).hint is not None
+    assert plan(frame, message=Template("t", {"order": "code"})).hint is None

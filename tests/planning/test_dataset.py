@@ -251,7 +251,7 @@ def test_a_plan_of_a_folder_has_what_a_plan_in_memory_has(tmp_path: Path, change
     assert repr(other) == repr(mine)
     assert {name for name in dir(mine) if not name.startswith("_")} == {n for n in dir(other) if not n.startswith("_")}
     with pytest.raises(UsageError, match="planned again for other words"):
-        other.reworded(text="Bye")
+        other.reworded("Bye")
 
 
 def test_frames_of_files_print_no_control_character(tmp_path: Path) -> None:
@@ -428,5 +428,5 @@ def test_a_test_message_and_a_preflight_are_those_of_the_plan_in_memory(
             sms.send_test(other, to="+14155550100", client=client, ledger=ledger, row=last + 1)
         ahead = {"client": client, "ledger": ledger, "canary": 5, "max_per_second": 10}
         assert str(sms.preflight(other, **ahead)) == str(sms.preflight(mine, **ahead))
-        hours = sms.preflight(other, client=client, ledger=ledger, quiet_hours=("21:00", "08:00"))
+        hours = sms.preflight(other, client=client, ledger=ledger, limits=sms.Limits(quiet_hours=("21:00", "08:00")))
         assert "asked of each request" in str(hours)

@@ -11,8 +11,8 @@ import pytest
 from support.dtypes import dtype_names
 from support.small_plans import RATES, number, people, plan
 
+from smsotp_nb import Message, Template, cost, parts
 from smsotp_nb import _wire as wire
-from smsotp_nb import cost, parts
 from smsotp_nb._cost.sums import SUMS
 
 # -- estimate -------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_rates_learned_from_results_serve_as_they_are() -> None:
 def test_measures_say_what_a_replacement_would_give(message: dict[str, Any]) -> None:
     """The plain columns are those of the plan that replaces."""
     frame = people(3, name=["“a”", 'b"', "c’" * 40])
-    made, replaced = plan(frame, **message), plan(frame, replace=parts.PLAIN, **message)
+    made, replaced = plan(frame, **message), plan(frame, **message)
     measured, after = made.measure(), replaced.measure()
     assert measured["plain_parts"].tolist() == replaced.bodies["est_parts"].tolist()
     assert measured["plain_encoding"].tolist() == replaced.bodies["encoding"].tolist()
@@ -131,9 +131,9 @@ def test_measures_say_what_a_replacement_would_give(message: dict[str, Any]) -> 
 
 
 def test_nothing_is_replaced_unless_asked() -> None:
-    assert plan(text="It’s {name}").message(0).text == "It’s N0"
-    assert plan(text="It’s {name}", replace=parts.PLAIN).message(0).text == "It's N0"
-    assert plan(people(1, name=["é"]), replace={"é": "e"}).message(0).text == "Hi e"
+    assert plan(message="It’s {name}").message(0).text == "It’s N0"
+    assert plan(message=Message("It’s {name}", replace=parts.PLAIN)).message(0).text == "It's N0"
+    assert plan(people(1, name=["é"])).message(0).text == "Hi e"
 
 
 def test_measures_of_every_body() -> None:
@@ -154,13 +154,13 @@ def test_measures_of_every_body() -> None:
 
 
 def test_measures_are_missing_where_the_text_is_unknown() -> None:
-    measured = plan(template_id="t", template_data=["name"]).measure()
+    measured = plan(message=Template("t", ["name"])).measure()
     assert measured.drop(columns="recipients").isna().all(axis=None)
     assert plan(people(0)).measure().empty
 
 
 def test_a_template_of_unknown_text_has_no_estimate() -> None:
-    made = plan(template_id="t", template_data=["name"], rates=RATES)
+    made = plan(message=Template("t", ["name"]), rates=RATES)
     assert made.rows[["est_parts", "encoding", "est_cost"]].isna().all(axis=None)
     assert made.estimate[["est_parts", "est_cost"]].isna().all(axis=None)
     assert made.estimate["rate"].tolist() == [0.0075]
@@ -169,7 +169,7 @@ def test_a_template_of_unknown_text_has_no_estimate() -> None:
 
 
 def test_template_text_makes_the_estimate_known() -> None:
-    made = plan(template_id="t", template_data={"who": "name"}, template_text="Dear {who}, " + "x" * 160, rates=RATES)
+    made = plan(message=Template("t", {"who": "name"}, preview="Dear {who}, " + "x" * 160), rates=RATES)
     assert made.rows["est_parts"].tolist() == [2] * 4
     assert made.preview(1)["text"].iloc[0].startswith("Dear N0, xx")
 
@@ -183,7 +183,7 @@ def test_template_text_makes_the_estimate_known() -> None:
     ],
 )
 def test_content_and_signature_are_joined_for_the_estimate_only(changes: dict[str, Any], text: str) -> None:
-    made = plan(content="Hi", signature="Acme", **changes)
+    made = plan(message="Hi", signature="Acme", **changes)
     assert made.preview(1)["text"].tolist() == [text]
     assert made.message(0) == wire.Body(content="Hi", signature="Acme")
     assert made.rows["encoding"].iloc[0] == parts.count(text).encoding

@@ -54,7 +54,7 @@ def listed(**changes: Any) -> pd.DataFrame:
 def test_a_placeholder_of_another_tool_is_refused_wherever_words_come_from(shape: str, tmp_path: Path) -> None:
     text = f"Hi {shape} there"
     frame = listed(words=text)
-    made = plan(frame, text="Hi")
+    made = plan(frame, message="Hi")
     calls: list[dict[str, Any]] = [
         {"text": text},
         {"content": text, "signature": "Acme"},
@@ -67,25 +67,25 @@ def test_a_placeholder_of_another_tool_is_refused_wherever_words_come_from(shape
         with pytest.raises(UsageError, match=r"literal=True"):
             plan(frame, **call)
     with pytest.raises(UsageError, match=r"literal=True"):
-        made.reworded(text=text)
+        made.reworded(text)
     (tmp_path / "list").mkdir()
     frame.to_parquet(tmp_path / "list" / "people.parquet")
     with pytest.raises(UsageError, match=r"literal=True"):
         sms.plan(
-            sms.Folder(tmp_path / "list", into=tmp_path / "plan"), to="phone", campaign="c", text=sms.column("words")
+            sms.Folder(tmp_path / "list", into=tmp_path / "plan"), message=sms.column("words"), to="phone", campaign="c"
         )
 
 
 @pytest.mark.parametrize("text", WORDS)
 def test_marks_around_other_words_are_words(text: str) -> None:
-    assert len(plan(listed(), text=text).texts) > 0
+    assert len(plan(listed(), message=text).texts) > 0
     if "{" not in text:
-        assert plan(listed(words=text), text=sms.column("words")).texts.tolist() == [text]
+        assert plan(listed(words=text), message=sms.column("words")).texts.tolist() == [text]
 
 
 def test_the_error_names_the_placeholder_the_column_and_the_way_out() -> None:
     with pytest.raises(UsageError) as caught:
-        plan(listed(), text="Hi %FIRST_NAME%, you owe ((amount due)) or {{amount}}")
+        plan(listed(), message="Hi %FIRST_NAME%, you owe ((amount due)) or {{amount}}")
     assert caught.value.problems == (
         "text= holds '%FIRST_NAME%', a placeholder as another tool writes it, which everybody would get as it stands. "
         "Write '{first name}', or pass sms.Message(..., literal=True) if it is meant as it stands",
@@ -104,19 +104,19 @@ def test_a_dollar_before_a_number_is_a_dollar(owed: Any, *, refused: bool) -> No
     frame = people(2, owed=owed)
     if refused:
         with pytest.raises(UsageError, match=r"'\$\{owed\}'"):
-            plan(frame, text="You owe ${owed}")
+            plan(frame, message="You owe ${owed}")
     else:
-        assert plan(frame, text="You owe ${owed}").texts[0].startswith("You owe $")
+        assert plan(frame, message="You owe ${owed}").texts[0].startswith("You owe $")
 
 
 def test_rows_of_whole_messages_are_named_and_only_those_that_get_them() -> None:
     frame = people(3, words=["Hi %NAME%", "Hi", "Hi {name}"], language=["en", "de", "en"])
     with pytest.raises(UsageError, match=r"column 'words' holds '%NAME%' in row 0,"):
-        plan(frame, text=sms.column("words"))
+        plan(frame, message=sms.column("words"))
     with pytest.raises(UsageError, match=r"column 'words' holds '\{name\}' in row 2,"):
-        plan(frame.iloc[1:], text=sms.column("words"))
+        plan(frame.iloc[1:], message=sms.column("words"))
     both = {"de": sms.column("words"), "en": "Hello"}
-    assert sorted(plan(frame, text=both, by="language").texts) == ["Hello", "Hi"]
+    assert sorted(plan(frame, message=both, by="language").texts) == ["Hello", "Hi"]
 
 
 def test_one_row_of_a_list_larger_than_a_sample_is_found(tmp_path: Path) -> None:
@@ -128,9 +128,9 @@ def test_one_row_of_a_list_larger_than_a_sample_is_found(tmp_path: Path) -> None
     frame.to_parquet(tmp_path / "list" / "people.parquet")
     lists, call = sms.Folder(tmp_path / "list", into=tmp_path / "plan"), {"to": "phone", "campaign": "c"}
     with pytest.raises(UsageError, match=r"'\[First Name\]' in row 119998,"):
-        sms.plan(lists, text=sms.column("words"), **call)
+        sms.plan(lists, message=sms.column("words"), **call)
     literal = sms.Message(sms.column("words"), literal=True)
-    made = sms.plan(lists, text=literal, **call)
+    made = sms.plan(lists, message=literal, **call)
     assert made.figures["planned"] > 0
 
 
@@ -152,31 +152,31 @@ def test_literal_words_are_sent_as_they_stand() -> None:
     frame = listed(words="Hi {name} and *|FNAME|*")
     said = ["Hi Ann, write [name] and %NAME%"]
     literal = sms.Message(text, literal=True)
-    assert plan(frame, text=literal).texts.tolist() == said
-    assert plan(frame, text="Hi").reworded(text=literal).texts.tolist() == said
-    assert plan(frame, text={"Rome": literal, "Oslo": "Hi"}, by="city").texts.tolist() == said
-    assert plan(frame, text=sms.Message({"Rome": text}, literal=True), by="city").texts.tolist() == said
-    assert plan(frame, content=literal, signature="Acme").texts.tolist() == [f"[Acme] {said[0]}"]
+    assert plan(frame, message=literal).texts.tolist() == said
+    assert plan(frame, message="Hi").reworded(literal).texts.tolist() == said
+    assert plan(frame, message={"Rome": literal, "Oslo": "Hi"}, by="city").texts.tolist() == said
+    assert plan(frame, message=sms.Message({"Rome": text}, literal=True), by="city").texts.tolist() == said
+    assert plan(frame, message=literal, signature="Acme").texts.tolist() == [f"[Acme] {said[0]}"]
     whole = ["Hi {name} and *|FNAME|*"]
-    assert plan(frame, text=sms.Message(sms.column("words"), literal=True)).texts.tolist() == whole
-    assert plan(frame, text=sms.Message(frame["words"], literal=True)).texts.tolist() == whole
+    assert plan(frame, message=sms.Message(sms.column("words"), literal=True)).texts.tolist() == whole
+    assert plan(frame, message=sms.Message(frame["words"], literal=True)).texts.tolist() == whole
     data = sms.Message({"x": "words"}, literal=True)
-    assert plan(frame, template_id="t", template_data=data, template_text="{x}").texts.tolist() == whole
-    assert plan(frame, text=sms.Message("sale", literal=True)).texts.tolist() == ["sale"]
+    assert plan(frame, message=sms.Template("t", data, preview="{x}")).texts.tolist() == whole
+    assert plan(frame, message=sms.Message("sale", literal=True)).texts.tolist() == ["sale"]
 
 
 def test_only_the_segment_that_is_literal_is() -> None:
     words = {"Rome": sms.Message("Hi %NAME%", literal=True), "Oslo": "Hei %NAME%"}
     with pytest.raises(UsageError, match=r"segment 'Oslo': text= holds '%NAME%'") as caught:
-        plan(listed(), text=words, by="city")
+        plan(listed(), message=words, by="city")
     assert "Rome" not in str(caught.value)
 
 
 def test_a_later_change_of_words_in_a_message_makes_no_difference() -> None:
     words = {"Rome": "Hi"}
-    made = plan(listed(), text=sms.Message(words), by="city")
+    made = plan(listed(), message=sms.Message(words), by="city")
     words["Rome"] = "Ho"
-    assert made.reworded(text=sms.Message({"Rome": "Hi again"})).texts.tolist() == ["Hi again"]
+    assert made.reworded(sms.Message({"Rome": "Hi again"})).texts.tolist() == ["Hi again"]
 
 
 def test_a_test_message_of_literal_words(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from kills.people import plan_of
 from kills.service import Service
 from support.small_plans import number, people, plan
 
-from smsotp_nb import Ledger, phones, results, send
+from smsotp_nb import Ledger, Reading, Wire, phones, results, send
 from smsotp_nb._ledger import Ending
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
@@ -54,7 +54,7 @@ WITHOUT_PLUS = int(number(1)[1:])
 )  # fmt: skip
 def test_people_are_excluded_in_any_form(source: Any) -> None:
     """Without a default region: what has its calling code needs none, with or without its plus."""
-    made = plan(people(3, country=["US"] * 3), region="country", exclude=source)
+    made = plan(people(3, country=["US"] * 3), region="country", leave_out=source)
     assert problems(made) == ["", "EXCLUDED", ""]
 
 
@@ -72,13 +72,13 @@ def test_the_results_of_another_send_exclude_whom_they_name(
         sources += [read, read["to"], read["to"].tolist()]
     more = pd.DataFrame({"phone": [*table["to"], "+12025559999"], "name": "Ann"})
     for source in sources:
-        assert problems(plan(more, exclude=source)) == ["EXCLUDED", "EXCLUDED", ""]
+        assert problems(plan(more, leave_out=source)) == ["EXCLUDED", "EXCLUDED", ""]
 
 
 def test_numbers_of_several_countries_lose_nobody_with_their_plus() -> None:
     numbers = ["+4915112345678", "+33612345678", "+393123456789", "+5491123456789", "+264811234567", "+12025550123"]
     listed = pd.DataFrame({"phone": numbers, "name": "Ann"})
-    made = plan(listed, default_region="US", exclude=[int(to) for to in numbers])
+    made = plan(listed, default_region="US", leave_out=[int(to) for to in numbers])
     assert problems(made) == ["EXCLUDED"] * len(numbers)
 
 
@@ -94,22 +94,22 @@ def test_numbers_of_several_countries_lose_nobody_with_their_plus() -> None:
 )
 def test_an_exclusion_that_cannot_be_understood_is_refused(source: Any, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        plan(exclude=source)
+        plan(leave_out=source)
 
 
 def test_unreadable_exclusions_can_be_ignored_on_request() -> None:
-    made = plan(exclude=["hello", number(1)], ignore_unreadable_suppressions=True)
+    made = plan(leave_out=["hello", number(1)], reading=Reading(unreadable="ignore"))
     assert problems(made) == ["", "EXCLUDED", "", ""]
 
 
 def test_a_results_file_is_a_suppression_list_too() -> None:
-    made = plan(suppress=pd.DataFrame({"to": [WITHOUT_PLUS], "status": ["accepted"]}))
+    made = plan(leave_out=pd.DataFrame({"to": [WITHOUT_PLUS], "status": ["accepted"]}))
     assert problems(made) == ["", "SUPPRESSED", "", ""]
 
 
 def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: Service, ledger: Ledger) -> None:
     """Accepted, in doubt and under way are left out; rejected, planned and skipped are not."""
-    run = ledger.begin(plan(people(10), chunk_size=2, text="Hello"), service="a service")
+    run = ledger.begin(plan(people(10), message="Hello", wire=Wire(chunk_size=2)), service="a service")
     for chunk, ending in ((1, Ending("in_doubt", "body", 500)), (2, Ending("rejected", "body", 400))):
         claim = run.claim(chunk)
         assert claim
@@ -121,7 +121,7 @@ def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: S
     assert run.claim(3)
     campaign = ledger.campaign("demo")
     assert campaign.reached.tolist() == [number(n) for n in (0, 1, 2, 3, 6, 7)]
-    made = plan(people(10), campaign="next", exclude=campaign)
+    made = plan(people(10), leave_out=campaign, campaign="next")
     assert problems(made) == ["EXCLUDED"] * 4 + [""] * 2 + ["EXCLUDED"] * 2 + [""] * 2
 
 
@@ -129,7 +129,7 @@ def test_a_purged_campaign_excludes_nobody_and_says_so(service: Service, ledger:
     send(plan_of(2), client=service.client(), ledger=ledger, progress=False)
     ledger.campaign("autumn").purge()
     with pytest.raises(LedgerError, match="purged"):
-        plan(exclude=ledger.campaign("autumn"))
+        plan(leave_out=ledger.campaign("autumn"))
 
 
 # -- two numbers, one phone --------------------------------------------------------------------------------------------
@@ -149,25 +149,25 @@ def test_two_numbers_of_one_phone_are_one_person(one: str, other: str, turned: b
     assert problems(made) == ["", "DUPLICATE_OF"]
     assert "DUPLICATE_OF:x" in made.rows["note"].iloc[1]
     assert made.rows["to"].tolist() == [first, second]
-    assert problems(plan(both.head(1), suppress=[second])) == ["SUPPRESSED"]
-    assert problems(plan(both.head(1), exclude=[second])) == ["EXCLUDED"]
+    assert problems(plan(both.head(1), leave_out=[second])) == ["SUPPRESSED"]
+    assert problems(plan(both.head(1), leave_out=[second])) == ["EXCLUDED"]
     assert phones.duplicates(pd.Series([first, second], index=["x", "y"])).tolist()[1] == "x"
     assert phones.report(phones.normalize(pd.Series([first, second]))).repeated == 1
 
 
 def test_the_old_mobile_digit_of_mexico_is_the_same_phone() -> None:
     listed = pd.DataFrame({"phone": ["+525512345678", "+5215512345678"], "name": ["Ann", "Ann"]})
-    assert problems(plan(listed, repair=["mx_1"])) == ["", "DUPLICATE_OF"]
+    assert problems(plan(listed, reading=Reading(repair=["mx_1"]))) == ["", "DUPLICATE_OF"]
     for source in (["+521 55 1234 5678"], [5215512345678], pd.Series(["+5215512345678"])):
-        assert problems(plan(listed.head(1), exclude=source)) == ["EXCLUDED"]
-    assert problems(plan(listed.head(1), suppress=["+521 55 1234 5678"])) == ["SUPPRESSED"]
+        assert problems(plan(listed.head(1), leave_out=source)) == ["EXCLUDED"]
+    assert problems(plan(listed.head(1), leave_out=["+521 55 1234 5678"])) == ["SUPPRESSED"]
 
 
 def test_a_campaign_that_texted_one_number_of_a_phone_excludes_the_other(service: Service, ledger: Ledger) -> None:
     first = plan(pd.DataFrame({"phone": ["+5491123456789"], "name": ["Ann"]}))
     send(first, client=service.client(), ledger=ledger, progress=False)
     listed = pd.DataFrame({"phone": ["+541123456789"], "name": ["Ann"]})
-    assert problems(plan(listed, campaign="next", exclude=ledger.campaign("demo"))) == ["EXCLUDED"]
+    assert problems(plan(listed, leave_out=ledger.campaign("demo"), campaign="next")) == ["EXCLUDED"]
 
 
 def test_every_mobile_digit_that_phonenumbers_knows_is_one() -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from support.dtypes import dtype_names
 from support.small_plans import RATES, number, people, plan
 
+from smsotp_nb import Message, Template, Wire, parts
 from smsotp_nb import _planning as planning
 from smsotp_nb import _wire as wire
-from smsotp_nb import parts
 from smsotp_nb.errors import UsageError
 
 # -- rows -----------------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def test_a_plan_without_sendable_rows_is_still_a_plan(frame: pd.DataFrame) -> No
 def test_problems_in_the_order_in_which_they_are_judged() -> None:
     frame = people(6, phone=[number(0), number(0), "hello", None, number(4), number(5)])
     frame["name"] = ["a", "b", "c", "d", None, "f"]
-    made = plan(frame, suppress=[number(5)])
+    made = plan(frame, leave_out=[number(5)])
     assert made.rows["problem"].tolist()[1:] == [
         "DUPLICATE_OF",
         "NOT_A_NUMBER",
@@ -102,7 +102,7 @@ def test_duplicates_are_found_across_spellings() -> None:
 @pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
 def test_any_text_column_serves(dtype: str) -> None:
     frame = people(3, name=["a", None, "a"]).astype({"phone": dtype, "name": dtype})
-    made = plan(frame, text="Hi {name|b}")
+    made = plan(frame, message="Hi {name|b}")
     assert made.rows["body"].tolist() == [0, 1, 0]
 
 
@@ -149,7 +149,7 @@ def test_any_index_stays_as_it_is(index: pd.Index) -> None:
 
 def test_equal_bodies_are_grouped_first_and_cut_second() -> None:
     frame = people(7, city=["x", "y", "x", "x", "y", "x", "x"])
-    made = plan(frame, text="Hi {city}", chunk_size=2)
+    made = plan(frame, message="Hi {city}", wire=Wire(chunk_size=2))
     assert made.rows["body"].tolist() == [0, 1, 0, 0, 1, 0, 0]
     assert made.rows["chunk"].tolist() == [0, 3, 0, 1, 3, 1, 2]
     assert made.bodies["recipients"].tolist() == [5, 2]
@@ -184,29 +184,29 @@ def test_the_message_of_a_body(message: dict[str, Any], body: wire.Body) -> None
 
 
 def test_every_row_has_its_own_template_data() -> None:
-    made = plan(people(3, name=["a", 'q"', "c"]), template_id="t", template_data={"who": "name"})
+    made = plan(people(3, name=["a", 'q"', "c"]), message=Template("t", {"who": "name"}))
     assert [json.loads(data) for data in made.bodies["template_data"]] == [{"who": "a"}, {"who": 'q"'}, {"who": "c"}]
 
 
 def test_values_that_join_to_the_same_text_are_one_body() -> None:
-    made = plan(people(2, a=["ab", "a"], b=["c", "bc"]), text="{a}{b}")
+    made = plan(people(2, a=["ab", "a"], b=["c", "bc"]), message="{a}{b}")
     assert made.rows["body"].tolist() == [0, 0]
 
 
 def test_values_that_only_look_alike_are_two_bodies() -> None:
-    made = plan(people(4, a=["x", "x", "y", "y"], b=["y", "x", "y", "x"]), template_id="t", template_data=["a", "b"])
+    made = plan(people(4, a=["x", "x", "y", "y"], b=["y", "x", "y", "x"]), message=Template("t", ["a", "b"]))
     assert made.rows["body"].tolist() == [0, 1, 2, 3]
 
 
 def test_words_stand_in_for_text_and_template_values() -> None:
     frame = people(2, name=[None, "Ana"])
-    assert plan(frame, text="Hi {name|there}").message(0).text == "Hi there"
-    made = plan(frame, template_id="t", template_data={"who": "name|there"})
+    assert plan(frame, message="Hi {name|there}").message(0).text == "Hi there"
+    made = plan(frame, message=Template("t", {"who": "name|there"}))
     assert made.message(0).template_data == (("who", "there"),)
 
 
 def test_a_text_of_which_nothing_is_left_is_not_sent() -> None:
-    made = plan(people(2, name=[None, "Ana"]), text="{name| }")
+    made = plan(people(2, name=[None, "Ana"]), message="{name| }")
     assert made.rows["problem"].fillna("").tolist() == ["VALUE_MISSING", ""]
 
 
@@ -233,7 +233,7 @@ def test_a_plan_equals_a_row_by_row_reading(rows: list[tuple[Any, Any, Any]], si
         "content": {"content": "{a}-{b}!", "signature": "Acme"},
         "template": {"template_id": "t", "template_data": ["a", "b"], "template_text": "{a}-{b}!"},
     }[kind]
-    made = plan(frame, chunk_size=size, rates=RATES, **wording)
+    made = plan(frame, rates=RATES, wire=Wire(chunk_size=size), **wording)
     planned = made.rows[made.rows["status"] == "planned"]
     assert planned["to"].is_unique
     assert (planned.groupby("chunk").size() <= size).all()
@@ -263,7 +263,7 @@ def test_the_fingerprint_covers_numbers_bodies_and_order_and_nothing_else() -> N
     base = plan().fingerprint
     same = [
         plan(people().set_axis(list("abcd"))),
-        plan(chunk_size=1),
+        plan(wire=Wire(chunk_size=1)),
         plan(rates=RATES),
         plan(keep=["name"]),
         plan(campaign="other"),
@@ -272,10 +272,10 @@ def test_the_fingerprint_covers_numbers_bodies_and_order_and_nothing_else() -> N
     different = [
         plan(people()[::-1]),
         plan(people(3)),
-        plan(text="Hi {name}."),
+        plan(message="Hi {name}."),
         plan(people(name=["N0", "N1", "N2", "other"])),
-        plan(text=None, content="Hi {name}"),
-        plan(text=None, content="Hi {name}", signature="Acme"),
+        plan(message=None),
+        plan(message=Message(None, field="text"), signature="Acme"),
     ]
     assert {made.fingerprint for made in same} == {base}
     assert base not in {made.fingerprint for made in different}

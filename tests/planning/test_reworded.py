@@ -58,30 +58,30 @@ def test_reworded_is_the_plan_of_the_new_words(before: dict[str, Any], after: di
 def test_numbers_are_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
     made = plan(people(2))
     monkeypatch.delattr(phones, "normalize")
-    assert made.reworded(text="Hello {name}").texts.tolist() == ["Hello N0", "Hello N1"]
+    assert made.reworded("Hello {name}").texts.tolist() == ["Hello N0", "Hello N1"]
 
 
 def test_the_callers_frame_may_have_changed_since() -> None:
     frame = spoken("de", "en", city=["Bonn", "Bath"])
     by = frame["language"].copy()
-    made = plan(frame, text=WORDS, by=by)
+    made = plan(frame, message=WORDS, by=by)
     by[:] = "fr"
     frame.loc[0, ["name", "city"]] = [None, "changed"]
     frame["phone"] = None
-    again = made.reworded(text={"de": "{name}, {city}", "en": "{city}"})
+    again = made.reworded({"de": "{name}, {city}", "en": "{city}"})
     assert again.texts.tolist() == ["N0, Bonn", "Bath"]
 
 
 def test_rows_held_back_by_words_are_judged_anew_and_others_stay() -> None:
     frame = spoken("de", "fr", None, "en", "de", phone=[number(0), number(1), number(2), "hello", number(4)])
     frame["name"] = [None, "Ben", "Cy", "Di", "Ed"]
-    made = plan(frame, text=WORDS, by="language", suppress=[number(4)])
+    made = plan(frame, message=WORDS, by="language", leave_out=[number(4)])
     assert problems(made) == ["VALUE_MISSING", "SEGMENT_UNKNOWN", "SEGMENT_MISSING", "NOT_A_NUMBER", "SUPPRESSED"]
-    more = made.reworded(text={"de": "Hallo", "fr": "Salut {name}", "en": "Hi"})
+    more = made.reworded({"de": "Hallo", "fr": "Salut {name}", "en": "Hi"})
     assert problems(more) == ["", "", "SEGMENT_MISSING", "NOT_A_NUMBER", "SUPPRESSED"]
-    all_of_them = more.reworded(text="Hi")
+    all_of_them = more.reworded("Hi")
     assert problems(all_of_them) == ["", "", "", "NOT_A_NUMBER", "SUPPRESSED"]
-    assert problems(all_of_them.reworded(text=WORDS, by="language")) == problems(made)
+    assert problems(all_of_them.reworded(WORDS, by="language")) == problems(made)
 
 
 def test_of_several_rows_of_a_person_the_planned_one_stays() -> None:
@@ -90,15 +90,15 @@ def test_of_several_rows_of_a_person_the_planned_one_stays() -> None:
     frame["name"] = [None, "Ana", "Bo"]
     made = plan(frame)
     assert problems(made) == ["VALUE_MISSING", "", "DUPLICATE_OF"]
-    assert problems(made.reworded(text="Hi")) == ["DUPLICATE_OF", "", "DUPLICATE_OF"]
+    assert problems(made.reworded("Hi")) == ["DUPLICATE_OF", "", "DUPLICATE_OF"]
     by_segment = spoken("de", "en", phone=[number(0)] * 2)
-    first = plan(by_segment, text=WORDS, by="language", priority=["en"])
-    assert problems(first.reworded(text=WORDS, priority=["de"])) == ["DUPLICATE_OF", ""]
+    first = plan(by_segment, message=sms.Message(WORDS, priority=["en"]), by="language")
+    assert problems(first.reworded(sms.Message(WORDS, priority=["de"]))) == ["DUPLICATE_OF", ""]
 
 
 def test_when_the_planned_row_lacks_a_word_another_row_of_the_person_serves() -> None:
     frame = people(2, phone=[number(0)] * 2, city=[None, "Bonn"])
-    assert problems(plan(frame).reworded(text="From {city}")) == ["VALUE_MISSING", ""]
+    assert problems(plan(frame).reworded("From {city}")) == ["VALUE_MISSING", ""]
 
 
 STAYS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
@@ -140,7 +140,7 @@ def test_what_is_not_said_stays_as_it_was(before: dict[str, Any], after: dict[st
 
 
 def test_a_new_column_of_segments_is_carried_along() -> None:
-    made = plan(spoken("de", "en"), keep=["name"]).reworded(text=WORDS, by="language")
+    made = plan(spoken("de", "en"), keep=["name"]).reworded(WORDS, by="language")
     assert (made.kept, made.by) == (("name", "language"), "language")
     assert made.texts.tolist() == ["Hallo N0", "Hi N1"]
 
@@ -162,17 +162,17 @@ def test_a_mistaken_call_says_what_to_change(changes: dict[str, Any], says: str)
 
 
 def test_in_the_cn_variant_a_text_keeps_its_signature() -> None:
-    made = plan(people(1, phone=["+8613800138000"]), variant="cn", content="a", signature="Acme")
-    assert made.reworded(text="b").message(0).signature == "Acme"
+    made = plan(people(1, phone=["+8613800138000"]), message="a", signature="Acme", wire=sms.Wire(variant="cn"))
+    assert made.reworded("b").message(0).signature == "Acme"
 
 
 def test_a_plan_that_was_pickled_can_be_reworded() -> None:
     made = pickle.loads(pickle.dumps(plan(people(2))))
-    assert made.reworded(text="Hello").texts.tolist() == ["Hello"]
+    assert made.reworded("Hello").texts.tolist() == ["Hello"]
 
 
 def test_the_first_plan_stays_what_it_was() -> None:
-    made = plan(spoken("de", "en"), text=WORDS, by="language")
+    made = plan(spoken("de", "en"), message=WORDS, by="language")
     before = str(made)
-    made.reworded(text="Hi")
+    made.reworded("Hi")
     assert str(made) == before

@@ -72,33 +72,38 @@ COLUMNS: dict[str, pd.Series] = {
 
 @pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
 def test_the_segment_is_a_column_or_a_series(column: pd.Series) -> None:
-    made = plan(people(3, language=column), text=WORDS, by="language")
-    beside = plan(people(3), text=WORDS, by=column.rename(None))
+    made = plan(people(3, language=column), message=WORDS, by="language")
+    beside = plan(people(3), message=WORDS, by=column.rename(None))
     assert texts(made) == texts(beside) == ["Hallo N0", "Hi N1", "Hallo N2"]
     assert (made.by, made.kept, beside.by, beside.kept) == ("language", ("language",), "segment", ("segment",))
     assert made.rows["language"].tolist() == ["de", "en", "de"]
 
 
 def test_labels_are_compared_as_text() -> None:
-    made = plan(people(3, group=[1, 2, 1.0]), text={1: "one", "2": "two"}, by="group")
+    made = plan(people(3, group=[1, 2, 1.0]), message={1: "one", "2": "two"}, by="group")
     assert texts(made) == ["one", "two", "one"]
 
 
 def test_a_frame_of_polars_says_its_segments() -> None:
     frame = pl.DataFrame({"phone": [number(0), number(1)], "language": ["de", "en"], "name": ["Ana", "Ben"]})
-    assert texts(sms.plan(frame, to="phone", campaign="x", text=WORDS, by="language")) == ["Hallo Ana", "Hi Ben"]
-    assert texts(sms.plan(frame, to="phone", campaign="x", text=WORDS, by=frame["language"])) == ["Hallo Ana", "Hi Ben"]
+    assert texts(sms.plan(frame, message=WORDS, to="phone", by="language", campaign="x")) == ["Hallo Ana", "Hi Ben"]
+    assert texts(sms.plan(frame, message=WORDS, to="phone", by=frame["language"], campaign="x")) == [
+        "Hallo Ana",
+        "Hi Ben",
+    ]
 
 
 def test_a_plan_on_an_index_of_labels_that_repeat() -> None:
     frame = spoken("de", "en", "de").set_axis(["x", "x", "y"])
-    made = plan(frame, text=WORDS, by="language")
+    made = plan(frame, message=WORDS, by="language")
     assert texts(made) == ["Hallo N0", "Hi N1", "Hallo N2"]
     assert made.estimate_by_segment["messages"].tolist() == [2, 1]
 
 
 def test_from_the_accessor() -> None:
-    made = spoken("de", "en").sms.plan(to="phone", campaign="demo", text=WORDS, by="language", priority=["en"])
+    made = spoken("de", "en").sms.plan(
+        message=sms.Message(WORDS, priority=["en"]), to="phone", by="language", campaign="demo"
+    )
     assert texts(made) == ["Hallo N0", "Hi N1"]
 
 
@@ -117,22 +122,22 @@ def test_a_column_or_a_series_of_whole_messages_is_taken_literally(kind: str) ->
 
 def test_a_series_of_messages_stands_before_a_column_of_its_name() -> None:
     frame = people(2)
-    assert texts(plan(frame, text=("Dear " + frame["name"]))) == ["Dear N0", "Dear N1"]
+    assert texts(plan(frame, message="Dear " + frame["name"])) == ["Dear N0", "Dear N1"]
 
 
 def test_a_column_of_texts_to_be_filled_is_not_sent_as_it_stands() -> None:
     frame = people(2, msg=["Hi {name}", "Hello {name}"])
     with pytest.raises(UsageError, match=r"column 'msg' holds '\{name\}' in row 0, 1"):
-        plan(frame, text=sms.column("msg"))
+        plan(frame, message=sms.column("msg"))
     with pytest.raises(UsageError, match=r"column 'msg' holds '\{name\}' in row 0, 1"):
-        plan(frame, text=frame["msg"])
+        plan(frame, message=frame["msg"])
 
 
 # -- rows without words ---------------------------------------------------------------------------------------------
 
 
 def test_a_row_of_another_segment_or_of_none_is_skipped_with_its_problem() -> None:
-    made = plan(spoken("de", "fr", None, " ", "DE"), text=WORDS, by="language")
+    made = plan(spoken("de", "fr", None, " ", "DE"), message=WORDS, by="language")
     assert made.rows["problem"].fillna("").tolist() == [
         "", "SEGMENT_UNKNOWN", "SEGMENT_MISSING", "SEGMENT_MISSING", "SEGMENT_UNKNOWN",
     ]  # fmt: skip
@@ -146,9 +151,9 @@ def test_a_row_of_another_segment_or_of_none_is_skipped_with_its_problem() -> No
 
 def test_a_missing_value_counts_only_where_the_own_message_uses_it() -> None:
     frame = spoken("de", "en", "de", name=[None, None, "Cy"], city=["Bonn", None, None])
-    made = plan(frame, text={"de": "Hallo {name}", "en": "Hi"}, by="language")
+    made = plan(frame, message={"de": "Hallo {name}", "en": "Hi"}, by="language")
     assert made.rows["problem"].fillna("").tolist() == ["VALUE_MISSING", "", ""]
-    both = plan(frame, text={"de": "Hallo {name}", "en": "Hi {city|there}"}, by="language")
+    both = plan(frame, message={"de": "Hallo {name}", "en": "Hi {city|there}"}, by="language")
     assert texts(both) == [None, "Hi there", "Hallo Cy"]
 
 
@@ -156,21 +161,21 @@ def test_each_segment_writes_its_values_in_its_own_language() -> None:
     frame = spoken("de", "en", "pt-BR", "UK", owed=[1234.5, 1234.5, 2.0, 2.0], due=pd.Timestamp("2026-12-01"))
     words = {"de": "{owed:money} bis {due:date}", "en": "{owed:money} by {due:day}", "pt-BR": "{owed:,.1f}"}
     said = words | {"UK": sms.Message("{due:date}", language="en-GB")}
-    made = plan(frame, text=sms.Message(said, currency="EUR"), by="language")
+    made = plan(frame, message=sms.Message(said, currency="EUR"), by="language")
     assert texts(made) == ["1.234,50 € bis 01.12.2026", "€1,234.50 by December 1", "2,0", "1 Dec 2026"]
     assert "are written in English" not in str(made)
-    assert "are written in English" in str(plan(frame, text="{owed:.2f}"))
+    assert "are written in English" in str(plan(frame, message="{owed:.2f}"))
 
 
 def test_a_format_is_refused_for_the_rows_of_its_own_segment_alone() -> None:
     frame = spoken("de", "en", owed=["12.50", "soon"])
-    assert texts(plan(frame, text={"de": "{owed:.2f}", "en": "{owed}"}, by="language")) == ["12,50", "soon"]
+    assert texts(plan(frame, message={"de": "{owed:.2f}", "en": "{owed}"}, by="language")) == ["12,50", "soon"]
     with pytest.raises(UsageError, match="row 1: 'soon' is not a number"):
-        plan(frame, text={"de": "{owed}", "en": "{owed:.2f}"}, by="language")
+        plan(frame, message={"de": "{owed}", "en": "{owed:.2f}"}, by="language")
 
 
 def test_a_number_that_cannot_be_texted_is_its_problem_first() -> None:
-    made = plan(spoken("fr", "de", phone=["hello", number(1)]), text=WORDS, by="language", suppress=[number(1)])
+    made = plan(spoken("fr", "de", phone=["hello", number(1)]), message=WORDS, by="language", leave_out=[number(1)])
     assert made.rows["problem"].tolist() == ["NOT_A_NUMBER", "SUPPRESSED"]
 
 
@@ -241,9 +246,9 @@ def test_a_mistaken_call_says_what_to_change(changes: dict[str, Any], says: str)
 
 def test_numbers_in_the_column_of_segments_are_not_printed() -> None:
     with pytest.raises(UsageError) as caught:
-        plan(people(2), text=WORDS, by="phone")
+        plan(people(2), message=WORDS, by="phone")
     assert "2025550" not in str(caught.value)
-    assert "2025550" not in str(plan(people(2, by=["de", number(5)]), text=WORDS, by="by"))
+    assert "2025550" not in str(plan(people(2, by=["de", number(5)]), message=WORDS, by="by"))
 
 
 def test_column_takes_a_name() -> None:
@@ -264,21 +269,23 @@ TWICE: dict[str, tuple[list[str], list[str], str]] = {
 
 @pytest.mark.parametrize(("priority", "problems", "note"), TWICE.values(), ids=TWICE)
 def test_a_person_in_two_segments_is_texted_once(priority: list[str], problems: list[str], note: str) -> None:
-    made = plan(spoken("en", "de", phone=[number(0), number(0)]), text=WORDS, by="language", priority=priority)
+    made = plan(
+        spoken("en", "de", phone=[number(0), number(0)]), message=sms.Message(WORDS, priority=priority), by="language"
+    )
     assert made.rows["problem"].fillna("").tolist() == problems
     assert made.skipped["note"].iloc[0].endswith(note)
     assert "1 person stands in several segments and is texted once" in str(made)
 
 
 def test_the_same_segment_twice_is_a_plain_duplicate() -> None:
-    made = plan(spoken("de", "de", phone=[number(0)] * 2), text=WORDS, by="language", priority=["de"])
+    made = plan(spoken("de", "de", phone=[number(0)] * 2), message=sms.Message(WORDS, priority=["de"]), by="language")
     assert made.rows["note"].iloc[1].endswith("DUPLICATE_OF:0")
     assert "several segments" not in str(made)
 
 
 def test_a_row_that_cannot_be_worded_does_not_win() -> None:
     frame = spoken("de", "en", "fr", phone=[number(0)] * 3, name=[None, "Ana", "Ana"])
-    made = plan(frame, text=WORDS, by="language", priority=["de"])
+    made = plan(frame, message=sms.Message(WORDS, priority=["de"]), by="language")
     assert made.rows["problem"].fillna("").tolist() == ["VALUE_MISSING", "", "SEGMENT_UNKNOWN"]
 
 
@@ -300,7 +307,7 @@ def test_everybody_once_with_the_words_of_the_first_of_their_segments(
     if not any(segment in order for _, segment in known):
         return
     priority = order[:named]
-    made = plan(frame, text={"de": "Hallo", "en": "Hi", "es": "Hola"}, by="language", priority=priority)
+    made = plan(frame, message=sms.Message({"de": "Hallo", "en": "Hi", "es": "Hola"}, priority=priority), by="language")
     best: dict[int, tuple[int, int, str]] = {}
     for place, (n, segment) in enumerate(known):
         if segment in order:
@@ -318,7 +325,7 @@ def test_everybody_once_with_the_words_of_the_first_of_their_segments(
 def test_the_estimate_by_segment() -> None:
     numbers = [number(0), number(1), "+33199001234", number(1)]
     frame = spoken("de", "en", "en", "de", phone=numbers, name=["a", "日", "b", "c"])
-    made = plan(frame, text=WORDS | {"es": "Hola"}, by="language", rates=RATES)
+    made = plan(frame, message=WORDS | {"es": "Hola"}, by="language", rates=RATES)
     found = made.estimate_by_segment
     assert dtype_names(found) == {
         "currency": "str",
@@ -353,13 +360,13 @@ def test_without_segments_it_is_empty() -> None:
 
 
 def test_one_kind_of_letters_or_both() -> None:
-    made = plan(spoken("de", "de", name=["a", "日"]), text={"de": "Hallo {name}"}, by="language")
+    made = plan(spoken("de", "de", name=["a", "日"]), message={"de": "Hallo {name}"}, by="language")
     assert made.estimate_by_segment["encoding"].tolist() == ["mixed"]
 
 
 def test_a_template_without_text_is_unknown_for_its_segment_alone() -> None:
     ids = {"de": "t1", "en": "t2"}
-    made = plan(spoken("de", "en"), template_id=ids, template_text={"de": "Hallo"}, by="language", rates=RATES)
+    made = plan(spoken("de", "en"), message=sms.Template(ids, preview={"de": "Hallo"}), by="language", rates=RATES)
     assert made.estimate_by_segment["est_parts"].fillna(-1).tolist() == [1, -1]
     assert made.estimate_by_segment["est_cost"].isna().tolist() == [False, True]
     assert "of 1 recipient are not known without the text of their template" in " ".join(str(made).split())
@@ -367,7 +374,7 @@ def test_a_template_without_text_is_unknown_for_its_segment_alone() -> None:
 
 def test_the_preview_shows_each_segment() -> None:
     frame = spoken(*["de"] * 6, "en", "es", "fr")
-    made = plan(frame, text=dict.fromkeys(["de", "en", "es", "fr"], "Hi {name}"), by="language")
+    made = plan(frame, message=dict.fromkeys(["de", "en", "es", "fr"], "Hi {name}"), by="language")
     assert made.preview()["language"].tolist() == ["de", "en", "es", "fr"]
     assert len(made.preview(2)) == 2
     assert "en" in str(made)
@@ -375,29 +382,29 @@ def test_the_preview_shows_each_segment() -> None:
 
 def test_a_passcode_in_one_segment_gets_the_hint() -> None:
     frame = spoken(*["de"] * 80, "en")
-    made = plan(frame, text={"de": "Hallo {name}", "en": "Your code is 493021"}, by="language")
+    made = plan(frame, message={"de": "Hallo {name}", "en": "Your code is 493021"}, by="language")
     assert made.hint is not None
 
 
 def test_the_column_is_kept_once() -> None:
-    made = plan(spoken("de", "en"), text=WORDS, by="language", keep=["language", "name"])
+    made = plan(spoken("de", "en"), message=WORDS, by="language", keep=["language", "name"])
     assert made.kept == ("language", "name")
 
 
 def test_a_plan_without_segments_has_the_fingerprint_it_had() -> None:
     frame = people(4)
     assert plan(frame).fingerprint == "4ba5da52cde449a3efb3ff6904875fddf348d0d6880ee67f0b07f5e7a2512695"
-    template = plan(frame, template_id="t", template_data=["name"])
+    template = plan(frame, message=sms.Template("t", ["name"]))
     assert template.fingerprint == "3faa37f5cffb68903d857506a0c9de629105262f8bf2c29a4819e35301d6bc52"
 
 
 def test_the_same_words_by_segment_are_the_same_plan() -> None:
-    same = plan(spoken("de", "en"), text={"de": "Hi {name}", "en": "Hi {name}"}, by="language")
+    same = plan(spoken("de", "en"), message={"de": "Hi {name}", "en": "Hi {name}"}, by="language")
     assert same.fingerprint == plan(spoken("de", "en")).fingerprint
 
 
 def test_a_plan_with_segments_survives_pickling() -> None:
-    made = plan(spoken("de", "en"), text=WORDS, by="language", rates=RATES)
+    made = plan(spoken("de", "en"), message=WORDS, by="language", rates=RATES)
     again = pickle.loads(pickle.dumps(made))
     assert (again.fingerprint, str(again)) == (made.fingerprint, str(made))
 
@@ -417,7 +424,7 @@ SENT: dict[str, dict[str, Any]] = {
 def test_each_person_has_the_words_of_their_segment_once(words: dict[str, Any], ledger: sms.Ledger) -> None:
     """Sixty people of three segments, two of them once more in another; sent twice, seen in the inbox."""
     frame = spoken(*["de", "en", "es"] * 20, "de", "en", phone=[number(n) for n in [*range(60), 1, 0]])
-    made = plan(frame, by="language", priority=["en"], chunk_size=7, rates=RATES, **words)
+    made = plan(frame, by="language", rates=RATES, wire=sms.Wire(chunk_size=7), **words)
     with sms.Sandbox(rules=Rules(templates={f"t_{label}": text for label, text in GREETINGS.items()})) as box:
         for _ in range(2):
             results = sms.send(made, client=box.client(), ledger=ledger, progress=False)
@@ -432,7 +439,7 @@ def test_each_person_has_the_words_of_their_segment_once(words: dict[str, Any], 
 
 
 def test_a_test_message_of_a_row_has_its_words(box: sms.Sandbox, ledger: sms.Ledger) -> None:
-    made = plan(spoken("de", "en"), text=WORDS, by="language")
+    made = plan(spoken("de", "en"), message=WORDS, by="language")
     for row in (0, 1):
         sms.send_test(made, to="+1 415 555 0100", client=box.client(), ledger=ledger, row=row)
     assert sorted(box.inbox["text"]) == ["Hallo N0", "Hi N1"]

@@ -434,7 +434,7 @@ def test_a_report_is_not_written_over_its_ledger(tmp_path: Path, ending: str) ->
 def test_a_campaign_is_not_exported_over_its_ledger(tmp_path: Path, client: Client) -> None:
     with Ledger(tmp_path / "ledger.csv", create=True) as ledger:
         people = pd.DataFrame({"phone": ["+12025550123"]})
-        send(plan(people, to="phone", campaign="hello", text="Hello"), client=client, ledger=ledger)
+        send(plan(people, "Hello", to="phone", campaign="hello"), client=client, ledger=ledger)
         campaign = ledger.campaign("hello")
         with pytest.raises(UsageError, match="itself"):
             campaign.export(ledger.path, overwrite=True)

@@ -75,8 +75,8 @@ def rates_of(people: pd.DataFrame) -> pd.DataFrame:
 
 Refused = Callable[[pd.DataFrame, Ledger], object]
 DOORS: dict[str, Refused] = {
-    "suppress": lambda people, _: sms.plan(people, to="phone", campaign="a", text="Hi", suppress=unread(people)),
-    "rates": lambda people, _: sms.plan(people, to="phone", campaign="a", text="Hi", rates=rates_of(people)),
+    "suppress": lambda people, _: sms.plan(people, "Hi", to="phone", campaign="a", leave_out=unread(people)),
+    "rates": lambda people, _: sms.plan(people, "Hi", to="phone", campaign="a", rates=rates_of(people)),
     "regions of others": lambda people, _: sms.phones.normalize(people["phone"], region=pd.Series(["US"] * 10)),
     "opt-outs": lambda people, ledger: People(ledger).import_optouts(people, column="name", source="provider"),
     "opt-outs, times": lambda people, ledger: People(ledger).import_optouts(
@@ -98,7 +98,9 @@ def test_an_error_names_rows_by_masked_labels(door: Refused, people: pd.DataFram
 
 def test_a_warning_names_rows_by_masked_labels(people: pd.DataFrame, ledger: Ledger) -> None:
     with pytest.warns(SmsOtpWarning, match=r"\.\.\.") as caught:
-        People(ledger).import_optouts(people, column="name", source="provider", ignore_unreadable=True)
+        People(ledger).import_optouts(
+            people, column="name", source="provider", reading=sms.Reading(unreadable="ignore")
+        )
     assert numbers_in(str(caught[0].message)) == []
 
 
@@ -174,8 +176,8 @@ def test_the_path_of_a_file_that_is_named_after_a_number_can_be_read(tmp_path: P
 def test_a_number_that_a_text_or_a_segment_quotes_is_masked_in_every_preview(tmp_path: Path) -> None:
     frame = pd.DataFrame({"phone": [f"+120255501{n}" for n in TENS]})
     content = dict.fromkeys(frame["phone"], "Your number with us is {phone}.")
-    made = sms.plan(frame.assign(who=frame["phone"]), to="phone", campaign="a", content=content, by="who")
-    templated = sms.plan(frame, to="phone", campaign="b", template_id="t", template_data=["phone"])
+    made = sms.plan(frame.assign(who=frame["phone"]), content, to="phone", campaign="a", by="who")
+    templated = sms.plan(frame, sms.Template("t", ["phone"]), to="phone", campaign="b")
     with sms.Sandbox() as box, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         sms.send(made, client=box.client(), ledger=ledger, progress=False)
         coded = box.inbox.assign(code="0110", text="Code 0110 for +12025550110 is 0110")

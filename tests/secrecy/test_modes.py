@@ -47,7 +47,7 @@ def test_ledger_marks_locks_backups_drafts_and_sandbox_are_for_their_owner(
     monkeypatch.delenv("SMSOTP_LEDGER")
     with Sandbox(state=tmp_path / "box.sqlite") as box:
         ledger = Ledger()
-        made = plan(PEOPLE, to="phone", campaign="autumn", text="Hello!")
+        made = plan(PEOPLE, "Hello!", to="phone", campaign="autumn")
         send(made, client=box.client(), ledger=ledger, progress=False)
         assert len(list(ledger.path.parent.iterdir())) >= 4  # with its log, its memory, its mark, its locks
         Drafts(ledger.path).keep({"campaign": "spring"})
@@ -61,7 +61,7 @@ def test_ledger_marks_locks_backups_drafts_and_sandbox_are_for_their_owner(
 def test_the_folder_of_a_plan_larger_than_memory_is_for_its_owner(tmp_path: Path) -> None:
     (tmp_path / "list").mkdir()
     PEOPLE.to_parquet(tmp_path / "list" / "people.parquet")
-    plan(Folder(tmp_path / "list", into=tmp_path / "own"), to="phone", campaign="autumn", text="Hello!")
+    plan(Folder(tmp_path / "list", into=tmp_path / "own"), "Hello!", to="phone", campaign="autumn")
     assert set(too_open(tmp_path)) == {"list", "list/people.parquet"}
     assert len(list((tmp_path / "own").iterdir())) == 3
 
@@ -120,7 +120,7 @@ def test_a_call_that_is_killed_leaves_what_the_page_names_and_for_its_owner_alon
     """The rows that were to be written are in it, so it must be known where it is."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Sandbox() as box, Ledger(tmp_path / "own" / "l.sqlite", create=True) as ledger:
-        made = plan(PEOPLE, to="phone", campaign="autumn", text="Hello!")
+        made = plan(PEOPLE, "Hello!", to="phone", campaign="autumn")
         send(made, client=box.client(), ledger=ledger, progress=False)
         killed_in(place, name, lambda: call(ledger, tmp_path))
     found = [path for path in tmp_path.iterdir() if path.is_file()]

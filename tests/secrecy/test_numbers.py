@@ -81,7 +81,7 @@ def on_a_full_disk(on: Ground, when: str, **guards: Any) -> object:
         with ledger._store.writing() as connection:
             connection.execute(f"CREATE TRIGGER full BEFORE {when} BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
         with pytest.raises(sms.errors.LedgerError, match="disk is full") as caught:
-            sms.send(on.plan("full", text="Hello"), client=on.client, ledger=ledger, progress=False, **guards)
+            sms.send(on.plan("full", message="Hello"), client=on.client, ledger=ledger, progress=False, **guards)
         raise caught.value
 
 
@@ -90,22 +90,22 @@ ODD = pd.DataFrame({"a": [ANN], "b": [BEN]})
 MASKED: dict[str, Door] = {
     "plan, column": lambda on: on.plan(to="fone"),
     "plan, region": lambda on: on.plan(region="land"),
-    "plan, placeholder": lambda on: on.plan(text="{nme}"),
-    "plan, suppress": lambda on: on.plan(suppress=ODD),
+    "plan, placeholder": lambda on: on.plan(message="{nme}"),
+    "plan, suppress": lambda on: on.plan(leave_out=ODD),
     "plan, rates": lambda on: on.plan(rates=5),
     "plan, keep": lambda on: on.plan(keep=["city"]),
-    "plan, exclude": lambda on: on.plan(exclude=5),
+    "plan, exclude": lambda on: on.plan(leave_out=5),
     "send, no plan": lambda on: on.send(PEOPLE),
-    "send, changed": lambda on: on.send(on.plan("done", text="Other")),
-    "send, no rate": lambda on: on.send(on.plan(), budget={"USD": 1}),
-    "send, budget": lambda on: on.send(on.plan(), budget=5),
-    "preflight": lambda on: sms.preflight(on.plan(), client=on.client, ledger=on.ledger, budget=5),
+    "send, changed": lambda on: on.send(on.plan("done", message="Other")),
+    "send, no rate": lambda on: on.send(on.plan(), limits=sms.Limits(budget={"USD": 1})),
+    "send, budget": lambda on: on.send(on.plan(), limits=sms.Limits(budget=5)),
+    "preflight": lambda on: sms.preflight(on.plan(), client=on.client, ledger=on.ledger, limits=sms.Limits(budget=5)),
     "campaign": lambda on: on.ledger.campaign("none"),
     "export": lambda on: on.campaign.export("/nowhere/x.csv"),
     "withdraw, stranger": lambda on: on.campaign.withdraw([ANN]),
     "withdraw, frame": lambda on: on.campaign.withdraw(PEOPLE),
     "correct": lambda on: on.campaign.correct(on.plan("done")),
-    "extend": lambda on: on.campaign.extend(on.plan("done", text="Other")),
+    "extend": lambda on: on.campaign.extend(on.plan("done", message="Other")),
     "opt out": lambda on: sms.People(on.ledger).opt_out([ANN, "nobody"], source="phone call"),
     "opt out, time": lambda on: sms.People(on.ledger).opt_out([ANN], source="phone call", at="soon"),
     "import": lambda on: sms.People(on.ledger).import_optouts(ODD_PEOPLE, column="phone", source="provider"),
@@ -121,20 +121,24 @@ MASKED: dict[str, Door] = {
     "report": lambda on: sms.charts.report(on.results, "/nowhere/x.html"),
     "phones report": lambda on: sms.phones.report(PEOPLE),
     "normalize, frame": lambda on: sms.phones.normalize(PEOPLE),
-    "normalize, repair": lambda on: sms.phones.normalize(PEOPLE["phone"], repair=["none"]),
+    "normalize, repair": lambda on: sms.phones.normalize(PEOPLE["phone"], reading=sms.Reading(repair=["none"])),
     "verdict, frame": lambda on: sms.phones.verdict(PEOPLE),
     "accessor, column": lambda on: PEOPLE.sms.normalize("fone"),
     "accessor, masked": lambda on: PEOPLE.sms.masked("fone"),
-    "accessor, plan": lambda on: PEOPLE.sms.plan(to="fone", campaign="other", text="Hello"),
+    "accessor, plan": lambda on: PEOPLE.sms.plan(message="Hello", to="fone", campaign="other"),
     "ledger, rows": lambda on: on_a_full_disk(on, "INSERT ON recipient"),
     "ledger, chunks": lambda on: on_a_full_disk(on, "INSERT ON chunk"),
     "ledger, destinations": lambda on: on_a_full_disk(on, "INSERT ON destination"),
     "ledger, intents": lambda on: on_a_full_disk(on, "INSERT ON attempt"),
     "ledger, intent of a chunk": lambda on: on_a_full_disk(on, "UPDATE ON chunk WHEN NEW.state=1"),
-    "ledger, intent of rows": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.own_state=1", canary=1),
+    "ledger, intent of rows": lambda on: on_a_full_disk(
+        on, "UPDATE ON recipient WHEN NEW.own_state=1", limits=sms.Limits(first=1)
+    ),
     "ledger, answer": lambda on: on_a_full_disk(on, "UPDATE ON attempt WHEN NEW.outcome='accepted'"),
     "ledger, answer of a chunk": lambda on: on_a_full_disk(on, "UPDATE ON chunk WHEN NEW.state=2"),
-    "ledger, answers of rows": lambda on: on_a_full_disk(on, "UPDATE ON recipient WHEN NEW.own_state=2", canary=1),
+    "ledger, answers of rows": lambda on: on_a_full_disk(
+        on, "UPDATE ON recipient WHEN NEW.own_state=2", limits=sms.Limits(first=1)
+    ),
     "ledger, billing": lambda on: on_a_full_disk(on, "INSERT ON billing"),
     "ledger, country": lambda on: on_a_full_disk(on, "INSERT ON country"),
     "cleaner": lambda on: sms.widgets.PhoneCleaner(PEOPLE, phone="fone"),

@@ -47,7 +47,7 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     logging.getLogger("smsotp_nb").addHandler(handler)
     logging.getLogger("smsotp_nb").setLevel(logging.DEBUG)
     frame = pd.DataFrame({"phone": NUMBERS, "team": "red"})
-    plan = sms.plan(frame, to="phone", campaign="autumn", text="Hello", keep=["team"])
+    plan = sms.plan(frame, "Hello", to="phone", campaign="autumn", keep=["team"])
     with (
         BreakingServer(Script((body(json.dumps(reply).encode(), status),))) as server,
         sms.Ledger(tmp_path_factory.mktemp("printed") / "ledger.sqlite", create=True) as ledger,
@@ -55,7 +55,7 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.stderr", spoken)
-            results = sms.send(plan, client=client, ledger=ledger, stop_after_failures=None)
+            results = sms.send(plan, client=client, ledger=ledger, limits=sms.Limits(stop_after=None))
         said = [repr(part) for part in (results.attrs,)]
         try:
             reply = client.send_message(NUMBERS[0], text="Hello")

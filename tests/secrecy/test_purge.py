@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import requests
 
-from smsotp_nb import Client, Folder, Ledger, People, Plan, Sandbox, otp, plan, send, send_test
+from smsotp_nb import Client, Folder, Ledger, People, Plan, Sandbox, Wire, otp, plan, send, send_test
 from smsotp_nb._ledger.people import disclosing
 from smsotp_nb.errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 
@@ -29,7 +29,9 @@ NAMES = [f"Zebedee{n:02}" for n in range(len(PEOPLE))]
 
 def planned(name: str = "autumn") -> Plan:
     frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES})
-    return plan(frame, to="phone", campaign=name, text="Hi {name}", keep=["name"], suppress=[SUPPRESSED], chunk_size=7)
+    return plan(
+        frame, "Hi {name}", to="phone", campaign=name, keep=["name"], wire=Wire(chunk_size=7), leave_out=[SUPPRESSED]
+    )
 
 
 def done(client: Client, ledger: Ledger, name: str = "autumn") -> None:
@@ -159,7 +161,7 @@ def test_the_folder_of_a_plan_in_pieces_is_named(client: Client, ledger: Ledger,
     pytest.importorskip("duckdb")
     (tmp_path / "list").mkdir()
     pd.DataFrame({"phone": PEOPLE, "name": NAMES}).to_parquet(tmp_path / "list" / "a.parquet")
-    made = plan(Folder(tmp_path / "list", into=tmp_path / "plan"), to="phone", campaign="big", text="Hi {name}")
+    made = plan(Folder(tmp_path / "list", into=tmp_path / "plan"), "Hi {name}", to="phone", campaign="big")
     send(made, client=client, ledger=ledger, progress=False)
     assert "folder of the plan" in ledger.card().html()
     with pytest.warns(SmsOtpWarning, match=r"the folder of the plan .*plan of 20"):
@@ -324,7 +326,7 @@ def test_an_export_has_kept_columns_exactly_whatever_they_are_called(
     client: Client, ledger: Ledger, tmp_path: Path
 ) -> None:
     frame = pd.DataFrame({"phone": PEOPLE[:2], "kind": ["gold", "blue"], "share": [0.123456789012345, 1e-12], 0: "a"})
-    made = plan(frame.assign(**{"0": "b"}), to="phone", campaign="autumn", text="Hi", keep=["kind", "share", 0, "0"])
+    made = plan(frame.assign(**{"0": "b"}), "Hi", to="phone", campaign="autumn", keep=["kind", "share", 0, "0"])
     send(made, client=client, ledger=ledger, progress=False)
     (row,) = json.loads(People(ledger).export(PEOPLE[1], tmp_path / "one.json").read_text(encoding="utf-8"))["messages"]
     assert (row["kind"], row["kept"]) == ("campaign", {"'kind'": "blue", "'share'": 1e-12, "0": "a", "'0'": "b"})
@@ -393,7 +395,7 @@ def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger
 def test_a_purge_and_a_clear_rewrite_the_file(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     """Nothing is left of the pages on which the rows stood, and what is deleted is overwritten on every system."""
     many = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(5_000)]})
-    ledger.begin(plan(many, to="phone", campaign="many", text="Hi"), service="sandbox:a").close()
+    ledger.begin(plan(many, "Hi", to="phone", campaign="many"), service="sandbox:a").close()
     ledger.campaign("many").purge()
     with ledger._store.reading() as connection:
         assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)

@@ -215,7 +215,7 @@ def test_a_refused_call_does_not_show_the_code_it_refuses(call: str) -> None:
 def journey(tmp_path: Path, logged: Callable[[], str]) -> Iterator[dict[str, Any]]:
     """A campaign and a passcode on the sandbox, with everything it leaves behind."""
     people = pd.DataFrame({"phone": [*NUMBERS, "nobody"], "name": ["Ann", "Ben", "Cor"]})
-    plan = sms.plan(people, to="phone", campaign="canary", text="Hello {name}")
+    plan = sms.plan(people, "Hello {name}", to="phone", campaign="canary")
     with Sandbox(state=tmp_path / "sandbox.sqlite") as box, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         settings = Settings(base_url=box.url, access_key_id=KEY)
@@ -372,7 +372,7 @@ def plant_in_output(_: Path) -> None:
 
 def plant_in_the_ledger(folder: Path) -> None:
     with Ledger(folder / "ledger.sqlite", create=True) as ledger:
-        plan = sms.plan(pd.DataFrame({"phone": [ANN]}), to="phone", campaign=KEY, text="Hello")
+        plan = sms.plan(pd.DataFrame({"phone": [ANN]}), "Hello", to="phone", campaign=KEY)
         with Sandbox() as box, box.client() as one:
             sms.send(plan, client=one, ledger=ledger, progress=False)
             written = b"".join(path.read_bytes() for path in folder.rglob("ledger.sqlite*") if path.is_file())

@@ -19,7 +19,7 @@ import pytest
 from kills.child import fork
 from support.servers import Pooler, Server, ledger_of, need_pooler, sampled, stored
 
-from smsotp_nb import Experiment, Ledger, People, Sandbox, otp, plan, preflight, send, send_test
+from smsotp_nb import Experiment, Ledger, People, Sandbox, Wire, otp, plan, preflight, send, send_test
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.server.store import ServerStore
@@ -68,7 +68,7 @@ def texted(ledger: Ledger, box: Sandbox, clock: Clock) -> People:
     """Let people be in every table that can hold them: campaign, test, passcode, register, experiment."""
     client = box.client()
     made = plan(
-        LIST, to="phone", campaign="autumn", text="Hi {name}", keep=["name"], suppress=[SUPPRESSED], chunk_size=7
+        LIST, "Hi {name}", to="phone", campaign="autumn", keep=["name"], wire=Wire(chunk_size=7), leave_out=[SUPPRESSED]
     )
     send_test(made, client=client, to=ONESELF, row=3, ledger=ledger)
     trial(ledger, clock).assign(LIST, to="phone")
@@ -113,7 +113,7 @@ def test_a_purged_experiment_holds_nobody_and_its_arms_still_hold(
     test = trial(ledger, clock, strata=["town"])
     split = test.assign(frame, to="phone")
     held = split.frame["arm"].eq("holdout").tolist()
-    plain = plan(frame[split.frame["arm"].eq("plain").to_numpy()], to="phone", campaign="trial/plain", text="Hi")
+    plain = plan(frame[split.frame["arm"].eq("plain").to_numpy()], "Hi", to="phone", campaign="trial/plain")
     if how == "its last campaign is purged":
         send(plain, client=box.client(), ledger=ledger, progress=False)
         sampled(ledger)
@@ -125,7 +125,7 @@ def test_a_purged_experiment_holds_nobody_and_its_arms_still_hold(
         clock.at += timedelta(days=400)
         assert ledger.retain("12 months")["kind"].tolist() == ["experiment"]
     assert left_of(ledger, words=[*UNITS, "Zetatown", "Ypsiltown"]) == set()
-    after = plan(frame, to="phone", campaign="trial/reminder", text="Last day")
+    after = plan(frame, "Last day", to="phone", campaign="trial/reminder")
     table = send(after, client=box.client(), ledger=ledger, progress=False)
     assert table["problem"].eq("HELD_OUT").fillna(False).tolist() == held
     assert test.assign(frame, to="phone").frame["arm"].eq("holdout").tolist() == held
@@ -135,7 +135,7 @@ def test_a_purged_experiment_holds_nobody_and_its_arms_still_hold(
 @pytest.mark.both_ledgers
 def test_who_knows_the_words_finds_no_text_after_a_purge(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
     """A hash without a key is found by trying names and amounts; the same words are recognized all the same."""
-    made = plan(LIST, to="phone", campaign="autumn", text="Dear {name}, you owe us 111 EUR", chunk_size=1)
+    made = plan(LIST, "Dear {name}, you owe us 111 EUR", to="phone", campaign="autumn", wire=Wire(chunk_size=1))
     send(made, client=box.client(), ledger=ledger, progress=False)
     keys = [body_key(Body(text=f"Dear {name}, you owe us 111 EUR")) for name in NAMES]
     sampled(ledger)
@@ -143,9 +143,9 @@ def test_who_knows_the_words_finds_no_text_after_a_purge(ledger: Ledger, box: Sa
     ledger.campaign("autumn").purge()
     assert hashes_left(ledger, keys) == []
     clock.at += timedelta(days=2)
-    again = plan(LIST, to="phone", campaign="winter", text="Dear {name}, you owe us 111 EUR")
+    again = plan(LIST, "Dear {name}, you owe us 111 EUR", to="phone", campaign="winter")
     assert set(send(again, client=box.client(), ledger=ledger, progress=False)["problem"]) == {"SAME_TEXT"}
-    other = plan(LIST, to="phone", campaign="spring", text="Dear {name}, you owe us 112 EUR")
+    other = plan(LIST, "Dear {name}, you owe us 112 EUR", to="phone", campaign="spring")
     assert send(other, client=box.client(), ledger=ledger, progress=False)["status"].eq("accepted").all()
 
 
@@ -166,7 +166,7 @@ def test_tests_belong_to_the_name_of_their_campaign_whatever_service_sent_them(
     ledger: Ledger, box: Sandbox, clock: Clock
 ) -> None:
     """Also where the campaign itself was never sent: the name opens the latest test, and a purge takes all of them."""
-    made = plan(LIST, to="phone", campaign="autumn", text="Hi")
+    made = plan(LIST, "Hi", to="phone", campaign="autumn")
     with Sandbox() as rehearsal:
         send_test(made, client=rehearsal.client(), to=ONESELF, ledger=ledger)
     send_test(made, client=box.client(), to=PEOPLE[0], ledger=ledger)
@@ -222,7 +222,7 @@ def test_who_asked_to_be_forgotten_is_in_no_table(ledger: Ledger, box: Sandbox, 
     assert people.is_opted_out(ASKED)
     assert people.register["proof"].dropna().tolist() == [f"his own and (forgotten), at {PEOPLE[20]}"]
     clock.at += timedelta(minutes=1)
-    again = plan(pd.DataFrame({"phone": PEOPLE[4:6]}), to="phone", campaign="winter", text="Snow")
+    again = plan(pd.DataFrame({"phone": PEOPLE[4:6]}), "Snow", to="phone", campaign="winter")
     assert send(again, client=box.client(), ledger=ledger, progress=False)["problem"].tolist()[0] == "OPTED_OUT"
 
 
@@ -275,7 +275,7 @@ def test_while_a_second_client_runs_a_campaign_nothing_of_it_is_purged_and_peopl
 ) -> None:
     service = box.client().service
     frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES})
-    made = plan(frame, to="phone", campaign="autumn", text="Hi all", keep=["name"], chunk_size=10)
+    made = plan(frame, "Hi all", to="phone", campaign="autumn", keep=["name"], wire=Wire(chunk_size=10))
     with Ledger(ledger.path, now=clock) as second, second.begin(made, service=service) as run:
         assert run.claim(0)
         sampled(ledger)
@@ -317,9 +317,9 @@ def test_what_others_wrote_or_keep_of_somebody_who_is_forgotten_goes_as_well(
     """A reason, the kept column of a neighbour, and the sums by a kept column that many rows share."""
     frame = pd.DataFrame({"phone": PEOPLE, "name": "Ann", "second": ASKED, "age": 5})
     frame.loc[20:, "second"] = None
-    made = plan(frame, to="phone", campaign="autumn", text="Hi", keep=["name", "second", "age"])
+    made = plan(frame, "Hi", to="phone", campaign="autumn", keep=["name", "second", "age"])
     send(made, client=box.client(), ledger=ledger, progress=False)
-    later = plan(pd.DataFrame({"phone": PEOPLE[:2]}), to="phone", campaign="later", text="Ho")
+    later = plan(pd.DataFrame({"phone": PEOPLE[:2]}), "Ho", to="phone", campaign="later")
     ledger.begin(later, service=box.client().service).close()
     ledger.campaign("later").withdraw(reason=f"asked by +1 202-555-0104, not by {PEOPLE[5]}")
     sampled(ledger)
@@ -369,7 +369,7 @@ def test_a_deletion_that_is_killed_is_undone_or_made_up_for(
     ledger: Ledger, box: Sandbox, clock: Clock, delete: Callable[[Ledger, Clock], object]
 ) -> None:
     """Killed in its transaction it has deleted nothing; after it, the next opening overwrites what is left."""
-    made = plan(pd.DataFrame({"phone": PEOPLE, "name": NAMES}), to="phone", campaign="autumn", text="Hi", keep=["name"])
+    made = plan(pd.DataFrame({"phone": PEOPLE, "name": NAMES}), "Hi", to="phone", campaign="autumn", keep=["name"])
     send(made, client=box.client(), ledger=ledger, progress=False)
     sampled(ledger)
     ledger.close()

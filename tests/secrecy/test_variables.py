@@ -42,7 +42,7 @@ def shown(error: BaseException) -> str:
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("variables")
-    plan = sms.plan(pd.DataFrame({"phone": [NUMBER]}), to="phone", campaign="autumn", text="Hello")
+    plan = sms.plan(pd.DataFrame({"phone": [NUMBER]}), "Hello", to="phone", campaign="autumn")
     with sms.Sandbox() as box, sms.Ledger(folder / "ledger.sqlite", create=True) as ledger:
         ended = sms.Sandbox(token=CANARY)
         ended.close()

@@ -20,16 +20,15 @@ def planned(people: pd.DataFrame, *, rates: pd.DataFrame) -> sms.Plan:
     """Plan a campaign from a frame, with everything a plan is usually given."""
     plan = sms.plan(
         people,
+        sms.Message("Hi {name|there}, 20 % off until Sunday.", replace=sms.parts.PLAIN),
         to="phone",
         campaign="autumn-sale",
         region="country",
         default_region="DE",
-        content="Hi {name|there}, 20 % off until Sunday.",
         signature="Acme",
-        suppress=["+1 202 555 0199"],
         rates=rates,
         keep=["segment"],
-        replace=sms.parts.PLAIN,
+        leave_out=["+1 202 555 0199"],
     )
     assert_type(plan, sms.Plan)
     assert_type(plan.rows, pd.DataFrame)
@@ -40,17 +39,14 @@ def planned(people: pd.DataFrame, *, rates: pd.DataFrame) -> sms.Plan:
 def sent(plan: sms.Plan, client: sms.Client, path: Path) -> pd.DataFrame:
     """Look, try a few, then send the rest."""
     with sms.Ledger(path, create=True) as ledger:
-        print(sms.preflight(plan, client=client, ledger=ledger, budget={"USD": 50}, canary=1))
-        sms.send(plan, client=client, ledger=ledger, canary=1, progress=False)
+        print(sms.preflight(plan, client=client, ledger=ledger, limits=sms.Limits(budget={"USD": 50}, first=1)))
+        sms.send(plan, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=1))
         results = sms.send(
-            plan,
+            plan.with_wire(threads=2),
             client=client,
             ledger=ledger,
-            concurrency=2,
-            max_per_second=100,
-            budget={"USD": Decimal(50)},
-            stop_after_failures=5,
             progress=False,
+            limits=sms.Limits(budget={"USD": Decimal(50)}, per_second=100, stop_after=5),
         )
         assert_type(results, pd.DataFrame)
         campaign = ledger.campaign(plan.campaign)
@@ -97,14 +93,14 @@ def logged_in(to: str, typed: str, client: sms.Client) -> bool:
 
 def frames_of_others(rows: list[dict[str, str]], rates: pd.DataFrame) -> sms.Plan:
     """Frames of other libraries and rows as dicts are taken; what cannot be a frame is flagged by both checkers."""
-    sms.plan(5, to="phone", campaign="x", text="Hi")  # type: ignore[arg-type]
-    sms.plan("people.csv", to="phone", campaign="x", text="Hi")  # type: ignore[arg-type]
+    sms.plan(5, "Hi", to="phone", campaign="x")  # type: ignore[arg-type]
+    sms.plan("people.csv", "Hi", to="phone", campaign="x")  # type: ignore[arg-type]
     sms.rates.check(0.0075)  # type: ignore[arg-type]
     sms.cost.by_country(5)  # type: ignore[arg-type]
     sms.phones.find_columns(None)  # type: ignore[arg-type]
-    sms.plan(rows, to="phone", campaign="x", text="Hi", rates=rates)
-    sms.plan(pl.DataFrame(rows), to="phone", campaign="x", text="Hi")
-    return sms.plan(pl.LazyFrame(rows), to="phone", campaign="x", text="Hi", rates=rows)
+    sms.plan(rows, "Hi", to="phone", campaign="x", rates=rates)
+    sms.plan(pl.DataFrame(rows), "Hi", to="phone", campaign="x")
+    return sms.plan(pl.LazyFrame(rows), "Hi", to="phone", campaign="x", rates=rows)
 
 
 def main(folder: Path) -> pd.DataFrame:

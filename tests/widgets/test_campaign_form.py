@@ -763,7 +763,7 @@ def test_a_suppression_list_that_can_be_read_only_once_counts_in_every_plan(
     people: pd.DataFrame, box: Sandbox, ledger: Ledger
 ) -> None:
     """The preview reads it before the check does; who said no is left out of both."""
-    form = CampaignForm(people, client=box, ledger=ledger, suppress=iter(["+12025550100"]))
+    form = CampaignForm(people, client=box, ledger=ledger, leave_out=iter(["+12025550100"]))
     choices = dataclasses.replace(form.choices(), campaign="hello", kind="text", words="Hi", default_region="US")
     for _ in range(2):
         plan = form.steps.draft(choices).plan

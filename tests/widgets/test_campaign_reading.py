@@ -220,7 +220,7 @@ def test_amounts_of_an_experiment_declared_in_code(client: Client, ledger: Ledge
         "sale", arms={"plain": 50}, holdout=50, unit="customer", outcomes=MONEY, read_after="14d", ledger=ledger
     )
     ((arm, part),) = test.assign(people, to="phone").texted()
-    send(plan(part, to="phone", campaign=f"sale/{arm}", text="Hi!"), client=client, ledger=ledger, progress=False)
+    send(plan(part, "Hi!", to="phone", campaign=f"sale/{arm}"), client=client, ledger=ledger, progress=False)
     form = CampaignForm(client=client, ledger=ledger)
     form.reading.show_upload(uploaded(bought().assign(customer=range(30))))
     assert form.reading._money.layout.display is None

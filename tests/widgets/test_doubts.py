@@ -24,14 +24,14 @@ PEOPLE = pd.DataFrame({"phone": [f"+1 202 555 01{number:02}" for number in range
 
 @pytest.fixture
 def plan() -> Any:
-    return sms.plan(PEOPLE, to="phone", campaign="doors", text="Doors open at nine.", chunk_size=10)
+    return sms.plan(PEOPLE, message="Doors open at nine.", to="phone", wire=sms.Wire(chunk_size=10), campaign="doors")
 
 
 @pytest.fixture
 def campaign(box: Sandbox, client: Client, ledger: Ledger, plan: Any) -> Campaign:
     """Thirty rows in three requests: the service took the first two and dropped the connection."""
     box.fault("drop_after", next=2)
-    sms.send(plan, client=client, ledger=ledger, concurrency=1, progress=False)
+    sms.send(plan.with_wire(threads=1), client=client, ledger=ledger, progress=False)
     made = ledger.campaign("doors")
     assert made.counts["in_doubt"] == 20
     return made

@@ -371,8 +371,8 @@ def test_a_suppression_list_that_is_refused_is_not_none(uploading: CampaignForm,
 @pytest.fixture
 def page(client: Client, ledger: Ledger) -> CampaignsPage:
     """The page of a campaign with eight messages to go."""
-    plan = sms.plan(PEOPLE, to="phone", campaign="begun", text="News.")
-    sms.send(plan, client=client, ledger=ledger, canary=4, progress=False)
+    plan = sms.plan(PEOPLE, "News.", to="phone", campaign="begun")
+    sms.send(plan, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=4))
     made: CampaignsPage = waited(CampaignsPage(ledger, client=client, plans=[plan]).settle())
     made.steps.open(made.steps.answer.listing.entries[0])
     return made
@@ -397,7 +397,7 @@ def test_a_press_for_a_campaign_as_it_was_sends_and_withdraws_nothing(
 
 def test_a_tick_that_comes_with_the_press_is_shown_first(client: Client, ledger: Ledger, box: Sandbox) -> None:
     box.fault("drop_after", next=1)
-    sms.send(sms.plan(PEOPLE, to="phone", campaign="doors", text="Hi"), client=client, ledger=ledger, progress=False)
+    sms.send(sms.plan(PEOPLE, "Hi", to="phone", campaign="doors"), client=client, ledger=ledger, progress=False)
     doubts = waited(Doubts())
     doubts.show(ledger.campaign("doors"))
     first, second = (row.place for row in doubts.settling.rows()[:2])
