@@ -142,8 +142,8 @@ _KNOWN: Final = (
         "EXCLUDED",
         "plan",
         "skipped",
-        "already part of the campaign that exclude= names",
-        "nothing, or plan without exclude=",
+        "a campaign that leave_out= names may have reached this person",
+        "nothing, or plan without that campaign in leave_out=",
     ),
     _yours(
         "SEGMENT_MISSING",
@@ -210,7 +210,7 @@ _KNOWN: Final = (
         "planned",
         "the service throttled for longer than we wait",
         "you",
-        "send again later, or with max_per_second=",
+        "send again later, or with limits=Limits(per_second=...)",
     ),
     Problem(
         "ACCOUNT",

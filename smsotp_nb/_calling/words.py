@@ -32,16 +32,28 @@ _MOST: Final = 100_000  # items of a list, cells of a column, that are looked at
 # What others call the same thing; a name that is merely misspelt is found by its letters.
 _OTHER_NAMES = {
     "phone": "to", "phone_column": "to", "column": "to", "number": "to", "numbers": "to", "recipient": "to",
-    "message": "text", "body": "text", "msg": "text",
-    "sender": "signature", "sender_id": "signature", "from_": "signature",
+    **dict.fromkeys(("text", "content", "body", "msg", "words"), "message"),
+    **dict.fromkeys(("sender", "sender_id", "from_"), "signature"),
     "name": "campaign", "title": "campaign",
-    "country": "default_region", "default_country": "default_region",
-    "rate": "max_per_second", "rate_limit": "max_per_second", "speed": "max_per_second",
-    "workers": "concurrency", "threads": "concurrency", "max_workers": "concurrency",
-    "batch_size": "chunk_size", "limit": "canary", "dry_run": "preflight",
-    "fill": "{column|words} in the message",
+    "country": "region", "default_country": "default_region",
+    **dict.fromkeys(("suppress", "exclude", "blacklist", "blocklist", "opt_outs", "unsubscribed"), "leave_out"),
+    "dry_run": "preflight",
     "timezone": "tz", "groupby": "columns", "by": "columns", "n": "top",
 }  # fmt: skip
+# What is said as an option of another argument, or in the message itself.
+_OPTIONS = {
+    **dict.fromkeys(("template_id", "template_data", "template_text"), "message=Template(id, values, preview=...)"),
+    **dict.fromkeys(("priority", "language", "currency", "literal"), "message=Message(words, {}=...)"),
+    "fill": "message='{{column|words}}'",
+    **dict.fromkeys(("budget", "quiet_hours", "per_second", "first", "stop_after"), "limits=Limits({}=...)"),
+    **dict.fromkeys(("rate_limit", "max_per_second", "speed"), "limits=Limits(per_second=...)"),
+    **dict.fromkeys(("canary", "limit"), "limits=Limits(first=...)"),
+    **dict.fromkeys(("variant", "chunk_size", "threads", "isolate_invalid"), "wire=Wire({}=...)"),
+    **dict.fromkeys(("concurrency", "workers", "max_workers"), "wire=Wire(threads=...)"),
+    "batch_size": "wire=Wire(chunk_size=...)",
+    **dict.fromkeys(("repair", "landlines", "test_numbers", "evidence"), "reading=Reading({}=...)"),
+}
+_EVERYDAY: Final = 8  # arguments that an answer names
 
 _CLIENT = ", such as Client(Settings.from_env()), or Sandbox().client() to try it"
 
@@ -198,10 +210,11 @@ def _why(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 def _instead(word: str, known: list[str]) -> str:
     other = _OTHER_NAMES.get(word.lower(), "")
-    if other.startswith("{") and "text" in known:
-        return f"; write {other}."
     if other in known:
         return f"; did you mean {other}=?"
+    option = _OPTIONS.get(word.lower(), "").format(word)
+    if option and option.partition("=")[0] in known:
+        return f"; write {option}."
     close = nearest(word, known)
     return close.replace("'?", "=?").replace("'", "") if close else "."
 
@@ -210,7 +223,7 @@ def _takes(said: str, known: dict[str, inspect.Parameter]) -> str:
     """Return a complaint with the arguments that there are, needed ones first, as many as a short message holds."""
     needed = sorted(known.items(), key=lambda item: item[1].default is not item[1].empty)
     shown = [word if it.kind is not it.KEYWORD_ONLY else f"{word}=" for word, it in needed]
-    for count in range(len(shown), 1, -1):
+    for count in range(min(len(shown), _EVERYDAY), 1, -1):
         more = f" and {len(shown) - count} more" if count < len(shown) else ""
         whole = f"{said} It takes {', '.join(shown[:count])}{more}"
         if len(whole) <= _LONGEST:

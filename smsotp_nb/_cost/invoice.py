@@ -166,7 +166,7 @@ def reconcile_invoice(
         >>> import pathlib, tempfile, smsotp_nb as sms
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550147"]})
-        >>> made = sms.plan(people, to="phone", campaign="sale", text="Hi")
+        >>> made = sms.plan(people, "Hi", to="phone", campaign="sale")
         >>> with sms.Sandbox() as box:
         ...     sent = sms.send(made, box, ledger=ledger)
         >>> invoice = sent.loc[[0], ["id", "price", "currency"]]

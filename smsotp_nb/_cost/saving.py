@@ -37,7 +37,7 @@ class Savings(WithCard):
             would save most first.
         over: a row a currency and number of units over a part boundary: ``over, recipients, last_part_cost`` (what
             going below it would save). Fewest units first.
-        unknown: recipients whose text is not known (templates without ``template_text=``), in none of the above.
+        unknown: recipients whose text is not known (templates without a ``preview``), in none of the above.
 
     A message whose ``saved_parts`` is below 0 would grow: other characters keep it in ucs2, and ``...`` is longer than
     an ellipsis.
@@ -45,7 +45,7 @@ class Savings(WithCard):
     Example:
         >>> import smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+12025550123"]})
-        >>> made = sms.plan(people, to="phone", campaign="autumn", text="It’s on" + " today" * 12)
+        >>> made = sms.plan(people, "It’s on" + " today" * 12, to="phone", campaign="autumn")
         >>> savings(made).totals["saved_parts"].tolist()
         [1]
     """
@@ -66,8 +66,8 @@ class Savings(WithCard):
 def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
     """Return what a plan would save with plain characters, over all its filled texts. Parts are estimates.
 
-    ``plan(..., replace=parts.PLAIN)`` uses plain characters. After the send, `compare` and `differences` show how many
-    parts were billed.
+    ``Message(words, replace=parts.PLAIN)`` uses plain characters. After the send, `compare` and `differences` show how
+    many parts were billed.
 
     Args:
         plan: the plan as it is.
@@ -80,7 +80,7 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
         >>> import smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+12025550123"]})
         >>> rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0075"]})
-        >>> made = sms.plan(people, to="phone", campaign="autumn", text="It’s on" + " today" * 12, rates=rates)
+        >>> made = sms.plan(people, "It’s on" + " today" * 12, to="phone", campaign="autumn", rates=rates)
         >>> savings(made).characters[["character", "name", "replacement", "extra_cost"]].values.tolist()
         [['’', 'RIGHT SINGLE QUOTATION MARK', "'", 0.0075]]
     """
@@ -203,13 +203,13 @@ def _card(found: Savings) -> Card:
     blocks += [_message(row) for row in records(found.messages.head(3)) if row["saved_parts"] > 0]
     if found.unknown:
         get = counted(found.unknown, "recipient gets", "recipients get")
-        blocks.append(Note("!", f"{get} a template whose text is not known; pass it as template_text=."))
+        blocks.append(Note("!", f"{get} a template whose text is not known; pass it as Template(preview=...)."))
     unrated = int(found.totals.loc[found.totals["currency"].isna(), "recipients"].sum())
     if unrated and unrated < found.totals["recipients"].sum():
         have = counted(unrated, "recipient has", "recipients have")
         blocks.append(Note("!", f"{have} no rate: the parts are counted, the cost is not."))
     blocks.append(Note("i", "Parts are estimates by the usual packing rule; the service's reply is what counts."))
-    closing = "Next: plan(..., replace=parts.PLAIN) plans with plain characters." if saved > 0 else ""
+    closing = "Next: plan with Message(..., replace=parts.PLAIN) for plain characters." if saved > 0 else ""
     state = f"Nothing has been changed. Plain characters would save {counted(saved, 'part')}{_money_of(found.totals)}."
     if saved <= 0:
         state = "Nothing has been changed. Plain characters would save nothing."

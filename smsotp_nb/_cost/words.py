@@ -87,7 +87,7 @@ def words(
     Example:
         >>> import tempfile, pathlib, smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+12025550123"]})
-        >>> plan = sms.plan(people, to="phone", campaign="autumn", text="It’s on" + " today" * 12)
+        >>> plan = sms.plan(people, "It’s on" + " today" * 12, to="phone", campaign="autumn")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     _ = sms.send(plan, box, ledger=ledger, progress=False)

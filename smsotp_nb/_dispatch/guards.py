@@ -364,7 +364,7 @@ class Watch:
         if unknown:
             raise UsageError(
                 f"budget= needs an estimate for every recipient, but there is no rate (or no known text) for "
-                f"{', '.join(unknown[:10])}. Add rates to plan(rates=...), or pass template_text= for a template"
+                f"{', '.join(unknown[:10])}. Add rates to plan(rates=...), or the text as Template(preview=...)"
             )
         others = sorted(set(self._run.estimate_currencies()) - set(budget))
         if others:

@@ -42,7 +42,7 @@ def preflight(
 
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
-        >>> plan = sms.plan(pd.DataFrame({"phone": ["+1 202 555 0123"]}), to="phone", campaign="hello", text="Hello!")
+        >>> plan = sms.plan(pd.DataFrame({"phone": ["+1 202 555 0123"]}), "Hello!", to="phone", campaign="hello")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     "the sandbox" in preflight(plan, box, ledger=ledger).text()

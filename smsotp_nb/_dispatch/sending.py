@@ -75,7 +75,7 @@ def send(
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123", "nobody"]})
-        >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello!")
+        >>> plan = sms.plan(people, "Hello!", to="phone", campaign="hello")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     sms.send(plan, box, ledger=ledger, progress=False)["status"].tolist()
@@ -130,7 +130,7 @@ def send_test(
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
-        >>> plan = sms.plan(people, to="phone", campaign="hello", text="Hello {name}!")
+        >>> plan = sms.plan(people, "Hello {name}!", to="phone", campaign="hello")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     _ = sms.send_test(plan, box, to="+1 415 555 0100", ledger=ledger)

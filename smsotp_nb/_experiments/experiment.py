@@ -13,6 +13,7 @@ from .._calling import in_our_words, not_callable, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath, opened, purging, read_from
 from .._moments import Now, microseconds, utc_now
+from .._phones import Reading as NumberReading
 from .._policy import Policy, Window, written
 from ..columns import require
 from ..errors import UsageError
@@ -174,7 +175,7 @@ class Experiment(cards.WithCard):
         default_region: str | None = None,
         policy: Policy | None = None,
         leave_out: Any = None,
-        reading: Reading = Reading(),
+        reading: NumberReading = NumberReading(),
     ) -> Split:
         """Draw the arms of a list and record them. The same list again, in any order, has the same arms.
 

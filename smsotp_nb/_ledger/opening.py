@@ -297,7 +297,7 @@ def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
     if not new and version < VERSION:
         raise LedgerError(
             f"{path} was written before the first release (ledger version {version}, this one knows {VERSION}); "
-            "choose another path for the ledger, and pass `exclude=` those whom its campaigns texted"
+            "choose another path for the ledger, and pass to `leave_out=` those whom its campaigns texted"
         )
 
 

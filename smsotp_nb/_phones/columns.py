@@ -14,6 +14,7 @@ from .._frames import AnyFrame, as_pandas
 from .cells import regions
 from .cells import text as cells
 from .judging.judgement import normalize
+from .judging.policy import Reading
 
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5
@@ -281,7 +282,7 @@ def _agree(numbers: pd.Series, column: _Column, default_region: str | None) -> b
     alone = normalize(chosen)["region"]
     many = pd.concat([chosen] * len(kinds), ignore_index=True)
     countries = pd.Series(np.repeat([column.known.names[kind] for kind in kinds], len(rows)))
-    judged = normalize(many, region=countries, evidence="none")
+    judged = normalize(many, region=countries, reading=Reading(evidence="none"))
     fits = (judged["region"] == countries.set_axis(judged.index)).to_numpy(bool).reshape(len(kinds), len(rows))
     used = fits.any(axis=0) | alone.notna().to_numpy(bool)
     if used.sum() < SEVERAL:

@@ -194,7 +194,7 @@ def replaced(texts: pd.Series[str], replace: Mapping[str, str]) -> pd.Series[str
 
 
 def rewritten(bodies: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
-    """Return the bodies as ``plan(replace=...)`` would have made them, estimates left as they are."""
+    """Return the bodies as ``Message(replace=...)`` would have made them, estimates left as they are."""
     frame = bodies.copy(deep=False)
     for name in ("text", "content"):
         frame[name] = replaced(frame[name], replace)

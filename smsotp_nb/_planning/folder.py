@@ -45,7 +45,7 @@ class Folder:
         >>> (place / "list").mkdir()
         >>> people.to_parquet(place / "list" / "people.parquet")
         >>> lists = sms.Folder(place / "list", into=place / "plan")
-        >>> made = sms.plan(lists, to="phone", default_region="US", campaign="demo", text="Hi {name}")
+        >>> made = sms.plan(lists, "Hi {name}", to="phone", default_region="US", campaign="demo")
         >>> made.figures["planned"], made.problems["problem"].tolist()
         (2, ['DUPLICATE_OF'])
         >>> sms.Folder("lists/", into="work/")

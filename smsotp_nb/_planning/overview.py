@@ -190,7 +190,7 @@ def message(label: Any, row: Mapping[Hashable, Any], by: str | None, body: wire.
         return cards.Message(to, masked(row["text"]), _foot(row), tuple(row["forcing"]))
     data = [f"{name}: {masked(value)}" for name, value in body.template_data]
     text = "\n".join([f"Template {body.template_id}", *data])
-    return cards.Message(to, text, "The template's text is not known here; pass it as template_text=.")
+    return cards.Message(to, text, "The template's text is not known here; pass it as Template(preview=...).")
 
 
 def _foot(row: Mapping[Hashable, Any]) -> str:
@@ -219,10 +219,12 @@ def assumed(figures: Mapping[str, int], estimate: pd.DataFrame, join: str | None
     if 0 < unknown < planned:
         notes.append(
             f"Parts and cost of {cards.counted(unknown, 'recipient')} are not known without the text of their "
-            "template; name it in template_text= to estimate them."
+            "template; give it as Template(preview=...) to estimate them."
         )
     elif unknown:
-        notes.append("Parts and cost are not known without the template's text; pass template_text= to estimate them.")
+        notes.append(
+            "Parts and cost are not known without the template's text; pass Template(preview=...) to estimate them."
+        )
     elif planned and estimate["currency"].isna().all():
         notes.append("No rates were given, so the cost is not estimated; pass plan(rates=...).")
     if unknown < planned:
@@ -230,7 +232,7 @@ def assumed(figures: Mapping[str, int], estimate: pd.DataFrame, join: str | None
     if join is not None:
         notes.append(
             f"How the service joins content and signature is not known; {join!r} is assumed "
-            "(signature_join= sets another)."
+            "(Message(join=...) sets another)."
         )
     return [cards.Note("i", text) for text in notes]
 

@@ -202,11 +202,11 @@ def arguments_of(message: Any, *, by: Any, signature: Any) -> dict[str, Any]:
     Options that were not said are None.
     """
     said: dict[str, Any] = dict.fromkeys((*_SAID, "signature_join", "replace"))
-    whole = message if isinstance(message, _Words) else Message("-")
-    if isinstance(message, Template):
-        values = () if message.values is None else message.values
-        meant = Message(values, literal=message.literal, language=message.language, currency=message.currency)
-        said |= {"template_id": message.id, "template_text": message.preview, "template_data": meant}
+    whole = message if isinstance(message, Message | Template) else Message("-")
+    if isinstance(whole, Template):
+        values = () if whole.values is None else whole.values
+        meant = Message(values, literal=whole.literal, language=whole.language, currency=whole.currency)
+        said |= {"template_id": whole.id, "template_text": whole.preview, "template_data": meant}
     else:
         field = whole.field or ("text" if signature is None else "content")
         said |= {field: message, "signature_join": whole.join}

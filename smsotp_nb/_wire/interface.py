@@ -123,12 +123,12 @@ NOT_SHOWN: tuple[Assumption, ...] = (
     Assumption(
         "how content and signature join",
         "[signature] content, and with lenticular brackets in the cn variant",
-        "changes est_parts only; plan(signature_join=...) sets another",
+        "changes est_parts only; Message(join=...) sets another",
     ),
     Assumption(
         "text of a template",
         "unknown here",
-        "est_parts and est_cost of template messages are missing unless template_text= is given",
+        "est_parts and est_cost of template messages are missing unless Template(preview=...) is given",
     ),
     Assumption(
         "a money amount that is not decimal text with at most 6 fractional digits",

@@ -106,7 +106,7 @@ def _item(one: Group) -> str:
 
 
 ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
-_FOR_CODE = re.compile(r" \((?:note [A-Z_]{1,40}|signature_join= sets another)\)")
+_FOR_CODE = re.compile(r" \((?:note [A-Z_]{1,40}|Message\(join=\.\.\.\) sets another)\)")
 _OF_TEXTED = "The result table is the form's .results, with a row for each person to be texted, and the column arm."
 MOST_REASONS = 6
 

@@ -196,7 +196,7 @@ class Choices:
         tried: int = 0,
         first: Sequence[str] = (),
         before: Sequence[str] = (),
-        arms: Mapping[str, Mapping[str, Any]] | None = None,
+        arms: Mapping[str, Limits] | None = None,
         reason: str = "",
     ) -> str:
         """Return the code that plans and sends the same; ``first`` are lines above it, ``before`` lines between both.
