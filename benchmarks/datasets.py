@@ -37,8 +37,9 @@ import smsotp_nb as sms
 from smsotp_nb._planning import UNASKED
 asked = json.loads(sys.argv[1])
 place = Path(asked["place"])
-call = dict(to="phone", default_region="US", campaign="benchmark", text="Hello {name}, the shop in {city} has moved.",
-    keep=["city"], suppress=pd.read_parquet(place / "suppressed.parquet")["phone"],
+words = "Hello {name}, the shop in {city} has moved."
+call = dict(campaign="benchmark", to="phone", default_region="US",
+    keep=["city"], leave_out=pd.read_parquet(place / "suppressed.parquet")["phone"],
     rates=pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": [0.0075]}))
 def peak():
     said = dict(line.split(":") for line in open("/proc/self/status"))  # ru_maxrss has the parent's, too
@@ -46,10 +47,10 @@ def peak():
 before, begun, cpu = peak(), time.perf_counter(), time.process_time()
 if asked["whole"]:
     files = sorted((place / "list").iterdir())
-    made = sms.plan(pd.concat([sms.read_recipients(file) for file in files], ignore_index=True), **call)
+    made = sms.plan(pd.concat([sms.read_recipients(file) for file in files], ignore_index=True), words, **call)
     planned = int(made.rows["status"].eq("planned").sum())
 else:
-    made = sms.plan(sms.Folder(place / "list", into=place / "plan", memory=asked["memory"]), **call)
+    made = sms.plan(sms.Folder(place / "list", into=place / "plan", memory=asked["memory"]), words, **call)
     planned = made.figures["planned"]
 print(json.dumps({"seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu, "peak": peak(),
     "before": before, "planned": planned, "fingerprint": made.fingerprint}))

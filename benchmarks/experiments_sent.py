@@ -6,11 +6,11 @@
     python benchmarks/experiments_sent.py --drawn 5000 the same draws and orders without sending: a narrower answer
 
 Each run is an experiment of its own, with a name and so with arms of its own: drawn, planned, sent and recorded, every
-third one in two calls with a canary between them. Then orders are made in which the message adds ten percentage points
-to twenty, and read on the reading day. Arms and orders depend on the number of the run alone, so sending and kills
-must change none of the intervals. Ends with 1 when fewer than 92 or more than 98 of 100 intervals hold the effect, when
-one is not that of the same arms and orders without sending, when a person held out is in the sandbox's inbox, or
-somebody has one text twice.
+third one in two calls, the first of which texts five. Then orders are made in which the message adds ten percentage
+points to twenty, and read on the reading day. Arms and orders depend on the number of the run alone, so sending and
+kills must change none of the intervals. Ends with 1 when fewer than 92 or more than 98 of 100 intervals hold the
+effect, when one is not that of the same arms and orders without sending, when a person held out is in the sandbox's
+inbox, or somebody has one text twice.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb import Experiment, Ledger, Limits, Plan, Policy, Sandbox, plan, send
+from smsotp_nb import Experiment, Ledger, Limits, Plan, Policy, Sandbox, Wire, plan, send
 from smsotp_nb._experiments.assigning import drawn, uniform
 from smsotp_nb._experiments.statistics import Share, compare_shares
 from smsotp_nb.errors import SmsOtpWarning
@@ -60,10 +60,10 @@ def killed(made: Plan, path: Path, url: str, accepted: int) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
-Limits = tuple[float, float]
+Interval = tuple[float, float]
 
 
-def sent(run: int, *, kills: bool) -> Limits:
+def sent(run: int, *, kills: bool) -> Interval:
     """Send one experiment to a sandbox and a ledger of its own, and return the interval that is read."""
     with tempfile.TemporaryDirectory() as folder, Sandbox(balance=10**6) as box:
         found = sent_in(run, people(), box, Path(folder), kills=kills)
@@ -72,7 +72,7 @@ def sent(run: int, *, kills: bool) -> Limits:
     return found
 
 
-def sent_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path, *, kills: bool) -> Limits:
+def sent_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path, *, kills: bool) -> Interval:
     """Send one experiment, read it on its day, and return the interval."""
     how = {"arms": {"texted": 50}, "holdout": 50, "unit": "customer", "outcomes": {"bought": "binary"}}
     path = folder / f"{run}.sqlite"
@@ -80,15 +80,15 @@ def sent_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path, *, kills:
         test = Experiment(f"run {run}", read_after="14d", ledger=ledger, **how)
         split = test.assign(frame, to="phone")
         texted = dict(split.texted())["texted"]
-        how_sent: dict[str, Any] = {"policy": Policy(same_text=None), "chunk_size": CHUNK}
-        made = plan(texted, "Hello!", to="phone", campaign=f"run {run}/texted", **how_sent)
+        policy, wire = Policy(same_text=None), Wire(chunk_size=CHUNK)
+        made = plan(texted, "Hello!", campaign=f"run {run}/texted", to="phone", policy=policy, wire=wire)
         if kills:
             ledger.close()
             if not all(killed(made, path, box.url, at) for at in KILLED_AT):
                 raise SystemExit(f"run {run}: it ended before it was killed")
-        for canary in (5, None) if run % 3 == 0 else (None,):
-            send(made, client=box.client(), ledger=ledger, progress=False, limits=Limits(first=canary))
-        everybody = plan(frame, "Hi!", to="phone", campaign=f"run {run}/all", policy=Policy(same_text=None))
+        for first in (5, None) if run % 3 == 0 else (None,):
+            send(made, client=box.client(), ledger=ledger, progress=False, limits=Limits(first=first))
+        everybody = plan(frame, "Hi!", campaign=f"run {run}/all", to="phone", policy=policy)
         table = send(everybody, client=box.client(), ledger=ledger, progress=False)
         reached = box.inbox
         held = table["to"].to_numpy(object)[split.frame["arm"].eq("holdout").to_numpy()]
@@ -116,7 +116,7 @@ def orders_of(assigned: pd.DataFrame, random: np.random.Generator) -> pd.DataFra
     return orders[random.random(len(assigned)) < chance]
 
 
-def drawn_in(run: int, frame: pd.DataFrame) -> Limits:
+def drawn_in(run: int, frame: pd.DataFrame) -> Interval:
     """Return the interval of the arms and orders of a run, without sending it."""
     place = uniform(frame["customer"].astype(str).tolist(), f"run {run}\0".encode())
     texted = drawn(place, {"holdout": 50, "texted": 50}) == 1

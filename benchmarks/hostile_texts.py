@@ -121,8 +121,7 @@ def remembered(text: str, folder: Path) -> None:
 
 
 def planned(**given: Any) -> None:
-    said = given if "text" in given else {"text": "Hello", **given}
-    sms.plan(frame("+12025550123"), **{"to": "phone", "campaign": "a", **said})
+    sms.plan(frame("+12025550123"), **{"message": "Hello", "campaign": "a", "to": "phone", **given})
 
 
 def filled(text: str) -> None:

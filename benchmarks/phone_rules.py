@@ -276,6 +276,7 @@ def without_each_rule(all_lists: list[List]) -> None:
 
 
 def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]]:
+    from smsotp_nb import phones
     from smsotp_nb._phones.cells import regions, repairs
     from smsotp_nb._phones.judging import readings, weighing
 
@@ -283,7 +284,7 @@ def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]
         if not one.repair or one.name == readings.WITH_PLUS:
             kept = tuple(reading for reading in readings.READINGS if reading is not one)
             yield f"'{one.name}'", mock.patch.object(readings, "READINGS", kept), {}
-    yield "the evidence of the column", nullcontext(), {"evidence": "none"}
+    yield "the evidence of the column", nullcontext(), {"reading": phones.Reading(evidence="none")}
     never = re.compile(r"(?!)")
     for name, pattern in (("hidden digits", "HIDDEN"), ("a count behind", "COUNTED"), ("a series behind", "SERIES")):
         yield name, mock.patch.object(repairs, pattern, never), {}

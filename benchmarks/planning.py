@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb._planning import Message, Plan, arguments, assembly, column, plan
+from smsotp_nb._planning import Message, Plan, Template, arguments, assembly, column, plan
 
 TEXT = "Hi {name}, your bill of {amount} for {city} is due. Pay until Sunday and save 20 %. Thank you, Acme."
 MESSAGES: dict[str, dict[str, Any]] = {
-    "one text for all": {"text": "The office is closed on Friday. Thank you for your patience, Acme."},
-    "a hundred texts": {"text": "Hi, the shop in {city} is closed on Friday. Thank you for your patience, Acme."},
-    "every text its own": {"text": TEXT},
-    "every text its own, from a column": {"text": column("words")},
-    "the same, not looked through": {"text": Message(column("words"), literal=True)},
-    "every text its own, ucs2, 3 parts": {"content": "Добрый день, {name}! " + TEXT + " 😀", "signature": "Acme"},
-    "template, every row its own": {"template_id": "bill", "template_data": ["name", "amount", "city"]},
+    "one text for all": {"message": "The office is closed on Friday. Thank you for your patience, Acme."},
+    "a hundred texts": {"message": "Hi, the shop in {city} is closed on Friday. Thank you for your patience, Acme."},
+    "every text its own": {"message": TEXT},
+    "every text its own, from a column": {"message": column("words")},
+    "the same, not looked through": {"message": Message(column("words"), literal=True)},
+    "every text its own, ucs2, 3 parts": {"message": "Добрый день, {name}! " + TEXT + " 😀", "signature": "Acme"},
+    "template, every row its own": {"message": Template("bill", ["name", "amount", "city"])},
 }
 
 

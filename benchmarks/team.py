@@ -68,16 +68,16 @@ async def proxy(server: str, round_trip: float) -> None:
     await listener.serve_forever()
 
 
-def seconds(made: Plan, client: Client, ledger: Ledger, **options: int) -> float:
+def seconds(made: Plan, client: Client, ledger: Ledger) -> float:
     """Return the time of a whole campaign: recording its plan, sending, reading the result."""
     started = time.perf_counter()
-    table = send(made, client=client, ledger=ledger, progress=False, **options)
+    table = send(made, client=client, ledger=ledger, progress=False)
     taken = time.perf_counter() - started
     assert table["status"].eq("accepted").all()
     return taken
 
 
-def paired(made: Callable[[str], Plan], client: Client, addresses: Iterator[str], turns: int, **options: int) -> None:
+def paired(made: Callable[[str], Plan], client: Client, addresses: Iterator[str], turns: int) -> None:
     """Send with a file and with the server by turns, and print each pair and its ratio."""
     for turn in range(turns):
         taken = {}
@@ -85,7 +85,7 @@ def paired(made: Callable[[str], Plan], client: Client, addresses: Iterator[str]
             with tempfile.TemporaryDirectory() as folder:
                 place = str(Path(folder) / "ledger") if where == "file" else next(addresses)
                 with Ledger(place, create=True) as ledger:
-                    taken[where] = seconds(made(f"turn-{turn}"), client, ledger, **options)
+                    taken[where] = seconds(made(f"turn-{turn}"), client, ledger)
         print(
             f"  file {taken['file']:.1f} s, server {taken['server']:.1f} s, "
             f"time of the server / time of the file {taken['server'] / taken['file']:.2f}",
@@ -113,8 +113,8 @@ def main() -> None:
         with service(LATENCY) as url, client_of(url) as client, far(server) as port:
             base = f"postgresql://postgres@127.0.0.1:{port}"
             there = (f"{base}/{_name(server)}?sslmode=disable" for _ in range(asked.turns))
-            one = lambda name: campaign(rows, chunk_size=CHUNK, name=name)  # noqa: E731
-            paired(one, client, there, asked.turns, concurrency=THREADS)
+            one = lambda name: campaign(rows, chunk_size=CHUNK, name=name).with_wire(threads=THREADS)  # noqa: E731
+            paired(one, client, there, asked.turns)
 
 
 def _name(server: Server) -> str:

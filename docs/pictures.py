@@ -15,20 +15,21 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from playwright.sync_api import sync_playwright  # noqa: E402
+from support.sampling import Sample  # noqa: E402
 
 from tests.browser.conftest import CHROMIUM, CHROMIUM_ARGS, THEMES, Lab, Notebook, running_lab  # noqa: E402
 
 SCALE = 1.5
 SHOWN = 640  # pixels of a form that is longer than the window
 CAMPAIGN = (
-    'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
+    "import smsotp_nb as sms",
     "plan = sms.plan(\n"
-    '    people, to="phone", region="country", default_region="DE", campaign="autumn-sale",\n'
-    '    content="Hi {name|there}, 20% off until Sunday.", signature="Acme",\n'
-    '    suppress="../sample_data/suppression.csv", rates="../sample_data/rates.csv",\n'
+    '    "../sample_data/recipients.csv", "Hi {name|there}, 20% off until Sunday.", campaign="autumn-sale",\n'
+    '    to="phone", region="country", default_region="DE", signature="Acme",\n'
+    '    leave_out="../sample_data/suppression.csv", rates="../sample_data/rates.csv",\n'
     ")\nplan",
 )
 PASSCODE = ("import smsotp_nb as sms\nbox = sms.Sandbox()\nsms.widgets.OtpForm(box.client())",)
@@ -41,7 +42,7 @@ FORM = (
     'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
     'box, ledger = sms.Sandbox(), sms.Ledger("form.sqlite", create=True)\n'
     'sms.widgets.CampaignForm(people, client=box, ledger=ledger, rates="../sample_data/rates.csv",\n'
-    '                         suppress="../sample_data/suppression.csv")',
+    '                         leave_out="../sample_data/suppression.csv")',
 )
 CAMPAIGNS = (
     "import warnings\nimport smsotp_nb as sms\n\n"
@@ -49,10 +50,11 @@ CAMPAIGNS = (
     'people = sms.read_recipients("../sample_data/recipients.csv")\n'
     'box, ledger = sms.Sandbox(), sms.Ledger("campaigns.sqlite", create=True)\n'
     'for name, share in (("spring-sale", 40), ("summer-news", 90), ("autumn-sale", 230)):\n'
-    '    plan = sms.plan(people.head(share), to="phone", region="country", default_region="DE", campaign=name,\n'
-    '                    text=f"News of {name}.", chunk_size=5, suppress="../sample_data/suppression.csv")\n'
+    '    plan = sms.plan(people.head(share), f"News of {name}.", campaign=name, to="phone", region="country",\n'
+    '                    default_region="DE", leave_out="../sample_data/suppression.csv",\n'
+    "                    wire=sms.Wire(chunk_size=5, threads=1))\n"
     '    if name == "autumn-sale":\n        box.fault("drop_after", next=1)\n'
-    "    sms.send(plan, box, ledger=ledger, canary=60, concurrency=1, progress=False)",
+    "    sms.send(plan, box, ledger=ledger, limits=sms.Limits(first=60), progress=False)",
     "sms.widgets.CampaignsPage(ledger, client=box, plans=[plan])",
 )
 REPORT = (
@@ -80,8 +82,9 @@ def opened(lab: Lab, name: str, cells: tuple[str, ...], *, width: int, height: i
         context = chromium.new_context(
             viewport={"width": width, "height": height}, device_scale_factor=SCALE, reduced_motion="reduce"
         )
-        notebook = Notebook(context.new_page(), lab)
-        yield notebook.open(lab.write(name, *cells), THEMES[0]).run_all()
+        notebook = Notebook(context.new_page(), lab, Sample("pictures"))
+        notebook.open(lab.write(name, *cells)).theme(THEMES[0])
+        yield notebook.run_all()
         notebook.shut_down()
         chromium.close()
 

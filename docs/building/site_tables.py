@@ -67,9 +67,9 @@ def problems_of(stage: str) -> str:
 
 
 def guards() -> str:
-    rows = [(code("max_per_second=20"), "caps recipients a second, over all threads", "")]
+    rows = [(code("per_second=20"), "caps recipients a second, over all threads", "")]
     rows += [(code(guard.example), guard.effect, code(guard.code)) for guard in GUARDS]
-    return table(("argument", "effect", "`problem` of rows held back"), rows)
+    return table(("option of `Limits`", "effect", "`problem` of rows held back"), rows)
 
 
 def repairs() -> str:

@@ -459,7 +459,7 @@ def _whole(name: str) -> Callable[[Any, list[str]], Any]:
 
 
 def _first_ahead(most: int, _: Outlook) -> list[cards.Note]:
-    return [cards.Note("!", f"First {cards.counted(most, 'recipient')}, then it stops.")]
+    return [cards.Note("!", f"At most {cards.counted(most, 'recipient')}, then it stops.")]
 
 
 def _failures_ahead(most: int, _: Outlook) -> list[cards.Note]:

@@ -249,7 +249,7 @@ def test_a_plan_against_an_earlier_plan() -> None:
     before = small_plan(people(2), rates=rates)
     cases = {
         "volume": small_plan(people(4), rates=rates),
-        "parts": small_plan(people(2), rates=rates, text="x" * 200),
+        "parts": small_plan(people(2), rates=rates, message="x" * 200),
         "rate": small_plan(people(2), rates=dearer),
     }
     for effect, now in cases.items():

@@ -39,8 +39,8 @@ def send(client: Client, ledger: Ledger, campaign: str, **wording: str) -> pd.Da
 @pytest.fixture
 def tables(client: Client, ledger: Ledger) -> pd.DataFrame:
     """Two campaigns on a sandbox, one of them in UCS-2 and two parts, as their result tables below each other."""
-    first = send(client, ledger, "autumn", text="20 % off until Sunday")
-    second = send(client, ledger, "winter", text="20 % off – until Sunday " * 4)
+    first = send(client, ledger, "autumn", message="20 % off until Sunday")
+    second = send(client, ledger, "winter", message="20 % off – until Sunday " * 4)
     return pd.concat([first, second])
 
 
@@ -76,13 +76,13 @@ def test_sums_can_be_summed_up_further(tables: pd.DataFrame, ledger: Ledger) -> 
 
 def test_rehearsals_are_kept_apart(client: Client, ledger: Ledger, box: object) -> None:
     """What a sandbox billed is no part of what was spent, unless nothing else is there or it is asked for."""
-    send(client, ledger, "autumn", text="Hello")
+    send(client, ledger, "autumn", message="Hello")
     assert cost.spending(ledger)["messages"].sum() > 0
     assert len(cost.spending(ledger, service="live")) == 0
     assert cost.spending(ledger, service="sandbox")["service"].unique().tolist() == [client.service]
     with ledger._store.writing() as connection:
         connection.execute("UPDATE campaign SET service='live.example'")
-    send(client, ledger, "winter", text="Hello")
+    send(client, ledger, "winter", message="Hello")
     assert cost.spending(ledger)["service"].unique().tolist() == ["live.example"]
     assert cost.spending(ledger, service=client.service)["campaign"].unique().tolist() == ["winter"]
 
@@ -203,7 +203,7 @@ def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
 
     def and_meanwhile(*arguments: object, **named: object) -> object:
         found = requests(*arguments, **named)  # type: ignore[arg-type]
-        send(client, ledger, "meanwhile", text="Hello")
+        send(client, ledger, "meanwhile", message="Hello")
         return found
 
     monkeypatch.setattr(summing, "services_asked", and_meanwhile)
@@ -221,7 +221,7 @@ def test_own_columns_are_read_row_by_row_as_well(tables: pd.DataFrame, ledger: L
 
 
 def test_a_campaign_that_kept_other_columns_counts_as_missing(client: Client, ledger: Ledger) -> None:
-    send(client, ledger, "autumn", text="Hello")
+    send(client, ledger, "autumn", message="Hello")
     other = planning.plan(people(), "Hello again", to="phone", campaign="winter", rates=RATES, keep=["vip"])
     dispatch.send(other, client=client, ledger=ledger, progress=False)
     found = cost.by(ledger, ["campaign", "tier"])

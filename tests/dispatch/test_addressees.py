@@ -69,7 +69,7 @@ def test_an_altered_record_texts_nobody_else(
     altered(recorded(ledger, made(), client), sql)
     monkeypatch.setattr("smsotp_nb._ledger.opening._refuse_damaged", lambda *_: None)  # as if nobody had seen the file
     with pytest.raises(LedgerError, match="Nothing of this request was sent"):
-        sent(made(), client, ledger, concurrency=1)
+        sent(made(), client, ledger, threads=1)
     inbox = box.inbox
     words = dict(zip(numbers(6), ["Hello a"] * 3 + ["Hello b"] * 3, strict=True))
     assert not inbox["to"].duplicated().any()

@@ -28,12 +28,12 @@ pytestmark = pytest.mark.usefixtures("little_patience")
 def campaign(rows: int = 60, **options: Any) -> Plan:
     """Sixty people in requests of ten, each request estimated and billed at 0.075."""
     people = pd.DataFrame({"phone": numbers(rows)})
-    given = {"rates": RATES, "chunk_size": 10, **options}
+    given = {"rates": RATES, "wire": Wire(chunk_size=10), **options}
     return plan(people, "Hello", to="phone", campaign="autumn", **given)
 
 
-def sent(service: Service, ledger: Ledger, **options: Any) -> dict[str, int]:
-    return status(quietly_sent(campaign(), service.client(), ledger, concurrency=1, **options))
+def sent(service: Service, ledger: Ledger, made: Plan | None = None, **options: Any) -> dict[str, int]:
+    return status(quietly_sent(made or campaign(), service.client(), ledger, threads=1, **options))
 
 
 @pytest.mark.parametrize("fate", ["vanish", "lost", "500", "internal", "garbage", "strangers"])
@@ -89,7 +89,7 @@ def test_what_was_throttled_is_counted_once(guard: dict[str, Any], service: Serv
 
 def test_the_halves_of_a_refused_list_are_counted_once(service: Service, ledger: Ledger) -> None:
     service.script(["accept", "refuse", "accept", "accept"])
-    found = sent(service, ledger, isolate_invalid=True, limits=Limits(budget={"USD": "0.30"}))
+    found = sent(service, ledger, campaign().with_wire(isolate_invalid=True), limits=Limits(budget={"USD": "0.30"}))
     assert found == {"accepted": 40, "planned": 20}
 
 
@@ -110,13 +110,13 @@ def test_the_halves_of_a_refused_list_are_counted_once(service: Service, ledger:
     ids=repr,
 )
 def test_a_budget_of_floats_is_the_six_decimals_that_it_stands_for(limit: Any, micros: int) -> None:
-    assert guards.read(budget={"USD": limit}).budget == {"USD": micros}
+    assert guards.read(Limits(budget={"USD": limit})).budget == {"USD": micros}
 
 
 @pytest.mark.parametrize("limit", [0.1234567, 0.0000001, float("nan"), float("inf"), -0.3, True, None], ids=repr)
 def test_an_amount_that_is_none_is_refused(limit: Any) -> None:
     with pytest.raises(UsageError, match="budget="):
-        guards.read(budget={"USD": limit})
+        guards.read(Limits(budget={"USD": limit}))
 
 
 @pytest.mark.parametrize(
@@ -124,16 +124,16 @@ def test_an_amount_that_is_none_is_refused(limit: Any) -> None:
 )
 def test_a_budget_beyond_all_measure_is_refused_in_few_words(limit: object) -> None:
     with pytest.raises(UsageError, match="budget= must give each currency"):
-        guards.read(budget={"USD": limit})
+        guards.read(Limits(budget={"USD": limit}))
     with pytest.raises(UsageError, match="budget= must give each currency"):
-        guards.read(budget={10**5000: 5})
+        guards.read(Limits(budget={10**5000: 5}))
 
 
 def test_the_estimate_of_a_plan_is_a_budget_that_covers_it(service: Service, ledger: Ledger) -> None:
     """Summed as floats, country by country or row by row."""
     made = campaign()
     assert sent(service, ledger, limits=Limits(budget={"USD": made.estimate["est_cost"].sum()})) == {"accepted": 60}
-    assert guards.read(budget={"USD": sum(made.rows["est_cost"])}).budget == {"USD": 60 * 7500}
+    assert guards.read(Limits(budget={"USD": sum(made.rows["est_cost"])})).budget == {"USD": 60 * 7500}
 
 
 def claimed(ledger: Ledger, *, price: int) -> dict[str, int]:

@@ -1,9 +1,8 @@
-"""The table of the guards is what ``send`` and ``preflight`` take, and every code in it has its words."""
+"""The table of the guards is what ``Limits`` has, and every code in it has its words."""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from pathlib import Path
 
 import pandas as pd
@@ -20,14 +19,13 @@ every = pytest.mark.parametrize("guard", GUARDS, ids=[guard.name for guard in GU
 
 def test_the_table_names_every_guard() -> None:
     named = [guard.name for guard in GUARDS]
-    assert named == [field.name for field in dataclasses.fields(guards.Guards)]
+    assert [*named, "per_second"] == [field.name for field in dataclasses.fields(guards.Guards)]
     assert named == list(guards.DECISIONS)
 
 
 @every
-@pytest.mark.parametrize("call", [sms.send, sms.preflight], ids=["send", "preflight"])
-def test_a_guard_is_an_argument_with_its_default(guard: Guard, call: object) -> None:
-    assert inspect.signature(call).parameters[guard.name].default == guard.default  # type: ignore[arg-type]
+def test_a_guard_is_an_option_with_its_default(guard: Guard) -> None:
+    assert getattr(sms.Limits(), guard.name) == guard.default
 
 
 @every
@@ -38,23 +36,22 @@ def test_a_guard_s_code_has_words_and_ends_a_call_where_it_says_so(guard: Guard)
 
 @every
 def test_an_example_is_read(guard: Guard) -> None:
-    """What the documentation shows is what ``send`` takes."""
-    given = eval(f"dict({guard.example})")
-    assert getattr(guards.read(**given), guard.name) is not None
+    """What the documentation shows is what ``Limits`` takes."""
+    assert getattr(guards.read(eval(f"sms.Limits({guard.example})")), guard.name) is not None
 
 
 @every
-def test_the_docstring_of_send_has_every_guard(guard: Guard) -> None:
-    assert f"\n        {guard.name}: " in (sms.send.__doc__ or "")
+def test_the_docstring_of_limits_has_every_guard(guard: Guard) -> None:
+    assert f"\n        {guard.name}: " in (sms.Limits.__doc__ or "")
 
 
 @every
 def test_what_the_form_s_fields_hold_is_what_send_takes(guard: Guard, tmp_path: Path) -> None:
-    """The form has each field of the table, and what its example stands for is the guard's argument."""
+    """The form has each field of the table, and what its example stands for is the guard's option."""
     with sms.Sandbox() as box, sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
         form = CampaignForm(pd.DataFrame({"phone": ["+12025550123"]}), client=box, ledger=ledger)
     for field in guard.fields:
         form.sending.guard_fields[field.name].value = 7 if field.number else field.example
-    asked = form.guards().arguments()
-    assert list(asked) == [guard.name] * bool(guard.fields)
-    assert dataclasses.asdict(guards.read(**asked)).keys() >= asked.keys()
+    asked, usual = form.guards().limits(), sms.Limits()
+    changed = [one.name for one in dataclasses.fields(usual) if getattr(asked, one.name) != getattr(usual, one.name)]
+    assert changed == [guard.name] * bool(guard.fields)

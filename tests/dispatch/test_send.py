@@ -123,7 +123,7 @@ def test_without_a_ledger_the_users_own_is_used(box: Sandbox, client: Client, tm
 
 def test_another_chunk_size_between_runs_goes_on_with_the_recorded_chunks(service: Service, ledger: Ledger) -> None:
     service.script(["accept", "funds"])
-    sent(plan_of(30, chunk_size=10), service.client(), ledger, concurrency=1)
+    sent(plan_of(30, chunk_size=10), service.client(), ledger, threads=1)
     table = sent(plan_of(30, chunk_size=7), service.client(), ledger)
     assert status(table) == {"accepted": 30}
     assert sorted(len(post.to) for post in service.posts) == [10, 10, 10, 10]
@@ -184,7 +184,7 @@ FATES = {
 @pytest.mark.parametrize("fate", FATES)
 def test_one_chunks_fate_is_its_own_and_is_not_repeated(fate: str, service: Service, ledger: Ledger) -> None:
     service.script(["accept", fate])
-    sent(plan_of(30), service.client(), ledger, concurrency=1)
+    sent(plan_of(30), service.client(), ledger, threads=1)
     table = sent(plan_of(30), service.client(), ledger)
     state, problem, code, http = FATES[fate]
     rows = table.iloc[10:20]
@@ -309,13 +309,11 @@ def test_a_service_that_is_down_leaves_all_rows_planned(ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"concurrency": 0}, "from 1 to 256"),
-        ({"concurrency": 2.0}, "from 1 to 256"),
-        ({"max_per_second": 0}, "recipients a second"),
+        ({"limits": {"first": 3}}, "must be Limits"),
         ({"client": "https://sms.example"}, "needs a client"),
         ({"plan": pd.DataFrame()}, "needs a Plan"),
     ],
-    ids=["no threads", "half a thread", "no speed", "no client", "no plan"],
+    ids=["no limits", "no client", "no plan"],
 )
 def test_a_call_that_cannot_work_is_refused_before_anything_is_recorded(
     options: dict[str, Any], said: str, service: Service, ledger: Ledger
@@ -400,7 +398,7 @@ def test_a_second_stop_leaves_what_is_under_way_in_doubt_and_a_late_answer_settl
 
     with Service(seen=hold) as service:
         with pytest.raises(KeyboardInterrupt, match="10 accepted, 20 in doubt"):
-            sent(plan_of(60), service.client(read_timeout=30.0), ledger, concurrency=2, progress=stop)
+            sent(plan_of(60), service.client(read_timeout=30.0), ledger, threads=2, progress=stop)
         campaign = ledger.campaign("autumn")
         assert campaign.in_doubt["error"].str.contains("interrupted a second time").all()
         answer.set()
@@ -486,7 +484,7 @@ def test_an_answer_is_recorded_when_the_next_rows_cannot_be_read(
     monkeypatch.setattr(Run, "pending", fails)
     made = plan_of(30)
     with pytest.raises(LedgerError, match="the disk failed"):
-        sent(made, service.client(), ledger, concurrency=1, limits=Limits(first=25))
+        sent(made, service.client(), ledger, threads=1, limits=Limits(first=25))
     assert ledger.campaign("autumn").counts["accepted"] == 10
     monkeypatch.undo()
     assert status(sent(made, service.client(), ledger)) == {"accepted": 30}
@@ -508,7 +506,7 @@ def test_an_answer_is_recorded_when_the_next_intent_cannot_be(
 
     monkeypatch.setattr(Run, "_claim", fails)
     with pytest.raises(LedgerError, match="disk I/O error"):
-        sent(plan_of(30), service.client(), ledger, concurrency=1)
+        sent(plan_of(30), service.client(), ledger, threads=1)
     assert ledger.campaign("autumn").counts == {
         "planned": 20, "sending": 0, "accepted": 10, "rejected": 0, "in_doubt": 0, "skipped": 0
     }  # fmt: skip
@@ -526,6 +524,6 @@ def test_an_answer_is_recorded_before_the_chunk_after_next_is_looked_at(
 
     monkeypatch.setattr(Run, "pending", watched)
     monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: to not in numbers(10))
-    table = sent(plan_of(50), service.client(), ledger, concurrency=1, limits=Limits(quiet_hours=("21:00", "20:59")))
+    table = sent(plan_of(50), service.client(), ledger, threads=1, limits=Limits(quiet_hours=("21:00", "20:59")))
     assert status(table) == {"accepted": 10, "planned": 40}
     assert accepted == {0: 0, 1: 0, 2: 10, 3: 10, 4: 10}

@@ -34,7 +34,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
 
     def work() -> None:
         with Ledger(path, create=True) as ledger:
-            sent(plan_of(400, chunk_size=100), service.client(), ledger, concurrency=4, limits=Limits(per_second=0.1))
+            sent(plan_of(400, chunk_size=100), service.client(), ledger, threads=4, limits=Limits(per_second=0.1))
 
     child = fork(work)
     try:
@@ -74,7 +74,7 @@ def test_quiet_hours_that_begin_while_a_request_waits_hold_it(
 
     monkeypatch.setattr(Pacer, "before", waited)
     monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: len(turns) > 1)
-    table = sent(plan_of(40), service.client(), ledger, concurrency=4, limits=Limits(per_second=50, quiet_hours=ALWAYS))
+    table = sent(plan_of(40), service.client(), ledger, threads=4, limits=Limits(per_second=50, quiet_hours=ALWAYS))
     assert len(service.posts) == 1
     assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 30
 
@@ -89,7 +89,7 @@ def test_quiet_hours_that_begin_during_a_pause_hold_what_was_throttled(
 
     monkeypatch.setattr(QuietHours, "silences", silences)
     service.script(["accept", "throttle"])
-    table = sent(plan_of(20), service.client(), ledger, concurrency=1, limits=Limits(quiet_hours=ALWAYS))
+    table = sent(plan_of(20), service.client(), ledger, threads=1, limits=Limits(quiet_hours=ALWAYS))
     assert [post.fate for post in service.posts] == ["accept", "throttle"]
     assert table["problem"].fillna("").tolist() == [""] * 10 + ["QUIET_HOURS"] * 10
     monkeypatch.undo()
@@ -109,7 +109,7 @@ def test_what_is_tried_again_is_planned_while_it_waits_and_counts_as_one_attempt
 
     monkeypatch.setattr(Pacer, "sleep", watched)
     service.script(["accept", "throttle", "throttle"])
-    table = sent(plan_of(20), service.client(), ledger, concurrency=1)
+    table = sent(plan_of(20), service.client(), ledger, threads=1)
     assert under_way == [0, 0]
     assert status(table) == {"accepted": 20}
     assert table["attempts"].unique().tolist() == [1]
@@ -132,7 +132,7 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
         wire=Wire(chunk_size=10),
     )
     service.seen = lambda post: time.sleep(0.1)
-    table = sent(made, service.client(), ledger, concurrency=4, limits=Limits(budget={"USD": "0.20"}, per_second=40))
+    table = sent(made, service.client(), ledger, threads=4, limits=Limits(budget={"USD": "0.20"}, per_second=40))
     assert status(table) == {"accepted": 20, "planned": 20}
     assert table["problem"].dropna().unique().tolist() == ["BUDGET"]
 
@@ -140,7 +140,7 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
 def test_a_request_that_waits_for_its_turn_ends_with_the_campaign(service: Service, ledger: Ledger) -> None:
     """A canary that is out lets nobody wait a hundred seconds to be told so."""
     began = time.monotonic()
-    table = sent(plan_of(40), service.client(), ledger, concurrency=4, limits=Limits(per_second=0.1, first=5))
+    table = sent(plan_of(40), service.client(), ledger, threads=4, limits=Limits(per_second=0.1, first=5))
     assert status(table) == {"accepted": 5, "planned": 35}
     assert time.monotonic() - began < 80
 
@@ -152,7 +152,7 @@ def test_an_answer_does_not_wait_for_the_turn_of_the_next_request(service: Servi
         plan_of(20),
         service.client(),
         ledger,
-        concurrency=1,
+        threads=1,
         progress=lambda now: told.append((now.accepted, time.monotonic())),
         limits=Limits(per_second=20),
     )
@@ -163,7 +163,7 @@ def test_a_reply_without_one_matched_record_is_a_failure(service: Service, ledge
     """After so many of them in a row the call ends; one matched record in between begins the count anew."""
     service.script(["accept", "strangers", "strangers", "missing"])
     service.usual = "strangers"
-    table = sent(plan_of(200), service.client(), ledger, concurrency=1, limits=Limits(stop_after=3))
+    table = sent(plan_of(200), service.client(), ledger, threads=1, limits=Limits(stop_after=3))
     assert len(service.posts) == 4 + 3
     assert status(table) == {"accepted": 19, "in_doubt": 51, "planned": 130}
     assert table["problem"].iloc[-1] == "FAILING"
@@ -181,7 +181,7 @@ def test_a_walk_through_chunks_that_are_quiet_ends_with_a_cancel(
         return True
 
     monkeypatch.setattr(QuietHours, "silences", silences)
-    table = sent(plan_of(100), service.client(), ledger, concurrency=1, stop=stop, limits=Limits(quiet_hours=ALWAYS))
+    table = sent(plan_of(100), service.client(), ledger, threads=1, stop=stop, limits=Limits(quiet_hours=ALWAYS))
     assert len(looked) == 10
     assert set(table["problem"]) == {"QUIET_HOURS", "STOPPED"}
 
@@ -215,7 +215,7 @@ def test_the_first_request_is_alone_until_it_is_answered(ledger: Ledger) -> None
             assert len(posts) == 1
 
     with Service(seen=look) as service:
-        assert status(sent(plan_of(600, chunk_size=100), service.client(), ledger, concurrency=8)) == {"accepted": 600}
+        assert status(sent(plan_of(600, chunk_size=100), service.client(), ledger, threads=8)) == {"accepted": 600}
     assert posts[0] == 10
     assert sorted(posts[1:]) == [90, *[100] * 5]
 

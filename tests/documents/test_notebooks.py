@@ -15,7 +15,7 @@ RUN_HERE = [path for path in NOTEBOOKS if path.stem != "cost"]  # `test_cost_not
 SENDING = [path for path in NOTEBOOKS if "sms.send(" in path.read_text(encoding="utf-8")]
 LOGIC = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.Try, ast.Lambda, ast.ListComp, ast.DictComp)
 MOST_CELLS = 24
-WARNINGS = {"campaign": "the canary was sent"}  # what a notebook is meant to say on the way
+WARNINGS = {"campaign": "the first recipients were texted"}  # what a notebook is meant to say on the way
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def test_plan_offers_the_planners_arguments_and_hands_them_over(monkeypatch: pyt
         (one.name, one.kind, one.default) for one in taken.values()
     ]
     given = {name: object() for name in taken}
-    monkeypatch.setattr(planning, "plan", lambda frame, **arguments: (frame, arguments))
+    monkeypatch.setattr(planning, "plan", lambda frame, message, **others: (frame, {"message": message} | others))
     frame, arguments = PEOPLE.sms.plan(**given)
     assert frame is PEOPLE
     assert arguments == given

@@ -64,7 +64,8 @@ def arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def planned(people: Any, **options: Any) -> sms.Plan:
-    given: dict[str, Any] = {"to": "phone", "region": "country", "campaign": "autumn", "text": "Hi {name}: {points|0}"}
+    given: dict[str, Any] = {"to": "phone", "region": "country", "campaign": "autumn"}
+    given["message"] = "Hi {name}: {points|0}"
     return sms.plan(people, **(given | options))
 
 

@@ -109,7 +109,7 @@ def test_a_plan_that_texts_the_holdout_by_a_near_name_says_so_everywhere(ledger:
         assert said in text
         assert f"{others} recipients are in another arm of the experiment 'autumn' and will be texted." in text
         assert asked in text
-        assert "pass exclude=" in text
+        assert "pass leave_out=" in text
     with pytest.raises(SmsOtpWarning, match=re.escape(said)):
         send(made, client=box.client(), ledger=ledger, progress=False)
     assert len(box.inbox) == 0
@@ -132,7 +132,7 @@ def test_the_way_that_is_named_leaves_them_out(ledger: Ledger, box: Sandbox) -> 
 def test_a_campaign_of_quite_another_name_is_not_renamed(ledger: Ledger) -> None:
     drawn(ledger)
     text = " ".join(str(newsletter(ledger, "spring")).split())
-    assert "held out by the experiment 'autumn' and will be texted. To leave them out, pass exclude=" in text
+    assert "held out by the experiment 'autumn' and will be texted. To leave them out, pass leave_out=" in text
     assert "another arm" not in text
 
 

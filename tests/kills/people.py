@@ -23,12 +23,15 @@ def numbers(count: int) -> list[str]:
     return [f"+1{area}55501{line:02d}" for area in AREAS for line in range(100)][:count]
 
 
-def plan_of(count: int, *, campaign: str = "autumn", chunk_size: int = 10, **options: Any) -> Plan:
+def plan_of(
+    count: int, *, campaign: str = "autumn", chunk_size: int = 10, text: str | None = None, **options: Any
+) -> Plan:
     """Return a plan of one text for this many people."""
     people = pd.DataFrame({"phone": numbers(count)})
     # The same words to the same people by another campaign would be held back.
-    message = options or {"text": "Hello" if campaign.strip() == "autumn" else f"Hello from {campaign}"}
-    return plan(people, to="phone", campaign=campaign, policy=ROOMY, wire=Wire(chunk_size=chunk_size), **message)
+    words = text or ("Hello" if campaign.strip() == "autumn" else f"Hello from {campaign}")
+    wire = Wire(chunk_size=chunk_size)
+    return plan(people, words, to="phone", campaign=campaign, policy=ROOMY, wire=wire, **options)
 
 
 def registered(ledger: Ledger) -> Ledger:

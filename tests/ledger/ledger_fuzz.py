@@ -30,7 +30,7 @@ from typing import Any
 import pandas as pd
 from ipywidgets import Widget
 
-from smsotp_nb import Ledger, People, Plan, Sandbox, _cli, cost, plan, send
+from smsotp_nb import Ledger, People, Plan, Sandbox, Wire, _cli, cost, plan, send
 from smsotp_nb._ledger import Campaign, listed, refusals, snapshot_of
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignsPage
@@ -80,10 +80,10 @@ def _planned(campaign: str, first: int, after: int) -> Plan:
     frame = pd.DataFrame({"phone": NUMBERS[people], "team": (list("abcd") * 4)[people], "city": "Rome"})
     return plan(
         frame,
+        f"Hello {{team}} of {campaign}",
         to="phone",
         campaign=campaign,
-        text=f"Hello {{team}} of {campaign}",
-        chunk_size=2,
+        wire=Wire(chunk_size=2),
         policy=None,
         keep=["team", "city"],  # all are of one city, so the ledger keeps sums by it
     )

@@ -23,7 +23,7 @@ def said(ledger: Ledger) -> list[tuple[object, ...]]:
 
 def test_every_decision_is_told_with_who_when_and_why(ledger: Ledger, client: Client) -> None:
     plan = plan_of(12, chunk_size=2)
-    with pytest.warns(UserWarning, match="canary"):
+    with pytest.warns(UserWarning, match="first recipients"):
         send(plan, client=client, ledger=ledger, progress=False, limits=Limits(first=4))
     campaign = ledger.campaign("autumn")
     campaign.correct(plan.reworded("Hello again"), reason="a typing error")

@@ -24,7 +24,7 @@ DISK = "/dev/vda / ext4 rw 0 0\n"
 CELL = """
 import sys, pandas as pd, smsotp_nb as sms
 people = pd.DataFrame({"phone": ["+12025550123", "+12025550124"]})
-plan = sms.plan(people, to="phone", campaign="autumn", text="Hello!")
+plan = sms.plan(people, "Hello!", to="phone", campaign="autumn")
 with sms.Sandbox() as box:
     assert sms.send(plan, client=box.client(), progress=False)["status"].eq("accepted").all()
 client = sms.Client(sms.Settings(base_url=sys.argv[1], access_key_id="key"))

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, Plan, Sandbox, plan, send
+from smsotp_nb import Ledger, Message, Plan, Sandbox, Template, plan, send
 
 PEOPLE = pd.DataFrame(
     {
@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def planned(**changes: Any) -> Plan:
-    return plan(PEOPLE, **{"to": "phone", "campaign": "autumn", "text": WORDS, "by": "language"} | changes)
+    return plan(PEOPLE, **{"message": WORDS, "to": "phone", "campaign": "autumn", "by": "language"} | changes)
 
 
 def sent(path: Path, made: Plan) -> None:
@@ -79,7 +79,7 @@ def test_what_a_person_was_written_is_not_kept(path: Path) -> None:
 
 
 def test_words_that_may_not_be_kept_are_kept_as_their_key_and_their_parts(path: Path) -> None:
-    sent(path, planned())
+    sent(path, planned(message=Message(WORDS, keep_words=False)))
     assert rows(path, "SELECT DISTINCT text, variables FROM wording") == [(None, None)]
     assert rows(path, "SELECT count(DISTINCT key) FROM wording") == [(2,)]
     assert set(rows(path, "SELECT parts, gsm_parts, forcing FROM measure")) == {(1, 1, None)}
@@ -130,19 +130,21 @@ def test_people_who_are_added_later_have_the_wording_in_its_version(path: Path) 
 @pytest.mark.parametrize(
     ("message", "kept"),
     [
-        pytest.param({"content": "Hi {name}", "signature": "Acme"}, ("[Acme] Hi {name}", '["name"]'), id="content"),
-        pytest.param({"text": PEOPLE["name"].rename("msg")}, ("{msg}", '["msg"]'), id="whole messages"),
+        pytest.param({"message": "Hi {name}", "signature": "Acme"}, ("[Acme] Hi {name}", '["name"]'), id="content"),
+        pytest.param({"message": PEOPLE["name"].rename("msg")}, ("{msg}", '["msg"]'), id="whole messages"),
         pytest.param(
-            {"template_id": "t1", "template_data": {"n": "name"}, "template_text": "Hi {n}"},
+            {"message": Template("t1", {"n": "name"}, preview="Hi {n}")},
             ("Hi {n}", '["name"]'),
             id="template",
         ),
-        pytest.param({"template_id": "t1", "template_data": ["name"]}, (None, '["name"]'), id="unknown template"),
-        pytest.param({"text": "It’s {name}", "replace": {"’": "'"}}, ("It's {name}", '["name"]'), id="replaced"),
+        pytest.param({"message": Template("t1", ["name"])}, (None, '["name"]'), id="unknown template"),
+        pytest.param(
+            {"message": Message("It’s {name}", replace={"’": "'"})}, ("It's {name}", '["name"]'), id="replaced"
+        ),
     ],
 )
 def test_every_kind_of_message_is_kept_as_it_reads(path: Path, message: dict[str, Any], kept: tuple[str, str]) -> None:
-    made = planned(**{"text": None, "by": None} | message)
+    made = planned(**{"by": None} | message)
     with Ledger(path, create=True) as ledger:
         ledger.begin(made, service="sandbox:a").close()
     assert rows(path, "SELECT text, variables FROM wording") == [kept]

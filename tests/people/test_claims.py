@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.servers import stored
 
-from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, send
+from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, Wire, send
 from smsotp_nb.errors import CampaignIncomplete, PlanChanged, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -76,7 +76,7 @@ def test_an_opt_out_while_a_campaign_runs_holds_what_has_not_left(box: Sandbox, 
         if told.accepted >= 7 and not done:
             done.append(people.opt_out(NUMBERS[20:], source="phone"))
 
-    made = plan_of("a", chunk_size=1)
+    made = plan_of("a", wire=Wire(chunk_size=1))
     table = send(
         made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
     )

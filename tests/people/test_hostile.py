@@ -15,7 +15,7 @@ import pytest
 from kills.child import fork
 from kills.service import Service
 
-from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, send, send_test
+from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Wire, send, send_test
 from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb._ledger import Ending, Wanted
 from smsotp_nb.errors import LedgerError, PlanChanged, UsageError
@@ -48,19 +48,24 @@ def test_an_opt_out_right_after_somebody_is_forgotten_is_not_missed(box: Sandbox
         people.forget(STRANGER)
         people.opt_out(NUMBERS[29], source="phone")
 
-    assert outcome(sent_while(act, plan_of("a", chunk_size=1), box, ledger)) == {"accepted": 29, "skipped OPTED_OUT": 1}
+    assert outcome(sent_while(act, plan_of("a", wire=Wire(chunk_size=1)), box, ledger)) == {
+        "accepted": 29,
+        "skipped OPTED_OUT": 1,
+    }
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
 def test_a_cap_of_two_is_reached_by_two_and_ends_with_its_window(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
     """However often a run looks at the request of another campaign, it is one contact."""
     twice = Policy(caps=[(2, "24h")], same_text=None)
-    other = plan_of("other", text="other", chunk_size=30)
-    made = plan_of("a", chunk_size=1, policy=twice)
+    other = plan_of("other", text="other", wire=Wire(chunk_size=30))
+    made = plan_of("a", wire=Wire(chunk_size=1), policy=twice)
     assert outcome(sent_while(lambda: sent(other, box, ledger), made, box, ledger)) == {"accepted": 30}
     clock.later(hours=10)
-    another = plan_of("another", text="another", chunk_size=30)
-    fresh = plan_of("b", [*NUMBERS], text="b", chunk_size=1, policy=Policy(caps=[(4, "24h")], same_text=None))
+    another = plan_of("another", text="another", wire=Wire(chunk_size=30))
+    fresh = plan_of(
+        "b", [*NUMBERS], text="b", wire=Wire(chunk_size=1), policy=Policy(caps=[(4, "24h")], same_text=None)
+    )
     assert outcome(sent_while(lambda: sent(another, box, ledger), fresh, box, ledger)) == {"accepted": 30}
     held = sent(plan_of("c", text="c", policy=Policy(caps=[(3, "24h")])), box, ledger)
     assert set(held["not_before"] - clock()) == {timedelta(hours=14)}
@@ -72,7 +77,7 @@ def test_who_is_met_meanwhile_waits_until_the_first_contact_is_out_of_the_window
 ) -> None:
     sent(plan_of("first", text="first"), box, ledger)
     clock.later(hours=10)
-    made = plan_of("a", chunk_size=1, policy=Policy(caps=[(2, "24h")]))
+    made = plan_of("a", wire=Wire(chunk_size=1), policy=Policy(caps=[(2, "24h")]))
     table = sent_while(lambda: sent(plan_of("other", text="other"), box, ledger), made, box, ledger)
     held = table.loc[table["problem"].eq("CAPPED"), "not_before"]
     assert len(held) > 10
@@ -91,7 +96,7 @@ def test_a_canary_is_as_many_as_asked_for_though_some_say_stop_in_that_moment(
         return admission
 
     with mock.patch.object(Watch, "admit", stopped):
-        table = sent(plan_of("a"), box, ledger, concurrency=concurrency, limits=Limits(first=10))
+        table = sent(plan_of("a"), box, ledger, threads=concurrency, limits=Limits(first=10))
     assert outcome(table) == {"accepted": 10, "skipped OPTED_OUT": 3, "planned CANARY": 17}
     assert len(box.inbox) == 10
 
@@ -113,7 +118,7 @@ def test_a_budget_is_given_back_for_who_is_held_in_that_moment(box: Sandbox, led
     rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.01"]})
     made = plan_of("a", rates=rates)
     with mock.patch.object(Watch, "admit", stopped):
-        table = sent(made, box, ledger, concurrency=1, limits=Limits(budget={"USD": "0.16"}))
+        table = sent(made, box, ledger, threads=1, limits=Limits(budget={"USD": "0.16"}))
     assert outcome(table)["accepted"] == 16
     assert outcome(table)["skipped OPTED_OUT"] == 14
 
@@ -166,7 +171,7 @@ def test_who_died_does_not_hold_others_back_for_ever(box: Sandbox, ledger: Ledge
 
 def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None:
     """A request under way is refused for a moment (HTTP 429), a row is rejected, one is in doubt: none goes again."""
-    made = plan_of("a", NUMBERS[:4], chunk_size=1)
+    made = plan_of("a", NUMBERS[:4], wire=Wire(chunk_size=1))
     with Service() as service, service.client() as client:
         with ledger.begin(made, service=client.service) as run:
             chunks = run.chunks()
@@ -184,14 +189,17 @@ def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None
         assert outcome(table) == {"skipped WITHDRAWN": 4}
         assert not service.posts
         with pytest.raises(UsageError, match="was withdrawn"):
-            campaign.extend(plan_of("a", NUMBERS[:6], chunk_size=1))
+            campaign.extend(plan_of("a", NUMBERS[:6], wire=Wire(chunk_size=1)))
 
 
 def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Ledger) -> None:
-    made, corrected = plan_of("a", text="Helo", chunk_size=1), plan_of("a", text="Hello", chunk_size=1)
+    made, corrected = (
+        plan_of("a", text="Helo", wire=Wire(chunk_size=1)),
+        plan_of("a", text="Hello", wire=Wire(chunk_size=1)),
+    )
     with Service() as service:
         service.script(["accept", "refuse", "lost"])
-        sent_to(service, made, ledger, concurrency=1, limits=Limits(first=3))
+        sent_to(service, made.with_wire(threads=1), ledger, limits=Limits(first=3))
         campaign = ledger.campaign("a")
         assert campaign.correct(corrected) == 27
         campaign.retry_rejected(campaign.rejected)
@@ -213,8 +221,9 @@ def test_a_chunk_of_only_capped_rows_ends_at_once(box: Sandbox, ledger: Ledger) 
     sent(plan_of("a"), box, ledger)
     made = plan_of("b", text="b", policy=Policy(caps=[(1, "24h")]))
     before = len(ledger.campaign("a").requests)
-    for options in ({}, {"canary": 5}, {"max_per_second": 1_000}, {"isolate_invalid": True}):
-        assert outcome(sent(made, box, ledger, **options)) == {"planned CAPPED": 30}
+    for limits in (Limits(), Limits(first=5), Limits(per_second=1_000)):
+        assert outcome(sent(made, box, ledger, limits=limits)) == {"planned CAPPED": 30}
+    assert outcome(sent(made.with_wire(isolate_invalid=True), box, ledger)) == {"planned CAPPED": 30}
     assert (before, len(ledger.campaign("b").requests)) == (5, 0)
 
 
@@ -270,7 +279,7 @@ def test_a_run_is_stopped_by_a_withdrawal_of_another_process(box: Sandbox, ledge
 
         assert fork(withdraws).result() > 20
 
-    table = sent_while(act, plan_of("a", chunk_size=1), box, ledger)
+    table = sent_while(act, plan_of("a", wire=Wire(chunk_size=1)), box, ledger)
     assert outcome(table)["skipped WITHDRAWN"] > 20
     assert len(box.inbox) == outcome(table)["accepted"]
 
@@ -281,7 +290,7 @@ def test_what_comes_back_is_held_by_what_happened_while_it_was_under_way(
     box: Sandbox, ledger: Ledger, meanwhile: str, positions: tuple[int, ...] | None
 ) -> None:
     """The run knew of nobody when it began, so it gathers what holds its rows back in a later claim."""
-    with ledger.begin(plan_of("a", NUMBERS[:6], chunk_size=3), service=box.client().service) as run:
+    with ledger.begin(plan_of("a", NUMBERS[:6], wire=Wire(chunk_size=3)), service=box.client().service) as run:
         claim = run.claim(0, positions)
         assert claim
         if meanwhile == "says stop":
@@ -299,7 +308,7 @@ def test_what_comes_back_is_held_by_what_happened_while_it_was_under_way(
 def test_a_campaign_that_is_sent_and_purged_meanwhile_counts(box: Sandbox, ledger: Ledger, known: bool) -> None:
     if known:
         sent(plan_of("before", [STRANGER]), box, ledger)
-    with ledger.begin(plan_of("a", NUMBERS[:4], chunk_size=2), service=box.client().service) as run:
+    with ledger.begin(plan_of("a", NUMBERS[:4], wire=Wire(chunk_size=2)), service=box.client().service) as run:
         assert run.claim(0)
         sent(plan_of("b", NUMBERS[2:3]), box, ledger)
         ledger.campaign("b").purge()

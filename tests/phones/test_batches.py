@@ -128,8 +128,9 @@ def test_what_a_column_says_is_passed_in(columns: dict[str, list[str]]) -> None:
     """With the evidence of the whole column each row is read as the column is, wherever it is cut."""
     batch, frame = pa.record_batch(columns), pd.DataFrame(columns)
     evidence = phones.weigh_column(frame["phone"], region=frame["region"], default_region="DE")
+    reading = phones.Reading(evidence=evidence)
     work = functools.partial(
-        phones.normalize_batch, phone="phone", region="region", default_region="DE", evidence=evidence
+        phones.normalize_batch, phone="phone", region="region", default_region="DE", reading=reading
     )
     work = pickle.loads(pickle.dumps(work))
     pieces = pa.Table.from_batches([work(batch.slice(first, 7)) for first in range(0, len(batch), 7)])
@@ -247,7 +248,10 @@ def test_options_travel_to_other_processes() -> None:
     works = [
         functools.partial(phones.verdict_batch, phone="phone", region="country"),
         functools.partial(
-            phones.normalize_batch, phone="phone", region="country", repair={"lost_plus"}, allow_types=["MOBILE"]
+            phones.normalize_batch,
+            phone="phone",
+            region="country",
+            reading=phones.Reading(repair={"lost_plus"}, landlines=False),
         ),
     ]
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:

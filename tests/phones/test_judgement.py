@@ -23,7 +23,8 @@ FR = "+33199001234"
 
 
 def row(number: object, region: object = None, **options: object) -> pd.Series:
-    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], **options)  # type: ignore[arg-type]
+    reading = phones.Reading(**options)  # type: ignore[arg-type]
+    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], reading=reading)
     return frame.fillna("").iloc[0]
 
 
@@ -374,9 +375,8 @@ class TestStrangers:
 
 
 def test_policies() -> None:
-    """Kinds, other countries and fiction can be allowed or refused by the caller."""
-    assert row(FR, allow_types={"MOBILE"})["problem"] == "TYPE_NOT_ALLOWED"
-    assert row("+1 800 234 5678", allow_types={"TOLL_FREE"})["to"] == "+18002345678"
+    """Landlines, other countries and fiction can be refused by the caller."""
+    assert row(FR, landlines=False)["problem"] == "TYPE_NOT_ALLOWED"
     assert row(FR, "DE", region_mismatch="refuse")["problem"] == "REGION_MISMATCH"
     assert row(US, test_numbers="refuse")["problem"] == "TEST_NUMBER"
 
@@ -415,12 +415,8 @@ def test_default_region_serves_only_blanks() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"repair": "lost_plus"},
-        {"repair": {"everything"}},
-        {"allow_types": {"LANDLINE"}},
-        {"region_mismatch": "raise"},
         {"default_region": "Atlantis"},
-        {"evidence": "much"},
+        {"reading": "lost_plus"},
         {"region": "US"},
         {"region": ["US"]},
         {"region": pd.Series(["US", "US"], index=[5, 6])},
@@ -429,8 +425,26 @@ def test_default_region_serves_only_blanks() -> None:
 )
 def test_wrong_calls_are_explained(options: dict[str, object]) -> None:
     """Trouble with the call is an error that says what was expected."""
-    with pytest.raises(UsageError, match=r"pass|say|is not a country|default_region=|same frame"):
+    with pytest.raises(UsageError, match=r"must be a Reading|is not a country|default_region=|same frame"):
         phones.normalize([US, US], **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"repair": "lost_plus"},
+        {"repair": {"everything"}},
+        {"landlines": "no"},
+        {"region_mismatch": "raise"},
+        {"test_numbers": None},
+        {"unreadable": "skip"},
+        {"evidence": "much"},
+    ],
+    ids=str,
+)
+def test_a_reading_that_makes_no_sense_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=rf"{next(iter(options))}=.*(pass|say|True or False)"):
+        phones.Reading(**options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])

@@ -20,7 +20,8 @@ Numbers = list[phonenumbers.PhoneNumber]
 
 
 def row(number: object, region: object = None, **options: object) -> pd.Series:
-    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], **options)  # type: ignore[arg-type]
+    reading = phones.Reading(**options)  # type: ignore[arg-type]
+    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], reading=reading)
     return frame.fillna("").iloc[0]
 
 
@@ -248,7 +249,7 @@ def test_a_single_reading_that_is_valid_is_taken() -> None:
     told = phones.explain("0300 1234567", region="CO")
     assert "taken" in told.steps[-2]
     told = phones.explain("447911123456", region="FR")
-    assert "only when asked for with repair={'lost_plus'}" in str(told)
+    assert "only when asked for with Reading(repair=['lost_plus'])" in str(told)
     assert told.row["problem"] == "TOO_LONG"
 
 
@@ -287,7 +288,7 @@ def test_a_long_list_is_judged_as_short_ones(written: Callable[[pd.Series], pd.S
         phones.weigh_column(numbers, region=messy["country"], reading=phones.Reading(evidence="none")),
         _british(),
     ):
-        options = {"repair": asked, "evidence": evidence}
+        options = {"reading": phones.Reading(repair=asked, evidence=evidence)}
         whole = phones.normalize(numbers, region=messy["country"], **options)
         parts = [
             phones.normalize(numbers[at : at + 10], region=messy["country"][at : at + 10], **options)

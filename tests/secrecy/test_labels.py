@@ -134,7 +134,7 @@ def test_forms_name_rows_by_masked_labels(people: pd.DataFrame, client: Client, 
     listed = people[["phone", "name"]].assign(other=[*people["phone"].iloc[:8], "nobody", None])
     form = CampaignForm(listed, client=client, ledger=ledger)
     choices = Choices(campaign="autumn", to="other", kind="text", words="Hi!")
-    form.steps.check(Choices(campaign="autumn", to="phone", kind="text", words="Hi!", suppress=unread(people)))
+    form.steps.check(Choices(campaign="autumn", to="phone", kind="text", words="Hi!", leave_out=unread(people)))
     assert "cannot be read" in form.steps.refusal.text
     assert numbers_in(kept()) == []
     form.steps.check(

@@ -46,7 +46,7 @@ class Ground:
         self.campaign = ledger.campaign("done")
 
     def plan(self, campaign: str = "other", **changed: Any) -> sms.Plan:
-        return sms.plan(PEOPLE, **{"to": "phone", "campaign": campaign, "text": "Hello {name}", **changed})
+        return sms.plan(PEOPLE, **{"message": "Hello {name}", "to": "phone", "campaign": campaign, **changed})
 
     def send(self, plan: Any, **guards: Any) -> pd.DataFrame:
         return sms.send(plan, client=self.client, ledger=self.ledger, progress=False, **guards)

@@ -114,7 +114,7 @@ USE = [
     "client = sms.Client(sms.Settings.from_env())",
     "display(client, client.settings, vars(client))\nclient",
     "people = pd.DataFrame({'phone': [canary('NUMBER')], 'name': ['Ann']})\n"
-    "plan = sms.plan(people, to='phone', campaign='notebook', text='Hello {name}')\nplan",
+    "plan = sms.plan(people, 'Hello {name}', to='phone', campaign='notebook')\nplan",
     "results = sms.send(plan, client=client)\nresults.sms.card()",
     "ledger = sms.Ledger()\ndisplay(ledger, ledger.campaign('notebook'))",
     "sms.charts.report(results, 'report.html')",

@@ -11,11 +11,11 @@ from smsotp_nb import Client, Ledger, Plan, send
 from smsotp_nb.errors import SmsOtpWarning
 
 
-def sent(made: Plan, client: Client, ledger: Ledger, **options: Any) -> pd.DataFrame:
+def sent(made: Plan, client: Client, ledger: Ledger, *, threads: int | None = None, **options: Any) -> pd.DataFrame:
     """Return the result table of one send."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
-        return send(made, client=client, ledger=ledger, **({"progress": False} | options))
+        return send(made.with_wire(threads=threads), client, ledger=ledger, **({"progress": False} | options))
 
 
 def status(table: pd.DataFrame) -> dict[str, int]:

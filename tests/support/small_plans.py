@@ -20,7 +20,5 @@ def people(size: int = 4, **columns: Any) -> pd.DataFrame:
 
 
 def plan(frame: pd.DataFrame | None = None, **changes: Any) -> planning.Plan:
-    arguments = {"to": "phone", "campaign": "demo"} | changes
-    if not {"text", "content", "template_id"} & set(arguments):
-        arguments["text"] = "Hi {name}"
+    arguments = {"message": "Hi {name}", "to": "phone", "campaign": "demo"} | changes
     return planning.plan(people() if frame is None else frame, **arguments)

@@ -92,12 +92,16 @@ def logged_in(to: str, typed: str, client: sms.Client) -> bool:
 
 
 def frames_of_others(rows: list[dict[str, str]], rates: pd.DataFrame) -> sms.Plan:
-    """Frames of other libraries and rows as dicts are taken; what cannot be a frame is flagged by both checkers."""
+    """Frames of other libraries, rows as dicts and paths are taken; both checkers flag what cannot be a list."""
     sms.plan(5, "Hi", to="phone", campaign="x")  # type: ignore[arg-type]
-    sms.plan("people.csv", "Hi", to="phone", campaign="x")  # type: ignore[arg-type]
     sms.rates.check(0.0075)  # type: ignore[arg-type]
     sms.cost.by_country(5)  # type: ignore[arg-type]
     sms.phones.find_columns(None)  # type: ignore[arg-type]
+    words = sms.Template("T1", {"name": "first"}, preview="Dear {name}")
+    reading, wire = sms.Reading(repair=["lost_plus"], test_numbers="refuse"), sms.Wire(chunk_size=500, threads=8)
+    made = sms.plan("people.csv", words, to="phone", campaign="x", reading=reading, wire=wire)
+    assert_type(made.wire, sms.Wire)
+    assert_type(made.reworded({"de": "Hallo", "en": sms.Message("Hi")}, by="language"), sms.Plan)
     sms.plan(rows, "Hi", to="phone", campaign="x", rates=rates)
     sms.plan(pl.DataFrame(rows), "Hi", to="phone", campaign="x")
     return sms.plan(pl.LazyFrame(rows), "Hi", to="phone", campaign="x", rates=rows)

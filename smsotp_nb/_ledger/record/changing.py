@@ -147,7 +147,7 @@ def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
     steps.append("the plan as it was continues the campaign")
     return PlanChanged(
         f"campaign {plan.campaign!r} is recorded with a different plan: {found.told()}{changes}. Nothing was sent. "
-        f"{'; '.join(steps)}; a new campaign needs another name, and exclude={name} for whom this one reached",
+        f"{'; '.join(steps)}; a new campaign needs another name, and leave_out={name} for whom this one reached",
         added=len(found.added),
         removed=found.gone + len(found.dropped),
         changed=len(found.changed) + found.others,
@@ -160,7 +160,7 @@ def refusal_in_pieces(plan: Planned) -> PlanChanged:
     return PlanChanged(
         f"campaign {plan.campaign!r} is recorded with a different plan, or was corrected since. Nothing was sent. Plan "
         "the same files with the same arguments to continue it; a new campaign needs another name, and "
-        f"exclude={name} for whom this one reached"
+        f"leave_out={name} for whom this one reached"
     )
 
 
