@@ -68,6 +68,7 @@ def left_out(leave_out: Any, numbers: Numbers) -> dict[str, pd.Series[str]]:
 
 def _sources(leave_out: Any) -> list[Any]:
     """Return the lists that are given: one, or in a list of others each by itself."""
+    leave_out = as_pandas(leave_out)
     if leave_out is None:
         return []
     if isinstance(leave_out, list | tuple) and not all(pd.api.types.is_scalar(one) for one in map(_number, leave_out)):

@@ -119,7 +119,7 @@ class SendPane:
 
     def _guard_rows(self) -> list[ipywidgets.DOMWidget]:
         """Return the fields of the other guards in rows of two: those of one guard together, single ones in pairs."""
-        names = [[field.name for field in guard.fields] for guard in GUARDS if guard.name != "canary"] + [[SPEED]]
+        names = [[field.name for field in guard.fields] for guard in GUARDS if guard.name != "first"] + [[SPEED]]
         around = [[self.faults.around(name, self.guard_fields[name]) for name in group] for group in names]
         single = [one for group in around if len(group) == 1 for one in group]
         pairs = [single[i : i + 2] for i in range(0, len(single), 2)]
