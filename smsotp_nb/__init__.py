@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from ._client import Client, connect
     from ._dispatch import send, send_test
     from ._dispatch.preflight import preflight
+    from ._dispatch.recorded import record
     from ._experiments.experiment import Experiment
-    from ._ledger import Ledger
+    from ._ledger import Ledger, Record
     from ._people import People
     from ._planning import Folder, Message, Plan, column, plan
     from ._policy import Policy
@@ -43,6 +44,7 @@ __all__ = [
     "People",
     "Plan",
     "Policy",
+    "Record",
     "Sandbox",
     "Settings",
     "charts",
@@ -58,6 +60,7 @@ __all__ = [
     "problems",
     "rates",
     "read_recipients",
+    "record",
     "results",
     "send",
     "send_test",
@@ -71,9 +74,9 @@ __getattr__ = attributes(
     {
         **dict.fromkeys(_MODULES, ()),
         "_client": ["Client", "connect"],
-        "_dispatch": ["preflight", "send", "send_test"],
+        "_dispatch": ["preflight", "record", "send", "send_test"],
         "_experiments.experiment": ["Experiment"],
-        "_ledger": ["Ledger"],
+        "_ledger": ["Ledger", "Record"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],
         "_planning": ["Folder", "Message", "Plan", "column", "plan"],

@@ -142,7 +142,7 @@ def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
     if counts.get("in_doubt"):
         say(
             "Rows in doubt are never sent again automatically: "
-            f"Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
+            f"Ledger().record({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
         )
 
 

@@ -1,6 +1,7 @@
 """Send a plan with several threads at a limited speed: claim, post, settle. Calling ``send`` again resumes.
 
 - ``sending``: ``send`` and ``send_test``; ``preflight``: what ``send`` would do
+- ``recorded``: what is recorded of a campaign, by its name
 - ``requests``: the order of the steps for each request, and what ends a call
 - ``guards``: what may hold a campaign back
 - ``pacing``: when a request may start, and how many are under way
@@ -10,6 +11,7 @@
 """
 
 from .preflight import preflight
+from .recorded import record
 from .sending import send, send_test
 
-__all__ = ["preflight", "send", "send_test"]
+__all__ = ["preflight", "record", "send", "send_test"]

@@ -8,7 +8,7 @@ from .. import _cards as cards
 from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
 from .._guards import STOP_AFTER_FAILURES, Budget
-from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
+from .._ledger import Ledger, LedgerOrPath, Record, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import Plan
 from . import guards
@@ -80,10 +80,10 @@ def preflight(
     )
 
 
-def _recorded(plan: Plan, client: Client, ledger: Ledger) -> Campaign | None:
+def _recorded(plan: Plan, client: Client, ledger: Ledger) -> Record | None:
     if not ledger.knows(plan.campaign, service=client.service):
         return None  # a test under its name is not the campaign
-    return ledger.campaign(plan.campaign, service=client.service)
+    return ledger.record(plan.campaign, service=client.service)
 
 
 def _duration(seconds: float) -> str:

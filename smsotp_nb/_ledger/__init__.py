@@ -1,7 +1,7 @@
-"""The campaign record. Verbs: claim, settle, recover, resolve, retry_rejected.
+"""The campaign record. Verbs: claim, settle, recover, settle, retry.
 
 ``book`` and ``campaign`` are the ledger as a person sees it, ``places`` finds it, ``opening`` opens a file as a ledger,
-``moving`` takes one to a server. ``base`` is what Ledger and Campaign share, ``given_rows`` reads rows that a person
+``moving`` takes one to a server. ``base`` is what Ledger and Record share, ``given_rows`` reads rows that a person
 gives back, ``listing`` lists campaigns, ``reconciling`` compares the totals of replies with the rows.
 
 Below them stand seven rooms: ``rows`` (what is stored, over one connection), ``file`` and ``server`` (where it is
@@ -10,7 +10,7 @@ out), ``sending`` (a run and its rules).
 """
 
 from .book import Ledger, LedgerOrPath, opened, read_from
-from .campaign import Campaign
+from .campaign import Record
 from .file.store import Store
 from .listing import Entry, Listing, listed
 from .people import consents, disclosing, experiments, purging
@@ -38,7 +38,6 @@ __all__ = [
     "PASSCODE",
     "Address",
     "Billed",
-    "Campaign",
     "Claim",
     "Ending",
     "Entry",
@@ -50,6 +49,7 @@ __all__ = [
     "Piece",
     "Proposal",
     "Prospect",
+    "Record",
     "Run",
     "Said",
     "Statements",

@@ -33,6 +33,7 @@ from .record.passcodes import KIND
 from .record.recording import Planned
 from .record.recovering import OWNER_DIED, end_changing, give_up
 from .rows import contacts
+from .rows.columns import names_in
 from .rows.damage import understood
 from .rows.statements import Statements
 from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SKIPPED
@@ -40,19 +41,19 @@ from .sending import holds
 
 
 @understood
-class Campaign:
+class Record:
     """One campaign of a ledger: its rows, what is in doubt, and what you decide about it.
 
     Example:
-        >>> "in_doubt" in dir(Campaign)
+        >>> "in_doubt" in dir(Record)
         True
     """
 
-    def __init__(
-        self, ledger: LedgerBase, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
-    ) -> None:
-        self.name, self.service = name, service
-        self._ledger, self._store, self._number, self._kept = ledger, store, number, kept
+    @in_our_words
+    def __init__(self, ledger: LedgerBase, store: Store, it: reading.Named, others: tuple[str, ...], /) -> None:
+        self.name, self.service = it.name, it.service
+        self._ledger, self._store, self._number, self._kept = ledger, store, it.number, tuple(names_in(it.kept))
+        self._whose = overview.Whose(it.name, it.service, it.created, others)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -61,7 +62,7 @@ class Campaign:
         return reading.counts(self._store, self._number)
 
     @property
-    def frame(self) -> pd.DataFrame:
+    def results(self) -> pd.DataFrame:
         """The result table as recorded: one row for each row of the plan, indexed by its position."""
         self._recover()
         return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
@@ -109,7 +110,7 @@ class Campaign:
         return rows.assign(campaign=self.name, service=self.service).astype({"campaign": STR, "service": STR})
 
     @in_our_words
-    def resolve(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool, reason: str | None = None) -> int:
+    def settle(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool, reason: str | None = None) -> int:
         """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
         Args:
@@ -138,7 +139,7 @@ class Campaign:
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
 
     @in_our_words
-    def retry_rejected(self, rows: AnyFrame | Sequence[str] | str) -> int:
+    def retry(self, rows: AnyFrame | Sequence[str] | str) -> int:
         """Mark rejected rows as planned, so that the next ``send`` posts them again; return how many.
 
         Raises:
@@ -205,7 +206,7 @@ class Campaign:
         plan. It may be called while the campaign runs: requests that are under way end, and no further one begins.
 
         Args:
-            rows: a frame with a column ``to``, such as a part of ``frame``, or E.164 numbers. By default all that are
+            rows: a frame with a column ``to``, such as a part of ``results``, or E.164 numbers. By default all that are
                 still planned.
             reason: why, for the record.
 
@@ -217,7 +218,7 @@ class Campaign:
             >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="sale", text="Hi")
             >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
             >>> ledger.begin(plan, service="sandbox:a").close()
-            >>> ledger.campaign("sale").withdraw(reason="wrong price")
+            >>> ledger.record("sale").withdraw(reason="wrong price")
             1
         """
         refuse(None if reason is None else not_text("reason", reason))
@@ -301,14 +302,14 @@ class Campaign:
 
     @in_our_words
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the frame to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path.
+        """Write the results to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path.
 
         The ledger keeps the path, and a later purge names it: the file is out of its reach.
         """
         refuse(not_path("path", path, example="'sent.xlsx'"))
         now = self._ledger._clock()
         with copies.noted(self._store, Path(path).absolute(), "exported table", now=now, durably=False):
-            return results.write(self.frame, path, overwrite=overwrite, inputs=self._ledger._files)
+            return results.write(self.results, path, overwrite=overwrite, inputs=self._ledger._files)
 
     def purge(self) -> int:
         """Delete the numbers and all that was recorded of them, also from the file; return how many rows.
@@ -333,11 +334,10 @@ class Campaign:
         return state_line(self.counts)
 
     def card(self) -> cards.Card:
-        """Return the campaign as a card: rows by state, what is held back and until when, what was
+        """Return the campaign as a card: whose it is, rows by state, what is held back and until when, what was
         changed, and the rows in doubt with their evidence, numbers masked."""
         return overview.of_campaign(
-            self.name,
-            self.service,
+            self._whose,
             self.counts,
             self.in_doubt,
             reading.held(self._store, self._number),
@@ -350,7 +350,7 @@ class Campaign:
         return self.card().html()
 
     def __repr__(self) -> str:
-        return f"Campaign({self.name!r} on {self.service}: {self.line()})"
+        return f"Record({self.name!r}, {self._whose.line()}: {self.line()})"
 
     def _refuse_purged(self) -> None:
         with self._store.reading() as connection:

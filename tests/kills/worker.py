@@ -54,7 +54,7 @@ class Work:
                     self.plan, client=client, ledger=ledger, progress=progress, concurrency=self.concurrency,
                     stop_after_failures=None,
                 )  # fmt: skip
-                return ledger.campaign(self.plan.campaign).counts
+                return ledger.record(self.plan.campaign).counts
 
 
 def _planned(rows: int, chunk_size: int, name: str) -> Plan:

@@ -17,7 +17,7 @@ def test_each_call_does_its_part_and_then_the_plan_is_sent(tmp_path: Path, order
     with Service() as service, service.client() as client, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         with pytest.warns(CampaignIncomplete):
             send(plan_of(4, chunk_size=1), client=client, ledger=ledger, canary=2, progress=False)
-        later, campaign = plan_of(6, chunk_size=1, text="Doors open at nine."), ledger.campaign("autumn")
+        later, campaign = plan_of(6, chunk_size=1, text="Doors open at nine."), ledger.record("autumn")
         with pytest.raises(PlanChanged, match=r"correct\(plan.*extend\(plan"):
             send(later, client=client, ledger=ledger, progress=False)
         assert [getattr(campaign, call)(later) for call in order] == [2, 2]
@@ -30,7 +30,7 @@ def test_after_one_of_the_two_the_plan_is_not_sent_yet(tmp_path: Path) -> None:
     with Service() as service, service.client() as client, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         ledger.begin(plan_of(4), service="scripted").close()
         later = plan_of(6, text="Doors open at nine.")
-        ledger.campaign("autumn").correct(later)
+        ledger.record("autumn").correct(later)
         with pytest.raises(PlanChanged, match=r"extend\(plan"):
             send(later, client=client, ledger=ledger, progress=False)
         assert not service.accepted

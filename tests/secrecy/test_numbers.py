@@ -43,7 +43,7 @@ class Ground:
     def __init__(self, folder: Path, box: Sandbox, ledger: Ledger, broken: dict[str, Client]) -> None:
         self.folder, self.client, self.ledger, self.broken = folder, box.client(), ledger, broken
         self.results = sms.send(self.plan("done"), client=self.client, ledger=ledger, progress=False)
-        self.campaign = ledger.campaign("done")
+        self.campaign = ledger.record("done")
 
     def plan(self, campaign: str = "other", **changed: Any) -> sms.Plan:
         return sms.plan(PEOPLE, **{"to": "phone", "campaign": campaign, "text": "Hello {name}", **changed})
@@ -100,7 +100,7 @@ MASKED: dict[str, Door] = {
     "send, no rate": lambda on: on.send(on.plan(), budget={"USD": 1}),
     "send, budget": lambda on: on.send(on.plan(), budget=5),
     "preflight": lambda on: sms.preflight(on.plan(), client=on.client, ledger=on.ledger, budget=5),
-    "campaign": lambda on: on.ledger.campaign("none"),
+    "campaign": lambda on: on.ledger.record("none"),
     "export": lambda on: on.campaign.export("/nowhere/x.csv"),
     "withdraw, stranger": lambda on: on.campaign.withdraw([ANN]),
     "withdraw, frame": lambda on: on.campaign.withdraw(PEOPLE),
@@ -112,8 +112,8 @@ MASKED: dict[str, Door] = {
     "history": lambda on: sms.People(on.ledger).history(f"{ANN}99999"),
     "forget": lambda on: sms.People(on.ledger).forget([ANN, f"{BEN}99999"]),
     "export person": lambda on: sms.People(on.ledger).export(ANN, "/nowhere/x.json"),
-    "resolve, frame": lambda on: on.campaign.resolve(PEOPLE, accepted=True),
-    "retry_rejected, frame": lambda on: on.campaign.retry_rejected(PEOPLE),
+    "settle, frame": lambda on: on.campaign.settle(PEOPLE, accepted=True),
+    "retry, frame": lambda on: on.campaign.retry(PEOPLE),
     "results, folder": lambda on: sms.results.write(on.results, "/nowhere/x.csv"),
     "results, ending": lambda on: sms.results.write(on.results, on.folder / "x.zip"),
     "cost, column": lambda on: sms.cost.by(on.results, ["city"]),
@@ -141,9 +141,9 @@ MASKED: dict[str, Door] = {
     "normalize, region": lambda on: sms.phones.normalize([ANN, BEN], default_region="ZZ"),
     "explain": lambda on: sms.phones.explain(ANN, default_region="ZZ"),
     "find columns": lambda on: sms.phones.find_columns(PEOPLE, default_region="ZZ"),
-    "resolve, list": lambda on: on.campaign.resolve([ANN], accepted=True),
-    "resolve, rows": lambda on: on.campaign.resolve(on.results, accepted=True),
-    "retry_rejected, list": lambda on: on.campaign.retry_rejected([ANN, BEN]),
+    "settle, list": lambda on: on.campaign.settle([ANN], accepted=True),
+    "settle, rows": lambda on: on.campaign.settle(on.results, accepted=True),
+    "retry, list": lambda on: on.campaign.retry([ANN, BEN]),
     "message, wrong": lambda on: on.client.send_message([ANN, BEN, BEN], text="Hello"),
     "passcode, wrong": lambda on: on.client.send_otp(ANN, digits=99),
     "check, wrong": lambda on: on.client.verify_otp(ANN, "1"),
@@ -226,7 +226,7 @@ INTERRUPTED: dict[str, tuple[Any, str, Door]] = {
     "history": (consents, "times", lambda on: sms.People(on.ledger).history(ANN)),
     "register": (consents, "times", lambda on: sms.People(on.ledger).register),
     "card of the register": (consents, "times", lambda on: sms.People(on.ledger).card()),
-    "frame of a campaign": (reading, "times", lambda on: on.campaign.frame),
+    "frame of a campaign": (reading, "times", lambda on: on.campaign.results),
     "numbers of a campaign": (reading, "_join", lambda on: on.campaign.numbers),
     "rows in doubt": (reading, "times", lambda on: on.campaign.in_doubt),
     "export person": (disclosing, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),

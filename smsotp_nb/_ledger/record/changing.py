@@ -136,7 +136,7 @@ def places(rows: pd.DataFrame, recorded: pd.Series) -> Ints:
 
 def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
     """Return the refusal of a plan that is not the one recorded; it says what differs, and what can be done."""
-    name = f"ledger.campaign({plan.campaign!r})"
+    name = f"ledger.record({plan.campaign!r})"
     steps = []
     if len(found.changed):
         steps.append(f"{name}.correct(plan, reason=...) gives the rows not yet sent the new text")
@@ -156,7 +156,7 @@ def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
 
 def refusal_in_pieces(plan: Planned) -> PlanChanged:
     """Return the refusal of a plan larger than memory that is not the one recorded."""
-    name = f"ledger.campaign({plan.campaign!r})"
+    name = f"ledger.record({plan.campaign!r})"
     return PlanChanged(
         f"campaign {plan.campaign!r} is recorded with a different plan, or was corrected since. Nothing was sent. Plan "
         "the same files with the same arguments to continue it; a new campaign needs another name, and "

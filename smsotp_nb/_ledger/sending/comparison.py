@@ -86,7 +86,7 @@ class Prospect:
             return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
         asked = [cards.Note("i" if self.approval.startswith("Approved") else "!", self.approval)] * bool(self.approval)
         texted = [cards.Note("i" if one.exempt else "!", one.sentence()) for one in self.unheeded]
-        return [*self._changes(f"ledger.campaign({campaign!r})"), *asked, *self.holds(), *texted]
+        return [*self._changes(f"ledger.record({campaign!r})"), *asked, *self.holds(), *texted]
 
     def _changes(self, name: str) -> list[cards.Note]:
         if self.service is None:

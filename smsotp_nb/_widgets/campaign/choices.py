@@ -220,7 +220,7 @@ class Choices:
         text = f", {kind}=texts[arm]" if kind else ""
         planned = ", ".join(f"{key}={code}" for key, code in shown.items() if key not in ("campaign", kind))
         asked = any(guards.values())
-        correct = f"    sms.Ledger().campaign(plan.campaign, service=client.service).correct(plan, reason={reason!r})"
+        correct = f"    sms.Ledger().record(plan.campaign, service=client.service).correct(plan, reason={reason!r})"
         return [
             f"test = sms.Experiment({self.campaign!r}, {declared})",
             f"split = test.assign(people, {drawn})",
@@ -288,8 +288,8 @@ class Guards:
 
 def _excluded(names: Sequence[str]) -> str:
     if len(names) == 1:
-        return f"sms.Ledger().campaign({names[0]!r}, service=client.service)"
-    return f"pd.concat([sms.Ledger().campaign(name, service=client.service).reached for name in {list(names)!r}])"
+        return f"sms.Ledger().record({names[0]!r}, service=client.service)"
+    return f"pd.concat([sms.Ledger().record(name, service=client.service).reached for name in {list(names)!r}])"
 
 
 def _blank(value: Any) -> bool:

@@ -424,7 +424,7 @@ class CampaignForm(skin.Shown):
             lines.append(f"sms.People().opt_out(number, source={self._opted_out!r})")
         if self.steps.reworded:
             reason = self._reason()
-            name = f"sms.Ledger().campaign({self.choices().campaign!r}, service=client.service)"
+            name = f"sms.Ledger().record({self.choices().campaign!r}, service=client.service)"
             lines.append(f"{name}.correct(plan, reason={reason!r})")
         return lines
 

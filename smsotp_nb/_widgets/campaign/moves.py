@@ -115,7 +115,7 @@ class OneCampaign(CampaignState):
     def _reached(self, campaigns: tuple[str, ...]) -> pd.Series:
         """Return whom these campaigns may have reached; read once, not with every key."""
         if self._known[0] != campaigns or self.stage == "planning":
-            found = [self.ledger.campaign(name, service=self.client.service).reached for name in campaigns]
+            found = [self.ledger.record(name, service=self.client.service).reached for name in campaigns]
             self._known = campaigns, pd.concat(found)
         return self._known[1]
 
