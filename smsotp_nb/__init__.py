@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._client import Client, connect
     from ._dispatch import send, send_test
     from ._dispatch.preflight import preflight
-    from ._dispatch.recorded import record
+    from ._dispatch.recorded import record, revise
     from ._experiments.experiment import Experiment
     from ._ledger import Ledger, Record
     from ._people import People
@@ -62,6 +62,7 @@ __all__ = [
     "read_recipients",
     "record",
     "results",
+    "revise",
     "send",
     "send_test",
     "templates",
@@ -74,7 +75,7 @@ __getattr__ = attributes(
     {
         **dict.fromkeys(_MODULES, ()),
         "_client": ["Client", "connect"],
-        "_dispatch": ["preflight", "record", "send", "send_test"],
+        "_dispatch": ["preflight", "record", "revise", "send", "send_test"],
         "_experiments.experiment": ["Experiment"],
         "_ledger": ["Ledger", "Record"],
         "otp": ["otp", "Challenge"],

@@ -72,7 +72,7 @@ def preflight(
     if max_per_second is not None:
         took = _duration(prospect.to_go / max_per_second)
         lines.append(cards.Note("i", f"At {max_per_second:g} recipients a second: about {took}."))
-    lines += prospect.notes(plan.campaign)
+    lines += prospect.notes()
     lines += ahead
     figures = cards.Figures(prospect.figures())
     return cards.Card(

@@ -15,13 +15,13 @@ from .file.store import Store
 from .listing import Entry, Listing, listed
 from .people import consents, disclosing, experiments, purging
 from .people.consents import Said
-from .places import not_a_ledger, own_place, path_of, snapshot_of
+from .places import not_a_ledger, path_of, snapshot_of
 from .reading import spending
 from .reading.cards import state_line, until
 from .reading.spending import Billed, refusals, when_sent, word_sums
 from .reconciling import reconcile
 from .record.approving import Proposal
-from .record.changing import as_recorded, places
+from .record.changing import Revised, as_recorded, places
 from .record.passcodes import KIND as PASSCODE
 from .record.recording import Piece
 from .rows.answers import Ints
@@ -31,7 +31,7 @@ from .rows.wordings import OF_WORDS, Wordings
 from .sending.comparison import Prospect, Unfinished
 from .sending.run import Run, tried
 from .sending.settling import Claim, Ending, Pending, Wanted
-from .server.address import Address
+from .server.address import Address, own_place
 
 __all__ = [
     "OF_WORDS",
@@ -50,6 +50,7 @@ __all__ = [
     "Proposal",
     "Prospect",
     "Record",
+    "Revised",
     "Run",
     "Said",
     "Statements",

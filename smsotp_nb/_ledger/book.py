@@ -11,7 +11,7 @@ import pandas as pd
 
 from .. import _cards as cards
 from .._calling import given as shown
-from .._calling import in_our_words, not_callable, not_flag, not_path, not_text, refuse
+from .._calling import in_our_words, not_callable, not_choice, not_flag, not_path, not_text, refuse
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._services import is_rehearsal
@@ -30,6 +30,7 @@ from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet
 from .record import approving, beginning, passcodes, recording
+from .record.changing import Revised
 from .record.recording import Planned
 from .rows import audit
 from .rows.damage import understood
@@ -257,6 +258,17 @@ class Ledger(LedgerBase):
         except BaseException:
             lock.release()
             raise
+
+    @in_our_words
+    def revise(self, plan: Planned, *, service: str, reason: str, missing: str = "refuse") -> Revised:
+        """Let what has not left of a service's campaign follow another plan, see `smsotp_nb.revise`."""
+        refuse(not_text("reason", reason), not_choice("missing", missing, ["refuse", "withdraw"]))
+        if not self.knows(plan.campaign, service=service):
+            raise UsageError(
+                f"campaign {plan.campaign!r} is not recorded for this service yet, so there is nothing to revise; "
+                "send(plan, client) begins it"
+            )
+        return self.record(plan.campaign, service=service)._revise(plan, reason=reason, missing=missing)
 
     @in_our_words
     def record_passcode(self, record: MessageRecord, *, service: str, request_id: str | None) -> None:

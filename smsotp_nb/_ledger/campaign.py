@@ -28,6 +28,7 @@ from .reading import frames as reading
 from .reading.cards import state_line
 from .record import approving, changing
 from .record.approving import Proposal
+from .record.changing import Revised
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
 from .record.recording import Planned
@@ -162,9 +163,9 @@ class Record:
     def approve(self, proposal: Proposal, *, reason: str | None = None) -> int:
         """Approve what the campaign says and to whom, as another person than its author; return how many are to go.
 
-        It holds for exactly these words and recipients, and for fewer recipients. A correction or an extension needs
-        another approval, by somebody else than who made it. On a server a person is the name by which it let them in,
-        elsewhere the user and machine.
+        It holds for exactly these words and recipients, and for fewer recipients. A revision needs another approval, by
+        somebody else than who made it. On a server a person is the name by which it let them in, elsewhere the user and
+        machine.
 
         Args:
             proposal: what ``proposal`` gave and was looked at.
@@ -236,67 +237,16 @@ class Record:
         with self._store.writing() as connection:
             return holds.heed_opt_outs(connection, self._number)
 
-    @in_our_words
-    def correct(self, plan: Planned, *, reason: str | None = None) -> int:
-        """Give the rows that are still planned the words of a new plan; return how many changed.
-
-        Rows that a message may have reached are never touched. From then on ``send`` takes the new plan, and the old
-        one is refused. The same correction again changes nothing and returns 0.
-
-        Args:
-            plan: a plan of this campaign's name over the same recipients, with the new message
-                (``old_plan.reworded(content=...)``, or ``plan(...)`` again). Recipients whom it leaves out, such as new
-                entries of ``suppress=``, are left out of the campaign, too. New recipients wait for ``extend``.
-            reason: why, for the record.
-
-        Raises:
-            UsageError: it changes no words, or is of another campaign.
-            CampaignHeld: the campaign is running.
-        """
-        return self._change(plan, "corrected", reason)
-
-    @in_our_words
-    def extend(self, plan: Planned, *, reason: str | None = None) -> int:
-        """Add the new recipients of a plan to the campaign; return how many. Nobody who is in it gets a second row.
-
-        The same plan again adds nobody and returns 0.
-
-        Args:
-            plan: a plan of this campaign's name over the whole list, earlier recipients and new ones. Other words for
-                earlier recipients wait for ``correct``.
-            reason: why, for the record.
-
-        Raises:
-            UsageError: it adds nobody, is of another campaign, or all that was to go of this one was withdrawn.
-            CampaignHeld: the campaign is running.
-        """
-        return self._change(plan, "extended", reason)
-
-    def _change(self, plan: Planned, what: str, reason: str | None) -> int:
-        refuse(None if reason is None else not_text("reason", reason), given_rows.not_its_plan(plan, self.name))
+    def _revise(self, plan: Planned, *, reason: str, missing: str) -> Revised:
+        """Let the rows that have not left follow another plan, see `revise`."""
+        refuse(given_rows.not_its_plan(plan, self.name))
         self._refuse_purged()
-        self._refuse_other_kinds()
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.deciding() as connection:
-                found = changing.compare(connection, self._number, plan)
-                wanted = found.changed if what == "corrected" else found.added
-                if not len(wanted) and changing.became(connection, self._number, plan.fingerprint, what):
-                    return 0
-                if not len(wanted):
-                    none = "changes no words of rows that are still planned"
-                    raise UsageError(
-                        f"this plan {none if what == 'corrected' else 'adds no recipients'} of campaign {self.name!r}; "
-                        "nothing was changed"
-                    )
-                if what == "extended" and changing.was_withdrawn(connection, self._number):
-                    raise UsageError(
-                        f"campaign {self.name!r} was withdrawn and texts nobody any more; nothing was changed. Plan "
-                        "the new recipients as a campaign of their own"
-                    )
-                now = self._ledger._clock()
-                changing.adopt(connection, self._number, plan, found, what=what, reason=reason, now=now)
-                return len(wanted)
+                return changing.revise(
+                    connection, self._number, plan, reason=reason, missing=missing, now=self._ledger._clock()
+                )
         finally:
             lock.release()
 

@@ -111,8 +111,8 @@ def service_of(client: object, *, what: str) -> str:
 def not_its_plan(plan: object, name: str) -> str | None:
     if getattr(plan, "folder", None) is not None:  # of which no rows are read
         return (
-            "the plan of a Folder neither corrects nor extends a campaign: withdraw what is to go, and plan "
-            f"it as a campaign of its own with exclude=ledger.record({name!r})"
+            "the plan of a Folder revises no campaign: withdraw what is to go, and plan it as a campaign of its own "
+            f"with exclude=sms.record({name!r})"
         )
     if not isinstance(plan, Planned):
         return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"

@@ -112,7 +112,7 @@ def plan(
         variant: ``"intl"`` or ``"cn"``, as the client has it.
         suppress: numbers never to text: a list, Series, frame, or the path of a file.
         ignore_unreadable_suppressions: continue even if entries of ``suppress`` or ``exclude`` cannot be read.
-        exclude: people whom another campaign has. ``ledger.record(name)`` excludes everybody it may have reached
+        exclude: people whom another campaign has. ``record(name)`` excludes everybody it may have reached
             (accepted, in doubt or being sent); anything that ``suppress`` takes, such as a result table, excludes
             everybody in it.
         keep: your own columns to carry into the results and the ledger.

@@ -128,7 +128,7 @@ def usable(source: Any, argument: str) -> pd.DataFrame | pd.Series[Any] | str | 
 def _check_path(path: str | Path, argument: str) -> None:
     if not Path(path).expanduser().is_file():
         shown = given(str(path)) if isinstance(path, str) else repr(str(path))
-        campaign = "; a campaign is ledger.record(name)" if argument == "exclude=" else ""
+        campaign = "; a campaign is record(name)" if argument == "exclude=" else ""
         raise UsageError(f"{argument}{shown} not found; pass the path of a file, or a list of numbers{campaign}")
 
 

@@ -28,7 +28,7 @@ from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
 from smsotp_nb._ledger.record import recovering
 from smsotp_nb._ledger.rows import sums as kept_sums
-from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
+from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
 NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
@@ -114,7 +114,7 @@ class Story:
         more = self.random.sample([number for number in NUMBERS if number not in self.people[name]], 3)
         self.people[name] = self.random.sample([*self.people[name], *more], len(self.people[name]) + 3)
         extended = planned(name, self.people[name], TEXTS[0], KEPT[name])
-        self.ledger.record(name).extend(extended)
+        self.ledger.revise(extended, service=self.box.service, reason="more people")
         self.plans[name] = extended
 
     def resolve(self, name: str) -> None:
@@ -127,9 +127,8 @@ class Story:
     def correct(self, name: str) -> None:
         """The rows that are planned again, or not sent yet, get other words; then nobody is added any more."""
         corrected = planned(name, self.people[name], self.random.choice(TEXTS[1:]), KEPT[name])
-        with contextlib.suppress(UsageError):  # nothing is planned
-            self.ledger.record(name).correct(corrected)
-            self.plans[name] = corrected
+        self.ledger.revise(corrected, service=self.box.service, reason="typo")
+        self.plans[name] = corrected
 
     def steps(self) -> Iterator[str]:
         happens = [self.extend, self.send, self.resolve, self.retry, self.send, self.resolve]
@@ -368,7 +367,7 @@ def test_who_is_killed_between_rows_and_sums_leaves_no_sums(moment: str, box: Sa
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
     assert packed(ledger.path) == 1
     longer = planned("autumn", NUMBERS[:12], "Hello")
-    ledger.record("autumn").extend(longer)
+    ledger.revise(longer, service=box.service, reason="more people")
     name, way = {
         "before the sums are written": ("pack_sums", killed),
         "before they are committed": ("pack_sums", after(recovering.pack_sums)),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Sandbox, plan, send
+from smsotp_nb import Ledger, People, Sandbox, plan, revise, send
 from smsotp_nb.errors import UsageError
 
 from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms
@@ -192,11 +192,11 @@ def test_no_order_of_cells_texts_the_holdout_or_another_arm(ledger: Ledger, box:
     everybody = arm_plan(frame, "plain")
     how = {"client": box.client(), "ledger": ledger, "progress": False}
     send(arm_plan(frame.iloc[:50], "plain"), canary=5, **how)
-    ledger.record("autumn/plain").extend(everybody, reason="the whole list")
+    revise(everybody, box, reason="the whole list", ledger=ledger)
     send(everybody, **how)
     send(everybody, **how)
     send(arm_plan(frame, "emoji").reworded(text="Helo!"), canary=5, **how)
-    ledger.record("autumn/emoji").correct(arm_plan(frame, "emoji"), reason="typo")
+    revise(arm_plan(frame, "emoji"), box, reason="typo", ledger=ledger)
     table = send(arm_plan(frame, "emoji"), **how)
     assert table["problem"].eq("OTHER_ARM").sum() == sum(arm == "plain" for arm in arm_of.values())
     send(arm_plan(frame, "emoji/second"), **how)

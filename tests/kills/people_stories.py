@@ -200,9 +200,10 @@ class Story:
     def _change(self, chance: random.Random, ledger: Ledger) -> None:
         for _ in range(GUESSES):  # it does not know what is recorded: most plans are refused
             made = self._plan(chance)
-            campaign = ledger.record(made.campaign)
+            service = ledger.record(made.campaign).service
             with contextlib.suppress(PlanChanged, UsageError):
-                chance.choice([campaign.correct, campaign.extend])(made)
+                missing = chance.choice(["refuse", "withdraw"])
+                ledger.revise(made, service=service, reason="story", missing=missing)
                 return
 
     def _withdraw(self, chance: random.Random, ledger: Ledger) -> None:

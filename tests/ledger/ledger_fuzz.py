@@ -123,8 +123,9 @@ def _resolve(ledger: Ledger) -> None:
 
 def _change(ledger: Ledger) -> None:
     campaign = ledger.record("half")
-    campaign.correct(planned("half", slice(0, 6)).reworded(text="Hello {team}, once more"))
-    campaign.extend(planned("half", slice(0, 8)))
+    words = planned("half", slice(0, 6)).reworded(text="Hello {team}, once more")
+    for made in (words, planned("half", slice(0, 8))):
+        ledger.revise(made, service=campaign.service, reason="by chance")
     campaign.heed_opt_outs()
 
 

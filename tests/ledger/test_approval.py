@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from kills.people import numbers, plan_of
 
-from smsotp_nb import Client, Ledger, Plan, Sandbox, preflight, send, send_test
+from smsotp_nb import Client, Ledger, Plan, Sandbox, preflight, revise, send, send_test
 from smsotp_nb._ledger.rows import audit
 from smsotp_nb.errors import CampaignIncomplete, UsageError
 
@@ -97,10 +97,9 @@ def test_what_was_changed_after_its_approval_needs_another_one(
     approved(ledger)
     if change == "corrected":
         plan = plan.reworded(text="Hello again")
-        campaign.correct(plan, reason="a typing error")
     else:
         plan = plan_of(14, chunk_size=2)
-        campaign.extend(plan)
+    revise(plan, client, reason=change, ledger=ledger)
     assert set(tried(plan, client, ledger)) == {"NOT_APPROVED"}
     with pytest.raises(UsageError, match="ben planned"):
         approved(ledger)
@@ -160,7 +159,7 @@ def test_an_approval_is_of_one_plan_whoever_changes_it(ledger: Ledger, client: C
     approved(ledger)
     by("cleo")
     plan = plan.reworded(text="Hello again")
-    ledger.record("autumn").correct(plan)
+    revise(plan, client, reason="typo", ledger=ledger)
     assert set(tried(plan, client, ledger)) == {"NOT_APPROVED"}
     assert not len(box.inbox)
 

@@ -7,7 +7,7 @@ import pytest
 from kills.people import numbers, plan_of
 from support.servers import stored
 
-from smsotp_nb import Client, Ledger, People, send
+from smsotp_nb import Client, Ledger, People, revise, send
 from smsotp_nb._ledger.rows import audit
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb.errors import CampaignHeld, LedgerError, UsageError
@@ -26,7 +26,7 @@ def test_every_decision_is_told_with_who_when_and_why(ledger: Ledger, client: Cl
     with pytest.warns(UserWarning, match="canary"):
         send(plan, client=client, ledger=ledger, progress=False, canary=4)
     campaign = ledger.record("autumn")
-    campaign.correct(plan.reworded(text="Hello again"), reason="a typing error")
+    revise(plan.reworded(text="Hello again"), client, reason="a typing error", ledger=ledger)
     campaign.withdraw(numbers(12)[10:], reason="wrong list")
     People(ledger).opt_out(numbers(2), source="phone")
     People(ledger).opt_in(numbers(1), source="phone")
@@ -60,8 +60,9 @@ def test_what_was_not_done_is_not_told(ledger: Ledger) -> None:
         before = len(ledger.audit())
         with pytest.raises(CampaignHeld):
             ledger.record("autumn").purge()
+    ledger.revise(plan_of(4), service="a service", reason="nothing new")
     with pytest.raises(UsageError):
-        ledger.record("autumn").correct(plan_of(4), reason="nothing new")
+        ledger.revise(plan_of(3), service="a service", reason="one is missing")
     assert len(ledger.audit()) == before
 
 

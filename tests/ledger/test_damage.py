@@ -133,8 +133,9 @@ def test_a_campaign_with_one_person_twice_is_told(two: Path) -> None:
         connection.execute(f"UPDATE recipient SET number=12025550100 {OF_AUTUMN}")
         connection.commit()
     with Ledger(two) as ledger:
+        longer, service = ledger_fuzz.planned("autumn", slice(0, 7)), ledger.record("autumn").service
         with pytest.raises(LedgerError, match=r"what it holds does not fit together .*changing\.py"):
-            ledger.record("autumn").extend(ledger_fuzz.planned("autumn", slice(0, 7)))
+            ledger.revise(longer, service=service, reason="more people")
         assert len(ledger.record("winter").results) == 6
 
 

@@ -23,7 +23,7 @@ from kills.worker import Work
 from support.cutting import CuttingProxy
 from support.servers import Pooler, Server, need_pooler, need_server
 
-from smsotp_nb import Client, Ledger, People, Sandbox, cost, send
+from smsotp_nb import Client, Ledger, People, Sandbox, cost, revise, send
 from smsotp_nb._ledger import Run
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.server.last_seen import Sighting
@@ -236,7 +236,7 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
         assert hers.counts["in_doubt"] == len(doubt) == 2
         assert his.settle(doubt, accepted=True, reason="invoice") == 2
         longer = plan_of(14, chunk_size=2)
-        assert hers.extend(longer) == 4
+        assert revise(longer, client, reason="more people", ledger=sender).added == 4
         assert hers.withdraw(numbers(14)[12:]) == his.withdraw(numbers(12)[10:]) == 2
         People(sender).opt_out(numbers(1), source="phone")
         for ledger, campaign in ((sender, hers), (approver, his)):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.servers import stored
 
-from smsotp_nb import Ledger, People, Policy, Sandbox, send
+from smsotp_nb import Ledger, People, Policy, Sandbox, revise, send
 from smsotp_nb.errors import CampaignIncomplete, PlanChanged, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -126,7 +126,7 @@ def test_a_withdrawn_campaign_texts_nobody_whatever_cell_runs_again(box: Sandbox
     assert len(box.inbox) == 5
     assert ledger.record("a").changes["reason"].tolist() == ["asked", "wrong price"]
     with pytest.raises(UsageError, match="was withdrawn and texts nobody any more"):
-        ledger.record("a").extend(plan_of("a", [*NUMBERS, "+12025550150"]))
+        revise(plan_of("a", [*NUMBERS, "+12025550150"]), box, reason="more people", ledger=ledger)
     with pytest.raises(UsageError, match="not still to go"):
         ledger.record("a").withdraw([NUMBERS[0]])
 
@@ -136,7 +136,7 @@ def test_who_was_left_out_does_not_come_back_after_a_withdrawal(box: Sandbox, le
     sent(plan_of("a", suppress=NUMBERS[20:]), box, ledger, canary=5)
     ledger.record("a").withdraw()
     with pytest.raises(UsageError, match="was withdrawn"):
-        ledger.record("a").extend(plan_of("a"))
+        revise(plan_of("a"), box, reason="more people", ledger=ledger)
     with pytest.raises(PlanChanged):
         sent(plan_of("a"), box, ledger)
     assert len(box.inbox) == 5
@@ -145,10 +145,10 @@ def test_who_was_left_out_does_not_come_back_after_a_withdrawal(box: Sandbox, le
 def test_a_correction_reaches_only_who_was_not_texted(box: Sandbox, ledger: Ledger) -> None:
     old, new = plan_of("a", text="Helo!"), plan_of("a", text="Hello!")
     sent(old, box, ledger, canary=5)
-    with pytest.raises(PlanChanged, match="correct") as refused:
+    with pytest.raises(PlanChanged, match="revise") as refused:
         sent(new, box, ledger)
     assert refused.value.changed == 30
-    assert ledger.record("a").correct(new, reason="typo") == 25
+    assert revise(new, box, reason="typo", ledger=ledger) == (25, 0, 0)
     with pytest.raises(PlanChanged, match="this plan held until the campaign was corrected"):
         sent(old, box, ledger)
     assert outcome(sent(new, box, ledger)) == {"accepted": 30}
@@ -159,16 +159,12 @@ def test_a_correction_reaches_only_who_was_not_texted(box: Sandbox, ledger: Ledg
 def test_the_same_change_again_changes_nothing(box: Sandbox, ledger: Ledger) -> None:
     """A notebook runs again from top to bottom."""
     sent(plan_of("a", NUMBERS[:20], text="Helo!"), box, ledger, canary=5)
-    campaign, new, longer = ledger.record("a"), plan_of("a", NUMBERS[:20]), plan_of("a")
-    with pytest.raises(UsageError, match="changes no words"):
-        campaign.correct(plan_of("a", NUMBERS[:20], text="Helo!"))
-    assert [campaign.correct(new), campaign.correct(new)] == [15, 0]
-    with pytest.raises(UsageError, match="adds no recipients"):
-        campaign.extend(new)
-    assert [campaign.extend(longer), campaign.extend(longer)] == [10, 0]
+    how: dict[str, Any] = {"reason": "a change", "ledger": ledger}
+    for made, done in ((plan_of("a", NUMBERS[:20]), (15, 0, 0)), (longer := plan_of("a"), (0, 10, 0))):
+        assert [revise(made, box, **how), revise(made, box, **how)] == [done, (0, 0, 0)]
     sent(longer, box, ledger)
-    assert campaign.extend(longer) == 0
-    assert campaign.changes["what"].tolist() == ["corrected", "extended"]
+    assert revise(longer, box, **how) == (0, 0, 0)
+    assert ledger.record("a").changes["what"].tolist() == ["corrected", "extended"]
 
 
 def test_people_who_were_reached_may_be_missing_from_a_later_plan(box: Sandbox, ledger: Ledger) -> None:
@@ -177,7 +173,7 @@ def test_people_who_were_reached_may_be_missing_from_a_later_plan(box: Sandbox, 
     rest = plan_of("a", NUMBERS[:4:-1])
     with pytest.raises(PlanChanged, match="25 with another text"):
         sent(rest, box, ledger)
-    assert ledger.record("a").correct(rest, reason="typo") == 25
+    assert revise(rest, box, reason="typo", ledger=ledger) == (25, 0, 0)
     assert outcome(sent(rest, box, ledger)) == {"accepted": 25}
     assert box.inbox["to"].is_unique
     assert ledger.record("a").results["to"].is_unique
@@ -200,9 +196,9 @@ def test_more_are_left_out_when_a_campaign_goes_on(box: Sandbox, ledger: Ledger)
 def test_a_campaign_grows_and_nobody_has_two_rows(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a", NUMBERS[:10]), box, ledger, canary=5)
     longer = plan_of("a", NUMBERS[::-1])
-    with pytest.raises(PlanChanged, match="extend"):
+    with pytest.raises(PlanChanged, match="revise"):
         sent(longer, box, ledger)
-    assert ledger.record("a").extend(longer) == 20
+    assert revise(longer, box, reason="more people", ledger=ledger) == (0, 20, 0)
     table = sent(longer, box, ledger)
     assert outcome(table) == {"accepted": 30}
     assert box.inbox["to"].is_unique

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb import Ledger, People, Policy, Sandbox, preflight, send
+from smsotp_nb import Ledger, People, Policy, Sandbox, preflight, revise, send
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
@@ -140,8 +140,8 @@ def test_who_opted_out_is_opted_out_and_who_was_forgotten_stays_held_out(box: Sa
 def test_a_correction_and_an_extension_text_none_of_them(box: Sandbox, ledger: Ledger) -> None:
     hold_out(ledger, HELD)
     sent(plan_of("autumn/plain", NUMBERS[:15], text="Helo!"), box, ledger, canary=4)
-    ledger.record("autumn/plain").correct(plan_of("autumn/plain", NUMBERS[:15]))
-    ledger.record("autumn/plain").extend(plan_of("autumn/plain"))
+    for people in (NUMBERS[:15], NUMBERS):
+        revise(plan_of("autumn/plain", people), box, reason="a change", ledger=ledger)
     table = sent(plan_of("autumn/plain"), box, ledger)
     assert outcome(table) == {"accepted": 27, "skipped HELD_OUT": 3}
     assert not set(box.inbox["to"]) & set(HELD)

@@ -15,7 +15,7 @@ import pytest
 from kills.child import fork
 from kills.service import Service
 
-from smsotp_nb import Client, Ledger, People, Policy, Sandbox, send, send_test
+from smsotp_nb import Client, Ledger, People, Policy, Sandbox, revise, send, send_test
 from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb._ledger import Ending, Wanted
 from smsotp_nb.errors import LedgerError, PlanChanged, UsageError
@@ -119,7 +119,7 @@ def test_a_budget_is_given_back_for_who_is_held_in_that_moment(box: Sandbox, led
 def test_answers_stay_with_their_rows_when_a_longer_list_has_another_order(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a", NUMBERS[:10]), box, ledger)
     longer = plan_of("a", NUMBERS[::-1])
-    ledger.record("a").extend(longer)
+    revise(longer, box, reason="more people", ledger=ledger)
     table = sent(longer, box, ledger)
     ids = box.inbox.set_index("to")["id"]
     assert table["id"].tolist() == ids[table["to"]].tolist()
@@ -130,7 +130,7 @@ def test_a_campaign_goes_on_changing_when_somebody_was_forgotten(box: Sandbox, l
     People(ledger).forget(NUMBERS[0])
     assert outcome(sent(plan_of("a", suppress=[NUMBERS[20]]), box, ledger)) == {"accepted": 29, "skipped SUPPRESSED": 1}
     without = plan_of("a", [*NUMBERS[1:], STRANGER], suppress=[NUMBERS[20]])
-    assert ledger.record("a").extend(without) == 1
+    assert revise(without, box, reason="more people", ledger=ledger).added == 1
     assert outcome(sent(without, box, ledger)) == {"accepted": 29, "skipped SUPPRESSED": 1}
     assert box.inbox["to"].is_unique
 
@@ -139,7 +139,7 @@ def test_a_plan_without_those_who_were_withdrawn_corrects_the_rest(box: Sandbox,
     sent(plan_of("a"), box, ledger, canary=5)
     ledger.record("a").withdraw(NUMBERS[5:9])
     corrected = plan_of("a", [*NUMBERS[:5], *NUMBERS[9:]], text="Right")
-    assert ledger.record("a").correct(corrected) == 21
+    assert revise(corrected, box, reason="typo", ledger=ledger).reworded == 21
     assert outcome(sent(corrected, box, ledger)) == {"accepted": 26}
     assert ledger.record("a").counts["skipped"] == 4
     assert set(NUMBERS[5:9]).isdisjoint(box.inbox["to"])
@@ -179,7 +179,7 @@ def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None
         assert outcome(table) == {"skipped WITHDRAWN": 4}
         assert not service.posts
         with pytest.raises(UsageError, match="was withdrawn"):
-            campaign.extend(plan_of("a", NUMBERS[:6], chunk_size=1))
+            revise(plan_of("a", NUMBERS[:6], chunk_size=1), client, reason="more people", ledger=ledger)
 
 
 def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Ledger) -> None:
@@ -188,7 +188,7 @@ def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Le
         service.script(["accept", "refuse", "lost"])
         sent_to(service, made, ledger, canary=3, concurrency=1)
         campaign = ledger.record("a")
-        assert campaign.correct(corrected) == 27
+        assert ledger.revise(corrected, service=campaign.service, reason="typo").reworded == 27
         campaign.retry(campaign.rejected)
         campaign.settle(campaign.in_doubt, accepted=False)
         assert outcome(sent_to(service, corrected, ledger)) == {"accepted": 30}

@@ -298,8 +298,8 @@ def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
         assert "recorded with a different plan" in str(other)
         with pytest.raises(PlanChanged, match="Plan the same files"):
             sent(other, box, ledger)
-        with pytest.raises(UsageError, match="neither corrects nor extends"):
-            ledger.record("demo").correct(other)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="a Folder revises no campaign"):
+            sms.revise(other, box, reason="typo", ledger=ledger)
         assert len(box.inbox) == texted
 
 

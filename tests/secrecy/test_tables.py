@@ -174,7 +174,7 @@ def test_tests_belong_to_the_name_of_their_campaign_whatever_service_sent_them(
     assert "40 recipients to go" in " ".join(ready.split())
     sampled(ledger)
     with pytest.raises(UsageError, match="is a message to oneself"):
-        ledger.record("autumn").correct(made, reason="typo")
+        ledger.record("autumn").approve(ledger.record("autumn").proposal)
     assert ledger.record("autumn").results["to"].tolist() == [PEOPLE[0]]
     assert ledger.record("autumn").purge() == 2
     assert left_of(ledger, numbers=[ONESELF, *PEOPLE]) == set()

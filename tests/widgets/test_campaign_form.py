@@ -724,7 +724,7 @@ def test_the_form_corrects_after_a_canary(form: CampaignForm, box: Sandbox) -> N
     form.sending.reason.value = "typo"
     shown = html.unescape(form._lines.value)
     assert "sms.People().opt_out(number, source='phone call')" in shown
-    assert "sms.Ledger().record('hello', service=client.service).correct(plan, reason='typo')" in shown
+    assert "sms.revise(plan, client, reason='typo')" in shown
     assert "0109" not in shown
     form.sending.send_button.click()
     words = box.inbox["text"].str.split().str
@@ -1040,7 +1040,7 @@ def test_people_of_earlier_campaigns_are_left_out(begun: CampaignSteps, box: San
     assert later.to_go == 6
     later.send(Guards())
     assert box.inbox["to"].is_unique
-    assert "exclude=sms.Ledger().record('hello', service=client.service)" in chosen.lines()
+    assert "exclude=sms.record('hello', client)" in chosen.lines()
 
 
 def test_the_saved_output_names_the_form_and_nothing_else(form: CampaignForm) -> None:

@@ -220,7 +220,6 @@ class Choices:
         text = f", {kind}=texts[arm]" if kind else ""
         planned = ", ".join(f"{key}={code}" for key, code in shown.items() if key not in ("campaign", kind))
         asked = any(guards.values())
-        correct = f"    sms.Ledger().record(plan.campaign, service=client.service).correct(plan, reason={reason!r})"
         return [
             f"test = sms.Experiment({self.campaign!r}, {declared})",
             f"split = test.assign(people, {drawn})",
@@ -228,7 +227,7 @@ class Choices:
             *([f"guards = {dict(guards)!r}"] if asked else []),
             "for arm, part in split.texted():",
             f'    plan = sms.plan(part, campaign=f"{{test.name}}/{{arm}}"{text}, {planned})',
-            *([correct] if reason else []),
+            *([f"    sms.revise(plan, client, reason={reason!r})"] if reason else []),
             f"    sms.send(plan, client{', **guards[arm]' if asked else ''})",
             f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column "
             "'at'",
@@ -288,8 +287,8 @@ class Guards:
 
 def _excluded(names: Sequence[str]) -> str:
     if len(names) == 1:
-        return f"sms.Ledger().record({names[0]!r}, service=client.service)"
-    return f"pd.concat([sms.Ledger().record(name, service=client.service).reached for name in {list(names)!r}])"
+        return f"sms.record({names[0]!r}, client)"
+    return f"pd.concat([sms.record(name, client).reached for name in {list(names)!r}])"
 
 
 def _blank(value: Any) -> bool:

@@ -11,7 +11,7 @@ import pandas as pd
 from ... import _planning as planning
 from ... import phones
 from ..._cards import about, counted
-from ..._dispatch import send, send_test
+from ..._dispatch import revise, send, send_test
 from ..._guards import GUARDS
 from ..._ledger import Unfinished, state_line
 from ..._people import People
@@ -214,9 +214,8 @@ class OneCampaign(CampaignState):
         self._started, self.running = self._clock(), None
         try:
             asked = guards.arguments(tried=self.tried)
-            campaign = self.recorded()
-            if campaign is not None and self.reworded:
-                campaign.correct(plan, reason=reason)
+            if self.reworded and self.recorded() is not None:
+                revise(plan, self.client, reason=reason, ledger=self.ledger)
             with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
                 send(plan, client=self.client, ledger=self.ledger, progress=self._heard, stop=self._stop, **asked)
             self._finished()

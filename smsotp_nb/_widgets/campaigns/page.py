@@ -87,7 +87,7 @@ def opened_card(opened: Opened) -> Card:
     said = tuple(block for block in card.blocks if not isinstance(block, Table))
     costs = opened.costs
     prospect = opened.prospect
-    held = prospect.notes(opened.entry.name) if prospect is not None and len(prospect.held) else []
+    held = prospect.notes() if prospect is not None and len(prospect.held) else []
     return Card(card.title, f"{card.state} {costs.state}.", (*said, *held, *costs.blocks[1:]))
 
 
