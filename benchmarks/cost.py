@@ -160,7 +160,7 @@ def export(path: Path, folder: Path) -> None:
     folder.mkdir()
     with Ledger(path) as ledger:
         for name in ledger.campaigns()["campaign"]:
-            ledger.campaign(name).frame.to_parquet(folder / f"{name}.parquet")
+            ledger.record(name).results.to_parquet(folder / f"{name}.parquet")
 
 
 def ours(ledger: Path | Ledger, table: str) -> pd.DataFrame:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ._client import Client, connect
     from ._dispatch import Limits, send, send_test
     from ._dispatch.preflight import preflight
+    from ._dispatch.recorded import record, revise
     from ._experiments.experiment import Experiment
-    from ._ledger import Ledger
+    from ._ledger import Ledger, Record
     from ._people import People
     from ._phones import Reading
     from ._planning import Folder, Message, Plan, Template, column, plan
@@ -46,6 +47,7 @@ __all__ = [
     "Plan",
     "Policy",
     "Reading",
+    "Record",
     "Sandbox",
     "Settings",
     "Template",
@@ -63,7 +65,9 @@ __all__ = [
     "problems",
     "rates",
     "read_recipients",
+    "record",
     "results",
+    "revise",
     "send",
     "send_test",
     "templates",
@@ -76,9 +80,9 @@ __getattr__ = attributes(
     {
         **dict.fromkeys(_MODULES, ()),
         "_client": ["Client", "connect"],
-        "_dispatch": ["Limits", "preflight", "send", "send_test"],
+        "_dispatch": ["Limits", "preflight", "record", "revise", "send", "send_test"],
         "_experiments.experiment": ["Experiment"],
-        "_ledger": ["Ledger"],
+        "_ledger": ["Ledger", "Record"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],
         "_phones": ["Reading"],

@@ -215,7 +215,7 @@ def _next_steps(update: Progress, ended: Ended) -> list[Note]:
         steps.append(Note("cross", "These are the rows as last told; the ledger has what was recorded since."))
     if update.in_doubt:
         rows = counted(update.in_doubt, "row is", "rows are")
-        steps.append(Note("!", f"{rows} in doubt and never sent again automatically: resolve them in the ledger."))
+        steps.append(Note("!", f"{rows} in doubt and never sent again automatically: settle them in the ledger."))
     if update.left:
         rows = counted(update.left, "row was", "rows were")
         again = "Run this cell again to go on" if ended else "Their problem in the table says why; a later call goes on"

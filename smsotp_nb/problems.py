@@ -172,21 +172,21 @@ _KNOWN: Final = (
         "rejected",
         "the service refused the request of this row",
         "you",
-        "see error_code and error; once the cause is fixed, retry_rejected() and send again",
+        "see error_code and error; once the cause is fixed, retry() and send again",
     ),
     _yours(
         "NO_ANSWER",
         "send",
         "in_doubt",
         "no answer came; the message may have been accepted and is not sent again automatically",
-        "check the evidence, then resolve(..., accepted=True or False)",
+        "check the evidence, then settle(..., accepted=True or False)",
     ),
     _yours(
         "NO_RECORD",
         "send",
         "in_doubt",
         "the reply has no record of this number; it may have been accepted and is not sent again automatically",
-        "check the evidence, then resolve(..., accepted=True or False)",
+        "check the evidence, then settle(..., accepted=True or False)",
     ),
     Problem(
         "NO_FUNDS",
@@ -218,7 +218,7 @@ _KNOWN: Final = (
         "planned",
         "the account or its key was refused",
         "the account's owner",
-        "check the settings, then retry_rejected() and send again",
+        "check the settings, then retry() and send again",
     ),
     _yours(
         "UNKNOWN_SERVICE",

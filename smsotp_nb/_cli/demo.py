@@ -140,10 +140,7 @@ def _print_results(table: pd.DataFrame, new: int, ledger: Ledger) -> None:
     print(cost.card(table))
     say(f"\nRun it again: the record in {ledger.path} ensures that nobody is texted twice.")
     if counts.get("in_doubt"):
-        say(
-            "Rows in doubt are never sent again automatically: "
-            f"Ledger().campaign({DEMO_CAMPAIGN!r}).in_doubt shows the evidence."
-        )
+        say(f"Rows in doubt are never sent again automatically: record({DEMO_CAMPAIGN!r}).in_doubt shows the evidence.")
 
 
 def _file() -> Path:

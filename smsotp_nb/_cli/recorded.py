@@ -196,7 +196,11 @@ def _forget(options: argparse.Namespace) -> int:
 def describe_campaigns(campaigns: argparse.ArgumentParser) -> None:
     """Add every option of the command."""
     campaigns.add_argument("name", nargs="?", metavar="NAME", help="the campaign to show (default: list them all)")
-    campaigns.add_argument("--service", metavar="ID", help="whose, where several services have one of that name")
+    campaigns.add_argument(
+        "--service",
+        metavar="ID",
+        help="whose, where several services have one of that name (default: the live one, or the latest rehearsal)",
+    )
     add_ledger(campaigns)
     campaigns.set_defaults(run=run)
 
@@ -207,7 +211,7 @@ def run(options: argparse.Namespace) -> int:
 
     with opened(options.ledger) as ledger:
         if options.name is not None:
-            print(ledger.campaign(options.name, service=options.service).card())
+            print(ledger.record(options.name, service=options.service).card())
             return 0
         card = ledger.card()
         print(dataclasses.replace(card, closing=card.closing and "Next: smsotp-nb campaigns NAME shows one."))

@@ -14,7 +14,7 @@ from .._calling import in_our_words, not_choice, not_mapping, not_text, not_zone
 from .._cards import Card, WithCard
 from .._dates import Written
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Address, Campaign, Ledger, opened, read_from
+from .._ledger import Address, Ledger, Record, opened, read_from
 from .._pandas import STR
 from .._recipients import read_recipients
 from .._results import contract
@@ -95,7 +95,7 @@ class Reconciled(WithCard):
     def settle(self, *, reason: str) -> int:
         """Mark the rows in doubt that the invoice has as accepted, and return how many.
 
-        They take the id, parts and price of their lines, and the ledger keeps the lines: `Campaign.evidence`. Rows in
+        They take the id, parts and price of their lines, and the ledger keeps the lines: `Record.evidence`. Rows in
         doubt that the invoice does not have stay in doubt: a later invoice may have them.
 
         Args:
@@ -116,7 +116,7 @@ class Reconciled(WithCard):
         settled = 0
         with opened(self._ledger) as ledger:
             for campaign, lines in self.doubts.groupby("campaign", sort=False):
-                found = ledger.campaign(str(campaign), service=self._service)
+                found = ledger.record(str(campaign), service=self._service)
                 settled += found._found_accepted(lines, self.source, reason)
         return settled
 
@@ -142,13 +142,13 @@ def reconcile_invoice(
     invoiced in this period if they were recorded from the first to the last time of the lines.
 
     Args:
-        source: the Ledger, its path, a Campaign, or a result table. Only a ledger can settle what is in doubt, and a
+        source: the Ledger, its path, a Record, or a result table. Only a ledger can settle what is in doubt, and a
             result table has no time for such rows, so that only an id finds them.
         invoice: a frame, or the path of a CSV, Excel or Parquet file, with a line a message.
         columns: names in the invoice of ``id, to, at, parts, price, currency``, where they differ:
             ``{"id": "Message SID", "price": "Amount"}``. ``price`` and ``currency`` are needed, and ``id`` or both
             ``to`` and ``at``.
-        service: needed only if the ledger has several services, as for ``ledger.campaign``.
+        service: needed only if the ledger has several services.
         tz: time zone of times that name none, and of days.
         dayfirst: whether 12/11/2026 is 12 November (True) or 11 December (False). Needed only if no line tells.
         format: the times' format where it is another one, such as ``"%y%m%d"``; ``"excel"`` for the numbers by which a
@@ -192,7 +192,7 @@ def reconcile_invoice(
 
 def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, object, str | None]:
     """Return the rows that may be on an invoice, and where doubts about them can be settled."""
-    if isinstance(source, Campaign):
+    if isinstance(source, Record):
         return _rows_of(source), source._ledger, source.service
     if isinstance(source, Ledger | str | Path | Address):
         with read_from(source) as book:
@@ -210,12 +210,12 @@ def _ours(ledger: Ledger, service: str | None) -> pd.DataFrame:
     services = known["service"].unique().tolist()
     if len(services) > 1:
         raise UsageError(f"the ledger has several services; pass service= one of {', '.join(map(repr, services))}")
-    tables = [_rows_of(ledger.campaign(name, service=services[0])) for name in known["campaign"]]
+    tables = [_rows_of(ledger.record(name, service=services[0])) for name in known["campaign"]]
     return pd.concat([pd.DataFrame(columns=[*_DTYPES]).astype(_DTYPES), *tables], ignore_index=True)
 
 
-def _rows_of(campaign: Campaign) -> pd.DataFrame:
-    frame = campaign.frame.rename_axis("row").reset_index()
+def _rows_of(campaign: Record) -> pd.DataFrame:
+    frame = campaign.results.rename_axis("row").reset_index()
     doubt = campaign.in_doubt["started_at"].reindex(frame["row"]).array
     frame["at"] = frame["at"].where(frame["status"].ne("in_doubt").to_numpy(), pd.Series(doubt))
     return _billable(frame)

@@ -11,7 +11,7 @@ import pandas as pd
 from .._calling import given
 from .._dates import days
 from .._frames import AnyFrame, as_pandas
-from .._ledger import OF_WORDS, Address, Campaign, Ledger, LedgerOrPath, path_of, refusals, snapshot_of
+from .._ledger import OF_WORDS, Address, Ledger, LedgerOrPath, Record, path_of, refusals, snapshot_of
 from .._ledger import spending as summing
 from .._pandas import STR, texts, with_columns
 from .._planning import Plan
@@ -20,7 +20,7 @@ from .._wire import amount
 from ..columns import require
 from ..errors import UsageError
 
-Source: TypeAlias = AnyFrame | LedgerOrPath | Campaign
+Source: TypeAlias = AnyFrame | LedgerOrPath | Record
 
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
@@ -44,7 +44,7 @@ def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) 
     """
     names = [columns] if isinstance(columns, str) else columns if isinstance(columns, list | tuple | pd.Index) else []
     asked = [name for name in names if isinstance(name, str)]
-    if isinstance(source, Campaign):
+    if isinstance(source, Record):
         return _of_campaign(source, asked, tz)
     if isinstance(source, Ledger | str | Path | Address):
         with snapshot_of(source) as store:
@@ -58,7 +58,7 @@ def _frame_of(source: AnyFrame) -> pd.DataFrame:
         raise UsageError("a Plan has no cost yet; see plan.estimate, or cost.forecast(history, plan=plan)")
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(
-            "costs are of a result table, as send() returns it, a Ledger, its path or a Campaign, got "
+            "costs are of a result table, as send() returns it, a Ledger, its path or a Record, got "
             f"{type(source).__name__}"
         )
     return whole_sums(frame) if is_summed(frame) else frame
@@ -74,9 +74,9 @@ def whole_sums(frame: pd.DataFrame) -> pd.DataFrame:
     return frame if frame["currency"].dtype != object else with_columns(frame, {"currency": texts(frame["currency"])})
 
 
-def _of_campaign(campaign: Campaign, names: list[str], tz: str) -> pd.DataFrame:
+def _of_campaign(campaign: Record, names: list[str], tz: str) -> pd.DataFrame:
     """Return the result table, or the sums where that is empty, after a purge, or words are asked for."""
-    frame = campaign.frame
+    frame = campaign.results
     words = {*names} & {*OF_WORDS} - {*frame.columns}
     if len(frame) and not words:
         return _with_derived(frame, names, tz)
@@ -109,14 +109,14 @@ def refuse_words(names: Sequence[object]) -> None:
     if words:
         raise UsageError(
             f"a table does not know the column {words[0]!r}, only a ledger does; pass the Ledger, its path or a "
-            f"Campaign, or sums with it: cost.spending(ledger, columns=[{words[0]!r}])"
+            f"Record, or sums with it: cost.spending(ledger, columns=[{words[0]!r}])"
         )
 
 
 def rows(source: Source) -> pd.DataFrame:
     """Return result rows: a frame's own, a campaign's, or those of all campaigns that `spending` sums up."""
-    if isinstance(source, Campaign):
-        return source.frame
+    if isinstance(source, Record):
+        return source.results
     if not isinstance(source, Ledger | str | Path | Address):
         return _frame_of(source)
     with snapshot_of(source) as store:
@@ -125,9 +125,9 @@ def rows(source: Source) -> pd.DataFrame:
 
 def files(source: Source) -> list[Path]:
     """Return the files that a source is read from, which nothing may be written over."""
-    if not isinstance(source, Campaign | Ledger | str | Path):
+    if not isinstance(source, Record | Ledger | str | Path):
         return []
-    path = path_of(source._ledger if isinstance(source, Campaign) else source)
+    path = path_of(source._ledger if isinstance(source, Record) else source)
     if not isinstance(path, Path):  # on a server
         return []
     return [path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm"))]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._calling import given, in_our_words, not_all_text, not_flag, not_list, not_text, not_zone, refuse
 from .._frames import as_pandas
-from .._ledger import Address, Campaign, Ledger, snapshot_of
+from .._ledger import Address, Ledger, Record, snapshot_of
 from .._ledger import spending as summing
 from .._pandas import STR
 from .._phones import country_name
@@ -44,10 +44,10 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
 
     Args:
         results: what ``send`` returned, or any frame with ``status, parts, price, currency`` and the columns to group
-            by; a `Ledger`, its path, a Campaign, or `spending` of them; or a table that this function returned, to sum
+            by; a `Ledger`, its path, a Record, or `spending` of them; or a table that this function returned, to sum
             it up further.
         columns: names of columns, including your own; of a ledger, those that ``plan(keep=...)`` kept. Also ``month``,
-            ``day`` (both UTC) and ``kind``; and of a ledger or a Campaign, ``wording`` and ``version``, as for
+            ``day`` (both UTC) and ``kind``; and of a ledger or a Record, ``wording`` and ``version``, as for
             `spending`. Missing values form a group; ``[]`` gives totals.
         decimals: return amounts as exact ``Decimal`` instead of float64.
 
@@ -190,10 +190,10 @@ def spending(
     functions take the result in place of a result table.
 
     Args:
-        source: the Ledger, its path, a Campaign, or a result table. Of a ledger, tests to yourself are included,
+        source: the Ledger, its path, a Record, or a result table. Of a ledger, tests to yourself are included,
             because they cost money as well.
         service: ``"live"``, ``"sandbox"``, or the id of one service. By default the live services, or the sandboxes if
-            there is nothing live. A Campaign has one service.
+            there is nothing live. A Record has one service.
         since: first day or time, as `pandas.Timestamp` reads it; in ``tz`` if it names no zone.
         until: first day or time that is no longer included.
         tz: time zone of days and months. Those of a purged campaign are in UTC.
@@ -225,7 +225,7 @@ def spending(
     refuse(not_list("columns", names, of="column names"))
     names = list(names)
     refuse(not_all_text("columns", names))
-    if isinstance(source, Campaign):
+    if isinstance(source, Record):
         with snapshot_of(source._ledger) as store:
             return summing.spending(
                 store, service=source.service, campaign=source._number, since=since, until=until, tz=tz, columns=names
@@ -235,7 +235,7 @@ def spending(
             return summing.spending(store, service=service, since=since, until=until, tz=tz, columns=names)
     frame = as_pandas(source)
     if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"spending needs a result table, a ledger, its path or a Campaign, got {given(source)}")
+        raise UsageError(f"spending needs a result table, a ledger, its path or a Record, got {given(source)}")
     return _of_rows(frame, service, summing.span_of(since, until, tz), tz, names)
 
 

@@ -210,7 +210,7 @@ def rates(results: Source) -> pd.DataFrame:
     Free messages, those without a price and those of no parts are not observations.
 
     Args:
-        results: result tables of one service, a Ledger, its path, or a Campaign.
+        results: result tables of one service, a Ledger, its path, or a Record.
             Rates of two services, or of a sandbox and a live service, are not mixed.
 
     Returns:
@@ -261,7 +261,7 @@ def _one_service(table: pd.DataFrame) -> None:
     if len(services) > 1:
         raise UsageError(
             f"these messages are of several services ({', '.join(map(repr, services))}); learn the rates of one: give "
-            "a Campaign, or the rows of one service: cost.rates(results[results['service'] == ...])"
+            "a Record, or the rows of one service: cost.rates(results[results['service'] == ...])"
         )
 
 

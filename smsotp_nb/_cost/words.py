@@ -12,7 +12,7 @@ import pandas as pd
 from .. import parts
 from .._calling import given, in_our_words, not_text, not_zone, refuse
 from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, and_more, counted, money, places_by
-from .._ledger import PASSCODE, Campaign, LedgerOrPath, path_of, read_from, snapshot_of, word_sums
+from .._ledger import PASSCODE, LedgerOrPath, Record, path_of, read_from, snapshot_of, word_sums
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
@@ -65,7 +65,7 @@ class BilledWords(WithCard):
 
 @in_our_words
 def words(
-    ledger: LedgerOrPath | Campaign,
+    ledger: LedgerOrPath | Record,
     *,
     service: str | None = None,
     since: object = None,
@@ -75,7 +75,7 @@ def words(
     """Return which words made the accepted messages of a period dear, from the ledger alone.
 
     Args:
-        ledger: the Ledger, its path, or a Campaign. A result table does not hold the words; of a plan see `savings`.
+        ledger: the Ledger, its path, or a Record. A result table does not hold the words; of a plan see `savings`.
         service: as for `spending`.
         since: as for `spending`.
         until: as for `spending`.
@@ -98,11 +98,11 @@ def words(
     refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
     if isinstance(ledger, pd.DataFrame):
         raise UsageError(
-            f"words needs a Ledger, its path or a Campaign: a result table holds no words, got {given(ledger)}. "
+            f"words needs a Ledger, its path or a Record: a result table holds no words, got {given(ledger)}. "
             "Pass the ledger that recorded it"
         )
-    campaign, service = (ledger._number, ledger.service) if isinstance(ledger, Campaign) else (None, service)
-    source = ledger._ledger if isinstance(ledger, Campaign) else ledger
+    campaign, service = (ledger._number, ledger.service) if isinstance(ledger, Record) else (None, service)
+    source = ledger._ledger if isinstance(ledger, Record) else ledger
     path_of(source)  # says what else was given
     with read_from(source) as book, snapshot_of(book) as store:
         sums = word_sums(store, campaign=campaign, service=service, since=since, until=until, tz=tz)

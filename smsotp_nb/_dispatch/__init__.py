@@ -1,6 +1,7 @@
 """Send a plan with several threads at a limited speed: claim, post, settle. Calling ``send`` again resumes.
 
 - ``sending``: ``send`` and ``send_test``; ``preflight``: what ``send`` would do
+- ``recorded``: what is recorded of a campaign, and how it follows another plan
 - ``requests``: the order of the steps for each request, and what ends a call
 - ``guards``: what may hold a campaign back, by `Limits`
 - ``pacing``: when a request may start, and how many are under way
@@ -11,6 +12,7 @@
 
 from .guards import Limits
 from .preflight import preflight
+from .recorded import record, revise
 from .sending import send, send_test
 
-__all__ = ["Limits", "preflight", "send", "send_test"]
+__all__ = ["Limits", "preflight", "record", "revise", "send", "send_test"]

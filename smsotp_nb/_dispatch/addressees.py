@@ -106,7 +106,7 @@ class Addressees:
             f"the record of campaign {name!r} was altered or is damaged: request {claim.attempt} would text people"
             f"{who} whom the plan does not text with these words, or a second time. Nothing of this request was sent. "
             "Restore a backup with Ledger.restore(backup, path); or look at "
-            f"ledger.campaign({name!r}).frame and settle who was texted"
+            f"sms.record({name!r}).results and settle who was texted"
         )
 
 

@@ -25,7 +25,7 @@ import pandas as pd
 from .. import _cards as cards
 from .._calling import Options, given, made_in_our_words, not_a, not_number, not_whole, refuse
 from .._guards import GUARDS, STOP_AFTER, Budget
-from .._ledger import Campaign, Pending, Prospect, Run, Wanted
+from .._ledger import Pending, Prospect, Record, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones import time_zones
 from .._planning import Plan
@@ -42,7 +42,7 @@ class Outlook:
     """What guards look at beforehand: a plan, its campaign if recorded, how it stands to the ledger, and the time."""
 
     plan: Plan
-    campaign: Campaign | None
+    campaign: Record | None
     prospect: Prospect
     now: datetime
 
@@ -50,7 +50,7 @@ class Outlook:
         """Return the numbers still to go that no rule of the ledger holds back; None of the plan of a folder."""
         if self.plan.folder is not None:
             return None
-        rows = self.campaign.frame if self.campaign else self.plan.rows
+        rows = self.campaign.results if self.campaign else self.plan.rows
         numbers = rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
         return numbers[~numbers.isin(self.prospect.held["to"]).to_numpy()]
 

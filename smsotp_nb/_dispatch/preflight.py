@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import _cards as cards
 from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
-from .._ledger import Campaign, Ledger, LedgerOrPath, opened, state_line
+from .._ledger import Ledger, LedgerOrPath, Record, opened, state_line
 from .._moments import Now, utc_now
 from .._planning import Plan
 from . import guards
@@ -66,7 +66,7 @@ def preflight(
     if asked.per_second is not None:
         took = _duration(prospect.to_go / asked.per_second)
         lines.append(cards.Note("i", f"At {asked.per_second:g} recipients a second: about {took}."))
-    lines += prospect.notes(plan.campaign)
+    lines += prospect.notes()
     lines += ahead
     figures = cards.Figures(prospect.figures())
     return cards.Card(
@@ -74,10 +74,10 @@ def preflight(
     )
 
 
-def _recorded(plan: Plan, client: Client, ledger: Ledger) -> Campaign | None:
+def _recorded(plan: Plan, client: Client, ledger: Ledger) -> Record | None:
     if not ledger.knows(plan.campaign, service=client.service):
         return None  # a test under its name is not the campaign
-    return ledger.campaign(plan.campaign, service=client.service)
+    return ledger.record(plan.campaign, service=client.service)
 
 
 def _duration(seconds: float) -> str:

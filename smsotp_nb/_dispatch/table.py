@@ -105,7 +105,8 @@ class Report:
         if counts["in_doubt"]:
             warnings.warn(
                 f"{counted(counts['in_doubt'], 'row')} of campaign {campaign!r} in doubt: what may have been accepted "
-                f"is not sent again. Look at ledger.campaign({campaign!r}).in_doubt and resolve it",
+                f"is not sent again. Look at sms.record({campaign!r}, client{self._run.in_code}).in_doubt "
+                "and settle it",
                 SmsOtpWarning,
                 stacklevel=_CALLER,
             )

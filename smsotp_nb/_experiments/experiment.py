@@ -301,7 +301,7 @@ class Experiment(cards.WithCard):
 
         A keyed hash of each person stays with the arm, so that the holdout and the arms still hold for campaigns of
         this name. Nothing can be read by it; `assign` with the whole list again brings the people back into their arms.
-        A warning says what could not be reached, as in `Campaign.purge`, which does the same with the last campaign of
+        A warning says what could not be reached, as in `Record.purge`, which does the same with the last campaign of
         an experiment; `Ledger.retain` does it by age.
 
         Raises:

@@ -1,7 +1,7 @@
-"""The campaign record. Verbs: claim, settle, recover, resolve, retry_rejected.
+"""The campaign record. Verbs: claim, settle, recover, settle, retry.
 
 ``book`` and ``campaign`` are the ledger as a person sees it, ``places`` finds it, ``opening`` opens a file as a ledger,
-``moving`` takes one to a server. ``base`` is what Ledger and Campaign share, ``given_rows`` reads rows that a person
+``moving`` takes one to a server. ``base`` is what Ledger and Record share, ``given_rows`` reads rows that a person
 gives back, ``listing`` lists campaigns, ``reconciling`` compares the totals of replies with the rows.
 
 Below them stand seven rooms: ``rows`` (what is stored, over one connection), ``file`` and ``server`` (where it is
@@ -10,18 +10,18 @@ out), ``sending`` (a run and its rules).
 """
 
 from .book import Ledger, LedgerOrPath, opened, read_from
-from .campaign import Campaign
+from .campaign import Record
 from .file.store import Store
 from .listing import Entry, Listing, listed
 from .people import consents, disclosing, experiments, purging
 from .people.consents import Said
-from .places import not_a_ledger, own_place, path_of, snapshot_of
+from .places import not_a_ledger, path_of, snapshot_of
 from .reading import spending
 from .reading.cards import state_line, until
 from .reading.spending import Billed, refusals, when_sent, word_sums
 from .reconciling import reconcile
 from .record.approving import Proposal
-from .record.changing import as_recorded, places
+from .record.changing import Revised, as_recorded, places
 from .record.passcodes import KIND as PASSCODE
 from .record.recording import Piece
 from .rows.answers import Ints
@@ -31,14 +31,13 @@ from .rows.wordings import OF_WORDS, Wordings
 from .sending.comparison import Prospect, Unfinished
 from .sending.run import Run, tried
 from .sending.settling import Claim, Ending, Pending, Wanted
-from .server.address import Address
+from .server.address import Address, own_place
 
 __all__ = [
     "OF_WORDS",
     "PASSCODE",
     "Address",
     "Billed",
-    "Campaign",
     "Claim",
     "Ending",
     "Entry",
@@ -50,6 +49,8 @@ __all__ = [
     "Piece",
     "Proposal",
     "Prospect",
+    "Record",
+    "Revised",
     "Run",
     "Said",
     "Statements",

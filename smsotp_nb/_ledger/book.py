@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
 from .. import _cards as cards
 from .._calling import given as shown
-from .._calling import in_our_words, not_callable, not_flag, not_path, not_text, refuse
+from .._calling import in_our_words, not_callable, not_choice, not_flag, not_path, not_text, refuse
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._services import is_rehearsal
@@ -19,9 +19,9 @@ from .._wire import MessageRecord
 from ..errors import LedgerError, UsageError
 from ..results import STATES
 from ..settings import TEMPORARY
-from . import moving
+from . import given_rows, moving
 from .base import LedgerBase
-from .campaign import Campaign
+from .campaign import Record
 from .file import copies
 from .file.store import Store
 from .people import purging
@@ -29,10 +29,10 @@ from .places import given, is_default, not_a_ledger, own_file, place_of, sealed,
 from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet
-from .record import approving, beginning, passcodes
-from .record.recording import Planned, record
+from .record import approving, beginning, passcodes, recording
+from .record.changing import Revised
+from .record.recording import Planned
 from .rows import audit
-from .rows.columns import names_in
 from .rows.damage import understood
 from .rows.statements import foreseen
 from .sending.comparison import Prospect, Unfinished, prospect, unfinished
@@ -40,6 +40,10 @@ from .sending.ownership import Ownership
 from .sending.rules import Rules
 from .sending.run import Run
 from .server.address import Address
+
+if TYPE_CHECKING:
+    from .._client import Client
+    from .._sandbox import Sandbox
 
 _CALLER = 5  # frames above the warning of a purge
 
@@ -137,36 +141,43 @@ class Ledger(LedgerBase):
             return audit.decisions(connection)
 
     @in_our_words
-    def campaign(self, name: str, *, service: str | None = None) -> Campaign:
-        """Return one campaign by its name. Pass ``service`` only if several services have a campaign of that name.
+    def record(self, name: str, client: Client | Sandbox | None = None, *, service: str | None = None) -> Record:
+        """Return what is recorded of a campaign, by its name.
+
+        Where several services have a campaign of that name, such as sandboxes on which it was rehearsed, it is the one
+        of the live service, or else the latest rehearsal; its card says which. A client names another.
 
         Under the name of a campaign that was never sent it is the latest test message, which can be looked at and
         purged, and the others with it.
 
+        Args:
+            name: the campaign's name.
+            client: a Client or a Sandbox, whose campaign is wanted.
+            service: the id of a service in place of a client, as in the column of that name.
+
         Raises:
-            UsageError: there is none, or there are several; the message names them.
+            UsageError: there is none; the message names the nearest.
 
         Example:
             >>> import tempfile, pathlib
-            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).campaign("autumn")
+            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).record("autumn")
             Traceback (most recent call last):
-            smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
+            smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet, send records them
         """
         if not isinstance(name, str):
             raise UsageError(f"the name of a campaign must be text, got {shown(name)}")
         which = "; it is the id of one, such as client.service"
         refuse(None if service is None else not_text("service", service, hint=which))
+        if client is not None:
+            service = given_rows.service_of(client, what="record")
         with self._store.reading() as connection:
-            found = reading.named_so(connection, name, service)
-            names = [row[0] for row in connection.execute("SELECT DISTINCT name FROM campaign")]
-        if not found:
-            held = "it holds " + (", ".join(map(repr, names[:10])) or "none yet")
-            raise UsageError(f"no campaign {name!r} in the ledger; {held}")
-        if len(found) > 1:
-            services = ", ".join(repr(row[1]) for row in found)
-            raise UsageError(f"several services have a campaign {name!r}; pass service= one of {services}")
-        number, owner, kept, recorded = found[0]
-        return Campaign(self, self._store, number, recorded, owner, tuple(names_in(kept)))
+            found = reading.named_so(connection, name)
+            mine = [one for one in found if service in (None, one.service)]
+            if not mine:
+                raise UsageError(reading.unknown(connection, name, found))
+        it = mine[-1]
+        others = tuple(one.service for one in found if one != it)
+        return Record(self, self._store, it, others)
 
     @in_our_words
     def names(self, *, service: str) -> list[str]:
@@ -232,7 +243,7 @@ class Ledger(LedgerBase):
             with self._store.reading() as connection:
                 ownership.check(connection)
         if number is None:
-            number = record(self._store, plan, service=service, kind=kind, now=self._clock())
+            number = recording.record(self._store, plan, service=service, kind=kind, now=self._clock())
         lock = self._lock(number, plan.campaign)
         try:
             with self._store.reading() as connection:
@@ -247,6 +258,17 @@ class Ledger(LedgerBase):
         except BaseException:
             lock.release()
             raise
+
+    @in_our_words
+    def revise(self, plan: Planned, *, service: str, reason: str, missing: str = "refuse") -> Revised:
+        """Let what has not left of a service's campaign follow another plan, see `smsotp_nb.revise`."""
+        refuse(not_text("reason", reason), not_choice("missing", missing, ["refuse", "withdraw"]))
+        if not self.knows(plan.campaign, service=service):
+            raise UsageError(
+                f"campaign {plan.campaign!r} is not recorded for this service yet, so there is nothing to revise; "
+                "send(plan, client) begins it"
+            )
+        return self.record(plan.campaign, service=service)._revise(plan, reason=reason, missing=missing)
 
     @in_our_words
     def record_passcode(self, record: MessageRecord, *, service: str, request_id: str | None) -> None:
@@ -410,7 +432,7 @@ class Ledger(LedgerBase):
         """Let no campaign be sent that only its author has approved, or no longer ask for that.
 
         It holds from the next request on, for every client. ``send`` then records a campaign and leaves its rows
-        planned, with the problem NOT_APPROVED, until another person calls `Campaign.approve`. Messages to oneself and
+        planned, with the problem NOT_APPROVED, until another person calls `Record.approve`. Messages to oneself and
         passcodes need none.
 
         Args:

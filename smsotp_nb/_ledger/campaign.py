@@ -28,11 +28,13 @@ from .reading import frames as reading
 from .reading.cards import state_line
 from .record import approving, changing
 from .record.approving import Proposal
+from .record.changing import Revised
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
 from .record.recording import Planned
 from .record.recovering import OWNER_DIED, end_changing, give_up
 from .rows import contacts
+from .rows.columns import names_in
 from .rows.damage import understood
 from .rows.statements import Statements
 from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SKIPPED
@@ -40,19 +42,19 @@ from .sending import holds
 
 
 @understood
-class Campaign:
+class Record:
     """One campaign of a ledger: its rows, what is in doubt, and what you decide about it.
 
     Example:
-        >>> "in_doubt" in dir(Campaign)
+        >>> "in_doubt" in dir(Record)
         True
     """
 
-    def __init__(
-        self, ledger: LedgerBase, store: Store, number: int, name: str, service: str, kept: tuple[str, ...]
-    ) -> None:
-        self.name, self.service = name, service
-        self._ledger, self._store, self._number, self._kept = ledger, store, number, kept
+    @in_our_words
+    def __init__(self, ledger: LedgerBase, store: Store, it: reading.Named, others: tuple[str, ...], /) -> None:
+        self.name, self.service = it.name, it.service
+        self._ledger, self._store, self._number, self._kept = ledger, store, it.number, tuple(names_in(it.kept))
+        self._whose = overview.Whose(it.name, it.service, it.created, others)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -61,7 +63,7 @@ class Campaign:
         return reading.counts(self._store, self._number)
 
     @property
-    def frame(self) -> pd.DataFrame:
+    def results(self) -> pd.DataFrame:
         """The result table as recorded: one row for each row of the plan, indexed by its position."""
         self._recover()
         return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
@@ -109,7 +111,7 @@ class Campaign:
         return rows.assign(campaign=self.name, service=self.service).astype({"campaign": STR, "service": STR})
 
     @in_our_words
-    def resolve(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool, reason: str | None = None) -> int:
+    def settle(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool, reason: str | None = None) -> int:
         """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
         Args:
@@ -138,7 +140,7 @@ class Campaign:
         return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
 
     @in_our_words
-    def retry_rejected(self, rows: AnyFrame | Sequence[str] | str) -> int:
+    def retry(self, rows: AnyFrame | Sequence[str] | str) -> int:
         """Mark rejected rows as planned, so that the next ``send`` posts them again; return how many.
 
         Raises:
@@ -161,9 +163,9 @@ class Campaign:
     def approve(self, proposal: Proposal, *, reason: str | None = None) -> int:
         """Approve what the campaign says and to whom, as another person than its author; return how many are to go.
 
-        It holds for exactly these words and recipients, and for fewer recipients. A correction or an extension needs
-        another approval, by somebody else than who made it. On a server a person is the name by which it let them in,
-        elsewhere the user and machine.
+        It holds for exactly these words and recipients, and for fewer recipients. A revision needs another approval, by
+        somebody else than who made it. On a server a person is the name by which it let them in, elsewhere the user and
+        machine.
 
         Args:
             proposal: what ``proposal`` gave and was looked at.
@@ -205,7 +207,7 @@ class Campaign:
         plan. It may be called while the campaign runs: requests that are under way end, and no further one begins.
 
         Args:
-            rows: a frame with a column ``to``, such as a part of ``frame``, or E.164 numbers. By default all that are
+            rows: a frame with a column ``to``, such as a part of ``results``, or E.164 numbers. By default all that are
                 still planned.
             reason: why, for the record.
 
@@ -217,7 +219,7 @@ class Campaign:
             >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="sale")
             >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
             >>> ledger.begin(plan, service="sandbox:a").close()
-            >>> ledger.campaign("sale").withdraw(reason="wrong price")
+            >>> ledger.record("sale").withdraw(reason="wrong price")
             1
         """
         refuse(None if reason is None else not_text("reason", reason))
@@ -235,80 +237,29 @@ class Campaign:
         with self._store.writing() as connection:
             return holds.heed_opt_outs(connection, self._number)
 
-    @in_our_words
-    def correct(self, plan: Planned, *, reason: str | None = None) -> int:
-        """Give the rows that are still planned the words of a new plan; return how many changed.
-
-        Rows that a message may have reached are never touched. From then on ``send`` takes the new plan, and the old
-        one is refused. The same correction again changes nothing and returns 0.
-
-        Args:
-            plan: a plan of this campaign's name over the same recipients, with the new message
-                (``old_plan.reworded(content=...)``, or ``plan(...)`` again). Recipients whom it leaves out, such as new
-                entries of ``suppress=``, are left out of the campaign, too. New recipients wait for ``extend``.
-            reason: why, for the record.
-
-        Raises:
-            UsageError: it changes no words, or is of another campaign.
-            CampaignHeld: the campaign is running.
-        """
-        return self._change(plan, "corrected", reason)
-
-    @in_our_words
-    def extend(self, plan: Planned, *, reason: str | None = None) -> int:
-        """Add the new recipients of a plan to the campaign; return how many. Nobody who is in it gets a second row.
-
-        The same plan again adds nobody and returns 0.
-
-        Args:
-            plan: a plan of this campaign's name over the whole list, earlier recipients and new ones. Other words for
-                earlier recipients wait for ``correct``.
-            reason: why, for the record.
-
-        Raises:
-            UsageError: it adds nobody, is of another campaign, or all that was to go of this one was withdrawn.
-            CampaignHeld: the campaign is running.
-        """
-        return self._change(plan, "extended", reason)
-
-    def _change(self, plan: Planned, what: str, reason: str | None) -> int:
-        refuse(None if reason is None else not_text("reason", reason), given_rows.not_its_plan(plan, self.name))
+    def _revise(self, plan: Planned, *, reason: str, missing: str) -> Revised:
+        """Let the rows that have not left follow another plan, see `revise`."""
+        refuse(given_rows.not_its_plan(plan, self.name))
         self._refuse_purged()
-        self._refuse_other_kinds()
         lock = self._ledger._lock(self._number, self.name)
         try:
             with self._store.deciding() as connection:
-                found = changing.compare(connection, self._number, plan)
-                wanted = found.changed if what == "corrected" else found.added
-                if not len(wanted) and changing.became(connection, self._number, plan.fingerprint, what):
-                    return 0
-                if not len(wanted):
-                    none = "changes no words of rows that are still planned"
-                    raise UsageError(
-                        f"this plan {none if what == 'corrected' else 'adds no recipients'} of campaign {self.name!r}; "
-                        "nothing was changed"
-                    )
-                if what == "extended" and changing.was_withdrawn(connection, self._number):
-                    raise UsageError(
-                        f"campaign {self.name!r} was withdrawn and texts nobody any more; nothing was changed. Plan "
-                        "the new recipients as a campaign of their own"
-                    )
-                now = self._ledger._clock()
-                changing.adopt(connection, self._number, plan, found, what=what, reason=reason, now=now)
-                return len(wanted)
+                return changing.revise(
+                    connection, self._number, plan, reason=reason, missing=missing, now=self._ledger._clock()
+                )
         finally:
             lock.release()
 
     @in_our_words
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the frame to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path.
+        """Write the results to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path.
 
         The ledger keeps the path, and a later purge names it: the file is out of its reach.
         """
         refuse(not_path("path", path, example="'sent.xlsx'"))
         now = self._ledger._clock()
         with copies.noted(self._store, Path(path).absolute(), "exported table", now=now, durably=False):
-            return results.write(self.frame, path, overwrite=overwrite, inputs=self._ledger._files)
+            return results.write(self.results, path, overwrite=overwrite, inputs=self._ledger._files)
 
     def purge(self) -> int:
         """Delete the numbers and all that was recorded of them, also from the file; return how many rows.
@@ -333,11 +284,10 @@ class Campaign:
         return state_line(self.counts)
 
     def card(self) -> cards.Card:
-        """Return the campaign as a card: rows by state, what is held back and until when, what was
+        """Return the campaign as a card: whose it is, rows by state, what is held back and until when, what was
         changed, and the rows in doubt with their evidence, numbers masked."""
         return overview.of_campaign(
-            self.name,
-            self.service,
+            self._whose,
             self.counts,
             self.in_doubt,
             reading.held(self._store, self._number),
@@ -350,7 +300,7 @@ class Campaign:
         return self.card().html()
 
     def __repr__(self) -> str:
-        return f"Campaign({self.name!r} on {self.service}: {self.line()})"
+        return f"Record({self.name!r}, {self._whose.line()}: {self.line()})"
 
     def _refuse_purged(self) -> None:
         with self._store.reading() as connection:

@@ -1,4 +1,4 @@
-"""What a person gave to a campaign: rows as a frame or numbers, or a plan."""
+"""What a person gave to a campaign: rows as a frame or numbers, a plan, or a client that says whose it is."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def own(rows: AnyFrame | Sequence[str] | str, name: str, service: str) -> pd.Dat
             raise UsageError(
                 f"{counted(len(others), 'row')} of rows= {'has' if len(others) == 1 else 'have'} {named} in the "
                 f"column {column!r}, and this is campaign {name!r} of service {service!r}; nothing was "
-                "changed. Pass rows of this campaign, such as a part of campaign.in_doubt or campaign.frame"
+                "changed. Pass rows of this campaign, such as a part of campaign.in_doubt or campaign.results"
             )
     return rows
 
@@ -100,11 +100,19 @@ def numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
     return [number[1:] for number in found]
 
 
+def service_of(client: object, *, what: str) -> str:
+    """Return the id of the service of a Client or a Sandbox; ``what`` needs it, as an error says."""
+    service = getattr(client, "service", None)
+    if not isinstance(service, str):
+        raise UsageError(f"{what} needs a Client or a Sandbox, got {shown(client)}; Sandbox() is one to try")
+    return service
+
+
 def not_its_plan(plan: object, name: str) -> str | None:
     if getattr(plan, "folder", None) is not None:  # of which no rows are read
         return (
-            "the plan of a Folder neither corrects nor extends a campaign: withdraw what is to go, and plan "
-            f"it as a campaign of its own with leave_out=ledger.campaign({name!r})"
+            "the plan of a Folder revises no campaign: withdraw what is to go, and plan it as a campaign of its own "
+            f"with leave_out=sms.record({name!r})"
         )
     if not isinstance(plan, Planned):
         return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"

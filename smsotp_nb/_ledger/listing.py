@@ -75,5 +75,5 @@ def _counts(ledger: Ledger, number: int, name: str, service: str) -> dict[str, i
     found = reading.counts(ledger._store, number)
     if found["sending"]:
         with contextlib.suppress(CampaignHeld):
-            return ledger.campaign(name, service=service).counts
+            return ledger.record(name, service=service).counts
     return found

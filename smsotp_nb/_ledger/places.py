@@ -9,10 +9,10 @@ from pathlib import Path
 
 from .._calling import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
-from ..settings import TEMPORARY, Secret, data_folder, is_address, ledger_is_chosen, ledger_place
+from ..settings import TEMPORARY, Secret, data_folder, is_address, ledger_is_chosen
 from .file.disk import in_memory, lent
 from .file.store import Store
-from .server.address import Address, load_driver, read_address
+from .server.address import Address, load_driver, own_place, read_address
 
 
 def path_of(ledger: object) -> Path | Address:
@@ -64,12 +64,6 @@ def snapshot_of(ledger: object) -> Iterator[Store]:
             yield store
     finally:
         store.close()
-
-
-def own_place() -> Path | Address:
-    """Return where this user's one ledger is, or would be."""
-    place = ledger_place()
-    return place if isinstance(place, Path) else read_address(place)
 
 
 def own_file() -> Path:

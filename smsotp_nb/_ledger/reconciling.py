@@ -11,7 +11,7 @@ from .._pandas import STR
 from .._results.contract import money
 from ..errors import UsageError
 from .book import Ledger, LedgerOrPath, read_from
-from .campaign import Campaign
+from .campaign import Record
 from .reading.frames import table_of
 from .rows.columns import sums_whole
 from .rows.tables import ACCEPTED
@@ -21,16 +21,16 @@ _SAID: Final = ("recipients", "message_count", "total")
 
 @in_our_words
 def reconcile(
-    ledger: LedgerOrPath | Campaign, campaign: str | None = None, *, service: str | None = None
+    ledger: LedgerOrPath | Record, campaign: str | None = None, *, service: str | None = None
 ) -> pd.DataFrame:
     """Compare what each reply stated in total with the sum of its recorded rows, for the accepted requests of a
     campaign.
 
     Args:
-        ledger: the Ledger or its path, with the name of a campaign; or a Campaign. A result table does not hold what
+        ledger: the Ledger or its path, with the name of a campaign; or a Record. A result table does not hold what
             replies stated in total.
         campaign: name of the campaign.
-        service: needed only if several services have a campaign of that name.
+        service: whose, where several services have a campaign of that name; by default as `Ledger.record` chooses.
 
     Returns:
         One row per request, by its number in the ledger: ``at`` (UTC), ``request_id, currency`` (str), ``recipients``
@@ -39,30 +39,30 @@ def reconcile(
         was stated) and ``disagreement`` (str: as noticed when the reply came).
 
     Raises:
-        UsageError: no such campaign, several services have one, or no campaign is named.
+        UsageError: no such campaign, or no campaign is named.
 
     Example:
         >>> import tempfile, pathlib
         >>> from smsotp_nb._ledger import Ledger
         >>> reconcile(Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True), "autumn")
         Traceback (most recent call last):
-        smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet
+        smsotp_nb.errors.UsageError: no campaign 'autumn' in the ledger; it holds none yet, send records them
     """
     if isinstance(ledger, pd.DataFrame):
         raise UsageError(
             f"a result table does not hold what replies stated in total, got {given(ledger)}; pass the ledger that "
-            "recorded it, or a Campaign of it"
+            "recorded it, or a Record of it"
         )
-    if isinstance(ledger, Campaign):
+    if isinstance(ledger, Record):
         with read_from(ledger._ledger) as book:
             return _of(book, ledger)
     if campaign is None:
         raise UsageError("reconcile needs the name of a campaign: reconcile(ledger, 'autumn'); see ledger.campaigns()")
     with read_from(ledger) as book:
-        return _of(book, book.campaign(campaign, service=service))
+        return _of(book, book.record(campaign, service=service))
 
 
-def _of(ledger: Ledger, found: Campaign) -> pd.DataFrame:
+def _of(ledger: Ledger, found: Record) -> pd.DataFrame:
     said = table_of(
         ledger._store,
         "SELECT id, coalesce(settled_at, started_at), request_id, currency, recipients, message_count, total, "

@@ -67,7 +67,7 @@ class People:
 
     The register stands in the ledger's file. Every ``send`` by that ledger asks it in the moment that a request leaves,
     whatever the plan says, so an opt-out that is recorded while a campaign runs counts for all that has not left. What
-    was said later counts; an opt-out wins over an opt-in of the same moment. `Campaign.purge` does not touch it.
+    was said later counts; an opt-out wins over an opt-in of the same moment. `Record.purge` does not touch it.
 
     What is unclear is read against texting. Of a day without an hour (midnight counts as none), an opt-out counts until
     its end and an opt-in from its beginning; of an hour that autumn repeats, an opt-out is the second and an opt-in the
@@ -288,7 +288,7 @@ class People:
         Their numbers, kept columns and what they said are gone; so is the number in reasons, sources, proofs, words and
         segments of campaigns, kept columns of others, and in ids and errors of the service, however it is written. What
         became of their messages stays, under a hash of the number that is keyed with a secret in the ledger; by it they
-        also stay opted out, until a later opt-in. A warning says what could not be reached, as in `Campaign.purge`.
+        also stay opted out, until a later opt-in. A warning says what could not be reached, as in `Record.purge`.
 
         Raises:
             UsageError: a number cannot be read. Nothing was changed.

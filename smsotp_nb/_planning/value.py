@@ -305,7 +305,7 @@ class Plan:
         shown = self.preview(max(_PREVIEWED, min(len(self.segments), _SHOWN)))
         for label, row in zip(shown.index.tolist(), shown.to_dict("records"), strict=True):
             blocks.append(overview.message(label, row, self.by, self.message(row["body"])))
-        blocks += self.prospect.notes(self.campaign) if self.prospect else []
+        blocks += self.prospect.notes() if self.prospect else []
         blocks += [cards.Note("!", self.hint)] if self.hint else []
         if by is not None:
             blocks += overview.segment_notes(self._held.rows, by, self.segments)

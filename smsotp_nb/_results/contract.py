@@ -23,7 +23,7 @@ STATE_MEANINGS: Final[dict[str, str]] = {
     "sending": "its request is under way in a process that is still running; seen in the ledger only",
     "accepted": "the service accepted the message and billed it; whether it was delivered is not known",
     "rejected": "the service refused the message; `error_code` and `error` say why",
-    "in_doubt": "the request may have been accepted; never sent again until you resolve it",
+    "in_doubt": "the request may have been accepted; never sent again until you settle it",
     "skipped": "left out of the plan; `problem` says why",
 }
 STATES: Final = tuple(STATE_MEANINGS)

@@ -40,7 +40,7 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
     between which somebody was added, differ by that person.
 
     Args:
-        table: results of ``send``, or `Campaign.frame`. Rows that were not accepted are left out.
+        table: results of ``send``, or `Record.results`. Rows that were not accepted are left out.
         k: the least number of people who look alike, at least 2.
 
     Returns:

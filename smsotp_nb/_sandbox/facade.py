@@ -170,6 +170,11 @@ class Sandbox:
         """The sandbox's id: new for every sandbox, and kept by a state file."""
         return self._id
 
+    @property
+    def service(self) -> str:
+        """The id of the service under which campaigns are recorded that are rehearsed here, as a client has it."""
+        return SandboxService.of(self._id, self._asking.url)
+
     @in_our_words
     def client(self, **settings: Any) -> Client:
         """Return a client of this sandbox. Keyword arguments, such as timeouts, go to `Settings`.
@@ -192,7 +197,7 @@ class Sandbox:
             "access_key_secret": self._secret,
             "variant": self._variant,
             "form": self._form,
-            "service": SandboxService.of(self._id, self._asking.url),
+            "service": self.service,
         }
         unknown = [name for name in settings if name not in Settings.__slots__]
         if unknown:

@@ -9,7 +9,7 @@ import ipywidgets
 import pandas as pd
 
 from .._cards import counted, number, safe
-from .._ledger import Campaign
+from .._ledger import Record
 from . import skin
 from .controls import Leafing, Pinned
 from .settling import PAGE, Doubt, Settling, Shown
@@ -30,7 +30,7 @@ class Doubts:
         self.widget = self._lay_out()
         self._render()
 
-    def show(self, campaign: Campaign | None, labels: pd.Index | None = None) -> None:
+    def show(self, campaign: Record | None, labels: pd.Index | None = None) -> None:
         """Show the rows in doubt of another campaign, or of none; ``labels`` are those of the caller's frame."""
         self.settling.show(campaign, labels)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .._cards import counted, number
-from .._ledger import Campaign
+from .._ledger import Record
 from .._showing import label as shown_label
 from .._wire import mask
 from ..errors import CampaignHeld, SmsOtpError, UsageError
@@ -29,7 +29,7 @@ PHASES: Final = {
 }
 
 
-Shown = tuple[Campaign, pd.Index | None]
+Shown = tuple[Record, pd.Index | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Settling(Stages):
         self.page = 0
         self.unread = ""  # why it cannot be read what is in doubt
 
-    def show(self, campaign: Campaign | None, labels: pd.Index | None = None) -> None:
+    def show(self, campaign: Record | None, labels: pd.Index | None = None) -> None:
         """Look at a campaign, or at none; ``labels`` are those of the caller's frame, by position."""
         self.show_all([] if campaign is None else [(campaign, labels)])
 
@@ -197,7 +197,7 @@ class Settling(Stages):
         done = 0
         for campaign, rows in list(self._by_campaign()):
             try:
-                campaign.resolve(rows.set_axis(rows.index % _APART), accepted=accepted)
+                campaign.settle(rows.set_axis(rows.index % _APART), accepted=accepted)
             except SmsOtpError as error:
                 self._not_settled(error, _settled(done, accepted=accepted) if done else "Nothing was changed.")
                 if done:
@@ -210,7 +210,7 @@ class Settling(Stages):
         self._show("choosing", said, "ok")
         self._settled(said, "ok")
 
-    def _by_campaign(self) -> Iterator[tuple[Campaign, pd.DataFrame]]:
+    def _by_campaign(self) -> Iterator[tuple[Record, pd.DataFrame]]:
         """Give each campaign with the rows that are ticked of it."""
         rows = self._rows.loc[sorted(self._ticked)]
         for at, ticked in rows.groupby(rows.index // _APART):
@@ -265,7 +265,7 @@ def _none() -> pd.DataFrame:
     return pd.DataFrame({"to": [], "started_at": [], "request": []})
 
 
-def _doubtful(at: int, campaign: Campaign) -> pd.DataFrame:
+def _doubtful(at: int, campaign: Record) -> pd.DataFrame:
     """Return the rows in doubt of the campaign that is shown at a place, each under a place among all."""
     found = campaign.in_doubt
     found = found[found["to"].notna()]

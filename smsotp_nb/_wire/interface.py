@@ -82,7 +82,7 @@ NOT_SHOWN: tuple[Assumption, ...] = (
     Assumption(
         "a failure reply on a send",
         "HTTP 400 with an envelope means that nothing of the request was sent",
-        "its rows are rejected, until a person says retry_rejected; 101000 Internal counts as in doubt instead",
+        "its rows are rejected, until a person says retry; 101000 Internal counts as in doubt instead",
     ),
     Assumption(
         "HTTP 429",

@@ -163,7 +163,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     card.get_by_label("Text", exact=True).fill("Hi {name}, 20% off until Sunday.")
     click(card, "Check the plan")
     card.get_by_label("Why the text changes, for the record").fill("typo")
-    card.get_by_text(").correct(plan, reason='typo')").wait_for(state="attached")
+    card.get_by_text("sms.revise(plan, client, reason='typo')").wait_for(state="attached")
     assert notebook.look(picture="upload-6-corrected") == []
     click(card, f"Change the text and send the other {others} messages")
     card.get_by_text(", 0 to go.").wait_for()

@@ -94,7 +94,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     page.keyboard.press("Enter")
     card.get_by_text("1 row to go again; nothing was sent yet.").wait_for()
     page.wait_for_function(DOUBTS_HAVE_FOCUS)
-    assert notebook.kernel("ledger.campaign('autumn-sale').counts['in_doubt']") == "4"
+    assert notebook.kernel("ledger.record('autumn-sale').counts['in_doubt']") == "4"
 
     # download what is shown; nothing of it stays in the notebook
     card.get_by_label("Show").select_option(label="In doubt: 4")
@@ -122,7 +122,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     click(card, re.compile(r"^Yes, withdraw \d+$"))
     card.get_by_text("withdrawn: this campaign never texts them.").wait_for()
     page.wait_for_function(TOP_HAS_FOCUS)
-    assert notebook.kernel("ledger.campaign('autumn-sale').changes['reason'].dropna().tolist()") == "['sold out']"
+    assert notebook.kernel("ledger.record('autumn-sale').changes['reason'].dropna().tolist()") == "['sold out']"
     assert notebook.look() == []
     cells = notebook.cells()
     page.keyboard.press("d")

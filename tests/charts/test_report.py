@@ -105,7 +105,7 @@ def test_the_period_of_a_ledger_is_that_of_its_messages(client: Client, ledger: 
     plan = planning.plan(people, "Hello", to="phone", campaign="autumn", wire=Wire(chunk_size=1))
     sent(plan, client, ledger, limits=Limits(first=2))
     text = Shown(charts.report(ledger, tmp_path / "spent.html").read_text(encoding="utf-8")).text
-    at = ledger.campaign("autumn").requests["settled_at"].dropna()
+    at = ledger.record("autumn").requests["settled_at"].dropna()
     assert f"{at.min().day} {at.min():%B %Y %H:%M} UTC" in text
     assert "ledger ledger.sqlite, campaign autumn" in text
     assert "the sandbox, a rehearsal that texted nobody" in text

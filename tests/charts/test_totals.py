@@ -150,7 +150,7 @@ def changed(sql: str, made: list[pd.DataFrame], ledger: Ledger) -> list[pd.DataF
     by_row(ledger.path)
     with ledger._store.writing() as connection:
         connection.execute(sql)
-    recorded = ledger.campaign(str(made[0]["campaign"].iloc[0])).frame
+    recorded = ledger.record(str(made[0]["campaign"].iloc[0])).results
     return [recorded.reset_index(drop=True)]
 
 

@@ -254,7 +254,7 @@ def test_refusals_in_a_ledger_are_counted(client: sms.Client, tmp_path: Path) ->
     with sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
         plan = small_plan(people, campaign="autumn", wire=sms.Wire(chunk_size=1))
         results = sms.send(plan, client=client, ledger=ledger, progress=False)
-        tables = [daily(source, tz="UTC") for source in (ledger, ledger.path, results, ledger.campaign("autumn"))]
+        tables = [daily(source, tz="UTC") for source in (ledger, ledger.path, results, ledger.record("autumn"))]
     assert results["status"].tolist() == ["accepted", "rejected", "accepted"]
     for table in tables:
         assert table[["messages", "parts", "refused"]].sum().tolist() == [2, 2, 1]
@@ -269,9 +269,9 @@ def test_a_purge_takes_no_refusal_out_of_the_sums(client: sms.Client, tmp_path: 
             plan = small_plan(people, campaign=name, wire=sms.Wire(chunk_size=1), message=f"News of {name}.")
             sms.send(plan, client=client, ledger=ledger, progress=False)
         before = daily(ledger, tz="UTC")
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
         one = daily(ledger, tz="UTC")
-        ledger.campaign("winter").purge()
+        ledger.record("winter").purge()
         both = daily(ledger, tz="UTC")
     assert before.groupby("campaign")["refused"].sum().tolist() == [1, 1]
     names = ["campaign", "day", "region", "type", "currency", "refused", "messages", "micros"]

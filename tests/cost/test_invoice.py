@@ -12,7 +12,7 @@ import pytest
 from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, plan, send
 from smsotp_nb._cost.invoice_lines import lines_of
 from smsotp_nb._dates import Written
-from smsotp_nb._ledger import Campaign
+from smsotp_nb._ledger import Record
 from smsotp_nb._wire import mask
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
@@ -98,7 +98,7 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     credit = cost.reconcile_invoice(ledger, lines.assign(price=-lines["price"]))
     assert credit.lines["match"].eq("in_doubt").sum() == 2
     assert credit.doubts.empty
-    campaign = ledger.campaign("sale")
+    campaign = ledger.record("sale")
     assert campaign.counts["in_doubt"] == 4
     assert found.settle(reason="invoice 2026-11") == 2
     assert campaign.counts["in_doubt"] == 2
@@ -110,9 +110,9 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     settled(campaign, found, cost.by(ledger, []))
 
 
-def settled(campaign: Campaign, found: cost.Reconciled, total: pd.DataFrame) -> None:
+def settled(campaign: Record, found: cost.Reconciled, total: pd.DataFrame) -> None:
     """The rows take what their lines say, and the lines stay beside them."""
-    kept, mine = campaign.evidence, campaign.frame
+    kept, mine = campaign.evidence, campaign.results
     assert kept.index.tolist() == found.doubts["row"].tolist()
     assert kept["line"].tolist() == ["8", "9"]
     same = ["id", "at", "parts", "price", "currency"]
@@ -139,10 +139,10 @@ def test_a_settled_row_keeps_the_one_currency_of_its_request(box: Sandbox, ledge
         sent = send(made, client=box.client(), ledger=ledger, progress=False)
     lines = pd.DataFrame({"to": sent["to"], "at": sent["at"], "price": [0.5, 0.25], "currency": ["USD", "EUR"]})
     assert cost.reconcile_invoice(ledger, lines).settle(reason="invoice") == 2
-    campaign = ledger.campaign("sale")
+    campaign = ledger.record("sale")
     assert campaign.evidence[["price", "currency"]].to_numpy().tolist() == [[0.5, "USD"], [0.25, "EUR"]]
     assert campaign.evidence["id"].isna().all()
-    bought = campaign.frame[["price", "currency"]]
+    bought = campaign.results[["price", "currency"]]
     assert bought["price"].fillna(-1).tolist() == [0.5, -1]
     assert cost.by(ledger, [])[["currency", "cost", "unpriced"]].to_numpy().tolist() == [["USD", 0.5, 1]]
     campaign.purge()

@@ -28,7 +28,7 @@ from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
 from smsotp_nb._ledger.record import recovering
 from smsotp_nb._ledger.rows import sums as kept_sums
-from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
+from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
 NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
@@ -114,22 +114,21 @@ class Story:
         more = self.random.sample([number for number in NUMBERS if number not in self.people[name]], 3)
         self.people[name] = self.random.sample([*self.people[name], *more], len(self.people[name]) + 3)
         extended = planned(name, self.people[name], TEXTS[0], KEPT[name])
-        self.ledger.campaign(name).extend(extended)
+        self.ledger.revise(extended, service=self.box.service, reason="more people")
         self.plans[name] = extended
 
     def resolve(self, name: str) -> None:
-        doubts = self.ledger.campaign(name).in_doubt
-        self.ledger.campaign(name).resolve(doubts.iloc[:2], accepted=self.random.random() < 0.5)
+        doubts = self.ledger.record(name).in_doubt
+        self.ledger.record(name).settle(doubts.iloc[:2], accepted=self.random.random() < 0.5)
 
     def retry(self, name: str) -> None:
-        self.ledger.campaign(name).retry_rejected(self.ledger.campaign(name).rejected.iloc[:1])
+        self.ledger.record(name).retry(self.ledger.record(name).rejected.iloc[:1])
 
     def correct(self, name: str) -> None:
         """The rows that are planned again, or not sent yet, get other words; then nobody is added any more."""
         corrected = planned(name, self.people[name], self.random.choice(TEXTS[1:]), KEPT[name])
-        with contextlib.suppress(UsageError):  # nothing is planned
-            self.ledger.campaign(name).correct(corrected)
-            self.plans[name] = corrected
+        self.ledger.revise(corrected, service=self.box.service, reason="typo")
+        self.plans[name] = corrected
 
     def steps(self) -> Iterator[str]:
         happens = [self.extend, self.send, self.resolve, self.retry, self.send, self.resolve]
@@ -150,7 +149,7 @@ def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
         zone, own = story.random.choice(ZONES), story.random.sample(sorted(OWN), story.random.randint(1, 3))
         same(cost.spending(ledger, tz=zone), by_rows(ledger, tz=zone))
         same(cost.spending(ledger, tz=zone, columns=own), by_rows(ledger, tz=zone, columns=own))
-    rows = pd.concat([ledger.campaign(name).frame for name in story.plans])
+    rows = pd.concat([ledger.record(name).results for name in story.plans])
     pd.testing.assert_frame_equal(cost.by(ledger, ["campaign", "iso"]), cost.by(rows, ["campaign", "iso"]))
     pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(rows))
     middle = rows["at"].dropna().sort_values().iloc[len(rows) // 3]
@@ -160,7 +159,7 @@ def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
     before = cost.by(ledger, ["campaign", "day", "iso", "currency", "encoding", "region", "type"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
     pd.testing.assert_frame_equal(
         cost.by(ledger, ["campaign", "day", "iso", "currency", "encoding", "region", "type"]), before
     )
@@ -201,7 +200,7 @@ def test_a_purge_leaves_no_sums_by_kept_columns(box: Sandbox, ledger: Ledger) ->
         sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
     left = cost.by(ledger, "segment")
     assert left["messages"].tolist() == [len(MANY)]
     assert left["segment"].isna().all()
@@ -243,14 +242,14 @@ def test_columns_that_turn_out_to_have_many_values_are_left_out_of_the_sums(
 
 
 @pytest.mark.both_ledgers
-@pytest.mark.parametrize("change", ["resolve", "retry_rejected"])
+@pytest.mark.parametrize("change", ["settle", "retry"])
 def test_passcodes_are_counted_after_a_decision_on_none_of_them(change: str, box: Sandbox, ledger: Ledger) -> None:
     """They come at any time, without a run that would delete the sums before it."""
     with box.client() as client:
         otp.send(NUMBERS[0], client=client, ledger=ledger)
         with ledger._store.reading() as connection:
-            passcodes = ledger.campaign(connection.execute("SELECT name FROM campaign").fetchone()[0])
-        assert (passcodes.resolve([], accepted=True) if change == "resolve" else passcodes.retry_rejected([])) == 0
+            passcodes = ledger.record(connection.execute("SELECT name FROM campaign").fetchone()[0])
+        assert (passcodes.settle([], accepted=True) if change == "settle" else passcodes.retry([])) == 0
         otp.send(NUMBERS[1], client=client, ledger=ledger)
     assert cost.spending(ledger)["messages"].sum() == 2
 
@@ -270,7 +269,7 @@ def test_a_passcode_that_comes_while_its_month_is_purged_is_counted(
     with box.client() as client, ThreadPoolExecutor() as threads:
         otp.send(NUMBERS[0], client=client, ledger=ledger)
         with ledger._store.reading() as connection:
-            passcodes = ledger.campaign(connection.execute("SELECT name FROM campaign").fetchone()[0])
+            passcodes = ledger.record(connection.execute("SELECT name FROM campaign").fetchone()[0])
         monkeypatch.setattr(purging, "sums_for_purge", with_another)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SmsOtpWarning)
@@ -326,7 +325,7 @@ def test_a_purge_keeps_sums_by_thirty_days_where_those_by_day_are_too_many(
     with box.client() as client:
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
     monkeypatch.setattr(kept_sums, "_small", lambda sums: False)
-    ledger.campaign("autumn").purge()
+    ledger.record("autumn").purge()
     with ledger._store.reading() as connection:
         (sums,) = connection.execute("SELECT sums FROM sums").fetchone()
     begins = int.from_bytes(zlib.decompress(sums)[:8], "little")
@@ -368,7 +367,7 @@ def test_who_is_killed_between_rows_and_sums_leaves_no_sums(moment: str, box: Sa
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
     assert packed(ledger.path) == 1
     longer = planned("autumn", NUMBERS[:12], "Hello")
-    ledger.campaign("autumn").extend(longer)
+    ledger.revise(longer, service=box.service, reason="more people")
     name, way = {
         "before the sums are written": ("pack_sums", killed),
         "before they are committed": ("pack_sums", after(recovering.pack_sums)),
@@ -399,11 +398,11 @@ def test_a_decision_stands_where_its_sums_cannot_be_written(
     box.fault("drop_after", next=1)
     with box.client() as client:
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger, limits=Limits(stop_after=None))
-    doubts = ledger.campaign("autumn").in_doubt
+    doubts = ledger.record("autumn").in_doubt
     monkeypatch.setattr(recovering, "pack_sums", full)
     with pytest.warns(SmsOtpWarning, match="recorded as decided, but the disk is full") as warned:
-        assert ledger.campaign("autumn").resolve(doubts, accepted=True) == len(doubts) > 0
+        assert ledger.record("autumn").settle(doubts, accepted=True) == len(doubts) > 0
     assert warned[0].filename == __file__
     assert packed(ledger.path) == 0
-    assert ledger.campaign("autumn").in_doubt.empty
+    assert ledger.record("autumn").in_doubt.empty
     assert cost.by_country(ledger)["messages"].sum() == 6

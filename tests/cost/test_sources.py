@@ -10,7 +10,7 @@ from support.sending import sent
 
 from smsotp_nb import Ledger, Sandbox, Wire, cost, plan
 from smsotp_nb._cost.sources import Source
-from smsotp_nb._ledger import Campaign
+from smsotp_nb._ledger import Record
 from smsotp_nb.errors import LedgerError, UsageError
 
 NUMBERS = ["+12025550123", "+12025550147", "+33199001000", "+4915199000100"]
@@ -33,7 +33,7 @@ def sources(box: Sandbox, ledger: Ledger) -> dict[str, Source]:
     )
     with box.client() as client:
         results = sent(made, client, ledger)
-    return {"results": results, "ledger": ledger, "path": ledger.path, "campaign": ledger.campaign("sale")}
+    return {"results": results, "ledger": ledger, "path": ledger.path, "campaign": ledger.record("sale")}
 
 
 @pytest.mark.parametrize("kind", SOURCES)
@@ -92,7 +92,7 @@ def test_doubts_are_settled_by_a_campaign_and_not_in_a_result_table(box: Sandbox
     box.fault("drop_after", next=1)
     with box.client() as client:
         results = sent(plan(PEOPLE.head(2), "Hi", to="phone", campaign="sale", policy=None), client, ledger)
-    campaign = ledger.campaign("sale")
+    campaign = ledger.record("sale")
     invoice = pd.DataFrame({"to": results["to"], "at": campaign.in_doubt["started_at"].to_numpy(), "price": 0.0075})
     invoice = invoice.assign(at=pd.to_datetime(invoice["at"], utc=True), currency="USD", id=["x" * 32, "y" * 32])
     of_table = cost.reconcile_invoice(results, invoice)
@@ -159,7 +159,7 @@ def test_words_are_those_of_the_ledger_and_a_table_says_who_knows_them(
         pd.testing.assert_frame_equal(cost.compare(sources[kind], of), cost.compare(sources["ledger"], of))
     table = sources["results"]
     for ask in (cost.by, cost.compare, cost.spending):
-        with pytest.raises(UsageError, match=r"only a ledger does; pass the Ledger, its path or a Campaign"):
+        with pytest.raises(UsageError, match=r"only a ledger does; pass the Ledger, its path or a Record"):
             ask(table, columns=of)
 
 
@@ -174,7 +174,7 @@ def test_a_column_of_your_own_stands_before_a_derived_one(sources: dict[str, Sou
 @pytest.mark.parametrize("of", ["iso", "month", "segment", "wording"])
 def test_a_purged_campaign_costs_what_the_ledger_says(of: str, sources: dict[str, Source]) -> None:
     campaign = sources["campaign"]
-    assert isinstance(campaign, Campaign)
+    assert isinstance(campaign, Record)
     campaign.purge()
     assert cost.by(campaign, of)["messages"].sum() == 4
     pd.testing.assert_frame_equal(cost.by(campaign, of), cost.by(sources["ledger"], of))

@@ -133,7 +133,7 @@ def test_rows_without_price_or_currency_count_as_unpriced(tables: pd.DataFrame, 
     with ledger._store.writing() as connection:
         connection.execute("UPDATE recipient SET price=NULL WHERE campaign=1 AND chunk=0 AND position=0")
         connection.execute("UPDATE attempt SET currency=NULL WHERE campaign=2 AND chunk=0")
-    frames = pd.concat([ledger.campaign(name).frame for name in ("autumn", "winter")])
+    frames = pd.concat([ledger.record(name).results for name in ("autumn", "winter")])
     found = cost.by(ledger, "iso")
     assert found["unpriced"].sum() == 6
     pd.testing.assert_frame_equal(found, cost.by(frames, "iso"))
@@ -183,7 +183,7 @@ def test_what_a_purged_campaign_cost_stays_known(tables: pd.DataFrame, ledger: L
         view(ledger) for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.compare)
     ]
     for _ in range(2):
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
         after = [
             view(ledger) for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.compare)
         ]

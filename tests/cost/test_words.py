@@ -99,7 +99,7 @@ def test_months_add_up_to_the_totals_and_a_span_leaves_others_out(sent: Sent) ->
     assert found.months["campaign"].tolist() == ["autumn", "plain"]
     assert found.months["extra_parts"].sum() == found.totals["extra_parts"].sum()
     assert cost.words(sent.ledger, until="2020-01-01").totals.empty
-    assert cost.words(sent.ledger.campaign("plain")).totals["messages"].tolist() == [1]
+    assert cost.words(sent.ledger.record("plain")).totals["messages"].tolist() == [1]
 
 
 def test_cost_is_summed_up_by_wording_and_version(sent: Sent) -> None:
@@ -126,14 +126,14 @@ def test_words_that_are_a_page_are_shown_as_text(tmp_path: Path) -> None:
 
 def test_a_result_table_holds_no_words(sent: Sent) -> None:
     with pytest.raises(UsageError, match="a result table holds no words"):
-        cost.words(sent.ledger.campaign("plain").frame)  # type: ignore[arg-type]
+        cost.words(sent.ledger.record("plain").results)  # type: ignore[arg-type]
 
 
 CAMPAIGNS = ("autumn", "plain")
 OWN = ["city", "language"]
 SOURCES: dict[str, Callable[[Sent], Any]] = {
     "results": lambda sent: pd.concat(
-        [sent.ledger.campaign(name).frame.drop(columns=OWN, errors="ignore") for name in CAMPAIGNS], ignore_index=True
+        [sent.ledger.record(name).results.drop(columns=OWN, errors="ignore") for name in CAMPAIGNS], ignore_index=True
     ),
     "ledger": lambda sent: sent.ledger,
     "path": lambda sent: sent.ledger.path,
@@ -165,8 +165,8 @@ def test_every_function_takes_results_a_ledger_its_path_or_a_campaign(sent: Sent
     expected, *others = [function(of(sent)).reset_index(drop=True) for of in SOURCES.values()]
     for other in others:
         pd.testing.assert_frame_equal(other[list(expected.columns)], expected, check_dtype=False)
-    one = sent.ledger.campaign("autumn")
-    pd.testing.assert_frame_equal(function(one), function(one.frame))
+    one = sent.ledger.record("autumn")
+    pd.testing.assert_frame_equal(function(one), function(one.results))
 
 
 def test_no_function_of_cost_is_left_out() -> None:

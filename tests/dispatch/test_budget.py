@@ -65,8 +65,8 @@ def test_what_is_in_doubt_counts_as_spent_in_the_next_call(service: Service, led
 def test_what_a_person_said_was_not_accepted_is_not_spent_any_more(service: Service, ledger: Ledger) -> None:
     service.script(["accept", "lost"])
     sent(service, ledger, limits=Limits(budget={"USD": "0.15"}))
-    found = ledger.campaign("autumn")
-    found.resolve(found.in_doubt, accepted=False)
+    found = ledger.record("autumn")
+    found.settle(found.in_doubt, accepted=False)
     assert sent(service, ledger, limits=Limits(budget={"USD": "0.15"})) == {"accepted": 20, "planned": 40}
 
 

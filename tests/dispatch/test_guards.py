@@ -178,8 +178,8 @@ def test_only_who_was_added_is_texted_under_a_new_name(box: Sandbox, client: Cli
     send(campaign(people=PEOPLE.head(50)), client=client, ledger=ledger, progress=False)
     with pytest.raises(PlanChanged, match="10 recipients added") as refused:
         send(campaign(), client=client, ledger=ledger, progress=False)
-    assert "leave_out=" in str(refused.value)
-    added = campaign("autumn, added", leave_out=ledger.campaign("autumn"))
+    assert "sms.revise(plan, client" in str(refused.value)
+    added = campaign("autumn, added", leave_out=ledger.record("autumn"))
     assert added.skipped["problem"].eq("EXCLUDED").sum() == 50
     send(added, client=client, ledger=ledger, progress=False)
     assert len(box.inbox) == 60
@@ -191,7 +191,7 @@ def test_a_purged_campaign_holds_no_number_and_is_never_sent_again(
 ) -> None:
     """purge takes the numbers out of the file; the name stays taken, for nobody knows who was texted."""
     send(campaign(), client=client, ledger=ledger, progress=False)
-    ledger.campaign("autumn").export(tmp_path / "autumn.csv")
+    ledger.record("autumn").export(tmp_path / "autumn.csv")
 
     def held() -> bool:
         """Say whether the ledger's files hold a number, as SQLite writes one."""
@@ -200,7 +200,7 @@ def test_a_purged_campaign_holds_no_number_and_is_never_sent_again(
 
     assert held()
     with pytest.warns(SmsOtpWarning, match=r"exported table .*autumn\.csv"):
-        assert ledger.campaign("autumn").purge() == 60
+        assert ledger.record("autumn").purge() == 60
     ledger.close()
     assert not held()
     with pytest.raises(LedgerError, match="purged"):
@@ -229,8 +229,8 @@ def test_a_text_that_no_request_can_carry_leaves_nothing_in_doubt(
     monkeypatch.setattr(Plan, "message", lambda self, n: Body(text="\ud800") if n == 1 else message(self, n))
     with pytest.raises(UsageError, match="surrogate"):
         send(made.with_wire(threads=1), client=client, ledger=ledger, progress=False)
-    assert ledger.campaign("autumn").counts["in_doubt"] == 0
-    assert ledger.campaign("autumn").counts["accepted"] == len(box.inbox) == 1
+    assert ledger.record("autumn").counts["in_doubt"] == 0
+    assert ledger.record("autumn").counts["accepted"] == len(box.inbox) == 1
 
 
 def test_the_outlook_names_what_would_hold_rows_back(box: Sandbox, client: Client, ledger: Ledger) -> None:
@@ -278,7 +278,7 @@ def test_the_record_shows_itself_as_cards(box: Sandbox, client: Client, ledger: 
     said = ledger.card().text()
     assert "autumn" in said
     assert "sandbox" in said
-    one = ledger.campaign("autumn").card()
+    one = ledger.record("autumn").card()
     assert " ".join(one.text().split()).count("10 in doubt") == 1
     assert "awaiting" in one.text()
     assert "+1202...0100" in one.html()
@@ -293,12 +293,12 @@ def test_a_doubt_is_resolved_by_true_or_false_and_by_nothing_else(
     box.fault("drop_after", next=1)
     with pytest.warns(SmsOtpWarning):
         send(campaign(people=PEOPLE.head(5)), client=client, ledger=ledger, progress=False)
-    found = ledger.campaign("autumn")
+    found = ledger.record("autumn")
     with pytest.raises(UsageError, match=r"True .* or False"):
-        found.resolve(found.in_doubt, accepted=accepted)  # type: ignore[arg-type]
+        found.settle(found.in_doubt, accepted=accepted)  # type: ignore[arg-type]
     assert found.counts["in_doubt"] == 5
-    assert found.resolve(found.in_doubt.head(2), accepted=np.True_) == 2
-    assert found.resolve(found.in_doubt, accepted=np.bool_(0)) == 3
+    assert found.settle(found.in_doubt.head(2), accepted=np.True_) == 2
+    assert found.settle(found.in_doubt, accepted=np.bool_(0)) == 3
     assert (found.counts["accepted"], found.counts["planned"]) == (2, 3)
 
 
@@ -356,7 +356,7 @@ def test_free_messages_and_those_without_a_price_teach_a_budget_nothing(billing:
 
 def test_a_budget_stops_where_nobody_knows_what_was_spent(billing: Callable[..., float], ledger: Ledger) -> None:
     billing("0", None)
-    assert ledger.campaign("autumn").counts["accepted"] == 10
+    assert ledger.record("autumn").counts["accepted"] == 10
 
 
 def test_a_budget_stops_where_the_service_bills_in_another_currency(
@@ -364,4 +364,4 @@ def test_a_budget_stops_where_the_service_bills_in_another_currency(
 ) -> None:
     for _ in range(2):
         billing("0.0075", "0.007500", currency="EUR")
-        assert ledger.campaign("autumn").counts["accepted"] == 10
+        assert ledger.record("autumn").counts["accepted"] == 10

@@ -46,7 +46,7 @@ def test_a_kept_text_that_is_no_unicode_stays_in_the_table_and_is_recorded_with_
     people = pd.DataFrame({"phone": numbers(2), "remark": pd.Series(["half \ud83d", "größer"], dtype=object)})
     made = plan(people, "Hello", to="phone", campaign="autumn", keep=["remark"])
     assert sent(made, client, ledger)["remark"].tolist() == ["half \ud83d", "größer"]
-    assert ledger.campaign("autumn").frame["remark"].tolist() == ["half ?", "größer"]
+    assert ledger.record("autumn").results["remark"].tolist() == ["half ?", "größer"]
 
 
 def test_a_kept_value_that_json_cannot_say_is_recorded_as_its_text(client: Client, ledger: Ledger) -> None:
@@ -55,7 +55,7 @@ def test_a_kept_value_that_json_cannot_say_is_recorded_as_its_text(client: Clien
     people = pd.DataFrame({"phone": numbers(3), "odd": pd.Series(odd, dtype=object), "n": [1, 2, 3]})
     made = plan(people, "Hello", to="phone", campaign="autumn", keep=["odd", "n"])
     assert sent(made, client, ledger)["odd"].iloc[0] == {("a", 1): 2}
-    frame = ledger.campaign("autumn").frame
+    frame = ledger.record("autumn").results
     assert frame["odd"].tolist()[:2] == ["{('a', 1): 2}", {"a": [1]}]
     assert frame["odd"].iloc[2].startswith("[{('a', 1): 2}")
     assert frame["n"].tolist() == [1, 2, 3]
@@ -81,7 +81,7 @@ def test_the_table_has_one_row_for_each_input_row_on_its_index_and_in_its_order(
 
 def test_the_ledger_alone_gives_the_same_table_by_position(client: Client, ledger: Ledger) -> None:
     table = send(messy(), client=client, ledger=ledger, progress=False)
-    recorded = ledger.campaign("autumn").frame
+    recorded = ledger.record("autumn").results
     sendable = table["status"].eq("accepted").to_numpy()
     pd.testing.assert_frame_equal(recorded[sendable].reset_index(drop=True), table[sendable].reset_index(drop=True))
 
@@ -143,9 +143,9 @@ def test_a_rehearsal_on_the_sandbox_does_not_stand_in_the_way_of_the_real_send(
     assert status(sent(plan_of(20), client, ledger)) == {"accepted": 20}
     assert status(sent(plan_of(20), service.client(), ledger)) == {"accepted": 20}
     assert len(service.accepted) == 20
-    with pytest.raises(UsageError, match="several services"):
-        ledger.campaign("autumn")
-    assert ledger.campaign("autumn", service="scripted").counts["accepted"] == 20
+    assert ledger.record("autumn").service == "scripted"
+    assert ledger.record("autumn", client).service == client.service
+    assert ledger.record("autumn", service="scripted").counts["accepted"] == 20
 
 
 # -- before the first byte ---------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_one_chunks_fate_is_its_own_and_is_not_repeated(fate: str, service: Serv
 def test_rows_in_doubt_keep_phase_time_and_status_as_evidence(service: Service, ledger: Ledger) -> None:
     service.script(["500"])
     sent(plan_of(10), service.client(), ledger)
-    doubt = ledger.campaign("autumn").in_doubt
+    doubt = ledger.record("autumn").in_doubt
     assert doubt["to"].tolist() == numbers(10)
     assert doubt["phase"].unique().tolist() == ["body"]
     assert doubt["http_status"].unique().tolist() == [500]
@@ -214,8 +214,8 @@ def test_only_a_person_ends_a_doubt_and_only_no_sends_again(
     service.script(["vanish"])
     sent(plan_of(10), service.client(), ledger)
     assert status(sent(plan_of(10), service.client(), ledger)) == {"in_doubt": 10}
-    campaign = ledger.campaign("autumn")
-    campaign.resolve(campaign.in_doubt, accepted=accepted)
+    campaign = ledger.record("autumn")
+    campaign.settle(campaign.in_doubt, accepted=accepted)
     assert status(sent(plan_of(10), service.client(), ledger)) == {"accepted": 10}
     assert set(service.accepted.values()) == {texts}
 
@@ -223,8 +223,8 @@ def test_only_a_person_ends_a_doubt_and_only_no_sends_again(
 def test_rejected_rows_wait_until_a_person_retries_them(service: Service, ledger: Ledger) -> None:
     service.script(["refuse"])
     sent(plan_of(10), service.client(), ledger)
-    campaign = ledger.campaign("autumn")
-    campaign.retry_rejected(campaign.rejected.head(3))
+    campaign = ledger.record("autumn")
+    campaign.retry(campaign.rejected.head(3))
     table = sent(plan_of(10), service.client(), ledger)
     assert status(table) == {"rejected": 7, "accepted": 3}
     assert table["attempts"].tolist() == [2] * 3 + [1] * 7
@@ -359,7 +359,7 @@ def test_a_stop_begins_nothing_more_and_records_the_answers_under_way(service: S
 
     with pytest.raises(KeyboardInterrupt, match=r"interrupted; recorded: .* accepted, 0 in doubt"):
         sent(plan_of(400), service.client(), ledger, progress=stop)
-    counts = ledger.campaign("autumn").counts
+    counts = ledger.record("autumn").counts
     assert counts["accepted"] == len(service.accepted)
     assert counts["accepted"] < 400
     assert status(sent(plan_of(400), service.client(), ledger)) == {"accepted": 400}
@@ -399,7 +399,7 @@ def test_a_second_stop_leaves_what_is_under_way_in_doubt_and_a_late_answer_settl
     with Service(seen=hold) as service:
         with pytest.raises(KeyboardInterrupt, match="10 accepted, 20 in doubt"):
             sent(plan_of(60), service.client(read_timeout=30.0), ledger, threads=2, progress=stop)
-        campaign = ledger.campaign("autumn")
+        campaign = ledger.record("autumn")
         assert campaign.in_doubt["error"].str.contains("interrupted a second time").all()
         answer.set()
         for thread in threading.enumerate():
@@ -417,7 +417,7 @@ def test_a_progress_callback_that_fails_stops_the_campaign_as_a_stop_does(servic
     with pytest.raises(ZeroDivisionError):
         sent(plan_of(1000), service.client(), ledger, progress=broken)
     assert len(service.posts) < 100
-    assert ledger.campaign("autumn").counts["sending"] == 0
+    assert ledger.record("autumn").counts["sending"] == 0
     assert status(sent(plan_of(1000), service.client(), ledger)) == {"accepted": 1000}
     assert set(service.accepted.values()) == {1}
 
@@ -464,7 +464,7 @@ def test_a_test_to_oneself_sends_each_time_and_is_recorded_apart(box: Sandbox, c
     box.expect(to="+14155550100", text="Hi c", times=2)
     assert ledger.campaigns()["kind"].tolist() == ["test", "test"]
     assert status(send(made, client=client, ledger=ledger, progress=False)) == {"skipped": 3, "accepted": 2}
-    assert ledger.campaign("autumn").counts["accepted"] == 2
+    assert ledger.record("autumn").counts["accepted"] == 2
 
 
 # -- an answer is recorded whatever happens to what is next ------------------------------------------------------------
@@ -485,7 +485,7 @@ def test_an_answer_is_recorded_when_the_next_rows_cannot_be_read(
     made = plan_of(30)
     with pytest.raises(LedgerError, match="the disk failed"):
         sent(made, service.client(), ledger, threads=1, limits=Limits(first=25))
-    assert ledger.campaign("autumn").counts["accepted"] == 10
+    assert ledger.record("autumn").counts["accepted"] == 10
     monkeypatch.undo()
     assert status(sent(made, service.client(), ledger)) == {"accepted": 30}
     assert len(service.posts) == 3
@@ -507,7 +507,7 @@ def test_an_answer_is_recorded_when_the_next_intent_cannot_be(
     monkeypatch.setattr(Run, "_claim", fails)
     with pytest.raises(LedgerError, match="disk I/O error"):
         sent(plan_of(30), service.client(), ledger, threads=1)
-    assert ledger.campaign("autumn").counts == {
+    assert ledger.record("autumn").counts == {
         "planned": 20, "sending": 0, "accepted": 10, "rejected": 0, "in_doubt": 0, "skipped": 0
     }  # fmt: skip
 
@@ -519,7 +519,7 @@ def test_an_answer_is_recorded_before_the_chunk_after_next_is_looked_at(
     read, accepted = Run.pending, dict[int, int]()
 
     def watched(self: Run, chunk: int) -> Any:
-        accepted[chunk] = ledger.campaign("autumn").counts["accepted"]
+        accepted[chunk] = ledger.record("autumn").counts["accepted"]
         return read(self, chunk)
 
     monkeypatch.setattr(Run, "pending", watched)

@@ -139,7 +139,7 @@ def test_a_stop_while_claims_wait_leaves_nothing_in_doubt(ledger: Ledger, slow: 
         table = send(plan.with_wire(threads=THREADS), client=slow.client(), ledger=ledger, stop=stop, progress=False)
     assert table["status"].value_counts().to_dict() == {"accepted": 2 * THREADS, "planned": ROWS - 2 * THREADS}
     assert len(slow.inbox) == 2 * THREADS
-    ended = ledger.campaign("autumn").requests["outcome"]
+    ended = ledger.record("autumn").requests["outcome"]
     assert ended.notna().all()
     assert ended.eq("NOT_SENT").any()  # claims that waited
     slow.clear_faults()
@@ -175,7 +175,7 @@ def test_a_claim_that_would_wait_too_long_is_made_again(
     table = send(plan.with_wire(threads=2), client=slow.client(), ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
     assert table["attempts"].eq(1).all()
-    assert ledger.campaign("autumn").requests["outcome"].eq("NOT_SENT").any()
+    assert ledger.record("autumn").requests["outcome"].eq("NOT_SENT").any()
     assert len(slow.inbox) == 24
 
 

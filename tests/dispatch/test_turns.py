@@ -43,7 +43,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
     finally:
         assert child.kill()
     with Ledger(path, create=True) as ledger:
-        counts = ledger.campaign("autumn").counts
+        counts = ledger.record("autumn").counts
     assert counts["in_doubt"] == counts["sending"] == 0
     assert counts["accepted"] == len(service.accepted)
     assert counts["planned"] == 400 - counts["accepted"]
@@ -51,7 +51,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
 
 def _accepted(path: Path) -> int:
     with Ledger(path, create=True) as ledger:
-        return ledger.campaign("autumn").counts["accepted"] if len(ledger.campaigns()) else 0
+        return ledger.record("autumn").counts["accepted"] if len(ledger.campaigns()) else 0
 
 
 def _until(true: Any, seconds: float = 120.0) -> None:
@@ -104,7 +104,7 @@ def test_what_is_tried_again_is_planned_while_it_waits_and_counts_as_one_attempt
     sleep = Pacer.sleep
 
     def watched(self: Pacer, seconds: float) -> None:
-        under_way.append(ledger.campaign("autumn").counts["sending"])
+        under_way.append(ledger.record("autumn").counts["sending"])
         sleep(self, seconds)
 
     monkeypatch.setattr(Pacer, "sleep", watched)
@@ -113,7 +113,7 @@ def test_what_is_tried_again_is_planned_while_it_waits_and_counts_as_one_attempt
     assert under_way == [0, 0]
     assert status(table) == {"accepted": 20}
     assert table["attempts"].unique().tolist() == [1]
-    assert ledger.campaign("autumn").requests["outcome"].tolist() == ["accepted", "THROTTLED", "THROTTLED", "accepted"]
+    assert ledger.record("autumn").requests["outcome"].tolist() == ["accepted", "THROTTLED", "THROTTLED", "accepted"]
 
 
 def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledger) -> None:

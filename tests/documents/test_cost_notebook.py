@@ -30,7 +30,7 @@ made = {
     "bridge_total": sms.cost.bridge(september, august).totals, "found": sms.cost.anomalies(spent).found,
     "forecast": sms.cost.forecast(spent, until="2025-11-17", method="weekly pattern").totals,
     "totals": invoice.totals, "lines": invoice.lines, "only_ours": invoice.only_ours,
-    "vouchers": ledger.campaign("vouchers").frame[["to", "status"]],
+    "vouchers": ledger.record("vouchers").results[["to", "status"]],
     "converted": converted[["original_currency", "original_cost", "exchange_rate", "cost"]],
 }
 texts = {name: json.loads(table.to_json(orient="records", date_format="iso")) for name, table in made.items()}

@@ -108,7 +108,7 @@ def test_a_killed_demo_texts_nobody_twice(sandbox: str, tmp_path: Path, after: f
     assert again.returncode == 0, again.stderr
     times = Counter(message["to"] for message in inbox(sandbox))
     assert max(times.values()) == 1
-    counts = Ledger(ledger).campaign(DEMO_CAMPAIGN).counts
+    counts = Ledger(ledger).record(DEMO_CAMPAIGN).counts
     assert counts["planned"] == counts["sending"] == 0
     assert counts["accepted"] <= len(times) <= counts["accepted"] + counts["in_doubt"]
 

@@ -167,8 +167,8 @@ def test_doubt_is_settled_with_a_frame_of_any_kind(
     box.fault("drop_after")
     with pytest.warns(SmsOtpWarning, match="in doubt"):
         sms.send(planned(PEOPLE), client=client, ledger=ledger)
-    campaign = ledger.campaign("autumn")
-    assert campaign.resolve(kind(campaign.in_doubt[["to"]]), accepted=True) == 2
+    campaign = ledger.record("autumn")
+    assert campaign.settle(kind(campaign.in_doubt[["to"]]), accepted=True) == 2
     assert len(campaign.in_doubt) == 0
 
 

@@ -54,7 +54,7 @@ def begun(ledger: Path) -> Iterator[None]:
         with pytest.warns(sms.errors.CampaignIncomplete):
             sms.send(sale, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=2))
         with Ledger(ledger) as book:
-            book.campaign("sale").withdraw(NUMBERS[2:4], reason="wrong price")
+            book.record("sale").withdraw(NUMBERS[2:4], reason="wrong price")
         yield
 
 
@@ -144,10 +144,10 @@ def test_people_are_forgotten_only_when_it_is_confirmed(
     assert (code, printed) == (2, "")
     assert "1 message and the opt-outs and opt-ins of 1 number would be deleted" in complaint
     with Ledger(ledger) as book:
-        assert NUMBERS[0] in book.campaign("sale").frame["to"].tolist()
+        assert NUMBERS[0] in book.record("sale").results["to"].tolist()
     assert smsotp("people", "forget", NUMBERS[0], "--yes")[0] == 0
     with Ledger(ledger) as book:
-        assert NUMBERS[0] not in book.campaign("sale").frame["to"].tolist()
+        assert NUMBERS[0] not in book.record("sale").results["to"].tolist()
     assert "Opted out." in smsotp("people", "history", NUMBERS[0])[1]
 
 
@@ -158,7 +158,7 @@ def test_a_campaign_shows_its_counts_and_what_holds_whom_until_when(
     code, printed, _ = smsotp("campaigns", "sale")
     assert code == 0
     with Ledger(ledger) as book:
-        capped = book.campaign("sale").frame["not_before"].max()
+        capped = book.record("sale").results["not_before"].max()
     for said in (
         "2  accepted",
         "1  to go",

@@ -224,7 +224,7 @@ def test_a_campaign_that_was_purged_still_counts(ledger: Ledger, box: Sandbox) -
     send_quietly(newsletter(ledger, "spring"), box, ledger)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
-        ledger.campaign("spring").purge()
+        ledger.record("spring").purge()
     assert 'by "spring"' in read_later(ledger).sentence()
 
 

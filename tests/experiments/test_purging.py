@@ -22,9 +22,9 @@ def test_a_rehearsal_that_is_purged_takes_nothing_from_the_experiment_for_good(l
     with Sandbox() as rehearsal:
         send_arms(test, frame, rehearsal, ledger)
     before, arms = people_of(ledger), arms_of(test, frame)
-    ledger.campaign("autumn/plain").purge()
+    ledger.record("autumn/plain").purge()
     assert people_of(ledger) == before  # the other arm can still be read
-    ledger.campaign("autumn/emoji").purge()
+    ledger.record("autumn/emoji").purge()
     assert max(people_of(ledger)) < 0
     send_arms(test, frame, box, ledger)
     found = test.assigned(service=box.client().service)
@@ -84,11 +84,11 @@ def test_a_purge_of_another_campaign_leaves_an_experiment_that_is_still_to_be_se
     with Sandbox() as rehearsal:
         send_arms(test, frame, rehearsal, ledger)
         for arm in ("plain", "emoji"):
-            ledger.campaign(f"autumn/{arm}").purge()
+            ledger.record(f"autumn/{arm}").purge()
         test.assign(frame, to="phone")
         send(arm_plan(frame.head(3), "x", "unrelated"), client=rehearsal.client(), ledger=ledger, progress=False)
-    ledger.campaign("unrelated/x").purge()
-    ledger.campaign("autumn/plain").purge()  # again
+    ledger.record("unrelated/x").purge()
+    ledger.record("autumn/plain").purge()  # again
     assert min(people_of(ledger)) > 0
     send_arms(test, frame, box, ledger)
     assert len(test.assigned(service=box.client().service)) == len(frame)
@@ -99,7 +99,7 @@ def test_an_experiment_is_not_over_with_a_campaign_of_its_name_from_before_it_wa
 ) -> None:
     send(arm_plan(customers(5), "plain"), client=box.client(), ledger=ledger, progress=False)
     experiment(ledger).assign(customers(), to="phone")
-    ledger.campaign("autumn/plain").purge()
+    ledger.record("autumn/plain").purge()
     assert min(people_of(ledger)) > 0
 
 
@@ -118,6 +118,6 @@ def test_what_a_campaign_took_along_is_not_purged_once_more_by_age(ledger: Ledge
     test = experiment(ledger)
     send_arms(test, customers(), box, ledger)
     for arm in ("plain", "emoji"):
-        ledger.campaign(f"autumn/{arm}").purge()
+        ledger.record(f"autumn/{arm}").purge()
     assert test.purge() == 0
     assert [what for what in ledger.audit()["reason"].dropna() if what == "experiment autumn"] == []

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, Limits, People, Sandbox, plan, send
+from smsotp_nb import Ledger, Limits, People, Sandbox, plan, revise, send
 from smsotp_nb.errors import UsageError
 
 from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms
@@ -39,7 +39,7 @@ def test_cost_and_contact_are_those_of_the_ledger(ledger: Ledger, box: Sandbox) 
     found = test.assigned()
     assert dict(zip(found["unit"], found["arm"], strict=True)) == arms
     assert found["contacted"].to_numpy().tolist() == found["arm"].ne("holdout").tolist()
-    billed = sum(ledger.campaign(f"autumn/{arm}").frame["price"].sum() for arm in ("plain", "emoji"))
+    billed = sum(ledger.record(f"autumn/{arm}").results["price"].sum() for arm in ("plain", "emoji"))
     assert found["cost"].sum() == pytest.approx(billed)
     assert found["cost"][found["arm"].eq("holdout")].eq(0).all()
     assert set(found["currency"].dropna()) == {"USD"}
@@ -178,7 +178,7 @@ def test_two_services_and_a_purged_campaign_are_said(ledger: Ledger, box: Sandbo
         with pytest.raises(UsageError, match="several services sent campaigns of this experiment; pass service="):
             test.assigned()
         assert test.assigned(service=other.client().service)["contacted"].sum() > 0
-    ledger.campaign("autumn/plain", service=box.client().service).purge()
+    ledger.record("autumn/plain", service=box.client().service).purge()
     with pytest.raises(UsageError, match="campaign 'autumn/plain' was purged"):
         test.assigned(service=box.client().service)
 
@@ -192,11 +192,11 @@ def test_no_order_of_cells_texts_the_holdout_or_another_arm(ledger: Ledger, box:
     everybody = arm_plan(frame, "plain")
     how = {"client": box.client(), "ledger": ledger, "progress": False}
     send(arm_plan(frame.iloc[:50], "plain"), limits=Limits(first=5), **how)
-    ledger.campaign("autumn/plain").extend(everybody, reason="the whole list")
+    revise(everybody, box, reason="the whole list", ledger=ledger)
     send(everybody, **how)
     send(everybody, **how)
     send(arm_plan(frame, "emoji").reworded("Helo!"), limits=Limits(first=5), **how)
-    ledger.campaign("autumn/emoji").correct(arm_plan(frame, "emoji"), reason="typo")
+    revise(arm_plan(frame, "emoji"), box, reason="typo", ledger=ledger)
     table = send(arm_plan(frame, "emoji"), **how)
     assert table["problem"].eq("OTHER_ARM").sum() == sum(arm == "plain" for arm in arm_of.values())
     send(arm_plan(frame, "emoji/second"), **how)

@@ -58,7 +58,7 @@ def world(tmp: Path) -> Iterator[dict[str, Any]]:
             "other": other,
             "closed_box": closed_box,
             "closed_client": closed_client,
-            "campaign": ledger.campaign("hello"),
+            "campaign": ledger.record("hello"),
             **_tables(frame, results),
             "challenge": sms.otp.send("+12025550123", client=client),
             **_files(tmp, results),

@@ -194,7 +194,7 @@ class Files:
 
     def known(self, path: Path) -> dict[str, str]:
         with contextlib.suppress(LedgerError, ValueError), Ledger(path) as ledger:
-            frame = ledger.campaign(self.plan.campaign).frame
+            frame = ledger.record(self.plan.campaign).results
             return dict(zip(frame["to"], frame["status"], strict=True))
         return {}
 

@@ -133,8 +133,8 @@ class _Story:
         self._call("opt out", lambda: People(ledger).opt_out(LEAVING, source="phone"))
         self.service.script(["accept"] * 4 + ["vanish"])
         self._call("send", lambda: self._send(ledger))
-        self._call("results", lambda: (ledger.campaigns(), ledger.campaign("c").frame))
-        doubtful = ledger.campaign("c").in_doubt["to"].tolist()
+        self._call("results", lambda: (ledger.campaigns(), ledger.record("c").results))
+        doubtful = ledger.record("c").in_doubt["to"].tolist()
         # The service accepted them all, so that whoever is sent once more is texted twice.
         self._call("resolve", lambda: self._resolve(ledger))
         self._call("close", ledger.close)
@@ -146,9 +146,9 @@ class _Story:
 
     @staticmethod
     def _resolve(ledger: Ledger) -> None:
-        campaign = ledger.campaign("c")
+        campaign = ledger.record("c")
         if len(doubtful := campaign.in_doubt):
-            campaign.resolve(doubtful, accepted=True)
+            campaign.settle(doubtful, accepted=True)
 
     def _judge(self, table: pd.DataFrame, ledger: Ledger, doubtful: list[str]) -> None:
         """Count whose message or whose word the record has no more."""

@@ -74,7 +74,7 @@ class Audit:
 def audit(path: str | Path, texted: Counter[str], *, campaign: str, finished: bool = True) -> Audit:
     """Compare what a ledger says of a campaign with how often each number was texted."""
     with Ledger(path, create=True) as ledger:
-        rows = ledger.campaign(campaign).frame
+        rows = ledger.record(campaign).results
     state = dict(zip(rows["to"], rows["status"], strict=True))
     allowed = {"accepted", "rejected", "in_doubt"} | (set() if finished else {"planned"})
     odd = [f"{number} is {found}" for number, found in state.items() if found not in allowed]

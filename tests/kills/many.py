@@ -165,7 +165,7 @@ def _ended_before(call: Callable[[], None], seconds: float, service: Service, fo
 
 def _compare(name: str, service: Service, ledger: Ledger, found: Interrupts) -> None:
     known = name in set(ledger.campaigns()["campaign"])
-    counts = ledger.campaign(name).counts if known else dict.fromkeys(STATES, 0)
+    counts = ledger.record(name).counts if known else dict.fromkeys(STATES, 0)
     texted = Counter(to for post in service.posts if post.text == name for to in post.to)
     found.duplicates += sum(texted.values()) - len(texted)
     found.unrecorded += counts["sending"] + counts["in_doubt"]

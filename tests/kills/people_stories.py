@@ -207,20 +207,21 @@ class Story:
     def _change(self, chance: random.Random, ledger: Ledger) -> None:
         for _ in range(GUESSES):  # it does not know what is recorded: most plans are refused
             made = self._plan(chance)
-            campaign = ledger.campaign(made.campaign)
+            service = ledger.record(made.campaign).service
             with contextlib.suppress(PlanChanged, UsageError):
-                chance.choice([campaign.correct, campaign.extend])(made)
+                missing = chance.choice(["refuse", "withdraw"])
+                ledger.revise(made, service=service, reason="story", missing=missing)
                 return
 
     def _withdraw(self, chance: random.Random, ledger: Ledger) -> None:
-        ledger.campaign(chance.choice(CAMPAIGNS)).withdraw(reason="story")
+        ledger.record(chance.choice(CAMPAIGNS)).withdraw(reason="story")
 
     # -- what is found -------------------------------------------------------------------------------------------------
 
     def _judged(self) -> Told:
         with Ledger(self._path) as ledger:
             for name in ledger.campaigns()["campaign"]:
-                frame = ledger.campaign(name).frame  # puts rows in doubt that a dead process left
+                frame = ledger.record(name).results  # puts rows in doubt that a dead process left
                 self._found.held += int(frame["problem"].isin(["CAPPED", "SAME_TEXT", "OPTED_OUT"]).sum())
         court = sqlite3.connect(":memory:")
         self._bring(court)

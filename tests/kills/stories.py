@@ -109,7 +109,7 @@ class Story(RuleBasedStateMachine):
         self.service = Service()
         self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
         self.place = self._place()
-        # For each number, in order: the fates of its posts, and "yes", "no" or "retry_rejected" where a person spoke.
+        # For each number, in order: the fates of its posts, and "yes", "no" or "retry" where a person spoke.
         self.told: dict[str, list[str]] = {number: [] for number in numbers(ROWS)}
         self.heard = 0
         registered(self._ledger()).close()
@@ -168,21 +168,21 @@ class Story(RuleBasedStateMachine):
     @precondition(lambda self: self._recorded())
     def resolve(self, chosen: int, accepted: bool) -> None:
         with self._ledger() as ledger:
-            campaign = ledger.campaign("autumn")
+            campaign = ledger.record("autumn")
             rows = [to for to in campaign.in_doubt["to"] if chosen >> numbers(ROWS).index(to) & 1]
-            assert campaign.resolve(rows, accepted=accepted) == len(rows)
+            assert campaign.settle(rows, accepted=accepted) == len(rows)
         for number in rows:
             self.told[number].append("yes" if accepted else "no")
 
     @rule(chosen=st.integers(0, 2**ROWS - 1))
     @precondition(lambda self: self._recorded())
-    def retry_rejected(self, chosen: int) -> None:
+    def retry(self, chosen: int) -> None:
         with self._ledger() as ledger:
-            campaign = ledger.campaign("autumn")
+            campaign = ledger.record("autumn")
             rows = [to for to in campaign.rejected["to"] if chosen >> numbers(ROWS).index(to) & 1]
-            assert campaign.retry_rejected(rows) == len(rows)
+            assert campaign.retry(rows) == len(rows)
         for number in rows:
-            self.told[number].append("retry_rejected")
+            self.told[number].append("retry")
 
     # -- what must hold ------------------------------------------------------------------------------------------------
 
@@ -191,14 +191,14 @@ class Story(RuleBasedStateMachine):
         for number, story in getattr(self, "told", {}).items():
             for before, after in itertools.pairwise(story):
                 if after in (*FATES, "halved"):
-                    _hold(before in AGAIN | {"no", "retry_rejected"}, f"{number} was posted after {before}: {story}")
+                    _hold(before in AGAIN | {"no", "retry"}, f"{number} was posted after {before}: {story}")
 
     @invariant()
     def the_ledger_fits_the_truth(self) -> None:
         if not self._recorded():
             return
         with self._ledger() as ledger:
-            frame = ledger.campaign("autumn").frame
+            frame = ledger.record("autumn").results
         assert len(frame) == ROWS
         for number, state in zip(frame["to"], frame["status"], strict=True):
             story = self.told[number]
@@ -206,7 +206,7 @@ class Story(RuleBasedStateMachine):
             fits = {
                 "accepted": last in ACCEPTED | {"yes"},
                 "rejected": last in REJECTED,
-                "planned": not story or last in AGAIN | {"no", "retry_rejected"},
+                "planned": not story or last in AGAIN | {"no", "retry"},
                 "in_doubt": True,
                 "sending": True,
             }
@@ -235,7 +235,7 @@ class Story(RuleBasedStateMachine):
                 client=speaking,
                 ledger=ledger,
             )
-            assert ledger.campaign("autumn").counts["sending"] == 0
+            assert ledger.record("autumn").counts["sending"] == 0
         self._listen(isolate_invalid)
 
     def _listen(self, isolated: bool = False) -> None:

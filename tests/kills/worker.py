@@ -57,7 +57,7 @@ class Work:
                     progress=progress,
                     limits=Limits(stop_after=None),
                 )
-                return ledger.campaign(self.plan.campaign).counts
+                return ledger.record(self.plan.campaign).counts
 
 
 def _planned(rows: int, chunk_size: int, name: str) -> Plan:

@@ -31,7 +31,7 @@ import pandas as pd
 from ipywidgets import Widget
 
 from smsotp_nb import Ledger, People, Plan, Sandbox, Wire, _cli, cost, plan, send
-from smsotp_nb._ledger import Campaign, listed, refusals, snapshot_of
+from smsotp_nb._ledger import Record, listed, refusals, snapshot_of
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignsPage
 from tests.support.cpu_time import TooSlow, at_most
@@ -96,12 +96,12 @@ def made(path: Path, client: Any) -> None:
             run = ledger.begin(planned(name, people), service=client.service)
             run.close()
             _send(planned(name, people), client, ledger)
-        ledger.campaign("gone").purge()
+        ledger.record("gone").purge()
         half = ledger.begin(planned("half", slice(0, 6)), service=client.service)
         half.claim(0)
         half.close()
-        left = ledger.campaign("half").frame.query("status == 'planned'")
-        ledger.campaign("half").withdraw(left.head(1), reason="by phone")
+        left = ledger.record("half").results.query("status == 'planned'")
+        ledger.record("half").withdraw(left.head(1), reason="by phone")
         People(ledger).opt_out([NUMBERS[15]], source="phone call")
         ledger.backup(path.with_name("backup.sqlite"))
 
@@ -112,19 +112,20 @@ def _send(wanted: Plan, client: Any, ledger: Ledger) -> None:
 
 def _withdraw(ledger: Ledger) -> None:
     for name in ("half", "autumn"):
-        ledger.campaign(name).withdraw(reason="wrong price")
+        ledger.record(name).withdraw(reason="wrong price")
 
 
 def _resolve(ledger: Ledger) -> None:
-    campaign = ledger.campaign("half")
-    campaign.resolve(campaign.in_doubt, accepted=False, reason="by phone")
-    campaign.retry_rejected(campaign.rejected)
+    campaign = ledger.record("half")
+    campaign.settle(campaign.in_doubt, accepted=False, reason="by phone")
+    campaign.retry(campaign.rejected)
 
 
 def _change(ledger: Ledger) -> None:
-    campaign = ledger.campaign("half")
-    campaign.correct(planned("half", slice(0, 6)).reworded("Hello {team}, once more"))
-    campaign.extend(planned("half", slice(0, 8)))
+    campaign = ledger.record("half")
+    words = planned("half", slice(0, 6)).reworded("Hello {team}, once more")
+    for made in (words, planned("half", slice(0, 8))):
+        ledger.revise(made, service=campaign.service, reason="by chance")
     campaign.heed_opt_outs()
 
 
@@ -253,13 +254,13 @@ def _rewrite(connection: sqlite3.Connection, table: str, sql: str) -> None:
 # -- what reads it -----------------------------------------------------------------------------------------------------
 
 
-def _each(read: Callable[[Campaign], object]) -> Callable[[Ledger], None]:
+def _each(read: Callable[[Record], object]) -> Callable[[Ledger], None]:
     """Read every campaign: one that is damaged must not keep another from being read."""
 
     def of(ledger: Ledger) -> None:
         for name in ("autumn", "half", "winter"):
             with contextlib.suppress(SmsOtpError):
-                read(ledger.campaign(name))
+                read(ledger.record(name))
 
     return of
 
@@ -267,7 +268,7 @@ def _each(read: Callable[[Campaign], object]) -> Callable[[Ledger], None]:
 def _again(ledger: Ledger) -> None:
     """Go on with a plan, as `send` does, but for the posting."""
     wanted = planned("half", slice(0, 6))
-    service = ledger.campaign("half").service
+    service = ledger.record("half").service
     ledger.prospect(wanted, service=service)
     ledger.unfinished(wanted, service=service)
     with ledger.begin(wanted, service=service) as run:
@@ -287,7 +288,7 @@ READERS: dict[str, Callable[[Ledger], object]] = {
     "campaigns": lambda ledger: ledger.campaigns(),
     "card": lambda ledger: ledger.card().html(),
     "listed": listed,
-    "frames": _each(lambda campaign: campaign.frame),
+    "frames": _each(lambda campaign: campaign.results),
     "requests": _each(lambda campaign: campaign.requests),
     "changes": _each(lambda campaign: campaign.changes),
     "cards": _each(lambda campaign: campaign.card().html()),
@@ -307,7 +308,7 @@ READERS: dict[str, Callable[[Ledger], object]] = {
     "opted out": lambda ledger: People(ledger).is_opted_out(NUMBERS[15]),
     "parquet": lambda ledger: ledger.to_parquet(ledger.path.with_name("parquet")),
     "again": _again,
-    "purge": lambda ledger: ledger.campaign("autumn").purge(),
+    "purge": lambda ledger: ledger.record("autumn").purge(),
     "retain": lambda ledger: ledger.retain("1 day"),
     "withdraw": _withdraw,
     "resolve": _resolve,

@@ -85,7 +85,7 @@ def test_a_key_that_reached_nobody_does_not_keep_the_name(box: Sandbox, ledger: 
 @pytest.mark.parametrize("other", ["key", "address"])
 def test_a_purge_does_not_free_the_name(other: str, box: Sandbox, ledger: Ledger) -> None:
     sent(live(box), ledger)
-    ledger.campaign("autumn").purge()
+    ledger.record("autumn").purge()
     again = live(box, "another") if other == "key" else live(box, base_url=box.url.replace("127.0.0.1", "localhost"))
     for client in (again, live(box)):
         with pytest.raises(LedgerError, match=r"has already texted people|was purged"):
@@ -103,7 +103,7 @@ def test_a_name_in_another_spelling_is_not_another_campaign(spelled: str, box: S
             sent(live(box), ledger, spelled)
         with pytest.raises(LedgerError, match="has already texted people"):
             sent(live(box, "another"), ledger, spelled)
-    assert ledger.campaign(spelled).name == "autumn"
+    assert ledger.record(spelled).name == "autumn"
     assert len(box.inbox) == 10
 
 

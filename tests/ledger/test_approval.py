@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from kills.people import numbers, plan_of
 
-from smsotp_nb import Client, Ledger, Plan, Sandbox, preflight, send, send_test
+from smsotp_nb import Client, Ledger, Plan, Sandbox, preflight, revise, send, send_test
 from smsotp_nb._ledger.rows import audit
 from smsotp_nb.errors import CampaignIncomplete, UsageError
 
@@ -34,7 +34,7 @@ def tried(plan: Plan, client: Client, ledger: Ledger) -> list[str]:
 
 
 def approved(ledger: Ledger) -> int:
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     return campaign.approve(campaign.proposal, reason="read")
 
 
@@ -57,7 +57,7 @@ def test_nothing_leaves_before_a_second_person_has_approved(
     assert "the first send records the campaign" in preflight(plan, client=client, ledger=ledger).text()
     assert tried(plan, client, ledger) == ["NOT_APPROVED"] * 12
     assert tried(plan, client, ledger) == ["NOT_APPROVED"] * 12
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     for card in (preflight(plan, client=client, ledger=ledger), campaign.card()):
         assert "somebody other than anna" in card.text()
     with pytest.raises(UsageError, match=r"anna planned 'autumn'.*takes another person; nothing was approved"):
@@ -77,7 +77,7 @@ def test_nothing_leaves_before_a_second_person_has_approved(
 def test_a_proposal_shows_each_text_and_how_many_get_it(ledger: Ledger, by: By) -> None:
     by("anna")
     ledger.begin(plan_of(12), service="a service").close()
-    proposal = ledger.campaign("autumn").proposal
+    proposal = ledger.record("autumn").proposal
     assert (proposal.author, proposal.approved_by, proposal.required) == ("anna", "", False)
     assert proposal.words[["text", "recipients", "parts"]].values.tolist() == [["Hello", 12, 12]]
     assert "Hello" in proposal.card().text()
@@ -92,15 +92,14 @@ def test_what_was_changed_after_its_approval_needs_another_one(
     plan = plan_of(12, chunk_size=2)
     tried(plan, client, ledger)
     by("ben")
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     read_before = campaign.proposal
     approved(ledger)
     if change == "corrected":
         plan = plan.reworded("Hello again")
-        campaign.correct(plan, reason="a typing error")
     else:
         plan = plan_of(14, chunk_size=2)
-        campaign.extend(plan)
+    revise(plan, client, reason=change, ledger=ledger)
     assert set(tried(plan, client, ledger)) == {"NOT_APPROVED"}
     with pytest.raises(UsageError, match="ben planned"):
         approved(ledger)
@@ -147,9 +146,9 @@ def test_a_proposal_of_another_campaign_approves_nothing(ledger: Ledger) -> None
     for name in ("autumn", "winter"):
         ledger.begin(plan_of(4, campaign=name), service="a service").close()
     with pytest.raises(UsageError, match=r"is of campaign 'winter'"):
-        ledger.campaign("autumn").approve(ledger.campaign("winter").proposal)
+        ledger.record("autumn").approve(ledger.record("winter").proposal)
     with pytest.raises(UsageError, match=r"what campaign\.proposal gives, got 'autumn'"):
-        ledger.campaign("autumn").approve("autumn")  # type: ignore[arg-type]
+        ledger.record("autumn").approve("autumn")  # type: ignore[arg-type]
 
 
 def test_an_approval_is_of_one_plan_whoever_changes_it(ledger: Ledger, client: Client, box: Sandbox, by: By) -> None:
@@ -160,7 +159,7 @@ def test_an_approval_is_of_one_plan_whoever_changes_it(ledger: Ledger, client: C
     approved(ledger)
     by("cleo")
     plan = plan.reworded("Hello again")
-    ledger.campaign("autumn").correct(plan)
+    revise(plan, client, reason="typo", ledger=ledger)
     assert set(tried(plan, client, ledger)) == {"NOT_APPROVED"}
     assert not len(box.inbox)
 

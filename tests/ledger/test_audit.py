@@ -7,7 +7,7 @@ import pytest
 from kills.people import numbers, plan_of
 from support.servers import stored
 
-from smsotp_nb import Client, Ledger, Limits, People, send
+from smsotp_nb import Client, Ledger, Limits, People, revise, send
 from smsotp_nb._ledger.rows import audit
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb.errors import CampaignHeld, LedgerError, UsageError
@@ -25,8 +25,8 @@ def test_every_decision_is_told_with_who_when_and_why(ledger: Ledger, client: Cl
     plan = plan_of(12, chunk_size=2)
     with pytest.warns(UserWarning, match="first recipients"):
         send(plan, client=client, ledger=ledger, progress=False, limits=Limits(first=4))
-    campaign = ledger.campaign("autumn")
-    campaign.correct(plan.reworded("Hello again"), reason="a typing error")
+    campaign = ledger.record("autumn")
+    revise(plan.reworded("Hello again"), client, reason="a typing error", ledger=ledger)
     campaign.withdraw(numbers(12)[10:], reason="wrong list")
     People(ledger).opt_out(numbers(2), source="phone")
     People(ledger).opt_in(numbers(1), source="phone")
@@ -50,8 +50,8 @@ def test_a_decision_about_rows_in_doubt_is_told(ledger: Ledger) -> None:
     with ledger.begin(plan_of(4, chunk_size=2), service="a service") as run:
         run.claim(0)
         run.abandon()
-    campaign = ledger.campaign("autumn")
-    campaign.resolve(campaign.in_doubt, accepted=False, reason="no record there")
+    campaign = ledger.record("autumn")
+    campaign.settle(campaign.in_doubt, accepted=False, reason="no record there")
     assert said(ledger)[-1] == ("found not accepted", "autumn", 2, "no record there")
 
 
@@ -59,16 +59,17 @@ def test_what_was_not_done_is_not_told(ledger: Ledger) -> None:
     with ledger.begin(plan_of(4), service="a service"):
         before = len(ledger.audit())
         with pytest.raises(CampaignHeld):
-            ledger.campaign("autumn").purge()
+            ledger.record("autumn").purge()
+    ledger.revise(plan_of(4), service="a service", reason="nothing new")
     with pytest.raises(UsageError):
-        ledger.campaign("autumn").correct(plan_of(4), reason="nothing new")
+        ledger.revise(plan_of(3), service="a service", reason="one is missing")
     assert len(ledger.audit()) == before
 
 
 def test_a_purge_takes_the_reasons_along_and_says_who_purged(ledger: Ledger) -> None:
     ledger.begin(plan_of(4), service="a service").close()
-    ledger.campaign("autumn").withdraw(reason=SECRET)
-    ledger.campaign("autumn").purge()
+    ledger.record("autumn").withdraw(reason=SECRET)
+    ledger.record("autumn").purge()
     assert said(ledger)[-2:] == [("withdrawn", "autumn", 4, None), ("purged", "autumn", 4, None)]
     ledger.close()
     assert b"2025550199" not in stored(ledger)
@@ -82,8 +83,8 @@ def test_a_decision_that_cannot_be_told_is_not_taken(ledger: Ledger, monkeypatch
 
     monkeypatch.setattr(audit, "note", full)
     with pytest.raises(LedgerError, match="disk full"):
-        ledger.campaign("autumn").withdraw(reason="late")
-    assert ledger.campaign("autumn").counts["planned"] == 4
+        ledger.record("autumn").withdraw(reason="late")
+    assert ledger.record("autumn").counts["planned"] == 4
 
 
 def test_an_empty_ledger_has_an_empty_frame_of_the_same_kinds(ledger: Ledger) -> None:

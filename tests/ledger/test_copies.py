@@ -82,7 +82,7 @@ def test_a_reader_in_the_process_lets_nobody_delete_the_log(
             subprocess.run([sys.executable, "-c", OTHER_PROGRAM, str(path)], check=True)
         assert run.claim(1)
     with Ledger(path) as again:
-        assert again.campaign("autumn").counts["in_doubt"] == 10
+        assert again.record("autumn").counts["in_doubt"] == 10
 
 
 def test_nobody_is_texted_again_after_a_reader_in_the_process(box: Sandbox, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_plain_copy_after_a_run_is_the_whole_ledger(box: Sandbox, tmp_path: Pa
     with Ledger(path, create=True) as ledger:
         sent(box, ledger)
         shutil.copy(path, other)  # while it is open, and without its log
-        assert Ledger(other).campaign("autumn").counts["accepted"] == 20
+        assert Ledger(other).record("autumn").counts["accepted"] == 20
         assert sent(box, other) == {"accepted": 20}
     assert texts(box) == [1] * 20
 
@@ -223,7 +223,7 @@ def test_a_person_may_accept_an_older_one_and_it_is_then_the_latest(box: Sandbox
     path.rename(later)
     shutil.copy(backup, path)
     with Ledger(path, accept_older=True) as ledger:
-        assert ledger.campaign("autumn").counts["planned"] == 15
+        assert ledger.record("autumn").counts["planned"] == 15
     with Ledger(path) as ledger:
         sent(box, ledger, limits=Limits(first=6))
     with pytest.raises(LedgerError, match="older"):  # it lacks what was done with the other one
@@ -281,13 +281,13 @@ def test_a_ledger_without_marks_is_taken_as_it_is(
     """As on the machine to which a backup was moved."""
     _, backup = yesterday
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
-    assert Ledger(backup).campaign("autumn").counts["accepted"] == 5
+    assert Ledger(backup).record("autumn").counts["accepted"] == 5
 
 
 def test_a_purge_is_no_older_state(box: Sandbox, yesterday: tuple[Path, Path]) -> None:
     path, backup = yesterday
     with Ledger(path) as ledger, pytest.warns(SmsOtpWarning, match=re.escape(f"the backup {backup} of ")):
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
     Ledger(path).close()
     shutil.copy(yesterday[1], path)
     with pytest.raises(LedgerError, match="older"):
@@ -301,7 +301,7 @@ def test_what_a_person_said_is_part_of_what_was_seen(tmp_path: Path) -> None:
         with ledger.begin(plan_of(10), service="sandbox:x") as run:
             run.claim(0)
         ledger.backup(backup)
-        ledger.campaign("autumn").resolve(ledger.campaign("autumn").in_doubt, accepted=True)
+        ledger.record("autumn").settle(ledger.record("autumn").in_doubt, accepted=True)
     shutil.copy(backup, path)
     with pytest.raises(LedgerError, match="older"):
         Ledger(path)
@@ -342,7 +342,7 @@ def test_an_older_copy_is_refused_after_a_purge_too(box: Sandbox, tmp_path: Path
     with warnings.catch_warnings(), Ledger(path, create=True) as ledger:
         warnings.simplefilter("ignore", CampaignIncomplete)
         send(spring, client=box.client(), ledger=ledger, progress=False)
-        ledger.campaign("spring").purge()
+        ledger.record("spring").purge()
         send(autumn, client=box.client(), ledger=ledger, progress=False, limits=Limits(first=2))
         ledger.backup(backup)
         send(autumn, client=box.client(), ledger=ledger, progress=False)
@@ -377,7 +377,7 @@ def test_a_long_purge_and_a_reader_at_the_end_of_a_run_are_no_harm(box: Sandbox,
             sent(box, other, limits=Limits(first=10))
             sent(box, ledger, limits=Limits(first=15))
         sent(box, other)
-        ledger.campaign("long").purge()
+        ledger.record("long").purge()
         sent(box, ledger)
         assert sent(box, other) == {"accepted": 20}
     assert texts(box) == [1] * 20
@@ -506,7 +506,7 @@ def test_what_is_no_path_of_a_backup_is_refused_in_words(wrong: Any, tmp_path: P
         with pytest.raises(UsageError):
             ledger.backup(wrong)
         with pytest.raises(UsageError, match="name of a campaign must be text"):
-            ledger.campaign(wrong if wrong == 5 else None)
+            ledger.record(wrong if wrong == 5 else None)
     with pytest.raises(UsageError):
         Ledger.restore(wrong, tmp_path / "m.sqlite")
 
@@ -555,7 +555,7 @@ def test_restoring_an_older_backup_says_what_it_lacks_and_keeps_what_it_replaces
         Ledger.restore(backup, path)
     assert path.read_bytes() == before
     with Ledger.restore(backup, path, accept_older=True) as ledger:
-        assert ledger.campaign("autumn").counts["planned"] == 15
+        assert ledger.record("autumn").counts["planned"] == 15
     Ledger(path).close()  # it is the latest now
     kept = list(path.parent.glob("l.sqlite-replaced-*"))
     assert [found.read_bytes() for found in kept] == [before]

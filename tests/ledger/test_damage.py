@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Ledger, People, Policy, Sandbox, cost, plan, send
-from smsotp_nb._ledger import Campaign, listed
+from smsotp_nb._ledger import Record, listed
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.sending import holds
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
@@ -22,16 +22,16 @@ from . import ledger_fuzz
 DEEP = "[" * 100_000
 ANN = pd.DataFrame({"phone": ["+12025550104"]})
 OF_AUTUMN = "WHERE campaign=(SELECT id FROM campaign WHERE name='autumn')"
-DAMAGED: dict[str, tuple[str, Callable[[Campaign], object], str]] = {
-    "text for a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.frame, "recipient.number"),
-    "deep JSON": (f"UPDATE recipient SET kept='{DEEP}' {OF_AUTUMN}", lambda it: it.frame, "recipient.kept"),
+DAMAGED: dict[str, tuple[str, Callable[[Record], object], str]] = {
+    "text for a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.results, "recipient.number"),
+    "deep JSON": (f"UPDATE recipient SET kept='{DEEP}' {OF_AUTUMN}", lambda it: it.results, "recipient.kept"),
     "no text": (f"UPDATE attempt SET error=CAST(x'ff' AS TEXT) {OF_AUTUMN}", lambda it: it.requests, "attempt.error"),
     "a time beyond range": (
         f"UPDATE change SET at={2**62} {OF_AUTUMN}", lambda it: it.card(), "change.at",
     ),
-    "no state": (f"UPDATE recipient SET own_state=99 {OF_AUTUMN}", lambda it: it.frame, "recipient.own_state"),
+    "no state": (f"UPDATE recipient SET own_state=99 {OF_AUTUMN}", lambda it: it.results, "recipient.own_state"),
     "a place that is none": (
-        f"UPDATE recipient SET position=position+0.5 {OF_AUTUMN}", lambda it: it.frame, "recipient.position",
+        f"UPDATE recipient SET position=position+0.5 {OF_AUTUMN}", lambda it: it.results, "recipient.position",
     ),
     "a change of bytes": (f"UPDATE change SET at=x'00' {OF_AUTUMN}", lambda it: it.changes, "change.at"),
 }  # fmt: skip
@@ -39,13 +39,13 @@ DAMAGED: dict[str, tuple[str, Callable[[Campaign], object], str]] = {
 
 NO_NUMBER = {"nought": "0", "16 digits": "9999999999999999", "the largest": "9223372036854775807", "nothing": "NULL"}
 EXCLUDED: dict[str, Callable[[Ledger], object]] = {
-    "excluded": lambda it: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=it.campaign("autumn")),
+    "excluded": lambda it: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=it.record("autumn")),
     "planned with the ledger": lambda it: it.prospect(
         plan(ANN, "Hi", to="phone", campaign="spring", policy=Policy(caps=[(1, "7d")])),
         service="a service",
     ),
-    "frame": lambda it: it.campaign("autumn").frame,
-    "numbers": lambda it: it.campaign("autumn").numbers,
+    "frame": lambda it: it.record("autumn").results,
+    "numbers": lambda it: it.record("autumn").numbers,
 }
 
 
@@ -56,8 +56,8 @@ def two(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         run = ledger.begin(ledger_fuzz.planned(name, slice(0, 6)), service="a service")
         run.claim(0)
         run.close()
-        campaign = ledger.campaign(name)
-        campaign.resolve(campaign.in_doubt, accepted=True)
+        campaign = ledger.record(name)
+        campaign.settle(campaign.in_doubt, accepted=True)
     path = ledger.backup(tmp_path / "other.sqlite")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
     return path
@@ -76,7 +76,7 @@ def test_a_number_that_is_none_leaves_nobody_unexcluded(reader: str, value: str,
     with Ledger(two) as ledger:
         with pytest.raises(LedgerError, match=r"is damaged or was altered"):
             EXCLUDED[reader](ledger)
-        assert len(ledger.campaign("winter").frame) == 6
+        assert len(ledger.record("winter").results) == 6
 
 
 CONTRADICTED = {
@@ -106,11 +106,11 @@ def test_a_chunk_and_its_request_that_contradict_each_other_text_nobody_again(
         with Ledger(copy) as ledger:
             for use in (
                 lambda: send(ledger_fuzz.planned("autumn", slice(0, 8)), client=client, ledger=ledger, progress=False),
-                lambda: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=ledger.campaign("autumn")),
+                lambda: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=ledger.record("autumn")),
             ):
                 with pytest.raises(LedgerError, match="contradicts what it says of their requests"):
                     use()
-            assert len(ledger.campaign("winter").reached) == 6
+            assert len(ledger.record("winter").reached) == 6
         assert box.inbox.empty
 
 
@@ -122,9 +122,9 @@ def test_a_value_that_cannot_be_is_named_and_the_rest_stays_readable(case: str, 
         connection.commit()
     with Ledger(two) as ledger:
         with pytest.raises(LedgerError, match=rf"in campaign 'autumn', .*{place} .*Restore a backup") as caught:
-            read(ledger.campaign("autumn"))
+            read(ledger.record("autumn"))
         assert len(str(caught.value)) < 2_000
-        read(ledger.campaign("winter"))
+        read(ledger.record("winter"))
 
 
 def test_a_campaign_with_one_person_twice_is_told(two: Path) -> None:
@@ -133,9 +133,10 @@ def test_a_campaign_with_one_person_twice_is_told(two: Path) -> None:
         connection.execute(f"UPDATE recipient SET number=12025550100 {OF_AUTUMN}")
         connection.commit()
     with Ledger(two) as ledger:
+        longer, service = ledger_fuzz.planned("autumn", slice(0, 7)), ledger.record("autumn").service
         with pytest.raises(LedgerError, match=r"what it holds does not fit together .*changing\.py"):
-            ledger.campaign("autumn").extend(ledger_fuzz.planned("autumn", slice(0, 7)))
-        assert len(ledger.campaign("winter").frame) == 6
+            ledger.revise(longer, service=service, reason="more people")
+        assert len(ledger.record("winter").results) == 6
 
 
 @pytest.mark.parametrize("names", ['["team", "team"]', '[["team"], "city"]', "{}", "7"])
@@ -146,13 +147,13 @@ def test_kept_columns_that_no_plan_has_are_told(names: str, two: Path) -> None:
         connection.commit()
     with Ledger(two) as ledger:
         for read in (
-            lambda: ledger.campaign("autumn").frame,
+            lambda: ledger.record("autumn").results,
             lambda: cost.by(ledger, "city"),
             lambda: People(ledger).export(ledger_fuzz.NUMBERS[0], two.with_name("person.json")),
         ):
             with pytest.raises(LedgerError, match="is damaged or was altered"):
                 read()
-        assert len(ledger.campaign("winter").frame) == 6
+        assert len(ledger.record("winter").results) == 6
 
 
 def test_two_rows_in_one_place_give_out_nobody(two: Path) -> None:
@@ -165,7 +166,7 @@ def test_two_rows_in_one_place_give_out_nobody(two: Path) -> None:
         connection.commit()
     with Ledger(two) as ledger:
         for read in (
-            lambda: ledger.campaign("autumn").frame,
+            lambda: ledger.record("autumn").results,
             lambda: People(ledger).export(ledger_fuzz.NUMBERS[0], two.with_name("person.json")),
         ):
             with pytest.raises(LedgerError, match="two rows of a campaign have one place"):
@@ -195,7 +196,7 @@ def test_a_value_is_named_while_another_one_is_being_read(two: Path) -> None:
             rows = connection.execute("SELECT id FROM campaign")
             assert rows.fetchone()
             with pytest.raises(LedgerError, match=place):
-                read(ledger.campaign("autumn"))
+                read(ledger.record("autumn"))
 
 
 def test_a_copy_whose_name_is_too_long_for_any_file_is_not_there(two: Path) -> None:
@@ -203,13 +204,13 @@ def test_a_copy_whose_name_is_too_long_for_any_file_is_not_there(two: Path) -> N
         connection.execute("INSERT INTO copy VALUES (?, ?, 'backup', 0)", ("[" * 5_000, fences.person()))
         connection.commit()
     with Ledger(two) as ledger, pytest.warns(SmsOtpWarning, match="no longer in its place"):
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
 
 
 INTO_SUMS = "INSERT OR REPLACE INTO sums VALUES"
 WRITTEN: dict[str, tuple[str, Callable[[Ledger], object], str]] = {
-    "the ledger's id": ("UPDATE ledger SET id=7", lambda it: it.campaign("autumn").withdraw(), "fit together"),
-    "a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.campaign("autumn").purge(), "number"),
+    "the ledger's id": ("UPDATE ledger SET id=7", lambda it: it.record("autumn").withdraw(), "fit together"),
+    "a number": (f"UPDATE recipient SET number='abc' {OF_AUTUMN}", lambda it: it.record("autumn").purge(), "number"),
     "a place": (f"UPDATE recipient SET position='1,2' {OF_AUTUMN} AND position=1", lambda it: _goes_on(it), "position"),
     "currencies": (f"{INTO_SUMS} (1, '[', x'', '[]', x'', '[]')", lambda it: listed(it), "sums.currencies"),
     "sums": (f"{INTO_SUMS} (1, '[]', x'00', '[]', x'', '[]')", lambda it: listed(it), "sums of a campaign"),
@@ -297,8 +298,8 @@ def test_no_damaged_or_crafted_ledger_brings_a_foreign_error(tmp_path: Path, mon
 def test_half_a_character_is_the_callers(where: str, ledger: Ledger) -> None:
     half = "a\ud83d"
     calls: dict[str, Callable[[], object]] = {
-        "name": lambda: ledger.campaign(half),
-        "service": lambda: ledger.campaign("x", service=half),
+        "name": lambda: ledger.record(half),
+        "service": lambda: ledger.names(service=half),
         "source": lambda: People(ledger).opt_out("+12025550123", source=half),
     }
     with pytest.raises(UsageError, match="half a character"):

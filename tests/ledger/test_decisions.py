@@ -19,8 +19,8 @@ SERVICE = "a service"
 DECISIONS: dict[str, Callable[[Ledger, People], Any]] = {
     "opt-out": lambda _, people: people.opt_out(numbers(1)[0], source="phone"),
     "forgotten": lambda _, people: people.forget(numbers(1)),
-    "withdrawn": lambda ledger, _: ledger.campaign("autumn").withdraw(reason="wrong price"),
-    "corrected": lambda ledger, _: ledger.campaign("autumn").correct(plan_of(4).reworded("Other")),
+    "withdrawn": lambda ledger, _: ledger.record("autumn").withdraw(reason="wrong price"),
+    "corrected": lambda ledger, _: ledger.revise(plan_of(4).reworded("Other"), service=SERVICE, reason="typo"),
 }
 
 

@@ -55,16 +55,16 @@ def test_a_child_sends_while_its_parent_has_the_ledger_open(box: Sandbox, ledger
     go_on.set()
     assert forked.result() == {"accepted": 60}
     assert sent(box.url, ledger) == {"accepted": 60}
-    assert ledger.campaign("later").counts["in_doubt"] == 5
+    assert ledger.record("later").counts["in_doubt"] == 5
     assert most_often(box) == 1
 
 
 def test_the_parent_goes_on_after_a_fork(box: Sandbox, ledger: Ledger) -> None:
     with ledger.begin(plan_of(20, chunk_size=5), service="sandbox:x") as run:
         assert run.claim(0)
-        assert fork(lambda: ledger.campaign("autumn").counts["sending"]).result() == 5
+        assert fork(lambda: ledger.record("autumn").counts["sending"]).result() == 5
         assert run.claim(1)
-    assert ledger.campaign("autumn").counts["in_doubt"] == 10
+    assert ledger.record("autumn").counts["in_doubt"] == 10
 
 
 def test_children_that_send_one_campaign_text_nobody_twice(box: Sandbox, ledger: Ledger) -> None:

@@ -106,13 +106,13 @@ def test_a_kernel_on_another_machine_goes_on_and_texts_nobody_twice(
         set_clock(address, "150 seconds")
         went_on = ben.run(notebook.sends)
         with Ledger(address) as ledger:
-            doubtful = ledger.campaign("hand-over").counts["in_doubt"]
+            doubtful = ledger.record("hand-over").counts["in_doubt"]
         told = notebook.settle(ben)
     print(refused, card, went_on, told, sep="\n")
     assert 0 < doubtful <= CHUNK * THREADS * 2
     assert re.search(rf"accepted +{PEOPLE - doubtful}\n", went_on)
     with Ledger(address) as ledger:
-        nobody_twice(box.inbox["to"], ledger.campaign("hand-over").counts, told)
+        nobody_twice(box.inbox["to"], ledger.record("hand-over").counts, told)
         sending = ledger.audit().loc[lambda decisions: decisions["what"].eq("sending"), "who"]
     assert sending.tolist() == [f"postgres ({who})" for who in ("anna on anna-laptop", *["ben on ben-desktop"] * 2)]
 
@@ -137,4 +137,4 @@ def test_two_kernels_on_one_machine_hand_a_campaign_over(notebook: Notebook, tmp
         first.end()
         second.end()
     with Sandbox(state=state) as box, Ledger(own["SMSOTP_LEDGER"]) as ledger:
-        nobody_twice(box.inbox["to"], ledger.campaign("hand-over").counts, told)
+        nobody_twice(box.inbox["to"], ledger.record("hand-over").counts, told)

@@ -76,7 +76,7 @@ def test_a_campaign_reads_back_as_a_result_table_by_position_whatever_the_caller
         frame, "Hello", to="phone", campaign="autumn", keep=["segment", "size"], rates=rates, wire=Wire(chunk_size=2)
     )
     begin(made).close()
-    found = ledger.campaign("autumn").frame
+    found = ledger.record("autumn").results
     assert found[list(results.COLUMNS)].dtypes.to_dict() == results.COLUMNS
     assert found.index.tolist() == [0, 1, 2, 3]
     assert found["to"].tolist()[::2] == ["+12025550100", "+33199001234"]
@@ -214,7 +214,7 @@ def test_a_partial_reply_accepts_its_records_and_leaves_the_others_in_doubt(
     assert found["status"].tolist() == ["accepted"] * 7 + ["in_doubt"] * 3
     assert found["problem"].tolist()[7:] == ["NO_RECORD"] * 3
     assert found["price"].sum() == pytest.approx(7 * 0.0075)
-    assert ledger.campaign("autumn").in_doubt["to"].tolist() == to[7:]
+    assert ledger.record("autumn").in_doubt["to"].tolist() == to[7:]
 
 
 def test_ids_of_any_shape_and_missing_fields_read_back(begin: Callable[..., Run]) -> None:
@@ -232,7 +232,7 @@ def test_ids_of_any_shape_and_missing_fields_read_back(begin: Callable[..., Run]
 def test_every_row_is_recorded_however_many_there_are(rows: int, ledger: Ledger, begin: Callable[..., Run]) -> None:
     frame = pd.DataFrame({"phone": numbers(rows), "own": range(rows)})
     begin(plan(frame, "Hello", to="phone", campaign="autumn", keep=["own"], wire=Wire(chunk_size=7))).close()
-    found = ledger.campaign("autumn").frame
+    found = ledger.record("autumn").results
     assert found["to"].tolist() == frame["phone"].tolist()
     assert found["own"].tolist() == frame["own"].tolist()
     assert found["chunk"].tolist() == [place // 7 for place in range(rows)]
@@ -250,7 +250,7 @@ def test_an_intent_whose_process_died_is_in_doubt_and_never_claimed_again(
         assert run.recovered == 10
         assert run.claim(0) is None
         assert run.counts()["in_doubt"] == 10
-    doubt = ledger.campaign("autumn").in_doubt
+    doubt = ledger.record("autumn").in_doubt
     assert doubt["phase"].unique().tolist() == ["unknown"]
     assert doubt["error"].str.contains("ended before the answer").all()
     assert doubt["started_at"].notna().all()
@@ -261,15 +261,15 @@ def test_who_looks_before_the_next_send_sees_what_a_death_left_in_doubt(
 ) -> None:
     claimed(run := begin(plan_of(20)))
     run.close()
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     assert campaign.line() == "0 accepted, 10 in doubt, 0 rejected, 10 to go"
-    assert campaign.resolve(campaign.in_doubt, accepted=False) == 10
+    assert campaign.settle(campaign.in_doubt, accepted=False) == 10
 
 
 def test_looking_leaves_a_running_campaign_alone(ledger: Ledger, begin: Callable[..., Run]) -> None:
     with begin(plan_of(20)) as run:
         claim = claimed(run)
-        campaign = Ledger(ledger.path).campaign("autumn")
+        campaign = Ledger(ledger.path).record("autumn")
         assert campaign.in_doubt.empty
         assert campaign.counts["sending"] == 10
         run.settle_reply(claim, reply(*claim.to), seconds=0.1)
@@ -286,10 +286,10 @@ def test_resolving_as_accepted_settles_and_as_not_accepted_plans_again(
     ledger: Ledger, begin: Callable[..., Run]
 ) -> None:
     in_doubt_campaign(begin)
-    campaign = ledger.campaign("autumn")
-    assert campaign.resolve(campaign.in_doubt.head(4), accepted=True) == 4
-    assert campaign.resolve(numbers(10)[4:6], accepted=False) == 2
-    assert campaign.resolve([numbers(10)[6]] * 2, accepted=False) == 1
+    campaign = ledger.record("autumn")
+    assert campaign.settle(campaign.in_doubt.head(4), accepted=True) == 4
+    assert campaign.settle(numbers(10)[4:6], accepted=False) == 2
+    assert campaign.settle([numbers(10)[6]] * 2, accepted=False) == 1
     assert campaign.line() == "4 accepted, 3 in doubt, 0 rejected, 3 to go"
     with begin(plan_of(10)) as run:
         assert claimed(run).to == tuple(numbers(10)[4:7])
@@ -306,11 +306,11 @@ def test_resolving_what_is_not_in_doubt_is_refused_and_changes_nothing(
     rows: Any, ledger: Ledger, begin: Callable[..., Run]
 ) -> None:
     in_doubt_campaign(begin)
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     with pytest.raises(UsageError):
-        campaign.resolve(rows, accepted=False)
+        campaign.settle(rows, accepted=False)
     with pytest.raises(UsageError):
-        campaign.retry_rejected(numbers(1))
+        campaign.retry(numbers(1))
     assert campaign.counts["in_doubt"] == 10
 
 
@@ -318,9 +318,9 @@ def test_rejected_rows_are_retried_by_a_person_only(ledger: Ledger, begin: Calla
     with begin(plan_of(10)) as run:
         run.settle(claimed(run), Ending("rejected", "body", 400, "107111", "why"))
         assert run.claim(0) is None
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     assert campaign.rejected["error_code"].unique().tolist() == ["107111"]
-    assert campaign.retry_rejected(campaign.rejected.iloc[:3]) == 3
+    assert campaign.retry(campaign.rejected.iloc[:3]) == 3
     with begin(plan_of(10)) as run:
         assert len(claimed(run).to) == 3
 
@@ -333,7 +333,7 @@ def test_an_answer_after_the_second_stop_is_recorded_but_never_over_a_later_atte
     in_doubt, planned, claimed_again = (claimed(run, chunk) for chunk in range(3))
     assert run.abandon() == 30
     run.close()
-    ledger.campaign("autumn").resolve([*planned.to, *claimed_again.to], accepted=False)
+    ledger.record("autumn").settle([*planned.to, *claimed_again.to], accepted=False)
     with begin(plan_of(30)) as later:
         claimed(later, 2)
         for claim in (in_doubt, planned, claimed_again):
@@ -349,7 +349,7 @@ def test_a_late_end_of_an_old_attempt_changes_no_row(name: str, ledger: Ledger, 
     doubted, claimed_again = claimed(run, 0), claimed(run, 1)
     run.abandon()
     run.close()
-    ledger.campaign("autumn").resolve(list(claimed_again.to), accepted=False)
+    ledger.record("autumn").settle(list(claimed_again.to), accepted=False)
     with begin(plan_of(20)) as later:
         claimed(later, 1)
         run.settle(doubted, Ending(name))
@@ -357,16 +357,16 @@ def test_a_late_end_of_an_old_attempt_changes_no_row(name: str, ledger: Ledger, 
         assert (later.counts()["in_doubt"], later.counts()["sending"]) == (10, 10)
 
 
-def test_one_name_on_two_services_is_two_campaigns_and_asking_for_it_says_so(
+def test_one_name_on_two_services_is_two_campaigns_and_the_card_says_so(
     ledger: Ledger, begin: Callable[..., Run]
 ) -> None:
     in_doubt_campaign(begin)
     begin(plan_of(10), service="sandbox:another").close()
-    with pytest.raises(UsageError, match=r"several services .* pass service="):
-        ledger.campaign("autumn")
-    assert ledger.campaign("autumn", service="sandbox:another").counts["planned"] == 10
+    assert ledger.record("autumn").service == SERVICE
+    assert "Also of this name: 1 rehearsal." in ledger.record("autumn").card().text()
+    assert ledger.record("autumn", service="sandbox:another").counts["planned"] == 10
     with pytest.raises(UsageError, match="it holds 'autumn'"):
-        ledger.campaign("spring")
+        ledger.record("spring")
 
 
 # -- one runner --------------------------------------------------------------------------------------------------------
@@ -384,7 +384,7 @@ def test_a_second_call_in_this_kernel_hears_so(begin: Callable[..., Run]) -> Non
 def test_nothing_is_resolved_while_the_campaign_runs(ledger: Ledger, begin: Callable[..., Run]) -> None:
     in_doubt_campaign(begin)
     with begin(plan_of(10)), pytest.raises(CampaignHeld):
-        ledger.campaign("autumn").resolve(numbers(1), accepted=False)
+        ledger.record("autumn").settle(numbers(1), accepted=False)
 
 
 def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
@@ -425,7 +425,7 @@ def test_a_forked_child_does_not_keep_the_lock_alive(ledger: Ledger) -> None:
 def test_a_forked_child_uses_the_ledger_without_harm_to_its_parent(ledger: Ledger) -> None:
     run = ledger.begin(plan_of(20), service=SERVICE)
     claimed(run)
-    counted = fork(lambda: ledger.campaign("autumn").counts["planned"]).result()
+    counted = fork(lambda: ledger.record("autumn").counts["planned"]).result()
     assert counted == 10
     with pytest.raises(CampaignHeld):
         fork(lambda: ledger.begin(plan_of(20), service=SERVICE)).result()
@@ -549,7 +549,7 @@ def test_an_empty_claim_leaves_no_request_behind(ledger: Ledger, begin: Callable
     with begin(plan_of(10)) as run:
         run.settle_reply(claimed(run), reply(*numbers(10)), seconds=0.1, then=Wanted(0))
         assert run.claim(0) is None
-    assert len(ledger.campaign("autumn").requests) == 1
+    assert len(ledger.record("autumn").requests) == 1
 
 
 @pytest.mark.file_only
@@ -586,7 +586,7 @@ def test_a_table_is_the_same_in_whatever_blocks_it_is_read(
     with begin(plan(frame, "Hi {name}", to="phone", campaign="autumn", keep=["name"])) as run:
         claim = claimed(run)
         run.settle_reply(claim, reply(*claim.to), seconds=0.1)
-    whole = ledger.campaign("autumn").frame
+    whole = ledger.record("autumn").results
     assert len(whole) == 8
     monkeypatch.setattr(columns, "BLOCK", block)
-    pd.testing.assert_frame_equal(ledger.campaign("autumn").frame, whole)
+    pd.testing.assert_frame_equal(ledger.record("autumn").results, whole)

@@ -80,7 +80,7 @@ def test_a_campaign_whose_requests_were_deleted_is_not_read_as_if_nothing_had_be
         with ledger._store.writing() as connection:
             connection.execute("DELETE FROM attempt WHERE id=1")
         with pytest.raises(LedgerError, match="contradicts what it says of their requests"):
-            _ = ledger.campaign("autumn").frame
+            _ = ledger.record("autumn").results
 
 
 def test_a_campaign_of_an_unknown_kind_is_not_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     with Sandbox() as box, box.client() as client, Ledger(file, create=True) as ledger:
         for name in ("first", "old"):
             _send(plan_of(14, campaign=name, chunk_size=4, keep=["phone"], text=f"{name} to you"), client, ledger)
-        ledger.campaign("old").purge()
+        ledger.record("old").purge()
         _send(plan_of(16, campaign="half", chunk_size=2, text="half"), client, ledger, limits=Limits(first=4))
         box.fault("drop_after", next=1)
         _send(plan_of(4, campaign="doubt", chunk_size=2, text="doubt"), client, ledger)
@@ -83,7 +83,7 @@ def address(server: Server) -> Iterator[str]:
 def seen(ledger: Ledger) -> list[pd.DataFrame]:
     """Return all that a person sees of a ledger."""
     names = ledger.campaigns()["campaign"]
-    frames = [ledger.campaign(name).frame for name in names[ledger.campaigns()["kind"].eq("campaign")] if name != "old"]
+    frames = [ledger.record(name).results for name in names[ledger.campaigns()["kind"].eq("campaign")] if name != "old"]
     people = People(ledger)
     histories = [people.history(number) for number in numbers(19)]
     return [ledger.campaigns(), cost.spending(ledger), people.register, *frames, *histories]
@@ -119,7 +119,7 @@ def test_what_was_sent_from_the_file_is_not_sent_again_from_the_server(made: Mad
 
 def test_the_file_is_closed_for_good_also_in_a_kernel_that_has_it_open(path: Path, address: str) -> None:
     with Ledger(path) as open_before:
-        half = open_before.campaign("half")
+        half = open_before.record("half")
         run = open_before.begin(plan_of(6, campaign="later", text="later"), service="a service")
         with Ledger(address) as ledger, pytest.raises(CampaignHeld, match="being run by another call"):
             ledger.import_from(path)
@@ -128,8 +128,9 @@ def test_the_file_is_closed_for_good_also_in_a_kernel_that_has_it_open(path: Pat
             ledger.import_from(path)
         uses: list[Callable[[], Any]] = [
             lambda: open_before.begin(plan_of(6, campaign="even later", text="later"), service="a service"),
-            open_before.campaigns, open_before.card, lambda: open_before.campaign("half"),
-            lambda: half.frame, lambda: half.counts, lambda: People(open_before).register, lambda: cost.spending(path),
+            open_before.campaigns, open_before.card, lambda: open_before.record("half"),
+            lambda: half.results, lambda: half.counts, lambda: People(open_before).register,
+            lambda: cost.spending(path),
         ]  # fmt: skip
         for use in uses:  # the figures of the file are old from now on
             with pytest.raises(LedgerError, match=r"taken over by postgresql:.* open the one there"):
@@ -314,4 +315,4 @@ def test_what_cannot_be_on_a_server_is_our_error_too(path: Path, address: str) -
             connection.execute("UPDATE sums SET currencies='{' WHERE campaign=1")
             connection.execute("UPDATE campaign SET kept='{' WHERE id=1")
         with pytest.raises(LedgerError, match="was altered, or this package has a defect"):
-            _ = ledger.campaign("first").frame
+            _ = ledger.record("first").results

@@ -95,7 +95,7 @@ def test_every_row_is_there_as_the_ledger_has_it(months: Ledger, folder: Path) -
     months.to_parquet(folder)
     found = pd.concat(pq.ParquetFile(path).read().to_pandas() for path in folder.glob("*/*"))
     for name in ("october", "part", "november"):
-        ours = months.campaign(name).frame
+        ours = months.record(name).results
         theirs = found[found["campaign"].eq(name)].set_index("row").sort_index().rename_axis(None)
         names = [column for column in sms.results.COLUMNS if column not in ("price", "est_cost")]
         typed = theirs[names].astype(ours[names].dtypes.to_dict())  # None and NaN are both missing
@@ -124,11 +124,11 @@ def test_a_second_call_writes_what_changed(months: Ledger, folder: Path, box: Sa
     before = {file: Path(file).stat().st_mtime_ns for file in first["file"]}
     assert months.to_parquet(folder)["what"].tolist() == ["unchanged"] * 3
     assert before == {file: Path(file).stat().st_mtime_ns for file in first["file"]}
-    november = months.campaign("november")
-    assert november.resolve(november.in_doubt.iloc[:1], accepted=True, reason="invoice") == 1
+    november = months.record("november")
+    assert november.settle(november.in_doubt.iloc[:1], accepted=True, reason="invoice") == 1
     assert months.to_parquet(folder)["what"].tolist() == ["unchanged", "unchanged", "written"]
     same(by_duckdb(folder, "month"), cost.by(months, ["month"]))
-    november.resolve(november.in_doubt, accepted=False)
+    november.settle(november.in_doubt, accepted=False)
     sent(
         plan(
             people(9).assign(segment=["a", "b", "ü"] * 3),
@@ -166,7 +166,7 @@ def test_who_is_forgotten_or_purged_is_gone_from_the_folder(months: Ledger, fold
     assert months.to_parquet(folder)["what"].tolist() == ["written"] * 3
     assert not duckdb.sql(f"SELECT 1 FROM '{folder}/*/*.parquet' WHERE \"to\"='{number}'").fetchall()
     with pytest.warns(SmsOtpWarning, match="Parquet folder"):
-        months.campaign("october").purge()
+        months.record("october").purge()
     found = months.to_parquet(folder)
     assert found[["campaign", "rows", "what"]].values.tolist() == [
         ["october", 9, "removed"],
@@ -179,7 +179,7 @@ def test_who_is_forgotten_or_purged_is_gone_from_the_folder(months: Ledger, fold
 def test_a_purge_says_that_the_folder_still_has_the_rows(months: Ledger, folder: Path) -> None:
     months.to_parquet(folder)
     with pytest.warns(SmsOtpWarning, match=f"Parquet folder {folder} of 2026-11-02"):
-        assert months.campaign("october").purge() == 9
+        assert months.record("october").purge() == 9
     assert len(by_duckdb(folder, "campaign")) == 3
 
 
@@ -189,7 +189,7 @@ def test_a_folder_without_its_files_is_named_as_gone(months: Ledger, folder: Pat
     with pytest.warns(
         SmsOtpWarning, match=f"Parquet folder {folder} of 2026-11-02 .*, which is no longer in its place"
     ):
-        months.campaign("october").purge()
+        months.record("october").purge()
 
 
 def test_a_folder_of_another_ledger_is_refused(months: Ledger, folder: Path, ledger: Ledger, client: Client) -> None:

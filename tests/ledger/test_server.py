@@ -23,7 +23,7 @@ from kills.worker import Work
 from support.cutting import CuttingProxy
 from support.servers import Pooler, Server, need_pooler, need_server
 
-from smsotp_nb import Client, Ledger, People, Sandbox, cost, send
+from smsotp_nb import Client, Ledger, People, Sandbox, cost, revise, send
 from smsotp_nb._ledger import Run
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.server.last_seen import Sighting
@@ -158,8 +158,8 @@ def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, clie
         assert cost.words(ledger).totals["messages"].sum() == 10
         assert "autumn" in ledger.card().text()
         for refused_call in (
-            lambda: ledger.campaign("autumn").frame, lambda: People(ledger).register,
-            lambda: People(ledger).opt_out("+12025550123", source="phone"), lambda: ledger.campaign("autumn").purge(),
+            lambda: ledger.record("autumn").results, lambda: People(ledger).register,
+            lambda: People(ledger).opt_out("+12025550123", source="phone"), lambda: ledger.record("autumn").purge(),
             lambda: ledger.begin(plan_of(4, campaign="hers"), service="a service"),
         ):  # fmt: skip
             with pytest.raises(LedgerError, match="permission denied"):
@@ -178,7 +178,7 @@ def test_the_documented_setup_lets_the_team_in_and_nobody_else(campaigns: str) -
         ledger.begin(plan_of(10), service="a service").close()
     with Ledger(here.replace("postgres@", "ben@")) as ledger:
         assert ledger.campaigns()["planned"].sum() == 10
-        assert ledger.campaign("autumn").purge() == 10
+        assert ledger.record("autumn").purge() == 10
     with pytest.raises(LedgerError, match="permission denied for database"):
         Ledger(here.replace("postgres@", "stranger@"))
 
@@ -223,20 +223,20 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
     with Ledger(roles["dora"]) as sender, Ledger(roles["emil"]) as approver, Ledger(roles["anna"]) as owner:
         with pytest.warns(UserWarning, match="asks for a second person"):
             send(plan, client=client, ledger=sender, progress=False)
-        hers = sender.campaign("autumn")
+        hers = sender.record("autumn")
         refuses("campaigns_sender", lambda: send(plan, client=client, ledger=approver, progress=False))
         refuses("campaigns_sender", lambda: People(approver).opt_out("+12025550123", source="phone"))
-        his = approver.campaign("autumn")
+        his = approver.record("autumn")
         assert his.approve(his.proposal, reason="read") == 10
         box.fault("drop_after", next=1)
         with pytest.warns(UserWarning, match="in doubt"):
             send(plan.with_wire(threads=1), client=client, ledger=sender, progress=False)
         doubt = hers.in_doubt
-        refuses("campaigns_approver", lambda: hers.resolve(doubt, accepted=False))
+        refuses("campaigns_approver", lambda: hers.settle(doubt, accepted=False))
         assert hers.counts["in_doubt"] == len(doubt) == 2
-        assert his.resolve(doubt, accepted=True, reason="invoice") == 2
+        assert his.settle(doubt, accepted=True, reason="invoice") == 2
         longer = plan_of(14, chunk_size=2)
-        assert hers.extend(longer) == 4
+        assert revise(longer, client, reason="more people", ledger=sender).added == 4
         assert hers.withdraw(numbers(14)[12:]) == his.withdraw(numbers(12)[10:]) == 2
         People(sender).opt_out(numbers(1), source="phone")
         for ledger, campaign in ((sender, hers), (approver, his)):
@@ -244,7 +244,7 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
                 "campaigns_team", campaign.purge, lambda of=ledger: of.retain("24 months"),
                 lambda of=ledger: of.require_approval(False), lambda of=ledger: People(of).forget(numbers(1)),
             )  # fmt: skip
-        assert owner.campaign("autumn").purge() == 14
+        assert owner.record("autumn").purge() == 14
         assert owner.audit()["who"].str.split().str[0].tolist()[:4] == ["anna", "dora", "dora", "emil"]
 
 
@@ -283,9 +283,9 @@ def test_what_a_server_does_by_itself_is_refused(address: str, tmp_path: Path) -
 def test_the_card_names_who_runs_a_campaign_until_it_has_ended(address: str) -> None:
     with Ledger(address, create=True) as ledger:
         run = ledger.begin(plan_of(10), service="a service")
-        assert f"Being run by {fences.me()} since 20" in str(ledger.campaign("autumn").card())
+        assert f"Being run by {fences.me()} since 20" in str(ledger.record("autumn").card())
         run.close()
-        assert "Being run by" not in str(ledger.campaign("autumn").card())
+        assert "Being run by" not in str(ledger.record("autumn").card())
 
 
 # -- deaths ------------------------------------------------------------------------------------------------------------
@@ -392,13 +392,13 @@ def test_a_sender_that_sleeps_between_claim_and_bytes_texts_nobody_after_a_perso
     stopped(child)
     assert not judge.texted("autumn")
     with Ledger(address) as ledger:
-        campaign = ledger.campaign("autumn")
+        campaign = ledger.record("autumn")
         assert campaign.counts["sending"] == 2
         with pytest.raises(CampaignHeld, match=rf"process {child.pid}\) since .* it can be taken over after"):
-            campaign.retry_rejected([])
+            campaign.retry([])
         while campaign.counts["in_doubt"] == 0:
             time.sleep(0.05)
-        assert campaign.resolve(campaign.in_doubt, accepted=False, reason="the provider has no record") == 2
+        assert campaign.settle(campaign.in_doubt, accepted=False, reason="the provider has no record") == 2
         work.run()
     os.kill(child.pid, signal.SIGCONT)
     with pytest.raises(CampaignHeld, match="taken over"):
@@ -495,7 +495,7 @@ def test_a_ledger_is_opened_while_another_process_of_this_user_records(
 
         monkeypatch.setattr(Sighting, "read", classmethod(meanwhile))
         with Ledger(address) as second:
-            assert second.campaign("autumn").counts["sending"] == 4
+            assert second.record("autumn").counts["sending"] == 4
         run.close()
 
 

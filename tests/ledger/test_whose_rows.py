@@ -11,14 +11,14 @@ from kills.people import plan_of
 from kills.service import Service
 
 from smsotp_nb import Ledger, send
-from smsotp_nb._ledger import Campaign
+from smsotp_nb._ledger import Record
 from smsotp_nb.errors import UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
-DECISIONS: dict[str, Callable[[Campaign, pd.DataFrame], int]] = {
-    "accepted": lambda campaign, rows: campaign.resolve(rows, accepted=True),
-    "not accepted": lambda campaign, rows: campaign.resolve(rows, accepted=False),
-    "retried": lambda campaign, rows: campaign.retry_rejected(rows),
+DECISIONS: dict[str, Callable[[Record, pd.DataFrame], int]] = {
+    "accepted": lambda campaign, rows: campaign.settle(rows, accepted=True),
+    "not accepted": lambda campaign, rows: campaign.settle(rows, accepted=False),
+    "retried": lambda campaign, rows: campaign.retry(rows),
     "withdrawn": lambda campaign, rows: campaign.withdraw(rows),
 }
 
@@ -46,51 +46,51 @@ def doubtful(at: Service, ledger: Ledger, name: str, **settings: str) -> pd.Data
 
 @pytest.mark.parametrize("decide", DECISIONS.values(), ids=[*DECISIONS])
 def test_rows_of_another_campaign_are_refused_by_its_name(
-    service: Service, ledger: Ledger, decide: Callable[[Campaign, pd.DataFrame], int]
+    service: Service, ledger: Ledger, decide: Callable[[Record, pd.DataFrame], int]
 ) -> None:
     first, second = doubtful(service, ledger, "spring"), doubtful(service, ledger, "autumn")
-    for rows in (first, pd.concat([second, first]), ledger.campaign("spring").in_doubt):
+    for rows in (first, pd.concat([second, first]), ledger.record("spring").in_doubt):
         with pytest.raises(UsageError, match="'spring' in the column 'campaign', and this is campaign 'autumn'"):
-            decide(ledger.campaign("autumn"), rows)
-    assert len(ledger.campaign("autumn").in_doubt) == 2
+            decide(ledger.record("autumn"), rows)
+    assert len(ledger.record("autumn").in_doubt) == 2
 
 
 def test_rows_of_a_rehearsal_are_refused_by_the_live_campaign_of_the_name(service: Service, ledger: Ledger) -> None:
     ledger.begin(plan_of(3, chunk_size=1), service="sandbox:a").close()
     live = doubtful(service, ledger, "autumn", service="live")
     with pytest.raises(UsageError, match="'sandbox:a' in the column 'service', and this is campaign 'autumn'"):
-        ledger.campaign("autumn", service="live").resolve(live.assign(service="sandbox:a"), accepted=False)
-    rehearsed = ledger.campaign("autumn", service="sandbox:a").frame
+        ledger.record("autumn", service="live").settle(live.assign(service="sandbox:a"), accepted=False)
+    rehearsed = ledger.record("autumn", service="sandbox:a").results
     with pytest.raises(UsageError, match="'sandbox:a' in the column 'service'"):
-        ledger.campaign("autumn", service="live").withdraw(rehearsed)
+        ledger.record("autumn", service="live").withdraw(rehearsed)
 
 
 def test_rows_without_their_campaign_are_known_by_the_moment_of_their_request(service: Service, ledger: Ledger) -> None:
     """A table of results or of evidence from another campaign, another ledger or an earlier call of this campaign."""
     first, second = doubtful(service, ledger, "spring"), doubtful(service, ledger, "autumn")
-    campaign = ledger.campaign("autumn")
-    for rows in (first, ledger.campaign("spring").in_doubt):
+    campaign = ledger.record("autumn")
+    for rows in (first, ledger.record("spring").in_doubt):
         with pytest.raises(UsageError, match=r"2 rows of rows= tell of another request"):
-            campaign.resolve(rows.drop(columns=["campaign", "service"]), accepted=False)
-    assert campaign.resolve(second.drop(columns="campaign"), accepted=False) == 2
+            campaign.settle(rows.drop(columns=["campaign", "service"]), accepted=False)
+    assert campaign.settle(second.drop(columns="campaign"), accepted=False) == 2
     again = doubtful(service, ledger, "autumn")
     with pytest.raises(UsageError, match="of an earlier call"):
-        campaign.resolve(second[second["to"].isin(again["to"])], accepted=True)
-    assert campaign.resolve(again, accepted=True) == len(again)
+        campaign.settle(second[second["to"].isin(again["to"])], accepted=True)
+    assert campaign.settle(again, accepted=True) == len(again)
 
 
 def test_a_person_may_name_numbers_themselves(service: Service, ledger: Ledger) -> None:
     doubtful(service, ledger, "autumn")
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     numbers = campaign.in_doubt["to"]
-    assert campaign.resolve(numbers.iloc[:1].to_frame(), accepted=True) == 1
-    assert campaign.resolve(numbers.iloc[1:].tolist(), accepted=True) == 1
+    assert campaign.settle(numbers.iloc[:1].to_frame(), accepted=True) == 1
+    assert campaign.settle(numbers.iloc[1:].tolist(), accepted=True) == 1
     assert not len(campaign.in_doubt)
 
 
 def test_a_proposal_of_a_rehearsal_approves_no_live_campaign(service: Service, ledger: Ledger) -> None:
     ledger.begin(plan_of(3, chunk_size=1), service="sandbox:a").close()
     doubtful(service, ledger, "autumn", service="live")
-    proposal = ledger.campaign("autumn", service="sandbox:a").proposal
+    proposal = ledger.record("autumn", service="sandbox:a").proposal
     with pytest.raises(UsageError, match="the proposal is of 'autumn' on sandbox:a"):
-        ledger.campaign("autumn", service="live").approve(proposal)
+        ledger.record("autumn", service="live").approve(proposal)

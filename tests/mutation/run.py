@@ -96,7 +96,7 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/file/one_runner.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
     "_ledger/book.py": frozenset({"begin", "_lock", "_find", "_end_dead_ones"}),
     "_ledger/record/agreeing.py": frozenset({"agree"}),
-    "_ledger/campaign.py": frozenset({"resolve", "retry_rejected", "withdraw", "_change", "_recover", "_move"}),
+    "_ledger/campaign.py": frozenset({"settle", "retry", "withdraw", "_change", "_recover", "_move"}),
     "_ledger/record/changing.py": frozenset({
         "compare", "adopt", "reword", "withdraw", "_leave_out", "_skip", "_reword", "_add", "_move", "_new_chunks",
     }),

@@ -82,13 +82,13 @@ def test_no_passcode_is_kept_and_the_number_goes_with_its_age(box: Sandbox, ledg
 def test_the_passcodes_of_a_month_are_found_and_purged_by_name(box: Sandbox, ledger: Ledger) -> None:
     otp.send(ANNA, client=box, ledger=ledger)
     (name,) = ledger.campaigns()["campaign"]
-    month = ledger.campaign(name)
+    month = ledger.record(name)
     assert month.counts["accepted"] == 1
     with pytest.raises(UsageError, match="the passcodes of a month, which no plan changes"):
-        month.extend(plan(pd.DataFrame({"phone": [ANNA]}), "Hello", to="phone", campaign=name))
+        month.approve(month.proposal)
     assert month.purge() == 1
     otp.send("+12025550147", client=box, ledger=ledger)
-    assert ledger.campaign(name).frame["to"].tolist() == ["+12025550147"]
+    assert ledger.record(name).results["to"].tolist() == ["+12025550147"]
     assert cost.spending(ledger)["messages"].sum() == 2
 
 
@@ -97,13 +97,13 @@ def test_a_campaign_of_that_name_is_found_before_the_passcodes(box: Sandbox, led
     (name,) = ledger.campaigns()["campaign"]
     people = pd.DataFrame({"phone": ["+12025550147", "+12025550198"]})
     send(plan(people, "Hello", to="phone", campaign=name), client=box.client(), ledger=ledger, progress=False)
-    assert ledger.campaign(name).counts["accepted"] == 2
+    assert ledger.record(name).counts["accepted"] == 2
 
 
 def test_a_passcode_is_no_contact_for_the_rules_of_campaigns(box: Sandbox, ledger: Ledger) -> None:
     otp.send("+12025550147", client=box, ledger=ledger)
     campaign(box, ledger)
-    assert ledger.campaign("autumn").counts["accepted"] == 2
+    assert ledger.record("autumn").counts["accepted"] == 2
 
 
 def test_a_ledger_that_is_not_there_is_known_before_anything_is_sent(box: Sandbox, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.servers import stored
 
-from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, Wire, send
+from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, Wire, revise, send
 from smsotp_nb.errors import CampaignIncomplete, PlanChanged, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -49,7 +49,7 @@ def test_a_cap_counts_in_rolling_windows(box: Sandbox, ledger: Ledger, clock: Cl
     clock.later(hours=30)
     held = sent(plan_of("3", text="3", policy=policy), box, ledger)
     assert set(held["not_before"]) == {first + timedelta(days=7)}
-    assert "30 rows, until 2026-11-19 23:00 UTC: " in ledger.campaign("3").card().text()
+    assert "30 rows, until 2026-11-19 23:00 UTC: " in ledger.record("3").card().text()
     with pytest.warns(CampaignIncomplete, match="until 2026-11-19 23:00 UTC"):
         send(plan_of("3", text="3", policy=policy), client=box.client(), ledger=ledger, progress=False)
     assert outcome(sent(plan_of("4", text="4", policy=Policy(caps=[(1, "24h")])), box, ledger)) == {"accepted": 30}
@@ -102,7 +102,7 @@ def test_a_forgotten_person_stays_suppressed_and_is_nowhere(box: Sandbox, ledger
 
 def test_purged_campaigns_count_for_the_same_words(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a"), box, ledger)
-    ledger.campaign("a").purge()
+    ledger.record("a").purge()
     assert outcome(sent(plan_of("b"), box, ledger)) == {"planned SAME_TEXT": 30}
 
 
@@ -119,26 +119,26 @@ def test_rehearsals_count_among_themselves(box: Sandbox, ledger: Ledger) -> None
 def test_a_withdrawn_campaign_texts_nobody_whatever_cell_runs_again(box: Sandbox, ledger: Ledger) -> None:
     made = plan_of("a")
     sent(made, box, ledger, limits=Limits(first=5))
-    assert ledger.campaign("a").withdraw(NUMBERS[5:7], reason="asked") == 2
-    assert ledger.campaign("a").withdraw(reason="wrong price") == 23
+    assert ledger.record("a").withdraw(NUMBERS[5:7], reason="asked") == 2
+    assert ledger.record("a").withdraw(reason="wrong price") == 23
     assert outcome(sent(made, box, ledger)) == {"accepted": 5, "skipped WITHDRAWN": 25}
     assert outcome(sent(plan_of("a", NUMBERS[::-1]), box, ledger)) == {"accepted": 5, "skipped WITHDRAWN": 25}
     with pytest.raises(PlanChanged):
         sent(plan_of("a", [*NUMBERS, "+12025550150"]), box, ledger)
     assert len(box.inbox) == 5
-    assert ledger.campaign("a").changes["reason"].tolist() == ["asked", "wrong price"]
+    assert ledger.record("a").changes["reason"].tolist() == ["asked", "wrong price"]
     with pytest.raises(UsageError, match="was withdrawn and texts nobody any more"):
-        ledger.campaign("a").extend(plan_of("a", [*NUMBERS, "+12025550150"]))
+        revise(plan_of("a", [*NUMBERS, "+12025550150"]), box, reason="more people", ledger=ledger)
     with pytest.raises(UsageError, match="not still to go"):
-        ledger.campaign("a").withdraw([NUMBERS[0]])
+        ledger.record("a").withdraw([NUMBERS[0]])
 
 
 def test_who_was_left_out_does_not_come_back_after_a_withdrawal(box: Sandbox, ledger: Ledger) -> None:
     """Nobody who is left out is withdrawn, so a longer plan would add them: a withdrawn campaign takes nobody in."""
     sent(plan_of("a", leave_out=NUMBERS[20:]), box, ledger, limits=Limits(first=5))
-    ledger.campaign("a").withdraw()
+    ledger.record("a").withdraw()
     with pytest.raises(UsageError, match="was withdrawn"):
-        ledger.campaign("a").extend(plan_of("a"))
+        revise(plan_of("a"), box, reason="more people", ledger=ledger)
     with pytest.raises(PlanChanged):
         sent(plan_of("a"), box, ledger)
     assert len(box.inbox) == 5
@@ -147,10 +147,10 @@ def test_who_was_left_out_does_not_come_back_after_a_withdrawal(box: Sandbox, le
 def test_a_correction_reaches_only_who_was_not_texted(box: Sandbox, ledger: Ledger) -> None:
     old, new = plan_of("a", text="Helo!"), plan_of("a", text="Hello!")
     sent(old, box, ledger, limits=Limits(first=5))
-    with pytest.raises(PlanChanged, match="correct") as refused:
+    with pytest.raises(PlanChanged, match="revise") as refused:
         sent(new, box, ledger)
     assert refused.value.changed == 30
-    assert ledger.campaign("a").correct(new, reason="typo") == 25
+    assert revise(new, box, reason="typo", ledger=ledger) == (25, 0, 0)
     with pytest.raises(PlanChanged, match="this plan held until the campaign was corrected"):
         sent(old, box, ledger)
     assert outcome(sent(new, box, ledger)) == {"accepted": 30}
@@ -161,16 +161,12 @@ def test_a_correction_reaches_only_who_was_not_texted(box: Sandbox, ledger: Ledg
 def test_the_same_change_again_changes_nothing(box: Sandbox, ledger: Ledger) -> None:
     """A notebook runs again from top to bottom."""
     sent(plan_of("a", NUMBERS[:20], text="Helo!"), box, ledger, limits=Limits(first=5))
-    campaign, new, longer = ledger.campaign("a"), plan_of("a", NUMBERS[:20]), plan_of("a")
-    with pytest.raises(UsageError, match="changes no words"):
-        campaign.correct(plan_of("a", NUMBERS[:20], text="Helo!"))
-    assert [campaign.correct(new), campaign.correct(new)] == [15, 0]
-    with pytest.raises(UsageError, match="adds no recipients"):
-        campaign.extend(new)
-    assert [campaign.extend(longer), campaign.extend(longer)] == [10, 0]
+    how: dict[str, Any] = {"reason": "a change", "ledger": ledger}
+    for made, done in ((plan_of("a", NUMBERS[:20]), (15, 0, 0)), (longer := plan_of("a"), (0, 10, 0))):
+        assert [revise(made, box, **how), revise(made, box, **how)] == [done, (0, 0, 0)]
     sent(longer, box, ledger)
-    assert campaign.extend(longer) == 0
-    assert campaign.changes["what"].tolist() == ["corrected", "extended"]
+    assert revise(longer, box, **how) == (0, 0, 0)
+    assert ledger.record("a").changes["what"].tolist() == ["corrected", "extended"]
 
 
 def test_people_who_were_reached_may_be_missing_from_a_later_plan(box: Sandbox, ledger: Ledger) -> None:
@@ -179,10 +175,10 @@ def test_people_who_were_reached_may_be_missing_from_a_later_plan(box: Sandbox, 
     rest = plan_of("a", NUMBERS[:4:-1])
     with pytest.raises(PlanChanged, match="25 with another text"):
         sent(rest, box, ledger)
-    assert ledger.campaign("a").correct(rest, reason="typo") == 25
+    assert revise(rest, box, reason="typo", ledger=ledger) == (25, 0, 0)
     assert outcome(sent(rest, box, ledger)) == {"accepted": 25}
     assert box.inbox["to"].is_unique
-    assert ledger.campaign("a").frame["to"].is_unique
+    assert ledger.record("a").results["to"].is_unique
     sent(plan_of("b", NUMBERS[:9], text="b"), box, ledger, limits=Limits(first=1))
     with pytest.raises(PlanChanged, match="removed"):
         sent(plan_of("b", NUMBERS[:5], text="b"), box, ledger)
@@ -194,7 +190,7 @@ def test_more_are_left_out_when_a_campaign_goes_on(box: Sandbox, ledger: Ledger)
     assert outcome(table) == {"accepted": 29, "skipped SUPPRESSED": 1}
     assert table["status"].iloc[0] == "accepted"
     assert NUMBERS[12] not in set(box.inbox["to"])
-    assert ledger.campaign("a").counts == {
+    assert ledger.record("a").counts == {
         "planned": 0, "sending": 0, "accepted": 29, "rejected": 0, "in_doubt": 0, "skipped": 1,
     }  # fmt: skip
 
@@ -202,11 +198,11 @@ def test_more_are_left_out_when_a_campaign_goes_on(box: Sandbox, ledger: Ledger)
 def test_a_campaign_grows_and_nobody_has_two_rows(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a", NUMBERS[:10]), box, ledger, limits=Limits(first=5))
     longer = plan_of("a", NUMBERS[::-1])
-    with pytest.raises(PlanChanged, match="extend"):
+    with pytest.raises(PlanChanged, match="revise"):
         sent(longer, box, ledger)
-    assert ledger.campaign("a").extend(longer) == 20
+    assert revise(longer, box, reason="more people", ledger=ledger) == (0, 20, 0)
     table = sent(longer, box, ledger)
     assert outcome(table) == {"accepted": 30}
     assert box.inbox["to"].is_unique
     assert table["to"].tolist() == NUMBERS[::-1]
-    assert len(ledger.campaign("a").frame) == 30
+    assert len(ledger.record("a").results) == 30

@@ -34,9 +34,9 @@ def test_rows_in_doubt_are_resolved_with_those_who_were_forgotten(
     ledger: Ledger, box: Sandbox, accepted: bool, forgotten_before: bool
 ) -> None:
     ended(ledger, box, "in_doubt", forgotten_before=forgotten_before)
-    campaign = ledger.campaign("a")
+    campaign = ledger.record("a")
     assert campaign.in_doubt["to"].isna().tolist() == [False, True, False]
-    assert campaign.resolve(campaign.in_doubt, accepted=accepted) == 3
+    assert campaign.settle(campaign.in_doubt, accepted=accepted) == 3
     after = sent(plan_of("a", THREE), box, ledger)
     assert after["status"].tolist() == ["accepted", "accepted" if accepted else "skipped", "accepted"]
     assert after["problem"].dropna().tolist() == [] if accepted else ["OPTED_OUT"]
@@ -46,8 +46,8 @@ def test_rows_in_doubt_are_resolved_with_those_who_were_forgotten(
 @pytest.mark.parametrize("forgotten_before", [True, False], ids=["under way", "rejected"])
 def test_who_was_forgotten_is_not_retried(ledger: Ledger, box: Sandbox, forgotten_before: bool) -> None:
     ended(ledger, box, "rejected", forgotten_before=forgotten_before)
-    campaign = ledger.campaign("a")
-    assert campaign.retry_rejected(campaign.rejected) == 3
+    campaign = ledger.record("a")
+    assert campaign.retry(campaign.rejected) == 3
     assert campaign.counts["skipped"] == 1
     People(ledger).opt_in(THREE[1], source="web form")  # there is no number left to text in this campaign
     assert outcome(sent(plan_of("a", THREE), box, ledger)) == {"accepted": 2, "skipped OPTED_OUT": 1}
@@ -55,16 +55,16 @@ def test_who_was_forgotten_is_not_retried(ledger: Ledger, box: Sandbox, forgotte
 
 def test_a_request_that_did_not_leave_does_not_take_the_forgotten_along_again(ledger: Ledger, box: Sandbox) -> None:
     ended(ledger, box, "NOT_SENT", forgotten_before=True)
-    assert ledger.campaign("a").counts["skipped"] == 1
+    assert ledger.record("a").counts["skipped"] == 1
     People(ledger).opt_in(THREE[1], source="web form")
     assert outcome(sent(plan_of("a", THREE), box, ledger)) == {"accepted": 2, "skipped OPTED_OUT": 1}
 
 
 def test_a_row_without_a_number_is_found_by_its_index(ledger: Ledger, box: Sandbox) -> None:
     ended(ledger, box, "in_doubt")
-    campaign = ledger.campaign("a")
+    campaign = ledger.record("a")
     with pytest.raises(UsageError, match="a row without a number is not in_doubt"):
-        campaign.resolve(campaign.in_doubt.set_axis([7, 8, 9]), accepted=True)
+        campaign.settle(campaign.in_doubt.set_axis([7, 8, 9]), accepted=True)
     assert campaign.counts["in_doubt"] == 3
 
 
@@ -74,10 +74,10 @@ def test_the_line_of_an_invoice_that_quotes_who_was_forgotten_quotes_nobody(ledg
         claim = run.claim(0)
         assert claim
         run.settle(claim, Ending("in_doubt", "before"))
-    doubts = ledger.campaign("a").in_doubt
+    doubts = ledger.record("a").in_doubt
     lines = pd.DataFrame({"to": doubts["to"], "at": doubts["started_at"], "price": 0.5, "currency": "USD"})
     lines["id"] = [f"instead of {THREE[1]}", "second", "third"]
     assert cost.reconcile_invoice(ledger, lines).settle(reason="invoice") == 3
-    assert THREE[1][1:] in str(ledger.campaign("a").evidence.to_dict())
+    assert THREE[1][1:] in str(ledger.record("a").evidence.to_dict())
     People(ledger).forget(THREE[1])
-    assert THREE[1][1:] not in str(ledger.campaign("a").evidence.to_dict())
+    assert THREE[1][1:] not in str(ledger.record("a").evidence.to_dict())

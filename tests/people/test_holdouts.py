@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, Wire, preflight, send
+from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, Wire, preflight, revise, send
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
@@ -78,7 +78,7 @@ def test_plan_card_preflight_and_campaign_say_it(box: Sandbox, ledger: Ledger) -
     assert "3 recipients will be skipped: an experiment holds them out." in str(made)
     assert "an experiment holds them out" in preflight(made, client=box.client(), ledger=ledger).text()
     sent(made, box, ledger)
-    assert "3 rows: this person belongs to the holdout" in ledger.campaign("autumn/plain").card().text()
+    assert "3 rows: this person belongs to the holdout" in ledger.record("autumn/plain").card().text()
 
 
 @pytest.mark.parametrize("name", ["autumn/plain", " AUTUMN /  Plain/reminder"])
@@ -95,7 +95,7 @@ def test_an_arm_s_campaign_leaves_the_people_of_other_arms(box: Sandbox, ledger:
         found = outcome(sent(made, box, ledger))
         assert found == {"accepted": 18, "skipped HELD_OUT": 3, "skipped OTHER_ARM": 9}
     assert not set(box.inbox["to"]) & set(NUMBERS[1:10])
-    assert "9 rows: this person belongs to another arm" in ledger.campaign(name).card().text()
+    assert "9 rows: this person belongs to another arm" in ledger.record(name).card().text()
 
 
 @pytest.mark.parametrize("name", ["autumn", "autumn/reminder", "autumn/plainer", "autumnal/plain"])
@@ -144,8 +144,8 @@ def test_who_opted_out_is_opted_out_and_who_was_forgotten_stays_held_out(box: Sa
 def test_a_correction_and_an_extension_text_none_of_them(box: Sandbox, ledger: Ledger) -> None:
     hold_out(ledger, HELD)
     sent(plan_of("autumn/plain", NUMBERS[:15], text="Helo!"), box, ledger, limits=Limits(first=4))
-    ledger.campaign("autumn/plain").correct(plan_of("autumn/plain", NUMBERS[:15]))
-    ledger.campaign("autumn/plain").extend(plan_of("autumn/plain"))
+    for people in (NUMBERS[:15], NUMBERS):
+        revise(plan_of("autumn/plain", people), box, reason="a change", ledger=ledger)
     table = sent(plan_of("autumn/plain"), box, ledger)
     assert outcome(table) == {"accepted": 27, "skipped HELD_OUT": 3}
     assert not set(box.inbox["to"]) & set(HELD)

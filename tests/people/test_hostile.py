@@ -15,7 +15,7 @@ import pytest
 from kills.child import fork
 from kills.service import Service
 
-from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Wire, send, send_test
+from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Wire, revise, send, send_test
 from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb._ledger import Ending, Wanted
 from smsotp_nb.errors import LedgerError, PlanChanged, UsageError
@@ -126,7 +126,7 @@ def test_a_budget_is_given_back_for_who_is_held_in_that_moment(box: Sandbox, led
 def test_answers_stay_with_their_rows_when_a_longer_list_has_another_order(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a", NUMBERS[:10]), box, ledger)
     longer = plan_of("a", NUMBERS[::-1])
-    ledger.campaign("a").extend(longer)
+    revise(longer, box, reason="more people", ledger=ledger)
     table = sent(longer, box, ledger)
     ids = box.inbox.set_index("to")["id"]
     assert table["id"].tolist() == ids[table["to"]].tolist()
@@ -140,18 +140,18 @@ def test_a_campaign_goes_on_changing_when_somebody_was_forgotten(box: Sandbox, l
         "skipped SUPPRESSED": 1,
     }
     without = plan_of("a", [*NUMBERS[1:], STRANGER], leave_out=[NUMBERS[20]])
-    assert ledger.campaign("a").extend(without) == 1
+    assert revise(without, box, reason="more people", ledger=ledger).added == 1
     assert outcome(sent(without, box, ledger)) == {"accepted": 29, "skipped SUPPRESSED": 1}
     assert box.inbox["to"].is_unique
 
 
 def test_a_plan_without_those_who_were_withdrawn_corrects_the_rest(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a"), box, ledger, limits=Limits(first=5))
-    ledger.campaign("a").withdraw(NUMBERS[5:9])
+    ledger.record("a").withdraw(NUMBERS[5:9])
     corrected = plan_of("a", [*NUMBERS[:5], *NUMBERS[9:]], text="Right")
-    assert ledger.campaign("a").correct(corrected) == 21
+    assert revise(corrected, box, reason="typo", ledger=ledger).reworded == 21
     assert outcome(sent(corrected, box, ledger)) == {"accepted": 26}
-    assert ledger.campaign("a").counts["skipped"] == 4
+    assert ledger.record("a").counts["skipped"] == 4
     assert set(NUMBERS[5:9]).isdisjoint(box.inbox["to"])
 
 
@@ -178,18 +178,18 @@ def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None
             claims = [run.claim(chunk) for chunk in chunks]
             run.settle(claims[0], Ending("rejected", error_code="1"))
             run.settle(claims[1], Ending("in_doubt"))
-            assert ledger.campaign("a").withdraw(reason="wrong price") == 0
+            assert ledger.record("a").withdraw(reason="wrong price") == 0
             run.settle(claims[2], Ending("THROTTLED"))
             assert run.claim(chunks[2]) is None
             run.settle(claims[3], Ending("NOT_SENT"), then=Wanted(chunks[3]))
-        campaign = ledger.campaign("a")
-        campaign.retry_rejected(campaign.rejected)
-        campaign.resolve(campaign.in_doubt, accepted=False)
+        campaign = ledger.record("a")
+        campaign.retry(campaign.rejected)
+        campaign.settle(campaign.in_doubt, accepted=False)
         table = send(made, client=client, ledger=ledger, progress=False)
         assert outcome(table) == {"skipped WITHDRAWN": 4}
         assert not service.posts
         with pytest.raises(UsageError, match="was withdrawn"):
-            campaign.extend(plan_of("a", NUMBERS[:6], wire=Wire(chunk_size=1)))
+            revise(plan_of("a", NUMBERS[:6], wire=Wire(chunk_size=1)), client, reason="more people", ledger=ledger)
 
 
 def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Ledger) -> None:
@@ -200,10 +200,10 @@ def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Le
     with Service() as service:
         service.script(["accept", "refuse", "lost"])
         sent_to(service, made.with_wire(threads=1), ledger, limits=Limits(first=3))
-        campaign = ledger.campaign("a")
-        assert campaign.correct(corrected) == 27
-        campaign.retry_rejected(campaign.rejected)
-        campaign.resolve(campaign.in_doubt, accepted=False)
+        campaign = ledger.record("a")
+        assert ledger.revise(corrected, service=campaign.service, reason="typo").reworded == 27
+        campaign.retry(campaign.rejected)
+        campaign.settle(campaign.in_doubt, accepted=False)
         assert outcome(sent_to(service, corrected, ledger)) == {"accepted": 30}
         with pytest.raises(PlanChanged):
             sent_to(service, made, ledger)
@@ -220,11 +220,11 @@ def sent_to(service: Service, made: Any, ledger: Ledger, **more: Any) -> Any:
 def test_a_chunk_of_only_capped_rows_ends_at_once(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a"), box, ledger)
     made = plan_of("b", text="b", policy=Policy(caps=[(1, "24h")]))
-    before = len(ledger.campaign("a").requests)
+    before = len(ledger.record("a").requests)
     for limits in (Limits(), Limits(first=5), Limits(per_second=1_000)):
         assert outcome(sent(made, box, ledger, limits=limits)) == {"planned CAPPED": 30}
     assert outcome(sent(made.with_wire(isolate_invalid=True), box, ledger)) == {"planned CAPPED": 30}
-    assert (before, len(ledger.campaign("b").requests)) == (5, 0)
+    assert (before, len(ledger.record("b").requests)) == (5, 0)
 
 
 def test_an_opted_out_number_gets_no_test_either(box: Sandbox, ledger: Ledger) -> None:
@@ -275,7 +275,7 @@ def test_a_run_is_stopped_by_a_withdrawal_of_another_process(box: Sandbox, ledge
     def act() -> None:
         def withdraws() -> int:
             with Ledger(ledger.path) as other:
-                return other.campaign("a").withdraw()
+                return other.record("a").withdraw()
 
         assert fork(withdraws).result() > 20
 
@@ -311,7 +311,7 @@ def test_a_campaign_that_is_sent_and_purged_meanwhile_counts(box: Sandbox, ledge
     with ledger.begin(plan_of("a", NUMBERS[:4], wire=Wire(chunk_size=2)), service=box.client().service) as run:
         assert run.claim(0)
         sent(plan_of("b", NUMBERS[2:3]), box, ledger)
-        ledger.campaign("b").purge()
+        ledger.record("b").purge()
         claim = run.claim(1)
         assert claim
         assert claim.to == (NUMBERS[3],)

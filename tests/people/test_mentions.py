@@ -64,14 +64,14 @@ def test_sources_proofs_reasons_and_kept_columns_of_others_lose_the_number(ledge
         people.opt_out(number, source=f"web {text}", proof=f"letter {text}")
     later = plan_of("later", NUMBERS[:1], text="Ho")
     ledger.begin(later, service=box.client().service).close()
-    ledger.campaign("later").withdraw(reason=" and ".join(texts))
+    ledger.record("later").withdraw(reason=" and ".join(texts))
     people.forget(ASKED)
-    kept = ledger.campaign("a").frame
+    kept = ledger.record("a").results
     assert kept["memo"].tolist() == left
     assert [tags["of"][0] for tags in kept["tags"]] == left
     assert people.register["source"].iloc[: len(texts)].tolist() == [f"web {text}" for text in left]
     assert people.register["proof"].iloc[: len(texts)].tolist() == [f"letter {text}" for text in left]
-    assert ledger.campaign("later").changes["reason"].tolist() == [" and ".join(left)]
+    assert ledger.record("later").changes["reason"].tolist() == [" and ".join(left)]
 
 
 @pytest.mark.both_ledgers
@@ -81,7 +81,7 @@ def test_kept_numbers_that_are_no_text_go_where_they_are_the_persons(ledger: Led
     send(plan(frame, "Hi", to="phone", campaign="a", keep=["other"]), client=box.client(), ledger=ledger,
          progress=False)  # fmt: skip
     People(ledger).forget(ASKED)
-    kept = ledger.campaign("a").frame["other"]
+    kept = ledger.record("a").results["other"]
     assert kept.isna().tolist() == [True, True, False, False, False]
     assert kept.dropna().tolist() == values[2:]
 
@@ -122,8 +122,8 @@ def test_ids_and_errors_of_the_service_lose_the_number(ledger: Ledger, box: Sand
     ledger.close()
     assert ASKED[1:].encode() not in stored(ledger)
     assert NEIGHBOUR[1:].encode() in stored(ledger)
-    assert ledger.campaign("a").frame["id"].tolist() == ["id-(forgotten)", *(f"id-{number}" for number in three[1:])]
-    assert ledger.campaign("b").requests["error"].iloc[0].startswith("InvalidPhoneNumbers: (forgotten).12025550124")
+    assert ledger.record("a").results["id"].tolist() == ["id-(forgotten)", *(f"id-{number}" for number in three[1:])]
+    assert ledger.record("b").requests["error"].iloc[0].startswith("InvalidPhoneNumbers: (forgotten).12025550124")
 
 
 @pytest.mark.slow
@@ -134,7 +134,7 @@ def test_a_thousand_people_are_forgotten_at_once(ledger: Ledger, box: Sandbox) -
     send(plan(frame, "Hi", to="phone", campaign="a", keep=["memo"]), client=box.client(), ledger=ledger,
          progress=False)  # fmt: skip
     People(ledger).forget(many)
-    kept = ledger.campaign("a").frame["memo"].tolist()
+    kept = ledger.record("a").results["memo"].tolist()
     assert kept == ["of (forgotten)", f"of (forgotten) and {NEIGHBOUR}", "of 12"]
 
 
@@ -151,7 +151,7 @@ def test_what_json_writes_otherwise_sets_digits_apart_as_well(
     told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
     assert [one["quoted"] for one in told["mentions"]] == [memo[4:]]
     People(ledger).forget(ASKED)
-    assert ledger.campaign("a").frame["memo"].tolist() == ["ask (forgotten)"]
+    assert ledger.record("a").results["memo"].tolist() == ["ask (forgotten)"]
 
 
 def test_noughts_without_end_take_no_longer_than_their_number() -> None:
@@ -208,7 +208,7 @@ def test_what_is_told_is_what_goes_and_nothing_else(ledger: Ledger, box: Sandbox
     told = json.loads(people.export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
     assert [one["quoted"] for one in told["mentions"]] == [ASKED, "(202) 555-0123", "2025550123", "12025550123"]
     people.forget(ASKED)
-    kept = ledger.campaign("a").frame["memo"].tolist()
+    kept = ledger.record("a").results["memo"].tolist()
     assert kept == [{"(forgotten)": 1, "(forgotten) 2": 2}, [5550123, None, None]]
     assert json.loads(people.export(ASKED, tmp_path / "two.json").read_text(encoding="utf-8"))["mentions"] == []
 

@@ -51,9 +51,9 @@ def test_a_batch_of_only_capped_people_ends_and_does_not_hide_who_comes_after(bo
     sent(plan_of("first", NUMBERS[:21], text="first"), box, ledger)
     table = sent(plan_of("second", policy=DAILY, wire=Wire(chunk_size=7)), box, ledger, threads=1)
     assert outcome(table) == {"planned CAPPED": 21, "accepted": 9}
-    requests = len(ledger.campaign("second").requests)
+    requests = len(ledger.record("second").requests)
     assert outcome(sent(plan_of("second", policy=DAILY, wire=Wire(chunk_size=7)), box, ledger)) == outcome(table)
-    assert len(ledger.campaign("second").requests) == requests == 2
+    assert len(ledger.record("second").requests) == requests == 2
 
 
 def test_who_unsubscribes_between_queue_and_send_is_not_sent_to(box: Sandbox, ledger: Ledger) -> None:

@@ -28,8 +28,8 @@ def said(card: object) -> tuple[int, str]:
 
 def withdraw(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("autumn", rates=RATES, policy=POLICY), box, ledger, limits=Limits(first=5))
-    campaign = ledger.campaign("autumn")
-    campaign.withdraw(campaign.frame.loc[20:24], reason="moved away")
+    campaign = ledger.record("autumn")
+    campaign.withdraw(campaign.results.loc[20:24], reason="moved away")
 
 
 RULES: dict[str, Before] = {

@@ -159,11 +159,11 @@ def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
         assert dict(zip(box.inbox["to"], box.inbox["text"], strict=True)) == words
         again = sent(mine, box, ledger)
         assert len(box.inbox) == len(planned)
-        frame = ledger.campaign("demo").frame
+        frame = ledger.record("demo").results
         assert cells(frame[["to", "status", "problem", "est_parts", "est_cost", "points"]]) == (
             cells(again[["to", "status", "problem", "est_parts", "est_cost", "points"]])
         )
-        assert ledger.campaign("demo").counts["skipped"] == len(mine.skipped)
+        assert ledger.record("demo").counts["skipped"] == len(mine.skipped)
 
 
 def test_a_killed_send_is_resumed_by_the_same_call(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_killed_send_is_resumed_by_the_same_call(tmp_path: Path) -> None:
         assert "already reached by this campaign" in str(made)
         with ledger_of(tmp_path) as ledger:
             table = sent(made, box, ledger)
-            counts = ledger.campaign("demo").counts
+            counts = ledger.record("demo").counts
         texted = Counter(box.inbox["to"])
     planned = plan(whole, ledger=UNASKED, **call).rows["to"][lambda to: to.notna()].drop_duplicates()
     assert before < made.figures["planned"]
@@ -298,8 +298,8 @@ def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
         assert "recorded with a different plan" in str(other)
         with pytest.raises(PlanChanged, match="Plan the same files"):
             sent(other, box, ledger)
-        with pytest.raises(UsageError, match="neither corrects nor extends"):
-            ledger.campaign("demo").correct(other)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="a Folder revises no campaign"):
+            sms.revise(other, box, reason="typo", ledger=ledger)
         assert len(box.inbox) == texted
 
 

@@ -119,7 +119,7 @@ def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: S
     records = tuple(MessageRecord(f"{place:032x}", to, "US", "1", 1, 7500) for place, to in enumerate(accepted.to))
     run.settle_reply(accepted, SendReply(records, currency="USD"), seconds=0.1)
     assert run.claim(3)
-    campaign = ledger.campaign("demo")
+    campaign = ledger.record("demo")
     assert campaign.reached.tolist() == [number(n) for n in (0, 1, 2, 3, 6, 7)]
     made = plan(people(10), leave_out=campaign, campaign="next")
     assert problems(made) == ["EXCLUDED"] * 4 + [""] * 2 + ["EXCLUDED"] * 2 + [""] * 2
@@ -127,9 +127,9 @@ def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: S
 
 def test_a_purged_campaign_excludes_nobody_and_says_so(service: Service, ledger: Ledger) -> None:
     send(plan_of(2), client=service.client(), ledger=ledger, progress=False)
-    ledger.campaign("autumn").purge()
+    ledger.record("autumn").purge()
     with pytest.raises(LedgerError, match="purged"):
-        plan(leave_out=ledger.campaign("autumn"))
+        plan(leave_out=ledger.record("autumn"))
 
 
 # -- two numbers, one phone --------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_a_campaign_that_texted_one_number_of_a_phone_excludes_the_other(service
     first = plan(pd.DataFrame({"phone": ["+5491123456789"], "name": ["Ann"]}))
     send(first, client=service.client(), ledger=ledger, progress=False)
     listed = pd.DataFrame({"phone": ["+541123456789"], "name": ["Ann"]})
-    assert problems(plan(listed, leave_out=ledger.campaign("demo"), campaign="next")) == ["EXCLUDED"]
+    assert problems(plan(listed, leave_out=ledger.record("demo"), campaign="next")) == ["EXCLUDED"]
 
 
 def test_every_mobile_digit_that_phonenumbers_knows_is_one() -> None:
@@ -210,7 +210,7 @@ def test_one_id_on_many_records_is_warned_of_and_recorded(service: Service, ledg
     with pytest.warns(SmsOtpWarning, match="4 records repeat the id of another one"):
         table = send(plan_of(5), client=service.client(), ledger=ledger, progress=False)
     assert table["status"].tolist() == ["accepted"] * 5
-    assert "repeat the id" in ledger.campaign("autumn").requests["disagreement"].iloc[0]
+    assert "repeat the id" in ledger.record("autumn").requests["disagreement"].iloc[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         send(plan_of(5, campaign="winter"), client=service.client(), ledger=ledger, progress=False)

@@ -435,7 +435,7 @@ def test_a_campaign_is_not_exported_over_its_ledger(tmp_path: Path, client: Clie
     with Ledger(tmp_path / "ledger.csv", create=True) as ledger:
         people = pd.DataFrame({"phone": ["+12025550123"]})
         send(plan(people, "Hello", to="phone", campaign="hello"), client=client, ledger=ledger)
-        campaign = ledger.campaign("hello")
+        campaign = ledger.record("hello")
         with pytest.raises(UsageError, match="itself"):
             campaign.export(ledger.path, overwrite=True)
         assert campaign.export(tmp_path / "hello.csv").is_file()

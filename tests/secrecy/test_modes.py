@@ -102,7 +102,7 @@ def backed_up(ledger: Ledger, folder: Path) -> object:
 
 
 def in_excel(ledger: Ledger, folder: Path) -> object:
-    return results.write(ledger.campaign("autumn").frame, folder / "sent.xlsx")
+    return results.write(ledger.record("autumn").results, folder / "sent.xlsx")
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class Ground:
     def __init__(self, folder: Path, box: Sandbox, ledger: Ledger, broken: dict[str, Client]) -> None:
         self.folder, self.client, self.ledger, self.broken = folder, box.client(), ledger, broken
         self.results = sms.send(self.plan("done"), client=self.client, ledger=ledger, progress=False)
-        self.campaign = ledger.campaign("done")
+        self.campaign = ledger.record("done")
 
     def plan(self, campaign: str = "other", **changed: Any) -> sms.Plan:
         return sms.plan(PEOPLE, **{"message": "Hello {name}", "to": "phone", "campaign": campaign, **changed})
@@ -100,20 +100,20 @@ MASKED: dict[str, Door] = {
     "send, no rate": lambda on: on.send(on.plan(), limits=sms.Limits(budget={"USD": 1})),
     "send, budget": lambda on: on.send(on.plan(), limits=sms.Limits(budget=5)),
     "preflight": lambda on: sms.preflight(on.plan(), client=on.client, ledger=on.ledger, limits=sms.Limits(budget=5)),
-    "campaign": lambda on: on.ledger.campaign("none"),
+    "campaign": lambda on: on.ledger.record("none"),
     "export": lambda on: on.campaign.export("/nowhere/x.csv"),
     "withdraw, stranger": lambda on: on.campaign.withdraw([ANN]),
     "withdraw, frame": lambda on: on.campaign.withdraw(PEOPLE),
-    "correct": lambda on: on.campaign.correct(on.plan("done")),
-    "extend": lambda on: on.campaign.extend(on.plan("done", message="Other")),
+    "revise, nothing recorded": lambda on: sms.revise(on.plan("none"), on.client, reason="typo", ledger=on.ledger),
+    "revise, no reason": lambda on: sms.revise(on.plan("done"), on.client, reason=5, ledger=on.ledger),
     "opt out": lambda on: sms.People(on.ledger).opt_out([ANN, "nobody"], source="phone call"),
     "opt out, time": lambda on: sms.People(on.ledger).opt_out([ANN], source="phone call", at="soon"),
     "import": lambda on: sms.People(on.ledger).import_optouts(ODD_PEOPLE, column="phone", source="provider"),
     "history": lambda on: sms.People(on.ledger).history(f"{ANN}99999"),
     "forget": lambda on: sms.People(on.ledger).forget([ANN, f"{BEN}99999"]),
     "export person": lambda on: sms.People(on.ledger).export(ANN, "/nowhere/x.json"),
-    "resolve, frame": lambda on: on.campaign.resolve(PEOPLE, accepted=True),
-    "retry_rejected, frame": lambda on: on.campaign.retry_rejected(PEOPLE),
+    "settle, frame": lambda on: on.campaign.settle(PEOPLE, accepted=True),
+    "retry, frame": lambda on: on.campaign.retry(PEOPLE),
     "results, folder": lambda on: sms.results.write(on.results, "/nowhere/x.csv"),
     "results, ending": lambda on: sms.results.write(on.results, on.folder / "x.zip"),
     "cost, column": lambda on: sms.cost.by(on.results, ["city"]),
@@ -145,9 +145,9 @@ MASKED: dict[str, Door] = {
     "normalize, region": lambda on: sms.phones.normalize([ANN, BEN], default_region="ZZ"),
     "explain": lambda on: sms.phones.explain(ANN, default_region="ZZ"),
     "find columns": lambda on: sms.phones.find_columns(PEOPLE, default_region="ZZ"),
-    "resolve, list": lambda on: on.campaign.resolve([ANN], accepted=True),
-    "resolve, rows": lambda on: on.campaign.resolve(on.results, accepted=True),
-    "retry_rejected, list": lambda on: on.campaign.retry_rejected([ANN, BEN]),
+    "settle, list": lambda on: on.campaign.settle([ANN], accepted=True),
+    "settle, rows": lambda on: on.campaign.settle(on.results, accepted=True),
+    "retry, list": lambda on: on.campaign.retry([ANN, BEN]),
     "message, wrong": lambda on: on.client.send_message([ANN, BEN, BEN], text="Hello"),
     "passcode, wrong": lambda on: on.client.send_otp(ANN, digits=99),
     "check, wrong": lambda on: on.client.verify_otp(ANN, "1"),
@@ -230,7 +230,7 @@ INTERRUPTED: dict[str, tuple[Any, str, Door]] = {
     "history": (consents, "times", lambda on: sms.People(on.ledger).history(ANN)),
     "register": (consents, "times", lambda on: sms.People(on.ledger).register),
     "card of the register": (consents, "times", lambda on: sms.People(on.ledger).card()),
-    "frame of a campaign": (reading, "times", lambda on: on.campaign.frame),
+    "frame of a campaign": (reading, "times", lambda on: on.campaign.results),
     "numbers of a campaign": (reading, "_join", lambda on: on.campaign.numbers),
     "rows in doubt": (reading, "times", lambda on: on.campaign.in_doubt),
     "export person": (disclosing, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),

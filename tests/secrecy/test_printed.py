@@ -79,7 +79,7 @@ def test_what_is_said_and_logged_moves_no_cursor(sent: dict[str, Any]) -> None:
 
 def tables(sent: dict[str, Any]) -> dict[str, pd.DataFrame | pd.Series]:
     results, ledger = sent["results"], sent["ledger"]
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     made = {
         "results": results,
         "columns of it": results[["id", "iso", "currency", "error_code"]],
@@ -91,7 +91,7 @@ def tables(sent: dict[str, Any]) -> dict[str, pd.DataFrame | pd.Series]:
         "as an index": results.set_index("id"),
         "joined": results.merge(results, on="to"),
         "one under the other": pd.concat([results, results]),
-        "campaign": campaign.frame,
+        "campaign": campaign.results,
         "requests": campaign.requests,
         "rejected": campaign.rejected,
         "all campaigns": ledger.campaigns(),

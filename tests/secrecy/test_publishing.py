@@ -70,7 +70,7 @@ def test_a_pseudonym_is_no_hash_of_the_number_and_lasts_for_one_call(client: Cli
     people = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(100, 130)]})
     made = plan(people, "Hello!", to="phone", campaign="autumn")
     table = send(made, client=client, ledger=ledger, progress=False)
-    first, second = results.publishable(table), results.publishable(ledger.campaign("autumn").frame)
+    first, second = results.publishable(table), results.publishable(ledger.record("autumn").results)
     assert len(first) == len(second) == 30
     assert not set(first["person"]) & set(second["person"])
     with ledger._store.reading() as connection:

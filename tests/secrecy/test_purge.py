@@ -62,7 +62,7 @@ def reader(path: Path) -> Iterator[None]:
 def test_a_purge_leaves_nobody_in_any_file(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     done(client, ledger)
     assert found_in(tmp_path, [PEOPLE[0], ONESELF], [NAMES[0]]) == {PEOPLE[0], ONESELF, NAMES[0]}
-    assert ledger.campaign("autumn").purge() == len(PEOPLE) + 1
+    assert ledger.record("autumn").purge() == len(PEOPLE) + 1
     assert found_in(tmp_path, [*PEOPLE, ONESELF], NAMES) == set()
     ledger.close()
     assert found_in(tmp_path, [*PEOPLE, ONESELF], NAMES) == set()
@@ -74,14 +74,14 @@ def test_the_latest_request_of_all_keeps_no_id_of_the_service(client: Client, le
     with contextlib.closing(sqlite3.connect(ledger.path)) as connection:
         ids = [one for (one,) in connection.execute("SELECT request_id FROM attempt ORDER BY id")]
     assert found_in(tmp_path, [], [ids[-1]]) == {ids[-1]}
-    ledger.campaign("autumn").purge()
+    ledger.record("autumn").purge()
     assert found_in(tmp_path, [], ids) == set()
 
 
 def test_somebody_who_said_no_is_kept_as_a_hash_alone(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     done(client, ledger)
     assert found_in(tmp_path, [SUPPRESSED], [NAMES[7]]) == set()
-    row = ledger.campaign("autumn").frame.iloc[7]
+    row = ledger.record("autumn").results.iloc[7]
     assert (row["status"], row["problem"], pd.isna(row["to"]), pd.isna(row["name"])) == (
         "skipped",
         "SUPPRESSED",
@@ -105,7 +105,7 @@ def test_what_a_reader_kept_from_being_overwritten_is_told_and_made_up_for(
     done(client, ledger)
     with reader(ledger.path):
         with pytest.warns(SmsOtpWarning, match=r"can still be read .* itself, because something else is reading it"):
-            ledger.campaign("autumn").purge()
+            ledger.record("autumn").purge()
         assert PEOPLE[0] in found_in(tmp_path, PEOPLE)
         assert "is reading it" in str(ledger.card().html())
     ledger.close()
@@ -131,7 +131,7 @@ def test_copies_are_named_until_they_are_made_no_more(client: Client, ledger: Le
     with pytest.raises(LedgerError, match="already exists"):
         ledger.backup(backup)
     with pytest.warns(SmsOtpWarning, match=r"the backup .*kept\.sqlite of 20"):
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
     assert "kept.sqlite" in ledger.card().html()
 
 
@@ -140,7 +140,7 @@ def test_a_copy_that_is_no_longer_there_is_told_apart(client: Client, ledger: Le
     backup = ledger.backup(tmp_path / "kept.sqlite")
     (tmp_path / "kept.sqlite").rename(tmp_path / "moved.sqlite")
     with pytest.warns(SmsOtpWarning, match=r"perhaps the backup .*kept\.sqlite of 20.* UTC, which is no"):
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
     (tmp_path / "moved.sqlite").rename(backup)
     assert "no longer in its place" not in ledger.card().html()
 
@@ -148,12 +148,12 @@ def test_a_copy_that_is_no_longer_there_is_told_apart(client: Client, ledger: Le
 def test_an_exported_table_is_named_and_makes_no_backup_older(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     done(client, ledger)
     backup = ledger.backup(tmp_path / "kept.sqlite")
-    ledger.campaign("autumn").export(tmp_path / "sent.csv")
+    ledger.record("autumn").export(tmp_path / "sent.csv")
     ledger.close()
     Ledger.restore(backup, ledger.path).close()
-    ledger.campaign("autumn").export(tmp_path / "again.csv")
+    ledger.record("autumn").export(tmp_path / "again.csv")
     with pytest.warns(SmsOtpWarning, match=r"the exported table .*again\.csv of 20"):
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
 
 
 def test_the_folder_of_a_plan_in_pieces_is_named(client: Client, ledger: Ledger, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_the_folder_of_a_plan_in_pieces_is_named(client: Client, ledger: Ledger,
     send(made, client=client, ledger=ledger, progress=False)
     assert "folder of the plan" in ledger.card().html()
     with pytest.warns(SmsOtpWarning, match=r"the folder of the plan .*plan of 20"):
-        ledger.campaign("big").purge()
+        ledger.record("big").purge()
     shutil.rmtree(tmp_path / "plan")
     assert "perhaps the folder of the plan" in ledger.card().html()
 
@@ -174,7 +174,7 @@ def test_an_export_that_failed_is_no_copy_and_an_earlier_one_stays(
     client: Client, ledger: Ledger, tmp_path: Path
 ) -> None:
     done(client, ledger)
-    campaign = ledger.campaign("autumn")
+    campaign = ledger.record("autumn")
     with pytest.raises(UsageError, match="folder"):
         campaign.export(tmp_path / "nowhere" / "sent.csv")
     campaign.export(tmp_path / "sent.csv")
@@ -197,7 +197,7 @@ def test_a_ledger_that_a_restore_replaced_is_named(client: Client, ledger: Ledge
 def test_the_fingerprint_goes_with_the_numbers(client: Client, ledger: Ledger) -> None:
     """Whoever knows the text of a campaign of one could find the number by trying them all."""
     done(client, ledger)
-    ledger.campaign("autumn").purge()
+    ledger.record("autumn").purge()
     with ledger._store.reading() as connection:
         assert connection.execute("SELECT DISTINCT fingerprint FROM campaign").fetchall() == [("",)]
 
@@ -227,19 +227,19 @@ def test_retention_purges_what_is_older_when_it_is_called_and_says_what_comes_du
     assert "Numbers are kept for 12 months; nothing is older." in ledger.card().html()
     clock.at += timedelta(days=400)
     assert "2 campaigns, tests and experiments are older" in ledger.card().html()
-    assert ledger.campaign("second").counts["accepted"] == len(PEOPLE) - 1  # nothing happens by itself
+    assert ledger.record("second").counts["accepted"] == len(PEOPLE) - 1  # nothing happens by itself
 
 
 def test_contacts_that_no_rule_asks_for_are_deleted_by_a_later_purge(client: Client, tmp_path: Path) -> None:
     clock = Clock()
     ledger = Ledger(tmp_path / "r.sqlite", create=True, now=clock)
     done(client, ledger, "first")
-    ledger.campaign("first").purge()
+    ledger.record("first").purge()
     with ledger._store.reading() as connection:
         assert connection.execute("SELECT count(*) FROM contacts").fetchone()[0]
     clock.at += timedelta(days=367)
     done(client, ledger, "second")
-    ledger.campaign("second").purge()
+    ledger.record("second").purge()
     with ledger._store.reading() as connection:
         kept = connection.execute("SELECT name FROM contacts JOIN campaign ON id=campaign").fetchall()
     assert {name for (name,) in kept} == {"second"}
@@ -250,7 +250,7 @@ def test_an_age_that_is_none_deletes_nothing(client: Client, ledger: Ledger, age
     done(client, ledger)
     with pytest.raises(UsageError, match="Nothing was deleted"):
         ledger.retain(age)  # type: ignore[arg-type]
-    assert ledger.campaign("autumn").counts["accepted"]
+    assert ledger.record("autumn").counts["accepted"]
 
 
 def test_a_sandbox_that_was_cleared_holds_nobody(tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ def test_an_export_is_of_one_moment(
 
     def purged_meanwhile(*given: Any) -> Any:
         with Ledger(ledger.path) as other, pytest.warns(SmsOtpWarning, match="something else is reading it"):
-            other.campaign("autumn").purge()
+            other.record("autumn").purge()
         return read(*given)
 
     monkeypatch.setattr(disclosing, "messages", purged_meanwhile)
@@ -360,11 +360,11 @@ def test_a_restored_backup_knows_the_copies_that_were_made_since(
 ) -> None:
     done(client, ledger)
     backup = ledger.backup(tmp_path / "backup.sqlite")
-    ledger.campaign("autumn").export(tmp_path / "since.csv")
+    ledger.record("autumn").export(tmp_path / "since.csv")
     ledger.close()
     with Ledger.restore(backup, ledger.path, accept_older=True) as restored:
         with pytest.warns(SmsOtpWarning) as caught:
-            restored.campaign("autumn").purge()
+            restored.record("autumn").purge()
         for name in ("since.csv", "backup.sqlite", f"{ledger.path.name}-replaced-"):
             assert name in str(caught[0].message)
 
@@ -375,7 +375,7 @@ def test_a_damaged_ledger_is_replaced_all_the_same(client: Client, ledger: Ledge
     ledger.close()
     ledger.path.write_bytes(b"no ledger" * 1_000)
     with Ledger.restore(backup, ledger.path) as restored:
-        assert len(restored.campaign("autumn").frame) == len(PEOPLE)
+        assert len(restored.record("autumn").results) == len(PEOPLE)
 
 
 def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger) -> None:
@@ -384,10 +384,10 @@ def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger
     with Sandbox() as box, Sandbox() as other:
         send(made, client=box.client(), ledger=ledger, progress=False)
         test = ledger.begin(planned(), service=other.client().service, kind="test")
-        campaign = ledger.campaign("autumn", service=box.client().service)
+        campaign = ledger.record("autumn", service=box.client().service)
         with pytest.raises(CampaignHeld):
             campaign.purge()
-        assert len(campaign.frame) == len(PEOPLE)
+        assert len(campaign.results) == len(PEOPLE)
         test.close()
         assert campaign.purge()
 
@@ -396,7 +396,7 @@ def test_a_purge_and_a_clear_rewrite_the_file(client: Client, ledger: Ledger, tm
     """Nothing is left of the pages on which the rows stood, and what is deleted is overwritten on every system."""
     many = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(5_000)]})
     ledger.begin(plan(many, "Hi", to="phone", campaign="many"), service="sandbox:a").close()
-    ledger.campaign("many").purge()
+    ledger.record("many").purge()
     with ledger._store.reading() as connection:
         assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
         assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)

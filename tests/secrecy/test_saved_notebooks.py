@@ -116,7 +116,7 @@ USE = [
     "people = pd.DataFrame({'phone': [canary('NUMBER')], 'name': ['Ann']})\n"
     "plan = sms.plan(people, 'Hello {name}', to='phone', campaign='notebook')\nplan",
     "results = sms.send(plan, client=client)\nresults.sms.card()",
-    "ledger = sms.Ledger()\ndisplay(ledger, ledger.campaign('notebook'))",
+    "ledger = sms.Ledger()\ndisplay(ledger, ledger.record('notebook'))",
     "sms.charts.report(results, 'report.html')",
     "sms.widgets.CampaignForm(people, client=client)",
 ]

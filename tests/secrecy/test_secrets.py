@@ -225,7 +225,7 @@ def journey(tmp_path: Path, logged: Callable[[], str]) -> Iterator[dict[str, Any
             challenge.verify(ENTERED)
             yield {
                 "plan": plan, "results": results, "client": one, "ledger": ledger, "box": box, "challenge": challenge,
-                "campaign": ledger.campaign("canary"), "record": challenge.record, "settings": settings,
+                "campaign": ledger.record("canary"), "record": challenge.record, "settings": settings,
             }  # fmt: skip
 
 

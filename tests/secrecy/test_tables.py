@@ -98,7 +98,7 @@ def left_of(ledger: Ledger, *, numbers: list[str] = PEOPLE, words: list[str] = N
 def test_a_purge_leaves_nobody_but_who_said_something_or_was_drawn(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
     texted(ledger, box, clock)
     assert {*PEOPLE, ONESELF, *NAMES} - left_of(ledger, numbers=[*PEOPLE, ONESELF]) == {NAMES[7]}
-    assert ledger.campaign("autumn").purge() == AUTUMN + 1
+    assert ledger.record("autumn").purge() == AUTUMN + 1
     assert left_of(ledger, numbers=[ONESELF], words=NAMES) == set()
     assert left_of(ledger, words=[]) == set(PEOPLE)  # of an experiment of another name
 
@@ -117,7 +117,7 @@ def test_a_purged_experiment_holds_nobody_and_its_arms_still_hold(
     if how == "its last campaign is purged":
         send(plain, client=box.client(), ledger=ledger, progress=False)
         sampled(ledger)
-        ledger.campaign("trial/plain").purge()
+        ledger.record("trial/plain").purge()
     elif how == "it is purged itself":
         sampled(ledger)
         assert test.purge() == len(PEOPLE)
@@ -140,7 +140,7 @@ def test_who_knows_the_words_finds_no_text_after_a_purge(ledger: Ledger, box: Sa
     keys = [body_key(Body(text=f"Dear {name}, you owe us 111 EUR")) for name in NAMES]
     sampled(ledger)
     assert len(hashes_left(ledger, keys)) == len(keys)
-    ledger.campaign("autumn").purge()
+    ledger.record("autumn").purge()
     assert hashes_left(ledger, keys) == []
     clock.at += timedelta(days=2)
     again = plan(LIST, "Dear {name}, you owe us 111 EUR", to="phone", campaign="winter")
@@ -174,14 +174,14 @@ def test_tests_belong_to_the_name_of_their_campaign_whatever_service_sent_them(
     assert "40 recipients to go" in " ".join(ready.split())
     sampled(ledger)
     with pytest.raises(UsageError, match="is a message to oneself"):
-        ledger.campaign("autumn").correct(made, reason="typo")
-    assert ledger.campaign("autumn").frame["to"].tolist() == [PEOPLE[0]]
-    assert ledger.campaign("autumn").purge() == 2
+        ledger.record("autumn").approve(ledger.record("autumn").proposal)
+    assert ledger.record("autumn").results["to"].tolist() == [PEOPLE[0]]
+    assert ledger.record("autumn").purge() == 2
     assert left_of(ledger, numbers=[ONESELF, *PEOPLE]) == set()
     with Sandbox() as rehearsal:
         send_test(made, client=rehearsal.client(), to=ONESELF, ledger=ledger)
     send(made, client=box.client(), ledger=ledger, progress=False)
-    assert ledger.campaign("autumn").purge() == AUTUMN + 1
+    assert ledger.record("autumn").purge() == AUTUMN + 1
     assert left_of(ledger, numbers=[ONESELF, *PEOPLE]) == set()
 
 
@@ -233,7 +233,7 @@ def story(ledger: Ledger, clock: Clock, folder: Path) -> dict[str, Any]:
         exported = json.loads(people.export(ASKED, folder / "one.json").read_text(encoding="utf-8"))
         history = people.history(ASKED)
         gone = people.forget([ASKED, PEOPLE[9]])
-        frames = [history, people.history(ASKED), people.register, ledger.campaign("autumn").frame]
+        frames = [history, people.history(ASKED), people.register, ledger.record("autumn").results]
         clock.at += timedelta(days=400)
         frames += [ledger.retain("12 months"), ledger.audit().drop(columns="who"), ledger.campaigns()]
     return {"exported": without(exported), "gone": gone, "frames": [columns(frame) for frame in frames]}
@@ -281,7 +281,7 @@ def test_while_a_second_client_runs_a_campaign_nothing_of_it_is_purged_and_peopl
         sampled(ledger)
         clock.at += timedelta(days=400)
         with pytest.raises(CampaignHeld):
-            ledger.campaign("autumn").purge()
+            ledger.record("autumn").purge()
         assert ledger.retain("12 months")["purged"].tolist() == [False]
         assert People(ledger, now=clock).forget(PEOPLE[15]) == 1  # of the next chunk
         claim = run.claim(1)
@@ -297,12 +297,12 @@ def test_a_copy_on_another_machine_is_named_with_who_made_it(
 ) -> None:
     """Nobody can look there from here, and its path may be that of another file of this machine."""
     texted(ledger, box, clock)
-    here = ledger.campaign("autumn").export(tmp_path / "sent.csv")
+    here = ledger.record("autumn").export(tmp_path / "sent.csv")
     monkeypatch.setattr(fences, "machine", lambda: "laptop-7")
-    ledger.campaign("autumn").export(tmp_path / "sent.csv", overwrite=True)
+    ledger.record("autumn").export(tmp_path / "sent.csv", overwrite=True)
     monkeypatch.undo()
     with pytest.warns(SmsOtpWarning, match="no deletion reaches") as caught:
-        ledger.campaign("autumn").purge()
+        ledger.record("autumn").purge()
     said = str(caught[0].message)
     assert said.count(str(here)) == 2
     assert f"{here} of 2026-11-12 12:00 UTC ({fences.person().partition(' on ')[0]} on laptop-7)" in said
@@ -321,12 +321,12 @@ def test_what_others_wrote_or_keep_of_somebody_who_is_forgotten_goes_as_well(
     send(made, client=box.client(), ledger=ledger, progress=False)
     later = plan(pd.DataFrame({"phone": PEOPLE[:2]}), "Ho", to="phone", campaign="later")
     ledger.begin(later, service=box.client().service).close()
-    ledger.campaign("later").withdraw(reason=f"asked by +1 202-555-0104, not by {PEOPLE[5]}")
+    ledger.record("later").withdraw(reason=f"asked by +1 202-555-0104, not by {PEOPLE[5]}")
     sampled(ledger)
     assert People(ledger, now=clock).forget(ASKED) == 1
     assert left_of(ledger, numbers=PEOPLE[4:6], words=[]) == {PEOPLE[5]}
-    assert ledger.campaign("later").changes["reason"].tolist() == [f"asked by (forgotten), not by {PEOPLE[5]}"]
-    kept = ledger.campaign("autumn").frame
+    assert ledger.record("later").changes["reason"].tolist() == [f"asked by (forgotten), not by {PEOPLE[5]}"]
+    kept = ledger.record("autumn").results
     assert kept["second"].dropna().unique().tolist() == ["(forgotten)"]
     assert kept["age"].dropna().tolist() == [5] * (len(PEOPLE) - 1)
 
@@ -336,7 +336,7 @@ def test_an_export_tells_arms_and_what_purged_campaigns_left(
     ledger: Ledger, box: Sandbox, clock: Clock, tmp_path: Path
 ) -> None:
     people = texted(ledger, box, clock)
-    ledger.campaign("autumn").purge()
+    ledger.record("autumn").purge()
     told = json.loads(people.export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
     assert [(row["experiment"], row["unit"]) for row in told["experiments"]] == [("trial", "1004")]
     assert told["experiments"][0]["arm"] in ("plain", "holdout")
@@ -357,7 +357,7 @@ def killed_in(place: Any, name: str, call: Callable[[], object]) -> None:
 
 
 DELETIONS: dict[str, Callable[[Ledger, Clock], object]] = {
-    "purge": lambda ledger, _: ledger.campaign("autumn").purge(),
+    "purge": lambda ledger, _: ledger.record("autumn").purge(),
     "forget": lambda ledger, clock: People(ledger, now=clock).forget(PEOPLE),
     "retain": lambda ledger, _: ledger.retain("12 months"),
 }
@@ -393,5 +393,5 @@ def test_by_a_pooler_in_transaction_mode_people_are_deleted_as_well(server: Serv
     need_pooler()
     with Pooler(server) as pooler, Ledger(pooler.address(server.database()), create=True, now=clock) as ledger:
         texted(ledger, box, clock).forget(ASKED)
-        assert ledger.campaign("autumn").purge() == AUTUMN + 1
+        assert ledger.record("autumn").purge() == AUTUMN + 1
         assert left_of(ledger, numbers=[ASKED, ONESELF]) == set()

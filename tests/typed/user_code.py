@@ -49,8 +49,8 @@ def sent(plan: sms.Plan, client: sms.Client, path: Path) -> pd.DataFrame:
             limits=sms.Limits(budget={"USD": Decimal(50)}, per_second=100, stop_after=5),
         )
         assert_type(results, pd.DataFrame)
-        campaign = ledger.campaign(plan.campaign)
-        assert_type(campaign.resolve(campaign.in_doubt, accepted=False), int)
+        campaign = ledger.record(plan.campaign)
+        assert_type(campaign.settle(campaign.in_doubt, accepted=False), int)
         assert_type(campaign.counts, dict[str, int])
     return results
 

@@ -301,7 +301,7 @@ def test_doubt_that_was_settled_elsewhere_leaves_what_was_settled_of_the_other_t
     form.steps.check(AUTUMN)
     form.steps.send(Guards({"canary": 1}))
     settling.tick_listed(True)
-    ledger.campaign("autumn/B").resolve(ledger.campaign("autumn/B").in_doubt, accepted=True)  # somebody else did
+    ledger.record("autumn/B").settle(ledger.record("autumn/B").in_doubt, accepted=True)  # somebody else did
     settling.accepted()
     assert settling.notice.text == "1 row recorded as accepted. 1 ticked row was settled elsewhere meanwhile."
     assert (settling.left, form.steps.counts["in_doubt"]) == (0, 0)

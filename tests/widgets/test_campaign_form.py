@@ -393,7 +393,7 @@ def test_a_typo_is_corrected_for_those_who_were_not_texted(begun: CampaignSteps,
     assert (begun.stage, begun.unfinished) == ("done", "")
     assert box.inbox["to"].is_unique
     assert box.inbox["text"].str.startswith("Hello").sum() == 6
-    changes = begun.ledger.campaign("hello").changes
+    changes = begun.ledger.record("hello").changes
     assert changes[["what", "rows", "reason"]].values.tolist() == [["corrected", 6, "typo"]]
 
 
@@ -405,7 +405,7 @@ def test_a_corrected_text_is_planned_for_another_person_at_the_campaign_too(
     again.check(CORRECTED)
     assert again.send_label().startswith("Change the text and send the other 6 messages")
     again.send(Guards())
-    assert begun.ledger.campaign("hello").changes["reason"].tolist() == ["corrected in the form"]
+    assert begun.ledger.record("hello").changes["reason"].tolist() == ["corrected in the form"]
     assert len(box.inbox) == 10
     assert box.inbox["to"].is_unique
 
@@ -462,8 +462,8 @@ def test_more_to_go_than_the_button_says_is_looked_at_first(steps: CampaignSteps
     box.fault("drop_after", next=1)
     steps.send(first(4))
     assert steps.send_label() == "Send the other 6 messages, about USD 0.045"
-    campaign = steps.ledger.campaign("hello")
-    campaign.resolve(campaign.in_doubt, accepted=False)
+    campaign = steps.ledger.record("hello")
+    campaign.settle(campaign.in_doubt, accepted=False)
     steps.send(Guards())
     assert steps.refusal.text.startswith("Not sent. This campaign has changed meanwhile")
     assert steps.send_label() == "Send the other 7 messages, about USD 0.0525"
@@ -534,7 +534,7 @@ def test_an_opt_out_is_counted_alike_everywhere(begun: CampaignSteps, people: pd
     assert begun.send_label().startswith("Send the other 5 messages")
     assert begun.back_label() == "Change the text for the other 5"
     assert (begun.waiting, begun.to_go, begun.counts["planned"], begun.counts["skipped"]) == (5, 5, 5, 3)
-    assert begun.ledger.campaign("hello").counts == begun.counts
+    assert begun.ledger.record("hello").counts == begun.counts
     assert begun.results is not None
     told = {one.code: one.rows for one in groups(begun.results, people["phone"])}
     assert (told["CANARY"], told["OPTED_OUT"]) == (5, 1)
@@ -617,7 +617,7 @@ def test_rows_in_doubt_wait_for_a_person(steps: CampaignSteps, box: Sandbox, acc
     assert steps.to_go == 0
     campaign = steps.recorded()
     assert campaign is not None
-    campaign.resolve(campaign.in_doubt, accepted=accepted)
+    campaign.settle(campaign.in_doubt, accepted=accepted)
     steps.settled("2 rows settled.")
     assert steps.notice.text == "2 rows settled."
     assert steps.counts["in_doubt"] == 0
@@ -724,7 +724,7 @@ def test_the_form_corrects_after_a_canary(form: CampaignForm, box: Sandbox) -> N
     form.sending.reason.value = "typo"
     shown = html.unescape(form._lines.value)
     assert "sms.People().opt_out(number, source='phone call')" in shown
-    assert "sms.Ledger().campaign('hello', service=client.service).correct(plan, reason='typo')" in shown
+    assert "sms.revise(plan, client, reason='typo')" in shown
     assert "0109" not in shown
     form.sending.send_button.click()
     words = box.inbox["text"].str.split().str
@@ -1040,7 +1040,7 @@ def test_people_of_earlier_campaigns_are_left_out(begun: CampaignSteps, box: San
     assert later.to_go == 6
     later.send(Guards())
     assert box.inbox["to"].is_unique
-    assert "exclude=sms.Ledger().campaign('hello', service=client.service)" in chosen.lines()
+    assert "exclude=sms.record('hello', client)" in chosen.lines()
 
 
 def test_the_saved_output_names_the_form_and_nothing_else(form: CampaignForm) -> None:

@@ -315,7 +315,7 @@ def test_who_is_still_to_be_texted_is_said(client: Client, ledger: Ledger) -> No
     steps = ReadingSteps(ledger, service=client.service, orders=bought(), now=later)
     steps.read("autumn", CHOSEN)
     assert steps.reading is not None, steps.notice
-    to_go = sum(ledger.campaign(f"autumn/{arm}").counts["planned"] for arm in ("A", "B"))
+    to_go = sum(ledger.record(f"autumn/{arm}").counts["planned"] for arm in ("A", "B"))
     assert f"{to_go} people have not been texted yet" in steps.reading.sentence()
 
 

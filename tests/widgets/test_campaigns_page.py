@@ -65,7 +65,7 @@ def test_a_campaign_is_listed_with_its_state_and_what_it_cost(client: Client, le
     begun, done = listing(ledger).answer.listing.entries
     assert state_of(done) == ("ok", "finished")
     assert state_of(begun) == ("warn", "7 rows to go")
-    billed = ledger.campaign("done").frame["price"].sum()
+    billed = ledger.record("done").results["price"].sum()
     assert done.billed == Billed((("USD", round(billed * 1e6)),))
     assert "3 accepted" in entry_html(begun)
     assert f"USD {billed:.4f}".rstrip("0") in entry_html(done)
@@ -75,7 +75,7 @@ def test_what_is_billed_is_what_the_ledger_sums_up_also_after_a_purge(client: Cl
     sent("kept", client, ledger)
     sent("gone", client, ledger)
     before = {entry.name: entry.billed for entry in listing(ledger).answer.listing.entries}
-    ledger.campaign("gone").purge()
+    ledger.record("gone").purge()
     entries = {entry.name: entry for entry in listing(ledger).answer.listing.entries}
     assert entries["gone"].billed == before["gone"]
     assert state_of(entries["gone"]) == ("", "purged: its numbers were deleted")
@@ -118,7 +118,7 @@ def test_a_campaign_that_is_damaged_is_told_on_the_page_and_the_others_are_shown
     """What is drawn was read before, so that no error ends in a thread that nobody looks at."""
     for name in ("sound", "damaged"):
         ledger.begin(planned(name), service="sandbox:a").close()
-        ledger.campaign(name).withdraw(ledger.campaign(name).frame.head(1), reason="by phone")
+        ledger.record(name).withdraw(ledger.record(name).results.head(1), reason="by phone")
     with ledger._store.writing() as connection:
         sql = "UPDATE change SET rows='three' WHERE campaign=(SELECT id FROM campaign WHERE name='damaged')"
         connection.execute(sql)
@@ -162,7 +162,7 @@ def test_wrong_arguments(arguments: dict[str, Any], words: str) -> None:
 
 def test_an_opened_campaign_shows_states_changes_and_costs(client: Client, ledger: Ledger) -> None:
     sent("begun", client, ledger, limits=sms.Limits(first=3))
-    ledger.campaign("begun").withdraw(["+12025550109"], reason="<b>asked</b>")
+    ledger.record("begun").withdraw(["+12025550109"], reason="<b>asked</b>")
     steps = opened(ledger, "begun")
     assert steps.opened is not None
     card = opened_card(steps.opened).html()
@@ -174,8 +174,8 @@ def test_an_opened_campaign_shows_states_changes_and_costs(client: Client, ledge
 
 def test_a_purged_campaign_says_what_is_left_of_it(client: Client, ledger: Ledger) -> None:
     sent("gone", client, ledger)
-    billed = ledger.campaign("gone").frame["price"].sum()
-    ledger.campaign("gone").purge()
+    billed = ledger.record("gone").results["price"].sum()
+    ledger.record("gone").purge()
     steps = opened(ledger, "gone", client=client, plans=[planned("gone")])
     assert steps.opened is not None
     assert "never sent again" in opened_card(steps.opened).html()
@@ -187,14 +187,14 @@ def test_withdrawing_asks_first_and_keeps_the_reason(client: Client, ledger: Led
     plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
     steps = opened(ledger, "begun", client=client, plans=[plan])
     steps.withdraw("not asked yet")
-    assert ledger.campaign("begun").counts["planned"] == 7
+    assert ledger.record("begun").counts["planned"] == 7
     steps.ask_to_withdraw()
     steps.keep()
     assert (steps.stage, steps.notice.text) == ("open", "Nothing was changed.")
     steps.ask_to_withdraw()
     steps.withdraw("wrong price")
     assert steps.notice.text == "7 rows withdrawn: this campaign never texts them."
-    assert ledger.campaign("begun").changes["reason"].tolist() == ["wrong price"]
+    assert ledger.record("begun").changes["reason"].tolist() == ["wrong price"]
     steps.send()
     assert len(box.inbox) == 3
 
@@ -249,7 +249,7 @@ def test_real_people_are_texted_only_after_their_number_was_typed(box: Sandbox, 
 
 
 def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Ledger) -> None:
-    plan = planned("slow", wire=sms.Wire(chunk_size=1), rows=40)
+    plan = planned("slow", rows=40, chunk_size=1)
     sms.send(plan, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=1))
     heard = threading.Event()
     steps = opened(ledger, "slow", client=client, plans=[plan])
@@ -264,14 +264,14 @@ def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Led
     assert 1 < len(box.inbox) < 40
     box.fault("latency", seconds=0)
     steps.send()
-    assert ledger.campaign("slow").counts["accepted"] == 40
+    assert ledger.record("slow").counts["accepted"] == 40
     assert box.inbox["to"].is_unique
 
 
 HOLD = """
 import sys, smsotp_nb as sms
 ledger = sms.Ledger(sys.argv[1])
-lock = ledger._lock(ledger.campaign("begun")._number, "begun")
+lock = ledger._lock(ledger.record("begun")._number, "begun")
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -296,7 +296,7 @@ def test_a_campaign_that_another_process_sends_is_told(client: Client, ledger: L
 def test_a_campaign_that_is_purged_meanwhile_is_told(client: Client, ledger: Ledger) -> None:
     sent("begun", client, ledger, limits=sms.Limits(first=3))
     steps = opened(ledger, "begun")
-    ledger.campaign("begun").purge()
+    ledger.record("begun").purge()
     steps.ask_to_withdraw()
     steps.withdraw()
     assert steps.opened is not None
@@ -332,10 +332,10 @@ def test_the_lines_of_code_do_the_same(client: Client, ledger: Ledger) -> None:
     page.steps.again()
     room: dict[str, Any] = {"sms": sms, "plan": plan, "client": client}
     code = page._code(page.steps.opened)
-    exec(code.replace("ledger = ", "ledger_path = ", 1).replace("ledger.campaign(", "book.campaign("),
+    exec(code.replace("ledger = ", "ledger_path = ", 1).replace("ledger.record(", "book.record("),
          {**room, "book": ledger, "ledger": ledger})  # fmt: skip
-    assert ledger.campaign("begun").counts["planned"] == 0
-    assert ledger.campaign("begun").changes["reason"].tolist() == ["late"]
+    assert ledger.record("begun").counts["planned"] == 0
+    assert ledger.record("begun").changes["reason"].tolist() == ["late"]
 
 
 def test_hostile_names_are_escaped(client: Client, ledger: Ledger) -> None:
@@ -370,8 +370,8 @@ def test_more_to_go_than_the_button_says_is_looked_at_first(box: Sandbox, client
     plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
     steps = opened(ledger, "begun", client=client, plans=[plan])
     assert steps.send_label() == "Send the other 7 messages, about USD 0.0525"
-    campaign = ledger.campaign("begun")
-    campaign.resolve(campaign.in_doubt, accepted=False)
+    campaign = ledger.record("begun")
+    campaign.settle(campaign.in_doubt, accepted=False)
     steps.send()
     assert steps.notice.text.startswith("Not sent. This campaign has changed meanwhile")
     assert steps.send_label() == "Send the other 10 messages, about USD 0.075"

@@ -14,7 +14,7 @@ import pytest
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox
-from smsotp_nb._ledger import Campaign
+from smsotp_nb._ledger import Record
 from smsotp_nb._widgets.doubts import Doubts
 from smsotp_nb._widgets.settling import PAGE, Settling
 
@@ -28,16 +28,16 @@ def plan() -> Any:
 
 
 @pytest.fixture
-def campaign(box: Sandbox, client: Client, ledger: Ledger, plan: Any) -> Campaign:
+def campaign(box: Sandbox, client: Client, ledger: Ledger, plan: Any) -> Record:
     """Thirty rows in three requests: the service took the first two and dropped the connection."""
     box.fault("drop_after", next=2)
     sms.send(plan.with_wire(threads=1), client=client, ledger=ledger, progress=False)
-    made = ledger.campaign("doors")
+    made = ledger.record("doors")
     assert made.counts["in_doubt"] == 20
     return made
 
 
-def shown(campaign: Campaign) -> tuple[Settling, list[str]]:
+def shown(campaign: Record) -> tuple[Settling, list[str]]:
     said: list[str] = []
     settling = Settling(settled=lambda words, _: said.append(words))
     settling.show(campaign)
@@ -47,7 +47,7 @@ def shown(campaign: Campaign) -> tuple[Settling, list[str]]:
 # -- what is known
 
 
-def test_each_row_has_its_masked_number_time_and_evidence(campaign: Campaign) -> None:
+def test_each_row_has_its_masked_number_time_and_evidence(campaign: Record) -> None:
     settling = Settling()
     settling.show(campaign, pd.Index([f"person {n}" for n in range(30)]))
     rows = settling.rows()
@@ -59,7 +59,7 @@ def test_each_row_has_its_masked_number_time_and_evidence(campaign: Campaign) ->
     assert (settling.left, settling.pages) == (20, 3)
 
 
-def test_requests_are_chosen_apart(campaign: Campaign) -> None:
+def test_requests_are_chosen_apart(campaign: Record) -> None:
     settling, _ = shown(campaign)
     choices = settling.requests()
     assert choices[0] == ("All requests: 20 rows", "")
@@ -74,7 +74,7 @@ def test_requests_are_chosen_apart(campaign: Campaign) -> None:
 
 
 def test_some_were_accepted_and_others_are_sent_again(
-    campaign: Campaign, plan: Any, client: Client, ledger: Ledger, box: Sandbox
+    campaign: Record, plan: Any, client: Client, ledger: Ledger, box: Sandbox
 ) -> None:
     settling, said = shown(campaign)
     for place in (0, 1, 2):
@@ -96,7 +96,7 @@ def test_some_were_accepted_and_others_are_sent_again(
     assert campaign.counts["in_doubt"] == 16
 
 
-def test_nothing_is_changed_without_ticks_or_by_a_no(campaign: Campaign) -> None:
+def test_nothing_is_changed_without_ticks_or_by_a_no(campaign: Record) -> None:
     settling, said = shown(campaign)
     for act in (settling.accepted, settling.not_accepted, settling.sure, settling.unsure):
         act()
@@ -111,12 +111,12 @@ def test_nothing_is_changed_without_ticks_or_by_a_no(campaign: Campaign) -> None
     assert said == []
 
 
-def test_rows_that_somebody_else_settled_meanwhile_are_told(campaign: Campaign, ledger: Ledger) -> None:
+def test_rows_that_somebody_else_settled_meanwhile_are_told(campaign: Record, ledger: Ledger) -> None:
     settling, said = shown(campaign)
     for place in (0, 1, 2):
         settling.tick(place, True)
     with Ledger(ledger.path) as other:
-        other.campaign("doors").resolve(["+12025550100", "+12025550107"], accepted=True)
+        other.record("doors").settle(["+12025550100", "+12025550107"], accepted=True)
     settling.accepted()
     assert settling.notice.text == "Nothing was changed. 1 ticked row was settled elsewhere meanwhile."
     assert (settling.left, settling.ticked) == (18, 2)
@@ -128,15 +128,13 @@ HOLD = """
 import sys, smsotp_nb as sms
 from smsotp_nb._ledger.file.one_runner import RunLock
 ledger = sms.Ledger(sys.argv[1])
-lock = ledger._lock(ledger.campaign("doors")._number, "doors")
+lock = ledger._lock(ledger.record("doors")._number, "doors")
 print("held", flush=True)
 sys.stdin.read()
 """
 
 
-def test_a_campaign_that_another_process_sends_is_told_and_settled_afterwards(
-    campaign: Campaign, ledger: Ledger
-) -> None:
+def test_a_campaign_that_another_process_sends_is_told_and_settled_afterwards(campaign: Record, ledger: Ledger) -> None:
     settling, _ = shown(campaign)
     settling.tick(0, True)
     holder = subprocess.Popen(
@@ -158,7 +156,7 @@ def test_a_campaign_that_another_process_sends_is_told_and_settled_afterwards(
     assert campaign.counts["in_doubt"] == 19
 
 
-def test_a_purged_campaign_has_nothing_to_settle(campaign: Campaign) -> None:
+def test_a_purged_campaign_has_nothing_to_settle(campaign: Record) -> None:
     campaign.purge()
     settling, _ = shown(campaign)
     assert settling.left == 0
@@ -167,7 +165,7 @@ def test_a_purged_campaign_has_nothing_to_settle(campaign: Campaign) -> None:
 # -- the widget
 
 
-def test_boxes_follow_the_pages_and_the_ticks(campaign: Campaign) -> None:
+def test_boxes_follow_the_pages_and_the_ticks(campaign: Record) -> None:
     doubts = Doubts()
     doubts.show(campaign)
     assert doubts.widget.layout.display is None
@@ -183,7 +181,7 @@ def test_boxes_follow_the_pages_and_the_ticks(campaign: Campaign) -> None:
     assert doubts.accepted_button.description == "20 were accepted"
 
 
-def test_a_request_that_is_chosen_stays_chosen_and_evidence_is_escaped(campaign: Campaign) -> None:
+def test_a_request_that_is_chosen_stays_chosen_and_evidence_is_escaped(campaign: Record) -> None:
     doubts = Doubts()
     doubts.show(campaign)
     doubts.request.value = doubts.request.options[1][1]
@@ -195,7 +193,7 @@ def test_a_request_that_is_chosen_stays_chosen_and_evidence_is_escaped(campaign:
     assert "<i>" not in doubts._evidence[0].value
 
 
-def test_the_question_stands_in_place_of_the_actions(campaign: Campaign) -> None:
+def test_the_question_stands_in_place_of_the_actions(campaign: Record) -> None:
     doubts = Doubts()
     doubts.show(campaign)
     doubts.all_button.click()
@@ -208,20 +206,20 @@ def test_the_question_stands_in_place_of_the_actions(campaign: Campaign) -> None
     assert campaign.counts["in_doubt"] == 20
 
 
-def test_a_campaign_that_is_read_anew_keeps_its_ticks_and_its_question(campaign: Campaign, ledger: Ledger) -> None:
+def test_a_campaign_that_is_read_anew_keeps_its_ticks_and_its_question(campaign: Record, ledger: Ledger) -> None:
     settling, _ = shown(campaign)
     for place in (0, 1):
         settling.tick(place, True)
     settling.not_accepted()
-    campaign.resolve(["+12025550100"], accepted=True)
-    settling.show(ledger.campaign("doors"))
+    campaign.settle(["+12025550100"], accepted=True)
+    settling.show(ledger.record("doors"))
     assert (settling.stage, settling.ticked, settling.left) == ("sure", 1, 19)
     settling.show(None)
     settling.show(campaign)
     assert (settling.stage, settling.ticked) == ("choosing", 0)
 
 
-def test_what_cannot_be_read_is_told_in_its_place(campaign: Campaign, ledger: Ledger) -> None:
+def test_what_cannot_be_read_is_told_in_its_place(campaign: Record, ledger: Ledger) -> None:
     doubts = Doubts()
     doubts.show(campaign)
     doubts.ticks[0].value = True

@@ -226,9 +226,9 @@ def test_the_rest_that_another_process_changed_is_not_withdrawn(form: CampaignFo
     press(form.sending.send)
     form.sending.withdraw_button.click()
     assert form.sending.sure_button.description == "Yes, withdraw 8"
-    ledger.campaign("hello").withdraw(["+12025550111"])
+    ledger.record("hello").withdraw(["+12025550111"])
     press(form.sending.sure)
-    assert ledger.campaign("hello").counts["planned"] == 7
+    assert ledger.record("hello").counts["planned"] == 7
     assert "Nothing was changed. This campaign has changed meanwhile" in form._notice.value
 
 
@@ -386,9 +386,9 @@ def test_a_press_for_a_campaign_as_it_was_sends_and_withdraws_nothing(
     press(page.send, seen)
     assert (len(box.inbox), ANOTHER in page._outcome.value) == (4, True)
     page.withdraw_button.click()
-    ledger.campaign("begun").withdraw(["+12025550111"])
+    ledger.record("begun").withdraw(["+12025550111"])
     press(page.sure)
-    assert ledger.campaign("begun").counts["planned"] == 7
+    assert ledger.record("begun").counts["planned"] == 7
     assert "Nothing was changed. This campaign has changed meanwhile" in page._outcome.value
     assert page.send_button.description.startswith("Send the other 7 messages")
     press(page.send)
@@ -399,16 +399,16 @@ def test_a_tick_that_comes_with_the_press_is_shown_first(client: Client, ledger:
     box.fault("drop_after", next=1)
     sms.send(sms.plan(PEOPLE, "Hi", to="phone", campaign="doors"), client=client, ledger=ledger, progress=False)
     doubts = waited(Doubts())
-    doubts.show(ledger.campaign("doors"))
+    doubts.show(ledger.record("doors"))
     first, second = (row.place for row in doubts.settling.rows()[:2])
     doubts.settling.tick(first, True)
     seen = label(doubts._accepted)
     doubts.settling.tick(second, True)
     press(doubts._accepted, seen)
-    assert ledger.campaign("doors").counts["in_doubt"] == 12
+    assert ledger.record("doors").counts["in_doubt"] == 12
     assert ANOTHER in doubts._notice.value
     press(doubts._accepted)
-    assert ledger.campaign("doors").counts["in_doubt"] == 10
+    assert ledger.record("doors").counts["in_doubt"] == 10
 
 
 # -- the cleaner

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from ... import _cards as cards
-from ..._services import shown
+from ..._moments import said as moment
+from ..._services import is_rehearsal, shown
 from ..._wire import mask
 from ...problems import explain
 
@@ -47,14 +49,44 @@ def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str, *,
         blocks += (cards.Note("i", f"What is deleted can still be read in {unreached}."),)
     what = "campaign or test is" if len(campaigns) == 1 else "campaigns and tests are"
     state = f"{len(campaigns):,} {what} recorded." if rows else "No campaign is recorded yet."
-    return cards.Card(
-        f"Ledger: {path}", state, blocks, closing="Next: ledger.campaign(name) shows one." if rows else ""
-    )
+    return cards.Card(f"Ledger: {path}", state, blocks, closing="Next: ledger.record(name) shows one." if rows else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Whose a campaign is: its service, when it was recorded in microseconds, and what other services have its name."""
+
+    name: str
+    service: str
+    since: int
+    others: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """Return the service and the time in words, and how many others have a campaign of the name."""
+        more = f", {len(self.others):,} more of this name" if self.others else ""
+        where = "rehearsal" if is_rehearsal(self.service) else f"live service {shown(self.service)}"
+        return f"{where} since {moment(self.since)}{more}"
+
+    def state(self) -> str:
+        """Return the service and the time as a sentence."""
+        where = "A rehearsal on a sandbox" if is_rehearsal(self.service) else f"Live service {shown(self.service)}"
+        return f"{where}, recorded on {moment(self.since)}."
+
+    def note(self) -> tuple[cards.Note, ...]:
+        """Return which other services have a campaign of this name, and how to look at theirs."""
+        live = [shown(service) for service in self.others if not is_rehearsal(service)]
+        rehearsed = len(self.others) - len(live)
+        if not self.others:
+            return ()
+        counts = [f"live service {one}" for one in live] + [cards.counted(rehearsed, "rehearsal")] * bool(rehearsed)
+        doubtful = bool(live) and not is_rehearsal(self.service)
+        latest = "; this is the latest of the live ones" if doubtful else ""
+        names = f"record({self.name!r}, client) shows that of a client"
+        return (cards.Note("!" if doubtful else "i", f"Also of this name: {', '.join(counts)}{latest}. {names}."),)
 
 
 def of_campaign(
-    name: str,
-    service: str,
+    whose: Whose,
     counts: dict[str, int],
     in_doubt: pd.DataFrame,
     held: pd.DataFrame,
@@ -66,7 +98,7 @@ def of_campaign(
     words = ("accepted", "in_doubt", "rejected", "planned", "skipped")
     said = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     figures = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
-    blocks: tuple[cards.Block, ...] = (figures,)
+    blocks: tuple[cards.Block, ...] = (figures, *whose.note())
     blocks += (cards.Note("i", f"Being run by {runner}."),) * bool(runner)
     blocks += (cards.Note("i" if approval.startswith("Approved") else "!", approval),) * bool(approval)
     blocks += (*_held(held), *_changes(changes))
@@ -81,10 +113,10 @@ def of_campaign(
         more = f"and {len(in_doubt) - SHOWN:,} more" if len(in_doubt) > SHOWN else ""
         blocks += (cards.Table(("In doubt", "Phase", "HTTP", "What is known"), rows, ("left",) * 4, more=more),)
         closing = (
-            "Next: find out what happened, then campaign.resolve(rows, accepted=True or False). "
+            "Next: find out what happened, then campaign.settle(rows, accepted=True or False). "
             "Never sent again automatically."
         )
-    return cards.Card(f"Campaign: {name}", f"Recorded for {shown(service)}.", blocks, closing=closing)
+    return cards.Card(f"Campaign: {whose.name}", whose.state(), blocks, closing=closing)
 
 
 def _held(held: pd.DataFrame) -> list[cards.Note]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..._cards import counted
 from ..._pandas import STR
 from ..._results.contract import COLUMNS, STATES, money
-from ..._services import name_key
+from ..._services import is_rehearsal, name_key
 from ..file.store import Store
 from ..record.beginning import refuse_contradicted, whether_contradicted
 from ..record.evidence import source_of
@@ -33,23 +35,53 @@ _OF_REQUEST = (
 )  # fmt: skip
 
 
+_COMPARED = 1_000  # names, the latest ones
 _COUNTRIES = "SELECT id, iso, cc FROM country"
 
 
-def named_so(connection: Statements, name: str, service: str | None) -> list[tuple[int, str, str, str]]:
-    """Return number, service, kept columns as JSON and name of the campaigns of a name, one of each service.
+class Named(NamedTuple):
+    """A campaign of a name: its number, service, kept columns as JSON, name as recorded, and when it was recorded."""
 
-    A campaign stands before passcodes whose month has that name, and what is not purged before what is. Tests are found
-    where nothing else has the name: the latest, for all.
+    number: int
+    service: str
+    kept: str
+    name: str
+    created: int
+
+
+def named_so(connection: Statements, name: str) -> list[Named]:
+    """Return the campaigns of a name, one of each service: the one that is meant where nobody says whose comes last.
+
+    A live service stands before a sandbox, a campaign before passcodes whose month has that name, what is not purged
+    before what is, and the latest before the others. Tests are found where nothing else has the name.
     """
     found = connection.execute(
-        "SELECT id, service, kept, name, kind FROM campaign "
-        "WHERE name_key=? AND service=coalesce(?, service) ORDER BY kind='campaign', purged=0, id",
-        (name_key(name), service),
+        "SELECT id, service, kept, name, created_at, kind, purged FROM campaign WHERE name_key=? ORDER BY id",
+        (name_key(name),),
     ).fetchall()
-    tests = [row[:4] for row in found if row[4] == "test"]
-    others = {row[1]: row[:4] for row in found if row[4] != "test"}
-    return list(others.values()) or tests[-1:]
+    meant = [row for row in found if row[5] != "test"] or found
+    meant.sort(key=lambda row: (not is_rehearsal(row[1]), row[5] == "campaign", row[6] == 0))
+    of_each: dict[str, Named] = {}
+    for row in meant:
+        of_each.pop(row[1], None)
+        of_each[row[1]] = Named(*row[:5])
+    return list(of_each.values())
+
+
+def unknown(connection: Statements, name: str, of_others: Sequence[Named]) -> str:
+    """Return in words that a campaign is not recorded, or only for other services, and which are nearest by name."""
+    if of_others:
+        return (
+            f"campaign {name!r} is not recorded for this service, and is for {counted(len(of_others), 'other')}; "
+            f"without a client, record({name!r}) gives the live one or the latest rehearsal"
+        )
+    sql = "SELECT name FROM campaign GROUP BY name ORDER BY max(id) DESC LIMIT ?"
+    names = [row[0] for row in connection.execute(sql, (_COMPARED,))]
+    near = get_close_matches(name_key(name), by_key := {name_key(one): one for one in names}, n=3)
+    if near:
+        return f"no campaign {name!r} in the ledger; did you mean {' or '.join(repr(by_key[key]) for key in near)}?"
+    held = ", ".join(map(repr, names[:3])) + (" and more, see ledger.campaigns()" if names[3:] else "")
+    return f"no campaign {name!r} in the ledger; it holds {held or 'none yet, send records them'}"
 
 
 def counts(store: Store, campaign: int) -> dict[str, int]:

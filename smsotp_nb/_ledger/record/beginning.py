@@ -9,8 +9,9 @@ from ..rows.contacts import whether_packed, which_unsettled
 from ..rows.damage import Unfit
 from ..rows.statements import Question, Statements
 from ..rows.tables import ACCEPTED, SENDING
+from ..server.address import in_code
 from . import changing
-from .changing import whether_corrected
+from .changing import which_changes
 from .recording import Planned
 from .recovering import whether_under_way
 
@@ -72,7 +73,7 @@ def before_a_run(campaign: int) -> list[Question]:
     return [
         what_named(campaign),
         what_planned(campaign),
-        whether_corrected(campaign),
+        which_changes(campaign),
         which_unsettled(campaign),
         whether_under_way(campaign),
         whether_packed(campaign),
@@ -86,7 +87,7 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
     with store.reading() as connection:
         purged, name = connection.execute(*what_named(campaign)).fetchone()
         known = connection.execute(*what_planned(campaign)).fetchone()[0]
-        corrected = changing.was_corrected(connection, campaign)
+        changed = changing.changes_of(connection, campaign)
     if name != plan.campaign:
         raise LedgerError(
             f"campaign {plan.campaign!r} differs only in spelling from the recorded {name!r}. Nothing was sent. "
@@ -98,18 +99,18 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
             f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
             "again. Nothing was sent; choose another campaign name"
         )
-    if known == plan.fingerprint and not corrected:
+    in_force, in_pieces = known == plan.fingerprint, plan.folder is not None
+    if in_force and not changed & ({"corrected"} if in_pieces else {"corrected", "withdrawn"}):
         return
-    if plan.folder is not None:
+    if in_pieces:
         raise changing.refusal_in_pieces(plan)
     with store.snapshot() as connection:
         found = changing.compare(connection, campaign, plan)
-        replaced = changing.replaced_at(connection, campaign, plan.fingerprint)
-    if known == plan.fingerprint:
+        if not changing.takes(connection, campaign, plan, found):
+            raise changing.refusal(connection, campaign, plan, found, ledger=in_code(store.path))
+    if in_force:
         with store.writing() as connection:
             changing.reword(connection, campaign, plan)
-    elif replaced or not found.resumes or (found.others and not corrected):
-        raise changing.refusal(plan, found, replaced)
     elif len(found.dropped):
         with store.writing() as connection:
-            changing.adopt(connection, campaign, plan, found, what="suppressed", reason=None, now=now)
+            changing.adopt(connection, campaign, plan, found, reason=None, now=now)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,24 @@ from .recording import (
 )
 
 WITHDRAWN = "WITHDRAWN"
-_PARTLY = "partly "  # before the fingerprint of a plan of which only words, or only new recipients, were taken over
+
+
+class Revised(NamedTuple):
+    """How many rows that had not left `revise` changed.
+
+    Attributes:
+        reworded: have another message now.
+        added: are new.
+        withdrawn: are no longer to go, because the plan lacks them or leaves them out.
+
+    Example:
+        >>> Revised(reworded=12, added=3, withdrawn=0)
+        Revised(reworded=12, added=3, withdrawn=0)
+    """
+
+    reworded: int
+    added: int
+    withdrawn: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +63,7 @@ class Difference:
         changed: places of people to text who are recorded with another message, and not reached yet.
         others: how many are recorded with another message and were reached, rejected or left out.
         dropped: places of people whom the plan leaves out and the record still has to go.
-        gone: how many the record still has to go and the plan does not have at all.
+        gone: the part of the record that is still to go and that the plan does not have at all.
         recorded: the record, one row a person, indexed by person: chunk, position, state, body.
         people: the person of each row of the plan; 0 if the number is unusable or an earlier row is theirs.
     """
@@ -54,20 +72,20 @@ class Difference:
     changed: Ints
     others: int
     dropped: Ints
-    gone: int
+    gone: pd.DataFrame = field(repr=False)
     recorded: pd.DataFrame = field(repr=False)
     people: Ints = field(repr=False)
 
     @property
     def resumes(self) -> bool:
         """Whether the plan texts nobody whom the record would not text, with the same words."""
-        return not (len(self.added) or len(self.changed) or self.gone)
+        return not (len(self.added) or len(self.changed) or len(self.gone))
 
     def told(self) -> str:
         another = len(self.changed) + self.others
         said = [
             (len(self.added), f"{counted(len(self.added), 'recipient')} added"),
-            (self.gone, f"{self.gone:,} removed"),
+            (len(self.gone), f"{len(self.gone):,} removed"),
             (len(self.dropped), f"{len(self.dropped):,} left out now"),
             (another, f"{another:,} with another text"),
         ]
@@ -95,7 +113,7 @@ def compare(connection: Statements, campaign: int, plan: Planned) -> Difference:
         changed=np.flatnonzero(another & (state == PLANNED)),
         others=int((another & np.isin(state, (*MAY_HAVE_LEFT, REJECTED))).sum()),
         dropped=np.flatnonzero(~going & known & (state == PLANNED)),
-        gone=int((still & to_go).sum()),
+        gone=recorded[still & to_go],
         recorded=recorded,
         people=people,
     )
@@ -134,75 +152,109 @@ def places(rows: pd.DataFrame, recorded: pd.Series) -> Ints:
     return np.where(found >= 0, known[found] if len(known) else -1, -1)
 
 
-def refusal(plan: Planned, found: Difference, changes: str) -> PlanChanged:
-    """Return the refusal of a plan that is not the one recorded; it says what differs, and what can be done."""
-    name = f"ledger.campaign({plan.campaign!r})"
-    steps = []
-    if len(found.changed):
-        steps.append(f"{name}.correct(plan, reason=...) gives the rows not yet sent the new text")
-    if len(found.added):
-        steps.append(f"{name}.extend(plan, reason=...) adds the new recipients")
-    if found.gone:
-        steps.append(f"{name}.withdraw(rows, reason=...) takes out recipients not yet sent")
-    steps.append("the plan as it was continues the campaign")
+def refusal(connection: Statements, campaign: int, plan: Planned, found: Difference, *, ledger: str) -> PlanChanged:
+    """Return the refusal of a plan that is not the one recorded; it says what differs, and the one line to call.
+
+    ``ledger`` is the argument that names the ledger in that line, if it needs one.
+    """
+    replaced = "" if _in_force(connection, campaign, plan) else replaced_at(connection, campaign, plan.fingerprint)
+    kept = _kept(connection, campaign)
+    if kept != plan.kept:
+        step = f"plan with keep={list(kept)}, as it is recorded"
+    elif len(found.added) and was_withdrawn(connection, campaign):
+        reached = f"exclude=sms.record({plan.campaign!r}{ledger})"
+        step = f"it was withdrawn: plan the new recipients under another name, with {reached}"
+    else:
+        call = advice(len(found.changed), len(found.added), len(found.gone), ledger=ledger)
+        step = f"to let those who were not texted follow this plan: {call}"
     return PlanChanged(
-        f"campaign {plan.campaign!r} is recorded with a different plan: {found.told()}{changes}. Nothing was sent. "
-        f"{'; '.join(steps)}; a new campaign needs another name, and leave_out={name} for whom this one reached",
+        f"campaign {plan.campaign!r} is recorded with a different plan: {found.told()}{replaced}. "
+        f"Nothing was sent; {step}",
         added=len(found.added),
-        removed=found.gone + len(found.dropped),
+        removed=len(found.gone) + len(found.dropped),
         changed=len(found.changed) + found.others,
     )
 
 
+def advice(changed: int, added: int, gone: int, *, ledger: str) -> str:
+    """Return the call that lets a campaign follow a plan that differs from it so."""
+    reason = "list changed" if gone or (added and changed) else "more people" if added else "typo"
+    missing = ", missing='withdraw'" if gone else ""
+    return f"sms.revise(plan, client, reason={reason!r}{missing}{ledger})"
+
+
 def refusal_in_pieces(plan: Planned) -> PlanChanged:
     """Return the refusal of a plan larger than memory that is not the one recorded."""
-    name = f"ledger.campaign({plan.campaign!r})"
     return PlanChanged(
         f"campaign {plan.campaign!r} is recorded with a different plan, or was corrected since. Nothing was sent. Plan "
         "the same files with the same arguments to continue it; a new campaign needs another name, and "
-        f"leave_out={name} for whom this one reached"
+        f"leave_out=sms.record({plan.campaign!r}) for whom this one reached"
     )
 
 
 def adopt(
-    connection: Statements,
-    campaign: int,
-    plan: Planned,
-    found: Difference,
-    *,
-    what: str,
-    reason: str | None,
-    now: int,
-) -> int:
+    connection: Statements, campaign: int, plan: Planned, found: Difference, *, reason: str | None, now: int
+) -> Revised:
     """Make rows that have not been sent follow a later plan; return how many changed.
 
     The caller holds the campaign's lock and has a transaction open.
     """
-    replaced, listed = connection.execute("SELECT fingerprint, kept FROM campaign WHERE id=?", (campaign,)).fetchone()
-    kept = names_in(listed)
-    if tuple(kept) != plan.kept:
+    replaced = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
+    kept = _kept(connection, campaign)
+    if kept != plan.kept:
         raise LedgerError(
-            f"campaign {plan.campaign!r} is recorded with keep={kept}, and the plan has "
+            f"campaign {plan.campaign!r} is recorded with keep={list(kept)}, and the plan has "
             f"keep={list(plan.kept)}. Nothing was changed; plan with the same keep="
         )
+    done = {"corrected": len(found.changed), "extended": len(found.added)}
+    done |= {"withdrawn": len(found.gone), "suppressed": len(found.dropped)}
+    new_words = done["corrected"] or (found.others and "corrected" not in changes_of(connection, campaign))
+    if not new_words and any(done.values()):
+        del done["corrected"]
     _leave_out(connection, campaign, plan, found)
-    version = _version(connection, campaign) + (what == "corrected")
-    if what == "corrected":
-        _reword(connection, campaign, plan, found, version=version)
-    if what == "extended":
-        _add(connection, campaign, plan, found, version=version)
+    skip(connection, campaign, found.gone, WITHDRAWN)
+    version = _version(connection, campaign) + ("corrected" in done)
+    _reword(connection, campaign, plan, found, version=version)
+    _add(connection, campaign, plan, found, version=version)
     _move(connection, campaign, found.people)
-    done = {"corrected": found.changed, "extended": found.added}.get(what, ())
-    rows = len(done) + len(found.dropped)
-    is_whole = len(done) == len(found.changed) + len(found.added) and not found.gone
     connection.execute(
         "UPDATE campaign SET fingerprint=?, rows=(SELECT count(*) FROM recipient WHERE campaign=?) WHERE id=?",
-        (plan.fingerprint if is_whole else f"{_PARTLY}{plan.fingerprint}", campaign, campaign),
+        (plan.fingerprint, campaign, campaign),
     )
-    if what != "suppressed":
+    if "corrected" in done or done["extended"]:
         approving.by_author(connection, campaign)
-    note(connection, campaign, what=what, rows=rows, reason=reason, replaced=replaced, now=now)
-    return rows
+    for what, rows in done.items():
+        if rows or what == "corrected":
+            note(connection, campaign, what=what, rows=rows, reason=reason, replaced=replaced, now=now)
+    return Revised(len(found.changed), len(found.added), len(found.gone) + len(found.dropped))
+
+
+def revise(connection: Statements, campaign: int, plan: Planned, *, reason: str, missing: str, now: int) -> Revised:
+    """Do as `adopt`, unless the plan is in force already, or lacks rows that are ``missing``, or comes too late."""
+    found = compare(connection, campaign, plan)
+    if len(found.gone) and missing == "refuse":
+        are = "is" if len(found.gone) == 1 else "are"
+        raise UsageError(
+            f"{counted(len(found.gone), 'recipient')} of campaign {plan.campaign!r}, not texted yet, {are} missing in "
+            "this plan; nothing was changed. Plan the whole list, or pass missing='withdraw' to take them out"
+        )
+    if len(found.added) and was_withdrawn(connection, campaign):
+        raise UsageError(
+            f"campaign {plan.campaign!r} was withdrawn and texts nobody any more; nothing was changed. Plan the new "
+            "recipients as a campaign of their own"
+        )
+    if not len(found.dropped) and takes(connection, campaign, plan, found):
+        return Revised(0, 0, 0)
+    return adopt(connection, campaign, plan, found, reason=reason, now=now)
+
+
+def takes(connection: Statements, campaign: int, plan: Planned, found: Difference) -> bool:
+    """Return whether a campaign goes on with a plan without a revision."""
+    if _in_force(connection, campaign, plan):
+        # missing are people who were in doubt when it came into force, and do not have the message after all
+        return not len(found.gone)
+    other_words = found.others and "corrected" not in changes_of(connection, campaign)
+    return found.resumes and not other_words and not replaced_at(connection, campaign, plan.fingerprint)
 
 
 def reword(connection: Statements, campaign: int, plan: Planned) -> None:
@@ -268,28 +320,19 @@ def note(
     audit.note(connection, what, rows=rows, now=now, campaign=campaign, reason=reason)
 
 
-def whether_corrected(campaign: int) -> Question:
-    return "SELECT EXISTS (SELECT 1 FROM change WHERE campaign=? AND what='corrected')", (campaign,)
+def which_changes(campaign: int) -> Question:
+    return "SELECT DISTINCT what FROM change WHERE campaign=?", (campaign,)
 
 
-def was_corrected(connection: Statements, campaign: int) -> bool:
-    return bool(connection.execute(*whether_corrected(campaign)).fetchone()[0])
+def changes_of(connection: Statements, campaign: int) -> set[str]:
+    """Return what was ever changed of a campaign."""
+    return {what for (what,) in connection.execute(*which_changes(campaign))}
 
 
 def _version(connection: Statements, campaign: int) -> int:
     """Return the version of a campaign's words: 1, and one more with each correction."""
     sql = "SELECT 1 + count(*) FROM change WHERE campaign=? AND what='corrected'"
     return int(connection.execute(sql, (campaign,)).fetchone()[0])
-
-
-def became(connection: Statements, campaign: int, fingerprint: str, what: str) -> bool:
-    """Return whether this change was already made, so that this plan is the one in force, as a whole or in part."""
-    sql = (
-        "SELECT fingerprint IN (?, ?) AND EXISTS (SELECT 1 FROM change WHERE campaign=? AND what=?) "
-        "FROM campaign WHERE id=?"
-    )
-    values = (fingerprint, f"{_PARTLY}{fingerprint}", campaign, what, campaign)
-    return bool(connection.execute(sql, values).fetchone()[0])
 
 
 def was_withdrawn(connection: Statements, campaign: int) -> bool:
@@ -308,6 +351,16 @@ def replaced_at(connection: Statements, campaign: int, fingerprint: str) -> str:
     done = "continued with people left out" if what == "suppressed" else what
     why = f" ({reason})" if reason else ""
     return f"; this plan held until the campaign was {done} on {said(at)}{why}"
+
+
+def _in_force(connection: Statements, campaign: int, plan: Planned) -> bool:
+    sql = "SELECT fingerprint=? FROM campaign WHERE id=?"
+    return bool(connection.execute(sql, (plan.fingerprint, campaign)).fetchone()[0])
+
+
+def _kept(connection: Statements, campaign: int) -> tuple[str, ...]:
+    listed = connection.execute("SELECT kept FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
+    return tuple(names_in(listed))
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from ..rows.contacts import Realm
 from ..rows.persons import persons
 from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
-from ..server.address import Address
+from ..server.address import Address, in_code
 from .rules import CAPPED, HELD_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
 from .unheeded import Unheeded, together, unheeded
 
@@ -81,24 +81,27 @@ class Prospect:
         of = "recipient" if self.to_go == 1 else "recipients"
         return (f"{of} to go now", cards.number(self.to_go)), ("cost of these, estimated", cost)
 
-    def notes(self, campaign: str) -> list[cards.Note]:
+    def notes(self) -> list[cards.Note]:
         if self.trouble:
             return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
         asked = [cards.Note("i" if self.approval.startswith("Approved") else "!", self.approval)] * bool(self.approval)
         texted = [cards.Note("i" if one.exempt else "!", one.sentence()) for one in self.unheeded]
-        return [*self._changes(f"ledger.campaign({campaign!r})"), *asked, *self.holds(), *texted]
+        return [*self._changes(), *asked, *self.holds(), *texted]
 
-    def _changes(self, name: str) -> list[cards.Note]:
+    def _changes(self) -> list[cards.Note]:
         if self.service is None:
             return []
         texts: list[tuple[Literal["!", "i"], int, str]] = [
             ("i", self.reached, "already reached by this campaign, or in doubt"),
-            ("!", self.changed, f"not yet sent with another text than recorded: {name}.correct(plan, reason=...)"),
-            ("!", self.added, f"not in the recorded campaign: {name}.extend(plan, reason=...)"),
-            ("!", self.gone, f"not yet sent and not in the plan: {name}.withdraw(rows, reason=...)"),
+            ("!", self.changed, "not yet sent with another text than recorded"),
+            ("!", self.added, "not in the recorded campaign"),
+            ("!", self.gone, "not yet sent and not in the plan"),
             ("i", self.left_out, "not yet sent and left out by this plan"),
         ]
         lines = [cards.Note(sign, f"{_people(many)} {text}.") for sign, many, text in texts if many]
+        if self.changed or self.added or self.gone:
+            call = changing.advice(self.changed, self.added, self.gone, ledger=in_code(self.path))
+            lines.append(cards.Note("!", f"Send refuses this plan until the campaign follows it: {call}"))
         if self.other:
             lines.append(cards.Note("!", "It is recorded with a different plan: send refuses this one."))
         lines.insert(0, cards.Note("i", f"This campaign is recorded, for {shown(self.service)}."))
@@ -178,7 +181,7 @@ def _in_memory(
         reached=int(known.sum()),
         added=len(found.added),
         changed=len(found.changed),
-        gone=found.gone,
+        gone=len(found.gone),
         left_out=len(found.dropped),
         held=told,
         unheeded=texted,

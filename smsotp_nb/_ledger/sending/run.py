@@ -35,6 +35,7 @@ from ..rows.answers import Ints
 from ..rows.damage import understood
 from ..rows.statements import ANY, NEXT, ONE, Guess, Question, Statements, foreseen, guessed, later
 from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING
+from ..server.address import in_code
 from .holds import Holds, set_aside
 from .ownership import OWNED, Ownership
 from .rules import Rules
@@ -87,6 +88,11 @@ class Run:
     def claims_ahead(self) -> bool:
         """Whether a claim takes so long that the next one is best made while requests are under way."""
         return self._store.claims_ahead
+
+    @property
+    def in_code(self) -> str:
+        """The argument that names its ledger in a line of code, where that needs one."""
+        return in_code(self._store.path)
 
     def keep(self, deadline: float) -> None:
         """Hold the campaign while it runs, with requests that end within this many seconds."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import ipaddress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ...errors import LedgerError, UsageError
-from ...settings import Secret
+from ..._showing import said
+from ...errors import LedgerError, SmsOtpError, UsageError
+from ...settings import Secret, ledger_place
 
 _LOCAL = {"", "localhost"}
 # What says which database is reached: where an address leaves one out, libpq asks a service file and the environment.
@@ -50,6 +53,22 @@ class Address:
     def arguments(self) -> dict[str, Any]:
         """Return what the driver is called with: also where it shall not look for another host."""
         return {**_FIXED, "host": "", "hostaddr": "", **dict(self.options)}
+
+
+def own_place() -> Path | Address:
+    """Return where this user's one ledger is, or would be."""
+    place = ledger_place()
+    return place if isinstance(place, Path) else read_address(place)
+
+
+def in_code(place: Path | Address) -> str:
+    """Return the argument that names a ledger in a line of code; nothing for this user's own."""
+    with contextlib.suppress(SmsOtpError):
+        if place == own_place():
+            return ""
+    spelled = repr(str(place))
+    # an address leaves out options, and in an error what looks like a number is masked
+    return f", ledger={spelled if isinstance(place, Path) and said(spelled) == spelled else 'ledger'}"
 
 
 def read_address(text: Secret) -> Address:

@@ -233,7 +233,6 @@ class Choices:
         asked = any(one != Limits() for one in limits.values())
         texts = {arm: self.message(text) for arm, text in compared.texts(self.words).items()}
         said = ", ".join(f"{arm!r}: {_shown('message', text)}" for arm, text in texts.items())
-        correct = f"    sms.Ledger().campaign(plan.campaign, service=client.service).correct(plan, reason={reason!r})"
         return [
             f"test = sms.Experiment({self.campaign!r}, {declared})",
             f"split = test.assign(people, {drawn})",
@@ -241,7 +240,7 @@ class Choices:
             *([f"limits = {{{', '.join(f'{arm!r}: sms.{one!r}' for arm, one in limits.items())}}}"] if asked else []),
             "for arm, part in split.texted():",
             f'    plan = sms.plan(part, {words}, campaign=f"{{test.name}}/{{arm}}", {planned})',
-            *([correct] if reason else []),
+            *([f"    sms.revise(plan, client, reason={reason!r})"] if reason else []),
             f"    sms.send(plan, client{', limits=limits[arm]' if asked else ''})",
             f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column "
             "'at'",

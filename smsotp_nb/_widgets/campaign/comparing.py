@@ -21,7 +21,7 @@ from ..._dispatch import Limits
 from ..._experiments.assigning import foreseen
 from ..._experiments.declaring import HOLDOUT
 from ..._experiments.experiment import Experiment
-from ..._ledger import Campaign, Unfinished
+from ..._ledger import Record, Unfinished
 from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
@@ -187,7 +187,7 @@ class CampaignSteps(OneCampaign):
         if self.stage == "done":
             self.results = self.comparison.results()
 
-    def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
+    def doubtful(self) -> list[tuple[Record, pd.Index]]:
         if self.comparison is None:
             return super().doubtful()
         return [found for arm in self.arms for found in arm.doubtful()]

@@ -418,14 +418,12 @@ class CampaignForm(skin.Shown):
         return self.sending.reason.value.strip() or IN_THE_FORM
 
     def _lines_before(self) -> list[str]:
-        """Return the calls between plan and send: an opt-out, and the correction of what was begun."""
+        """Return the calls between plan and send: an opt-out, and the revision of what was begun."""
         lines = []
         if self._opted_out:  # the number is not printed
             lines.append(f"sms.People().opt_out(number, source={self._opted_out!r})")
         if self.steps.reworded:
-            reason = self._reason()
-            name = f"sms.Ledger().campaign({self.choices().campaign!r}, service=client.service)"
-            lines.append(f"{name}.correct(plan, reason={reason!r})")
+            lines.append(f"sms.revise(plan, client, reason={self._reason()!r})")
         return lines
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from ... import _planning as planning
 from ... import phones
 from ..._cards import about, counted
-from ..._dispatch import send, send_test
+from ..._dispatch import revise, send, send_test
 from ..._guards import GUARDS
 from ..._ledger import Unfinished, state_line
 from ..._people import People
@@ -128,7 +128,7 @@ class OneCampaign(CampaignState):
     def _reached(self, campaigns: tuple[str, ...]) -> list[Reached]:
         """Return whom these campaigns may have reached; read once, not with every key."""
         if self._known[0] != campaigns or self.stage == "planning":
-            found = [self.ledger.campaign(name, service=self.client.service).reached for name in campaigns]
+            found = [self.ledger.record(name, service=self.client.service).reached for name in campaigns]
             self._known = campaigns, [Reached(numbers) for numbers in found]
         return self._known[1]
 
@@ -227,9 +227,8 @@ class OneCampaign(CampaignState):
         self._started, self.running = self._clock(), None
         try:
             asked = guards.limits(tried=self.tried)
-            campaign = self.recorded()
-            if campaign is not None and self.reworded:
-                campaign.correct(plan, reason=reason)
+            if self.reworded and self.recorded() is not None:
+                revise(plan, self.client, reason=reason, ledger=self.ledger)
             with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
                 send(plan, self.client, limits=asked, ledger=self.ledger, progress=self._heard, stop=self._stop)
             self._finished()

@@ -18,7 +18,7 @@ import pandas as pd
 from ... import _planning as planning
 from ..._calling import not_whole, refuse
 from ..._cards import counted
-from ..._ledger import Campaign, Ledger, LedgerOrPath, Unfinished, not_a_ledger, state_line
+from ..._ledger import Ledger, LedgerOrPath, Record, Unfinished, not_a_ledger, state_line
 from ..._planning import Plan
 from ..._policy import Policy, not_policy
 from ..._sandbox.facade import client_of
@@ -295,7 +295,7 @@ class CampaignState(Stages):
         self.plan = dataclasses.replace(
             self.plan, prospect=self.ledger.prospect(self.plan, service=self.client.service)
         )
-        frame = campaign.frame if campaign else None
+        frame = campaign.results if campaign else None
         # Read once a stage: a million rows are not looked up at every redraw.
         self._going = planning.overview.rows_to_go(self.plan.rows, frame, self.plan.prospect)
         self._cost = planning.overview.about(self._going)
@@ -310,12 +310,12 @@ class CampaignState(Stages):
         if frame is not None and self.plan is not None:
             self.results = frame.set_axis(self.plan.rows.index) if len(frame) == len(self.plan.rows) else frame
 
-    def recorded(self) -> Campaign | None:
+    def recorded(self) -> Record | None:
         if self.plan is None or not self.ledger.knows(self.plan.campaign, service=self.client.service):
             return None
-        return self.ledger.campaign(self.plan.campaign, service=self.client.service)
+        return self.ledger.record(self.plan.campaign, service=self.client.service)
 
-    def doubtful(self) -> list[tuple[Campaign, pd.Index]]:
+    def doubtful(self) -> list[tuple[Record, pd.Index]]:
         campaign = self.recorded()
         return [] if campaign is None or self.plan is None else [(campaign, self.plan.rows.index)]
 

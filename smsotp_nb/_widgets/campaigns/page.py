@@ -87,7 +87,7 @@ def opened_card(opened: Opened) -> Card:
     said = tuple(block for block in card.blocks if not isinstance(block, Table))
     costs = opened.costs
     prospect = opened.prospect
-    held = prospect.notes(opened.entry.name) if prospect is not None and len(prospect.held) else []
+    held = prospect.notes() if prospect is not None and len(prospect.held) else []
     return Card(card.title, f"{card.state} {costs.state}.", (*said, *held, *costs.blocks[1:]))
 
 
@@ -341,7 +341,7 @@ class CampaignsPage(skin.Shown):
             return "Campaigns", f"Ledger: {self.steps.places()[self.ledger.value]}"
         if self.steps.live:
             return opened.entry.name, "A send from here reaches real people, and every text is billed."
-        return opened.entry.name, f"Campaign of the ledger {opened.ledger.path}"
+        return opened.entry.name, f"Record of the ledger {opened.ledger.path}"
 
     def _draw_list(self) -> None:
         steps, answer = self.steps, self.steps.answer
@@ -393,10 +393,10 @@ class CampaignsPage(skin.Shown):
         if opened is None:
             return f"{book}\nledger.campaigns()"
         entry = opened.entry
-        lines = [book, f"campaign = ledger.campaign({entry.name!r}, service={entry.service!r})", "campaign.frame"]
-        lines += ["sms.cost.by_country(campaign.frame)"]
+        lines = [book, f"campaign = ledger.record({entry.name!r}, service={entry.service!r})", "campaign.results"]
+        lines += ["sms.cost.by_country(campaign.results)"]
         if opened.counts["in_doubt"]:
-            lines += ["campaign.resolve(campaign.in_doubt, accepted=True)  # or False, or only some of its rows"]
+            lines += ["campaign.settle(campaign.in_doubt, accepted=True)  # or False, or only some of its rows"]
         if opened.waiting:
             reason = self.reason.value.strip() or "wrong price"
             lines += [f"campaign.withdraw(reason={reason!r})", "# or, to send the rest:"]

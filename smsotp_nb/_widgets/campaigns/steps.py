@@ -18,7 +18,7 @@ from ... import _planning as planning
 from ... import cost as told
 from ..._cards import Card, counted, number
 from ..._dispatch import send
-from ..._ledger import Campaign, Entry, Ledger, LedgerOrPath, Listing, Prospect, listed, not_a_ledger, state_line
+from ..._ledger import Entry, Ledger, LedgerOrPath, Listing, Prospect, Record, listed, not_a_ledger, state_line
 from ..._planning import Plan
 from ..._sandbox.facade import client_of
 from ..._services import shown
@@ -65,7 +65,7 @@ class Opened:
 
     entry: Entry
     ledger: Ledger
-    campaign: Campaign
+    campaign: Record
     card: Card
     costs: Card
     frame: pd.DataFrame
@@ -184,8 +184,8 @@ class CampaignsSteps(Stages):
             self._show("open", words, sign)
 
     def _read(self, entry: Entry, ledger: Ledger) -> Opened:
-        campaign = ledger.campaign(entry.name, service=entry.service)
-        card, counts, frame = campaign.card(), campaign.counts, campaign.frame
+        campaign = ledger.record(entry.name, service=entry.service)
+        card, counts, frame = campaign.card(), campaign.counts, campaign.results
         costs = told.card(frame)
         plan = self.plans.get(entry.name)
         if plan is None or not counts["planned"]:
