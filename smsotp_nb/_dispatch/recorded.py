@@ -32,7 +32,7 @@ def record(campaign: str, client: Client | Sandbox | None = None, ledger: Ledger
 
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
-        >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="autumn", text="Hi")
+        >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="autumn")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     _ = sms.send(plan, box, ledger=ledger, progress=False)
@@ -78,8 +78,8 @@ def revise(
     Example:
         >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550124"]})
-        >>> begun = sms.plan(people.head(1), to="phone", campaign="autumn", text="Hello")
-        >>> longer = sms.plan(people, to="phone", campaign="autumn", text="Hello")
+        >>> begun = sms.plan(people.head(1), "Hello", to="phone", campaign="autumn")
+        >>> longer = sms.plan(people, "Hello", to="phone", campaign="autumn")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
         >>> with sms.Sandbox() as box:
         ...     _ = sms.send(begun, box, ledger=ledger, progress=False)
@@ -87,5 +87,5 @@ def revise(
         Revised(reworded=0, added=1, withdrawn=0)
     """
     client = client_for(plan, client, what="revise")
-    with opened(ledger) as book:
+    with opened(plan.ledger if ledger is None else ledger) as book:
         return book.revise(plan, service=client.service, reason=reason, missing=missing)
