@@ -62,6 +62,11 @@ class WhenImported(importlib.abc.MetaPathFinder):
         spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
+
+            def run(module: ModuleType) -> None:
+                load(module)
+                self._then()
+
             # On this one loader, so that the specification stays what others expect of it.
-            spec.loader.exec_module = lambda module: (load(module), self._then())[0]  # type: ignore[method-assign]
+            spec.loader.exec_module = run  # type: ignore[method-assign]  # as above
         return spec

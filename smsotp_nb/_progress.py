@@ -147,7 +147,8 @@ class _Page:
         from IPython.display import display
 
         data = {"text/html": html, "text/plain": text}
-        display(data, raw=True, display_id=self._id, update=self._shown)  # type: ignore[no-untyped-call]
+        shown = {"display_id": self._id, "update": self._shown}
+        display(data, raw=True, **shown)  # type: ignore[no-untyped-call]  # IPython has no annotations
         self._shown = True
 
 

@@ -200,7 +200,7 @@ def written(template: Template, texts: Mapping[str, pd.Series[str]], length: int
         >>> written(parse("Hi {n}"), {"n": pd.Series(["Ana", None], dtype=STR)}, 2).tolist()
         ['Hi Ana', nan]
     """
-    text = cast("pd.Series[str]", pd.Series(template.literals[0], index=pd.RangeIndex(length), dtype=STR))
+    text: pd.Series[str] = pd.Series(template.literals[0], index=pd.RangeIndex(length), dtype=STR)
     for slot, literal in zip(template.slots, template.literals[1:], strict=True):
         value = texts[slot.source]
         text = text + value + literal if literal else text + value
@@ -223,7 +223,7 @@ def missing_values(texts: Mapping[str, pd.Series[str]], length: int) -> tuple[pd
         code = f"VALUE_MISSING:{values.slot(source).column}"
         columns = columns.mask(lacks & missing, columns + f" {code}").mask(lacks & ~missing, code)
         missing |= lacks
-    return cast("pd.Series[bool]", pd.Series(missing)), columns
+    return cast("pd.Series[bool]", pd.Series(missing)), columns  # the stubs take it for floats
 
 
 def as_text(series: AnySeries) -> pd.Series[str]:
@@ -288,7 +288,8 @@ def _floats(series: pd.Series[Any]) -> pd.Series[str]:
 def _datetimes(series: pd.Series[Any]) -> pd.Series[str]:
     present = series.dropna()
     if (present == present.dt.normalize()).all():
-        return cast("pd.Series[str]", series.dt.strftime("%Y-%m-%d").astype(STR))
+        dates: pd.Series[str] = series.dt.strftime("%Y-%m-%d").astype(STR)
+        return dates
     return _objects(series)
 
 
@@ -343,7 +344,8 @@ def _unicode(text: str | None) -> str | None:
 
 
 def _str(texts: list[str | None]) -> pd.Series[str]:
-    return cast("pd.Series[str]", pd.Series(texts, dtype=STR))
+    made: pd.Series[str] = pd.Series(texts, dtype=STR)
+    return made
 
 
 def __dir__() -> list[str]:

@@ -100,7 +100,7 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
 
 def made_in_our_words(kind: Made) -> Made:
     """Let a dataclass be made as functions are called, see `in_our_words`."""
-    kind.__init__ = in_our_words(kind.__init__)  # type: ignore[misc]
+    kind.__init__ = in_our_words(kind.__init__)  # type: ignore[misc]  # the calls are those of one class
     return kind
 
 
@@ -112,7 +112,7 @@ def as_printed(found: Found) -> Found:
     if kind.__module__.startswith("pandas"):
         from .._showing.frames import printable  # pandas: loaded already, or this would be no frame
 
-        return printable(found)  # type: ignore[no-any-return]
+        return printable(found)  # type: ignore[no-any-return]  # of the class that it was given
     if kind.__module__.startswith(_OURS) and is_dataclass(found):
         for one in fields(found):
             value = getattr(found, one.name, None)

@@ -286,7 +286,8 @@ class _Adapter(HTTPAdapter):
     def request_url(self, request: requests.PreparedRequest, proxies: Any) -> str:
         """Hand urllib3, and so its logs, errors and frames, an address without the query and a body without a repr."""
         target = Secret(super().request_url(request, proxies) if proxies else request.path_url)
-        self.trace().target, request.body = target, memoryview(request.body)  # type: ignore[arg-type, assignment]
+        self.trace().target = target
+        request.body = memoryview(request.body)  # type: ignore[arg-type, assignment]  # bytes, which our client gave
         return target.reveal().split("?")[0] + "?" + MASKED
 
     def get_connection_with_tls_context(

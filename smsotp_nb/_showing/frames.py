@@ -24,7 +24,7 @@ _PIECE: Final = 1 << 18  # bytes, so that a look takes no memory to speak of
 _Texts: Any = STR.construct_array_type()
 
 
-class _Shown(_Texts):  # type: ignore[misc]
+class _Shown(_Texts):  # type: ignore[misc]  # its class depends on the version of pandas
     """Arrow's text that pandas prints with its control and direction characters as numbers."""
 
     def _formatter(self, boxed: bool = False) -> Callable[[Any], str]:
@@ -35,7 +35,8 @@ class _Shown(_Texts):  # type: ignore[misc]
         """Pickle as plain text, which whoever has no such package can read, too."""
         plain = _Texts._from_sequence(self.__arrow_array__(), dtype=self.dtype)
         made, given, *rest = plain.__reduce_ex__(protocol)
-        return object.__new__ if made is copyreg.__newobj__ else made, given, *rest  # type: ignore[attr-defined]
+        new = copyreg.__newobj__  # type: ignore[attr-defined]  # the stubs lack it
+        return object.__new__ if made is new else made, given, *rest
 
 
 def printable(found: Any) -> Any:

@@ -39,8 +39,9 @@ def test_every_extra_is_explained_and_no_other() -> None:
 def test_the_bill_of_materials_names_every_dependency_with_its_version(tmp_path: Path) -> None:
     pytest.importorskip("cyclonedx_py")
     bill = tmp_path / "sbom.json"
-    command = [sys.executable, "-m", "cyclonedx_py", "environment", sys.executable, "--output-reproducible", "-o"]
-    subprocess.run([*command, str(bill)], check=True, capture_output=True)
+    command = [sys.executable, "-m", "cyclonedx_py", "environment", sys.executable, "--output-reproducible"]
+    # Whether it keeps to its schema is a matter of that program, and to see it takes nine tenths of its time.
+    subprocess.run([*command, "--no-validate", "-o", str(bill)], check=True, capture_output=True)
     components = {one["name"]: one["version"] for one in json.loads(bill.read_text(encoding="utf-8"))["components"]}
     needed = list(map(named, PROJECT["dependencies"]))
     assert {name: components.get(name) for name in needed} == {name: version(name) for name in needed}

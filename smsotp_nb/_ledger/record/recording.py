@@ -269,8 +269,7 @@ def _plain(value: Any) -> Any:
 
 
 def _objects(column: pd.Series) -> list[Any]:
-    # The stubs of pandas know no None in the place of what is missing.
-    found: list[Any] = column.to_numpy(object, na_value=None).tolist()  # type: ignore[call-overload]
+    found: list[Any] = column.to_numpy(object, na_value=None).tolist()  # type: ignore[call-overload]  # stubs: no None
     return found
 
 

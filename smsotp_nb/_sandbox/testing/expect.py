@@ -143,9 +143,11 @@ class Expectation:
         """Return the tests that do not hold."""
         return [test for test in self.tests if not test.holds(found.get(test.field))]
 
-    def narrowed(self) -> dict[str, str]:
-        """Return the tests that the database can answer, so that not every message is read."""
-        return {test.field: test.value for test in self.tests if test.field == "to" and not test.pattern and test.value}
+    @property
+    def number(self) -> str | None:
+        """The number asked for, if it is one: the database finds its messages, so that not every one is read."""
+        numbers = (test.value for test in self.tests if test.field == "to" and not test.pattern and test.value)
+        return next(numbers, None)
 
     def met(self, found: int) -> bool:
         return found >= 1 if self.times is None else found == self.times
@@ -226,7 +228,7 @@ class Count:
         last = self._state.last
         if last <= self._seen:
             return False
-        chosen = inbox.Filter(after=self._seen, before=last + 1, **self._expectation.narrowed())  # type: ignore[arg-type]
+        chosen = inbox.Filter(after=self._seen, before=last + 1, to=self._expectation.number)
         page = inbox.find(self._state, chosen, limit=PAGE)
         fitting = [row for row in page if not self._expectation.failed(facts(row))]
         self.found += len(fitting)
