@@ -58,7 +58,7 @@ def preflight(
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
     refuse(not_flag("repeat_text", repeat_text), not_speed(max_per_second), clock)
     asked = guards.read(budget=budget, quiet_hours=quiet_hours, canary=canary, stop_after_failures=stop_after_failures)
-    with opened(ledger) as book:
+    with opened(ledger, begin=True) as book:
         book._refuse_lent(client.service)
         campaign = _recorded(plan, client, book)
         recorded = campaign.counts if campaign else None

@@ -111,7 +111,7 @@ def send(
         not_speed(max_per_second),
         said="nothing was sent: ",
     )
-    with opened(ledger) as book:
+    with opened(ledger, begin=True) as book:
         if not plan.figures["planned"] and not book.knows(plan.campaign, service=client.service):
             return nobody(plan, client.service)  # the name stays free for a plan that has someone
         with (
@@ -162,7 +162,7 @@ def send_test(
     """
     one = to_oneself(plan, to, row=row)
     client = _checked(one, client)
-    with opened(ledger) as book, book.begin(one, service=client.service, kind="test") as run:
+    with opened(ledger, begin=True) as book, book.begin(one, service=client.service, kind="test") as run:
         requests = Requests(one, client, run, max_per_second=None, asked=guards.Guards(), isolate=False)
         table = requests.work(1, silent)
     requests.tell()
