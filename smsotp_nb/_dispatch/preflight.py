@@ -52,7 +52,7 @@ def preflight(
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
     refuse(not_flag("repeat_text", repeat_text), guards.not_limits(limits), clock)
     asked = guards.read(limits)
-    with opened(plan.ledger if ledger is None else ledger) as book:
+    with opened(plan.ledger if ledger is None else ledger, begin=True) as book:
         book._refuse_lent(client.service)
         campaign = _recorded(plan, client, book)
         recorded = campaign.counts if campaign else None

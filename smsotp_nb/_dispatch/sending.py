@@ -90,7 +90,7 @@ def send(
         said="nothing was sent: ",
     )
     asked, wire = guards.read(limits), plan.wire
-    with opened(plan.ledger if ledger is None else ledger) as book:
+    with opened(plan.ledger if ledger is None else ledger, begin=True) as book:
         if not plan.figures["planned"] and not book.knows(plan.campaign, service=client.service):
             return nobody(plan, client.service)  # the name stays free for a plan that has someone
         with (
@@ -140,7 +140,7 @@ def send_test(
     one = to_oneself(plan, to, row=row)
     client = _checked(one, client)
     with (
-        opened(plan.ledger if ledger is None else ledger) as book,
+        opened(plan.ledger if ledger is None else ledger, begin=True) as book,
         book.begin(one, service=client.service, kind="test") as run,
     ):
         requests = Requests(one, client, run, asked=guards.Guards(), isolate=False)

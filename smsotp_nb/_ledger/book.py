@@ -25,7 +25,7 @@ from .campaign import Record
 from .file import copies
 from .file.store import Store
 from .people import purging
-from .places import given, is_default, not_a_ledger, own_file, place_of, sealed, store_of
+from .places import begins, given, is_default, not_a_ledger, own_file, path_of, place_of, sealed, store_of
 from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet
@@ -59,15 +59,16 @@ class Ledger(LedgerBase):
             this user's one ledger: what ``SMSOTP_LEDGER`` says, or a file in the user's data folder, and a file is
             created when it is first used. On a machine that forgets its files, such as a hosted notebook, the first
             live campaign is then refused; ``"temporary"`` says that no record is wanted beyond that machine.
-        create: create the file, or the tables on a server, if there are none. Otherwise that is an error, because a
-            mistyped path would open a record in which nobody was texted.
+        create: create the file, or the tables on a server, if there are none. Otherwise a file is only created where
+            nothing says that there ever was one: not in a folder that is missing or that a machine forgets, nor under
+            nearly the name of another ledger, because a mistyped path would open a record in which nobody was texted.
         accept_older: use the file although this user has last seen it with more in it, because a backup replaced it.
             What it lacks is then unknown.
         now: the clock, a function that returns an aware datetime.
 
     Raises:
-        LedgerError: the file does not exist, is damaged, is older than when last seen, or cannot be used. The message
-            says why and what to do.
+        LedgerError: the file is not there any more, is damaged, is older than when last seen, or cannot be used. The
+            message says why and what to do.
         UsageError: not a path.
 
     Example:
@@ -92,6 +93,7 @@ class Ledger(LedgerBase):
             not_callable("now", now, example="datetime.now(UTC)", none=False),
         )
         place, path = sealed(path), None
+        create = create or begins(place)
         self.path: Any = place_of(place, create=create)
         self._is_default = is_default(place)
         new = create or (place in (None, TEMPORARY) and isinstance(self.path, Path))
@@ -482,8 +484,10 @@ class Ledger(LedgerBase):
 LedgerOrPath = Ledger | str | Path | Address
 
 
-def opened(ledger: object) -> contextlib.AbstractContextManager[Ledger]:
+def opened(ledger: object, *, begin: bool = False) -> contextlib.AbstractContextManager[Ledger]:
     """Return a ledger for the length of a ``with`` block: one that was given stays open, one of a path is closed.
+
+    With ``begin`` a record may begin at a path that is missing, see `Ledger`; without it there is nothing to read.
 
     Raises:
         UsageError: it is neither a ledger nor a path. LedgerError: there is no ledger at this path.
@@ -499,6 +503,8 @@ def opened(ledger: object) -> contextlib.AbstractContextManager[Ledger]:
     if isinstance(ledger, Ledger):
         return contextlib.nullcontext(ledger)
     if ledger is None or isinstance(ledger, (str, Path, Address)):
+        if not begin and isinstance(ledger, (str, Path)):
+            path_of(ledger)
         return Ledger(ledger)
     raise not_a_ledger(ledger)
 

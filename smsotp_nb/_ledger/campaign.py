@@ -43,11 +43,15 @@ from .sending import holds
 
 @understood
 class Record:
-    """One campaign of a ledger: its rows, what is in doubt, and what you decide about it.
+    """What is recorded of one campaign: its rows, what is in doubt, and what you decide about it. See `record`.
 
     Example:
-        >>> "in_doubt" in dir(Record)
-        True
+        >>> import tempfile, pathlib, smsotp_nb as sms
+        >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="sale", text="Hi")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+        >>> ledger.begin(plan, service="sandbox:a").close()
+        >>> ledger.record("sale").counts["planned"]
+        1
     """
 
     @in_our_words

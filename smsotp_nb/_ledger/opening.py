@@ -355,6 +355,12 @@ def _place(path: Path) -> Path:
     return notes_folder() / f"at-{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}"
 
 
+def was_there(path: Path) -> bool:
+    """Return whether anything says that a ledger was ever at a path: a file beside it, a link, or this user's notes."""
+    files = (path, *files_of_sqlite(path), beside(path, "-mark"), runs(path), _place(path))
+    return any(os.path.lexists(file) for file in files)
+
+
 def _note_place(path: Path, ledger: bytes) -> None:
     """Note which ledger is at a path; otherwise a deleted one would be started afresh without notice."""
     with contextlib.suppress(OSError):  # the mark in this folder has said so

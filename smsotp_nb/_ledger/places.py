@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 from .._calling import given as shown
@@ -12,7 +13,11 @@ from ..errors import LedgerError, SmsOtpWarning, UsageError
 from ..settings import TEMPORARY, Secret, data_folder, is_address, ledger_is_chosen
 from .file.disk import in_memory, lent
 from .file.store import Store
+from .opening import was_there
 from .server.address import Address, load_driver, own_place, read_address
+
+_MARK = "-mark"
+_NEAR = 0.8
 
 
 def path_of(ledger: object) -> Path | Address:
@@ -119,6 +124,24 @@ def refuse_lent(path: Path) -> None:
         )
 
 
+def begins(place: str | Path | Address | Secret | None) -> bool:
+    """Return whether a path is one where a record may begin unasked, because there never was any.
+
+    A folder that is missing may be a drive that is not mounted, a machine that forgets its files has forgotten its
+    ledger, too, and a name that is nearly another ledger's is a mistyped one.
+    """
+    if place == TEMPORARY or not isinstance(place, str | Path):
+        return False
+    path = given(place, create=True)
+    return path.parent.is_dir() and not (was_there(path) or lent(path) or _nearly(path))
+
+
+def _nearly(path: Path) -> str:
+    """Return the name of the ledger in the same folder that a name is nearly, if there is one."""
+    ledgers = [mark.name.removesuffix(_MARK) for mark in path.parent.glob(f"*{_MARK}")]
+    return next(iter(get_close_matches(path.name, ledgers, n=1, cutoff=_NEAR)), "")
+
+
 def given(path: str | Path, *, create: bool) -> Path:
     if not isinstance(path, str | Path):
         raise UsageError(f"Ledger takes a path, got {shown(path)}; without one it opens this user's ledger")
@@ -141,8 +164,9 @@ def given(path: str | Path, *, create: bool) -> Path:
             raise LedgerError(f"{found} is a folder; name the file of the ledger in it")
         if there or create:
             return found
+        near = _nearly(found)
         raise LedgerError(
-            f"ledger not found: {found}. A new ledger does not know who was texted: correct the path, or, to begin "
-            f"a record there, pass Ledger({str(path)!r}, create=True)"
+            f"ledger not found: {found}{f'; there is {near!r} beside it' if near else ''}. A new ledger does not know "
+            f"who was texted: correct the path, or, to begin a record there, pass Ledger({str(path)!r}, create=True)"
         )
     raise UsageError(f"{str(path)!r} cannot be the path of a ledger: {reason}")

@@ -336,7 +336,7 @@ class Plan:
 def prospect_of(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:
     """Return what a send of a plan would meet; None where no ledger is given and this user has none."""
     if ledger is not None:
-        with opened(ledger) as book:
+        with opened(ledger, begin=True) as book:
             return book.prospect(made)
     own = own_place()
     if isinstance(own, Path) and not own.is_file():

@@ -19,7 +19,7 @@ import pytest
 from kills.child import fork
 from kills.people import plan_of
 
-from smsotp_nb import Ledger, Limits, Sandbox, send
+from smsotp_nb import Ledger, Limits, People, Sandbox, cost, preflight, record, revise, send
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, SmsOtpWarning, UsageError
 
 OTHER_PROGRAM = """
@@ -584,12 +584,55 @@ def test_an_address_is_no_path_of_a_ledger(spelled: str, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_record_begins_at_a_path_where_nothing_says_that_there_was_one(
+    monkeypatch: pytest.MonkeyPatch, box: Sandbox, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys.modules["smsotp_nb._ledger.places"], "lent", lambda _: "")
+    path = tmp_path / "new.sqlite"
+    assert path.name in preflight(plan_of(20), box, ledger=str(path)).text()
+    sent(box, path)
+    assert len(box.inbox) == 20
+    with Ledger(path) as ledger:
+        assert ledger.record("autumn").counts["accepted"] == 20
+    assert Ledger(tmp_path / "other.sqlite").created
+
+
 def test_a_path_that_is_not_there_is_an_error_that_says_create(box: Sandbox, tmp_path: Path) -> None:
-    for path in (tmp_path / "typo.sqlite", tmp_path / "no folder" / "l.sqlite"):
+    """Where no record is kept on purpose: a drive that is not mounted, a mistyped name, a ledger that is gone."""
+    with Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
+        sent(box, ledger)
+    (tmp_path / "link.sqlite").symlink_to(tmp_path / "away.sqlite")
+    (tmp_path / "moved.sqlite-mark").touch()
+    for name in ("legder.sqlite", "no folder/l.sqlite", "link.sqlite", "moved.sqlite"):
         with pytest.raises(LedgerError, match=r"ledger not found: .* create=True"):
-            sent(box, path)
-    assert len(box.inbox) == 0
+            sent(box, tmp_path / name)
+    with pytest.raises(LedgerError, match=r"there is 'ledger\.sqlite' beside it"):
+        Ledger(tmp_path / "legder.sqlite")
+    assert len(box.inbox) == 20
     assert not (tmp_path / "no folder").exists()
+
+
+def test_no_record_begins_unasked_on_a_machine_that_forgets_it(
+    monkeypatch: pytest.MonkeyPatch, box: Sandbox, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys.modules["smsotp_nb._ledger.places"], "lent", lambda _: "a container")
+    with pytest.raises(LedgerError, match="ledger not found"):
+        sent(box, tmp_path / "l.sqlite")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        cost.spending,
+        People,
+        lambda path: record("autumn", ledger=path),
+    ],
+)
+def test_what_only_reads_makes_no_ledger(box: Sandbox, tmp_path: Path, read: Callable[[Path], object]) -> None:
+    for call in (read, lambda path: revise(plan_of(3), box, reason="typo", ledger=path)):
+        with pytest.raises(LedgerError, match="ledger not found"):
+            call(tmp_path / "l.sqlite")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_named_folder_that_is_not_there_is_not_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

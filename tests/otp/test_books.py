@@ -108,7 +108,7 @@ def test_a_passcode_is_no_contact_for_the_rules_of_campaigns(box: Sandbox, ledge
 
 def test_a_ledger_that_is_not_there_is_known_before_anything_is_sent(box: Sandbox, tmp_path: Path) -> None:
     with pytest.raises(LedgerError):
-        otp.send(ANNA, client=box, ledger=tmp_path / "none.sqlite")
+        otp.send(ANNA, client=box, ledger=tmp_path / "nowhere" / "none.sqlite")
     assert len(box.inbox) == 0
 
 

@@ -18,7 +18,7 @@ from ... import _planning as planning
 from ... import cost as told
 from ..._cards import Card, counted, number
 from ..._dispatch import send
-from ..._ledger import Entry, Ledger, LedgerOrPath, Listing, Prospect, Record, listed, not_a_ledger, state_line
+from ..._ledger import Entry, Ledger, LedgerOrPath, Listing, Prospect, Record, listed, not_a_ledger, path_of, state_line
 from ..._planning import Plan
 from ..._sandbox.facade import client_of
 from ..._services import shown
@@ -125,6 +125,8 @@ class CampaignsSteps(Stages):
         """
         found = self._ledgers[at]
         if not isinstance(found, Ledger):
+            if found is not None:
+                path_of(found)  # refused where there is none: nothing begins here
             found = self._ledgers[at] = Ledger(found)
         return found
 
