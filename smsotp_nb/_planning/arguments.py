@@ -328,7 +328,7 @@ def _merged(before: Mapping[str, Any], message: Any, by: Any, signature: Any) ->
         said[name] = before[name] if said[name] is None else said[name]
     if said["template_id"] is not None and not said["template_data"].words:
         said["template_data"] = before["template_data"]
-    kind = next(name for name in KINDS if said[name] is not None)
+    kind = next((name for name in KINDS if said[name] is not None), KINDS[0])
     words = plain_words(said[kind])
     labels = {label_of(key) for key in words} if isinstance(words, Mapping) else set()
     said["priority"] = said["priority"] or [first for first in before["priority"] if label_of(first) in labels]

@@ -107,8 +107,8 @@ def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
     elif meant:
         yield (
             f"message {given(value)} is the name of a column: everybody would get this word. Write "
-            f"sms.column({meant[0]!r}) where its cells are whole messages, or '{{{meant[0]}}}' within a message "
-            f"for what stands in it, {_LITERALLY}"
+            f"sms.column({meant[0]!r}) where its cells are whole messages, '{{{meant[0]}}}' within a message, or "
+            "sms.Message(..., literal=True)"
         )
 
 
@@ -158,8 +158,7 @@ def _said(column: str, meant: list[tuple[Any, set[str]]]) -> str:
     rows = _rows([label for label, _ in meant])
     return (
         f"column {column!r} holds placeholders such as {{{first}}} in {rows}: what stands in a cell is never "
-        "filled, so these people would get the word itself. Write the message itself with its placeholders, or "
-        "fill the column first"
+        "filled, so they would get the word itself. Write the message with its placeholders, or fill the column first"
     )
 
 

@@ -364,6 +364,8 @@ def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
     """
     wrong: list[str] = []
     said, manners = _unwrapped({name: message[name] for name in _SAID}, wrong)
+    if all(said[name] is None for name in ("text", "content", "template_id")):
+        wrong.append("message is needed, such as 'Hi {name}', a dict by segment, a Message or a Template; got None")
     variables, not_variables = _variables(said.pop("template_data"))
     wrong += not_variables
     signature, signature_join = message["signature"], message["signature_join"]

@@ -80,11 +80,11 @@ def test_what_was_refused_is_not_spent(service: Service, ledger: Ledger) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("guard", [{"budget": {"USD": "0.30"}}, {"canary": 40}], ids=str)
-def test_what_was_throttled_is_counted_once(guard: dict[str, Any], service: Service, ledger: Ledger) -> None:
+@pytest.mark.parametrize("limits", [Limits(budget={"USD": "0.30"}), Limits(first=40)], ids=str)
+def test_what_was_throttled_is_counted_once(limits: Limits, service: Service, ledger: Ledger) -> None:
     """A request that is tried again gives back what it had reserved before it asks anew."""
     service.script(["accept", "throttle", "throttle", "accept", "throttle"])
-    assert sent(service, ledger, **guard) == {"accepted": 40, "planned": 20}
+    assert sent(service, ledger, limits=limits) == {"accepted": 40, "planned": 20}
 
 
 def test_the_halves_of_a_refused_list_are_counted_once(service: Service, ledger: Ledger) -> None:

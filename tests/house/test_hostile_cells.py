@@ -46,7 +46,7 @@ CELLS: dict[str, Any] = {
 
 
 MUTE = ["5,000 digits", "minus 5,000 digits", "a fraction"]
-WORDS: list[dict[str, Any]] = [{"text": "Hello {k}"}, {"text": {"x": "Hello"}, "by": "k"}]
+WORDS: list[dict[str, Any]] = [{"message": "Hello {k}"}, {"message": {"x": "Hello"}, "by": "k"}]
 
 
 @pytest.mark.parametrize("words", WORDS, ids=["placeholder", "segment"])
@@ -140,9 +140,9 @@ TAKEN: dict[str, Callable[[Any], object]] = {
         pd.DataFrame({"phone": ["2025550123"] * 2, "country": objects(cell, "US")})
     ),
     "plan": lambda cell: sms.plan(pd.DataFrame({"a": objects(cell)}), "Hello", to="a", campaign="c"),
-    "suppress": lambda cell: planned(leave_out=objects(cell)),
-    "a list to suppress": lambda cell: planned(leave_out=[cell]),
-    "exclude": lambda cell: planned(leave_out=objects(cell)),
+    "leave_out": lambda cell: planned(leave_out=objects(cell)),
+    "a list to leave out": lambda cell: planned(leave_out=[cell]),
+    "leave_out of results": lambda cell: planned(leave_out=kept(cell)),
     "rates": lambda cell: planned(rates=of_rates(cell)),
     "price": lambda cell: sms.rates.check(of_rates(cell).assign(price=objects(cell))),
     "duplicates": lambda cell: sms.phones.duplicates(objects(cell, GOOD)),

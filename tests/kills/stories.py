@@ -140,7 +140,7 @@ class Story(RuleBasedStateMachine):
 
     @rule(canary=st.integers(1, ROWS))
     def send_a_canary(self, canary: int) -> None:
-        self._send([], 1, limits=Limits(first=canary))
+        self._send([], 1, first=canary)
 
     @rule(threads=st.integers(1, 3), done=st.integers(0, ROWS))
     def send_and_stop(self, threads: int, done: int) -> None:
@@ -216,7 +216,7 @@ class Story(RuleBasedStateMachine):
 
     def _send(
         self, fates: list[str], threads: int, *, plan: Plan | None = None, client: Client | None = None,
-        progress: Any = False, isolate_invalid: bool = False, canary: int | None = None,
+        progress: Any = False, isolate_invalid: bool = False, first: int | None = None,
     ) -> None:  # fmt: skip
         self.service.script(fates)
         with contextlib.ExitStack() as stack:
@@ -231,7 +231,7 @@ class Story(RuleBasedStateMachine):
             send(
                 (plan or self.plan).with_wire(threads=threads, isolate_invalid=isolate_invalid),
                 progress=progress,
-                limits=Limits(first=canary),
+                limits=Limits(first=first),
                 client=speaking,
                 ledger=ledger,
             )

@@ -15,9 +15,9 @@ PROMISED = re.compile(r"``([\w,\s]+)``\s+\((str|Int64|float64|int64|boolean)[;)]
 RATES = [{"iso": "US", "currency": "USD", "price": 0.0075}]
 PEOPLE = pd.DataFrame({"phone": ["+1 202 555 0123", "+1 202 555 0147", "nobody"], "name": ["Ann", "Ben", "Cy"]})
 MESSAGES = {
-    "one text": {"text": "Hello"},
-    "filled, signed": {"content": "Hi {name}", "signature": "Acme"},
-    "template": {"template_id": "welcome", "template_data": ["name"]},
+    "one text": {"message": "Hello"},
+    "filled, signed": {"message": "Hi {name}", "signature": "Acme"},
+    "template": {"message": sms.Template("welcome", ["name"])},
 }
 
 

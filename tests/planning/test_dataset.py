@@ -28,7 +28,12 @@ from smsotp_nb.errors import FileExists, PlanChanged, SmsOtpWarning, UsageError
 
 RATES = pd.DataFrame({"iso": ["US", "DE", "GB"], "currency": ["USD", "EUR", "USD"], "price": [0.0075, 0.0713, 0.04]})
 BY = {"de": "Hallo {name}", "en": "Hi {name} 😀", "fr": "Salut à tous"}
-CALL: dict[str, Any] = {"to": "phone", "campaign": "demo", "default_region": "US", "text": "Hi {name}", "today": None}
+CALL: dict[str, Any] = {
+    "message": "Hi {name}",
+    "to": "phone",
+    "campaign": "demo",
+    "default_region": "US",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -75,11 +80,17 @@ def cells(frame: pd.DataFrame) -> list[list[Any]]:
     "changes",
     [
         {},
-        {"text": "The office is closed.", "region": "country", "rates": RATES, "keep": ["points", "name"]},
-        {"text": BY, "by": "language", "priority": ["fr"], "region": "country", "rates": RATES, "chunk_size": 7},
-        {"text": None, "content": "Hi {name|you}", "signature": "Acme", "replace": {"ë": "e"}},
-        {"text": None, "template_id": "t1", "template_data": ["name", "points"], "region": "country"},
-        {"repair": ["lost_plus"], "region": "country", "suppress": "first", "exclude": "second"},
+        {"message": "The office is closed.", "region": "country", "rates": RATES, "keep": ["points", "name"]},
+        {
+            "message": sms.Message(BY, priority=["fr"]),
+            "by": "language",
+            "region": "country",
+            "rates": RATES,
+            "wire": sms.Wire(chunk_size=7),
+        },
+        {"message": sms.Message("Hi {name|you}", replace={"ë": "e"}), "signature": "Acme"},
+        {"message": sms.Template("t1", ["name", "points"]), "region": "country"},
+        {"leave_out": "second", "region": "country", "reading": sms.Reading(repair=["lost_plus"])},
     ],
     ids=["one text", "constant", "segments", "content", "template", "left out"],
 )
@@ -88,7 +99,7 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
     made = people(3_000, seed=len(changes))
     if "suppress" in changes:
         numbers = plan(made, ledger=UNASKED, **CALL | {"region": "country"}).rows["to"].dropna()
-        changes = changes | {"suppress": numbers.iloc[:200], "exclude": numbers.iloc[150:400]}
+        changes = changes | {"leave_out": numbers.iloc[150:400]}
     mine, other = both(tmp_path, made, **changes)
     assert other.fingerprint == mine.fingerprint
     assert other.folder is not None
@@ -150,7 +161,9 @@ def sent(made: Any, box: sms.Sandbox, ledger: sms.Ledger, **options: Any) -> pd.
 
 def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
     """The inbox, the ledger and the costs are those of the plan in memory, whichever of the two is sent again."""
-    mine, other = both(tmp_path, people(3_000), region="country", rates=RATES, keep=["points"], chunk_size=50)
+    mine, other = both(
+        tmp_path, people(3_000), region="country", rates=RATES, keep=["points"], wire=sms.Wire(chunk_size=50)
+    )
     planned = mine.rows[mine.rows["status"].eq("planned").to_numpy()]
     words = dict(zip(planned["to"], mine.texts.take(planned["body"].to_numpy("int64")), strict=True))
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
@@ -169,7 +182,7 @@ def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
 def test_a_killed_send_is_resumed_by_the_same_call(tmp_path: Path) -> None:
     """A process killed by SIGKILL while it sends texts nobody twice; a new plan of the same files goes on."""
     place, whole = saved(tmp_path, people(1_500))
-    call = CALL | {"chunk_size": 5}
+    call = CALL | {"wire": sms.Wire(chunk_size=5)}
     with sms.Sandbox() as box:
         child = _child(tmp_path, box.url)
         try:
@@ -199,9 +212,10 @@ from pathlib import Path
 import smsotp_nb as sms
 folder = Path(sys.argv[1])
 made = sms.plan(sms.Folder(folder / "list", into=folder / "plan"), to="phone", campaign="demo", default_region="US",
-    text="Hi {name}", chunk_size=5)
+    message="Hi {name}", wire=sms.Wire(chunk_size=5))
 with sms.Ledger(folder / "ledger.sqlite", create=True) as ledger:
-    sms.send(made, client=sms.Sandbox.at(sys.argv[2]).client(), ledger=ledger, progress=False, max_per_second=50)
+    sms.send(made, client=sms.Sandbox.at(sys.argv[2]).client(), ledger=ledger, progress=False,
+        limits=sms.Limits(per_second=50))
 """
 
 
@@ -233,15 +247,15 @@ def test_opt_outs_and_the_policy_hold_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"text": BY, "by": "language", "region": "country", "rates": RATES, "keep": ["points"]},
-        {"text": None, "template_id": "t1", "template_data": ["name", "points"]},
-        {"text": "{x|a}", "default_region": None, "to": "name"},
+        {"message": BY, "by": "language", "region": "country", "rates": RATES, "keep": ["points"]},
+        {"message": sms.Template("t1", ["name", "points"])},
+        {"message": "{x|a}", "default_region": None, "to": "name"},
     ],
     ids=["segments", "template", "nobody"],
 )
 def test_a_plan_of_a_folder_has_what_a_plan_in_memory_has(tmp_path: Path, changes: dict[str, Any]) -> None:
     """Its frames are read from its files; only kept columns are text, and other words need the list again."""
-    made = people(900).assign(x=None) if changes["text"] == "{x|a}" else people(900)
+    made = people(900).assign(x=None) if changes["message"] == "{x|a}" else people(900)
     mine, other = both(tmp_path, made, **changes)
     for name in ("rows", "skipped", "bodies", "estimate", "estimate_by_segment", "problems"):
         pd.testing.assert_frame_equal(getattr(other, name), getattr(mine, name))
@@ -294,7 +308,7 @@ def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
         sent(made, box, ledger)
         texted = len(box.inbox)
-        other = sms.plan(sms.Folder(place, into=tmp_path / "other"), ledger=ledger, **CALL | {"text": "Bye {name}"})
+        other = sms.plan(sms.Folder(place, into=tmp_path / "other"), ledger=ledger, **CALL | {"message": "Bye {name}"})
         assert "recorded with a different plan" in str(other)
         with pytest.raises(PlanChanged, match="Plan the same files"):
             sent(other, box, ledger)
@@ -335,11 +349,11 @@ def test_a_missing_file_of_the_plan_is_named(tmp_path: Path) -> None:
     ("changes", "told"),
     [
         ({"to": "fone"}, "did you mean 'phone'?"),
-        ({"text": "Hi {nam}"}, "did you mean 'name'?"),
-        ({"text": pd.Series(["a"])}, "text= must name a column of the files"),
+        ({"message": "Hi {nam}"}, "did you mean 'name'?"),
+        ({"message": pd.Series(["a"])}, "message= must name a column of the files"),
         ({"by": pd.Series(["a"])}, "by= must name a column of the files"),
         ({"region": pd.Series(["a"])}, "region= must name a column of the files"),
-        ({"text": {"xx": "Hi"}, "by": "language"}, "no row of 'language' is in a segment"),
+        ({"message": {"xx": "Hi"}, "by": "language"}, "no row of 'language' is in a segment"),
         ({"policy": 3}, "policy= must be"),
     ],
 )
@@ -404,10 +418,10 @@ def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"text": "Hi {name} {{20%}}"},
-        {"text": BY, "by": "language", "region": "country", "rates": RATES},
-        {"text": None, "content": "Hi {name}", "signature": "Acme"},
-        {"text": None, "template_id": "code", "template_data": {"to": "name", "text": "points"}},
+        {"message": "Hi {name} {{20%}}"},
+        {"message": BY, "by": "language", "region": "country", "rates": RATES},
+        {"message": "Hi {name}", "signature": "Acme"},
+        {"message": sms.Template("code", {"message": "points", "to": "name"})},
     ],
     ids=["text", "segments", "content", "template"],
 )
@@ -426,7 +440,7 @@ def test_a_test_message_and_a_preflight_are_those_of_the_plan_in_memory(
         assert len(set(texts)) > 1
         with pytest.raises(UsageError, match=f"row={last + 1}: the plan has {last + 1} recipients"):
             sms.send_test(other, to="+14155550100", client=client, ledger=ledger, row=last + 1)
-        ahead = {"client": client, "ledger": ledger, "canary": 5, "max_per_second": 10}
+        ahead = {"client": client, "ledger": ledger, "limits": sms.Limits(first=5, per_second=10)}
         assert str(sms.preflight(other, **ahead)) == str(sms.preflight(mine, **ahead))
         hours = sms.preflight(other, client=client, ledger=ledger, limits=sms.Limits(quiet_hours=("21:00", "08:00")))
         assert "asked of each request" in str(hours)

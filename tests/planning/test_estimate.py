@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import pytest
 from support.dtypes import dtype_names
 from support.small_plans import RATES, number, people, plan
 
-from smsotp_nb import Message, Template, cost, parts
+from smsotp_nb import Message, Template, Wire, cost, parts
 from smsotp_nb import _wire as wire
 from smsotp_nb._cost.sums import SUMS
+from smsotp_nb._planning import arguments
 
 # -- estimate -------------------------------------------------------------------------------------------------------
 
@@ -88,20 +90,23 @@ def test_a_rate_that_varies_gives_a_range() -> None:
     assert "USD 0.014 to 0.016" in str(made)
 
 
-def test_an_old_rate_is_called_old() -> None:
+def test_an_old_rate_is_called_old(monkeypatch: pytest.MonkeyPatch) -> None:
     table = RATES.assign(valid_from="2025-01-01")
-    assert plan(rates=table, today=dt.date(2025, 3, 1)).estimate["confidence"].tolist() == ["known"]
-    made = plan(rates=table, today=dt.date(2026, 3, 1))
+    monkeypatch.setattr(arguments, "_today", lambda: dt.date(2025, 3, 1))
+    assert plan(rates=table).estimate["confidence"].tolist() == ["known"]
+    monkeypatch.setattr(arguments, "_today", lambda: dt.date(2026, 3, 1))
+    made = plan(rates=table)
     assert made.estimate["confidence"].tolist() == ["old"]
     assert "Rate, USD" in str(made)
     assert "old, 0.0075" in str(made)
     assert "older than 180 days: United States" in str(made)
 
 
-def test_rates_learned_from_results_serve_as_they_are() -> None:
+def test_rates_learned_from_results_serve_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arguments, "_today", lambda: dt.date(2026, 3, 2))
     at = pd.Timestamp("2026-03-01", tz="UTC")
     found = {"status": "accepted", "iso": "US", "currency": "USD", "parts": [1, 2], "price": [0.0075, 0.018], "at": at}
-    made = plan(rates=cost.rates(pd.DataFrame(found)), today=dt.date(2026, 3, 2))
+    made = plan(rates=cost.rates(pd.DataFrame(found)))
     assert made.estimate[["rate", "est_low", "est_high"]].to_numpy().tolist() == [[0.009, 0.03, 0.036]]
 
 
@@ -111,16 +116,20 @@ def test_rates_learned_from_results_serve_as_they_are() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        pytest.param({"text": "It’s {name}…"}, id="text"),
-        pytest.param({"content": "It’s {name}…", "signature": "Acme"}, id="content"),
-        pytest.param({"template_id": "t", "template_data": ["name"], "template_text": "It's {name}"}, id="template"),
-        pytest.param({"text": "It’s on…"}, id="no placeholder"),
+        pytest.param(Message("It’s {name}…"), id="text"),
+        pytest.param(Message("It’s {name}…", field="content"), id="content"),
+        pytest.param(Template("t", ["name"], preview="It's {name}"), id="template"),
+        pytest.param(Message("It’s on…"), id="no placeholder"),
     ],
 )
-def test_measures_say_what_a_replacement_would_give(message: dict[str, Any]) -> None:
+def test_measures_say_what_a_replacement_would_give(message: Message | Template) -> None:
     """The plain columns are those of the plan that replaces."""
     frame = people(3, name=["“a”", 'b"', "c’" * 40])
-    made, replaced = plan(frame, **message), plan(frame, **message)
+    signature = "Acme" if isinstance(message, Message) and message.field else None
+    made, replaced = (
+        plan(frame, message=one, signature=signature)
+        for one in (message, dataclasses.replace(message, replace=parts.PLAIN))
+    )
     measured, after = made.measure(), replaced.measure()
     assert measured["plain_parts"].tolist() == replaced.bodies["est_parts"].tolist()
     assert measured["plain_encoding"].tolist() == replaced.bodies["encoding"].tolist()
@@ -133,7 +142,7 @@ def test_measures_say_what_a_replacement_would_give(message: dict[str, Any]) -> 
 def test_nothing_is_replaced_unless_asked() -> None:
     assert plan(message="It’s {name}").message(0).text == "It’s N0"
     assert plan(message=Message("It’s {name}", replace=parts.PLAIN)).message(0).text == "It's N0"
-    assert plan(people(1, name=["é"])).message(0).text == "Hi e"
+    assert plan(people(1, name=["é"]), message=Message("Hi {name}", replace={"é": "e"})).message(0).text == "Hi e"
 
 
 def test_measures_of_every_body() -> None:
@@ -165,7 +174,7 @@ def test_a_template_of_unknown_text_has_no_estimate() -> None:
     assert made.estimate[["est_parts", "est_cost"]].isna().all(axis=None)
     assert made.estimate["rate"].tolist() == [0.0075]
     assert "unknown" in str(made)
-    assert "template_text=" in str(made)
+    assert "Template(preview=...)" in " ".join(str(made).split())
 
 
 def test_template_text_makes_the_estimate_known() -> None:
@@ -178,12 +187,12 @@ def test_template_text_makes_the_estimate_known() -> None:
     ("changes", "text"),
     [
         pytest.param({}, "[Acme] Hi", id="intl"),
-        pytest.param({"variant": "cn"}, "【Acme】Hi", id="cn"),
-        pytest.param({"signature_join": "{content} /{signature}"}, "Hi /Acme", id="own"),
+        pytest.param({"wire": Wire(variant="cn")}, "【Acme】Hi", id="cn"),
+        pytest.param({"message": Message("Hi", join="{content} /{signature}")}, "Hi /Acme", id="own"),
     ],
 )
 def test_content_and_signature_are_joined_for_the_estimate_only(changes: dict[str, Any], text: str) -> None:
-    made = plan(message="Hi", signature="Acme", **changes)
+    made = plan(**{"message": "Hi", "signature": "Acme"} | changes)
     assert made.preview(1)["text"].tolist() == [text]
     assert made.message(0) == wire.Body(content="Hi", signature="Acme")
     assert made.rows["encoding"].iloc[0] == parts.count(text).encoding

@@ -56,12 +56,12 @@ def test_a_placeholder_of_another_tool_is_refused_wherever_words_come_from(shape
     frame = listed(words=text)
     made = plan(frame, message="Hi")
     calls: list[dict[str, Any]] = [
-        {"text": text},
-        {"content": text, "signature": "Acme"},
-        {"text": {"Rome": text, "Oslo": "Hi"}, "by": "city"},
-        {"text": sms.column("words")},
-        {"text": frame["words"]},
-        {"template_id": "t", "template_data": {"x": "words"}},
+        {"message": text},
+        {"message": text, "signature": "Acme"},
+        {"message": {"Rome": text, "Oslo": "Hi"}, "by": "city"},
+        {"message": sms.column("words")},
+        {"message": frame["words"]},
+        {"message": sms.Template("t", {"x": "words"})},
     ]
     for call in calls:
         with pytest.raises(UsageError, match=r"literal=True"):
@@ -87,9 +87,10 @@ def test_the_error_names_the_placeholder_the_column_and_the_way_out() -> None:
     with pytest.raises(UsageError) as caught:
         plan(listed(), message="Hi %FIRST_NAME%, you owe ((amount due)) or {{amount}}")
     assert caught.value.problems == (
-        "text= holds '%FIRST_NAME%', a placeholder as another tool writes it, which everybody would get as it stands. "
+        "message holds '%FIRST_NAME%', a placeholder as another tool writes it, which everybody would get as it "
+        "stands. "
         "Write '{first name}', or pass sms.Message(..., literal=True) if it is meant as it stands",
-        "text= holds '{{amount}}', a placeholder as another tool writes it, which everybody would get as it stands. "
+        "message holds '{{amount}}', a placeholder as another tool writes it, which everybody would get as it stands. "
         "Write '{column}' with one pair of braces and the name of a column (columns: 'phone', 'name', 'first name', "
         "'handle', 'number', 'owed', 'city', 'sale'), or pass sms.Message(..., literal=True) if it is meant as it "
         "stands",
@@ -160,14 +161,14 @@ def test_literal_words_are_sent_as_they_stand() -> None:
     whole = ["Hi {name} and *|FNAME|*"]
     assert plan(frame, message=sms.Message(sms.column("words"), literal=True)).texts.tolist() == whole
     assert plan(frame, message=sms.Message(frame["words"], literal=True)).texts.tolist() == whole
-    data = sms.Message({"x": "words"}, literal=True)
-    assert plan(frame, message=sms.Template("t", data, preview="{x}")).texts.tolist() == whole
+    template = sms.Template("t", {"x": "words"}, preview="{x}", literal=True)
+    assert plan(frame, message=template).texts.tolist() == whole
     assert plan(frame, message=sms.Message("sale", literal=True)).texts.tolist() == ["sale"]
 
 
 def test_only_the_segment_that_is_literal_is() -> None:
     words = {"Rome": sms.Message("Hi %NAME%", literal=True), "Oslo": "Hei %NAME%"}
-    with pytest.raises(UsageError, match=r"segment 'Oslo': text= holds '%NAME%'") as caught:
+    with pytest.raises(UsageError, match=r"segment 'Oslo': message holds '%NAME%'") as caught:
         plan(listed(), message=words, by="city")
     assert "Rome" not in str(caught.value)
 
@@ -183,7 +184,7 @@ def test_a_test_message_of_literal_words(tmp_path: Path) -> None:
     (tmp_path / "list").mkdir()
     people(2).to_parquet(tmp_path / "list" / "people.parquet")
     literal = sms.Message("Hi %NAME%", literal=True)
-    call: dict[str, Any] = {"to": "phone", "campaign": "c", "text": literal}
+    call: dict[str, Any] = {"message": literal, "to": "phone", "campaign": "c"}
     with sms.Sandbox() as box, sms.Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         for made in (
             sms.plan(sms.Folder(tmp_path / "list", into=tmp_path / "plan"), **call),

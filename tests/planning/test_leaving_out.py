@@ -31,6 +31,11 @@ def problems(made: Any) -> list[str]:
     return made.rows["problem"].fillna("").tolist()  # type: ignore[no-any-return]
 
 
+def listed_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Return those of a result table and somebody else."""
+    return pd.DataFrame({"phone": [*table["to"], "+12025559999"], "name": "Ann"})
+
+
 WITHOUT_PLUS = int(number(1)[1:])
 
 
@@ -47,15 +52,14 @@ WITHOUT_PLUS = int(number(1)[1:])
         pytest.param(pd.Series([WITHOUT_PLUS, None], dtype="Int64"), id="Series of Int64"),
         pytest.param(pd.Series([str(WITHOUT_PLUS)], dtype="category"), id="category without a plus"),
         pytest.param(np.array([WITHOUT_PLUS]), id="array"),
-        pytest.param(pd.DataFrame({"to": [WITHOUT_PLUS], "phone": ["elsewhere"]}), id="frame with to beside phone"),
+        pytest.param(pd.DataFrame({"to": [WITHOUT_PLUS], "note": ["elsewhere"]}), id="frame with to beside another"),
         pytest.param(pd.DataFrame({"phone": ["202 555 0101"], "country": ["US"]}), id="frame with phone and country"),
         pytest.param(pd.DataFrame({"To": [number(1)]}), id="frame in capitals"),
     ],
 )  # fmt: skip
-def test_people_are_excluded_in_any_form(source: Any) -> None:
-    """Without a default region: what has its calling code needs none, with or without its plus."""
-    made = plan(people(3, country=["US"] * 3), region="country", leave_out=source)
-    assert problems(made) == ["", "EXCLUDED", ""]
+def test_numbers_are_left_out_in_any_form(source: Any) -> None:
+    made = plan(people(3, country=["US"] * 3), region="country", default_region="US", leave_out=source)
+    assert problems(made) == ["", "SUPPRESSED", ""]
 
 
 @pytest.mark.parametrize("name", ["sent.csv", "sent.xlsx", "sent.parquet"])
@@ -65,31 +69,36 @@ def test_the_results_of_another_send_exclude_whom_they_name(
     """As the file that results.write wrote, as pandas reads it, and as the frame itself."""
     table = send(plan_of(2), client=service.client(), ledger=ledger, progress=False)
     results.write(table, tmp_path / name)
-    sources: list[Any] = [table, table["to"], tmp_path / name, str(tmp_path / name)]
+    sources: list[Any] = [table, tmp_path / name, str(tmp_path / name)]
     if name.endswith("csv"):
         read = pd.read_csv(tmp_path / name)
         assert read["to"].dtype == "int64"
-        sources += [read, read["to"], read["to"].tolist()]
-    more = pd.DataFrame({"phone": [*table["to"], "+12025559999"], "name": "Ann"})
+        sources.append(read)
+        for numbers in (read["to"], read["to"].tolist()):
+            assert problems(plan(listed_of(table), default_region="US", leave_out=numbers)) == [
+                "SUPPRESSED",
+                "SUPPRESSED",
+                "",
+            ]
     for source in sources:
-        assert problems(plan(more, leave_out=source)) == ["EXCLUDED", "EXCLUDED", ""]
+        assert problems(plan(listed_of(table), leave_out=source)) == ["EXCLUDED", "EXCLUDED", ""]
 
 
 def test_numbers_of_several_countries_lose_nobody_with_their_plus() -> None:
     numbers = ["+4915112345678", "+33612345678", "+393123456789", "+5491123456789", "+264811234567", "+12025550123"]
     listed = pd.DataFrame({"phone": numbers, "name": "Ann"})
-    made = plan(listed, default_region="US", leave_out=[int(to) for to in numbers])
-    assert problems(made) == ["EXCLUDED"] * len(numbers)
+    made = plan(listed, default_region="US", leave_out=pd.Series([int(to) for to in numbers], name="to"))
+    assert problems(made) == ["SUPPRESSED"] * len(numbers)
 
 
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        pytest.param(["hello", number(1)], "1 entry of exclude= cannot be read", id="unreadable"),
-        pytest.param([12345], "1 entry of exclude= cannot be read", id="a short integer"),
-        pytest.param("missing.csv", "exclude='missing.csv' not found", id="no file"),
-        pytest.param(5, "exclude= must be a campaign of the ledger, a list, Series, frame or path, got 5", id="int"),
-        pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "exclude= has no column 'phone'", id="which column"),
+        pytest.param(["hello", number(1)], "1 entry of leave_out= cannot be read", id="unreadable"),
+        pytest.param([12345], "1 entry of leave_out= cannot be read", id="a short integer"),
+        pytest.param("missing.csv", "leave_out='missing.csv' not found", id="no file"),
+        pytest.param(5, "leave_out= must be numbers, a Series, .*, got 5", id="int"),
+        pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "leave_out= has no column 'phone'", id="which column"),
     ],
 )
 def test_an_exclusion_that_cannot_be_understood_is_refused(source: Any, says: str) -> None:
@@ -99,7 +108,7 @@ def test_an_exclusion_that_cannot_be_understood_is_refused(source: Any, says: st
 
 def test_unreadable_exclusions_can_be_ignored_on_request() -> None:
     made = plan(leave_out=["hello", number(1)], reading=Reading(unreadable="ignore"))
-    assert problems(made) == ["", "EXCLUDED", "", ""]
+    assert problems(made) == ["", "SUPPRESSED", "", ""]
 
 
 def test_a_results_file_is_a_suppression_list_too() -> None:
@@ -150,7 +159,6 @@ def test_two_numbers_of_one_phone_are_one_person(one: str, other: str, turned: b
     assert "DUPLICATE_OF:x" in made.rows["note"].iloc[1]
     assert made.rows["to"].tolist() == [first, second]
     assert problems(plan(both.head(1), leave_out=[second])) == ["SUPPRESSED"]
-    assert problems(plan(both.head(1), leave_out=[second])) == ["EXCLUDED"]
     assert phones.duplicates(pd.Series([first, second], index=["x", "y"])).tolist()[1] == "x"
     assert phones.report(phones.normalize(pd.Series([first, second]))).repeated == 1
 
@@ -158,9 +166,8 @@ def test_two_numbers_of_one_phone_are_one_person(one: str, other: str, turned: b
 def test_the_old_mobile_digit_of_mexico_is_the_same_phone() -> None:
     listed = pd.DataFrame({"phone": ["+525512345678", "+5215512345678"], "name": ["Ann", "Ann"]})
     assert problems(plan(listed, reading=Reading(repair=["mx_1"]))) == ["", "DUPLICATE_OF"]
-    for source in (["+521 55 1234 5678"], [5215512345678], pd.Series(["+5215512345678"])):
-        assert problems(plan(listed.head(1), leave_out=source)) == ["EXCLUDED"]
-    assert problems(plan(listed.head(1), leave_out=["+521 55 1234 5678"])) == ["SUPPRESSED"]
+    for source in (["+521 55 1234 5678"], pd.Series([5215512345678], name="to"), pd.Series(["+5215512345678"])):
+        assert problems(plan(listed.head(1), leave_out=source)) == ["SUPPRESSED"]
 
 
 def test_a_campaign_that_texted_one_number_of_a_phone_excludes_the_other(service: Service, ledger: Ledger) -> None:

@@ -158,23 +158,23 @@ def test_equal_bodies_are_grouped_first_and_cut_second() -> None:
 @pytest.mark.parametrize(
     ("message", "body"),
     [
-        pytest.param({"text": "Hi {name}"}, wire.Body(text="Hi N0"), id="text"),
+        pytest.param({"message": "Hi {name}"}, wire.Body(text="Hi N0"), id="text"),
         pytest.param(
-            {"content": "Hi {name}", "signature": "Acme"}, wire.Body(content="Hi N0", signature="Acme"), id="content"
+            {"message": "Hi {name}", "signature": "Acme"}, wire.Body(content="Hi N0", signature="Acme"), id="content"
         ),
-        pytest.param({"template_id": "t1"}, wire.Body(template_id="t1"), id="template without variables"),
+        pytest.param({"message": Template("t1")}, wire.Body(template_id="t1"), id="template without variables"),
         pytest.param(
-            {"template_id": "t1", "template_data": ["name", "n"]},
+            {"message": Template("t1", ["name", "n"])},
             wire.Body(template_id="t1", template_data=(("n", "1"), ("name", "N0"))),
             id="template with columns",
         ),
         pytest.param(
-            {"template_id": "t1", "template_data": {"who": "name", "again": "name"}, "signature": "Acme"},
+            {"message": Template("t1", {"who": "name", "again": "name"}), "signature": "Acme"},
             wire.Body(template_id="t1", template_data=(("again", "N0"), ("who", "N0")), signature="Acme"),
             id="template with named columns",
         ),
-        pytest.param({"text": "{{so}} 20 %"}, wire.Body(text="{so} 20 %"), id="no placeholder"),
-        pytest.param({"text": "{n}"}, wire.Body(text="1"), id="an integral float"),
+        pytest.param({"message": "{{so}} 20 %"}, wire.Body(text="{so} 20 %"), id="no placeholder"),
+        pytest.param({"message": "{n}"}, wire.Body(text="1"), id="an integral float"),
     ],
 )
 def test_the_message_of_a_body(message: dict[str, Any], body: wire.Body) -> None:
@@ -229,9 +229,9 @@ def test_a_plan_equals_a_row_by_row_reading(rows: list[tuple[Any, Any, Any]], si
     """Laws of every plan, against the plainest possible reading of the same rows."""
     frame = pd.DataFrame(rows, columns=["phone", "a", "b"], dtype=object)
     wording = {
-        "text": {"text": "{a}-{b}!"},
-        "content": {"content": "{a}-{b}!", "signature": "Acme"},
-        "template": {"template_id": "t", "template_data": ["a", "b"], "template_text": "{a}-{b}!"},
+        "text": {"message": "{a}-{b}!"},
+        "content": {"message": "{a}-{b}!", "signature": "Acme"},
+        "template": {"message": Template("t", ["a", "b"], preview="{a}-{b}!")},
     }[kind]
     made = plan(frame, rates=RATES, wire=Wire(chunk_size=size), **wording)
     planned = made.rows[made.rows["status"] == "planned"]
@@ -274,8 +274,8 @@ def test_the_fingerprint_covers_numbers_bodies_and_order_and_nothing_else() -> N
         plan(people(3)),
         plan(message="Hi {name}."),
         plan(people(name=["N0", "N1", "N2", "other"])),
-        plan(message=None),
-        plan(message=Message(None, field="text"), signature="Acme"),
+        plan(message=Message("Hi {name}", field="content")),
+        plan(message="Hi {name}", signature="Acme"),
     ]
     assert {made.fingerprint for made in same} == {base}
     assert base not in {made.fingerprint for made in different}

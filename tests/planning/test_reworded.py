@@ -29,15 +29,18 @@ def without_words(made: sms.Plan) -> pd.DataFrame:
 
 
 NEW: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "text": ({"text": "Hi {name}"}, {"text": "Hello {name}!"}),
-    "text to content": ({"text": "Hi {name}"}, {"content": "Hello {name}!"}),
-    "to a template": ({"text": "Hi {name}"}, {"template_id": "t", "template_data": ["name"]}),
+    "text": ({"message": "Hi {name}"}, {"message": "Hello {name}!"}),
+    "text to content": ({"message": "Hi {name}"}, {"message": sms.Message("Hello {name}!", field="content")}),
+    "to a template": ({"message": "Hi {name}"}, {"message": sms.Template("t", ["name"])}),
     "another template": (
-        {"template_id": "t", "template_data": ["name"]},
-        {"template_id": "u", "template_data": ["name"]},
+        {"message": sms.Template("t", ["name"])},
+        {"message": sms.Template("u", ["name"])},
     ),
-    "segments": ({"text": WORDS, "by": "language"}, {"text": {"de": "Servus {name}", "en": "Hey"}, "by": "language"}),
-    "to a column": ({"text": "Hi"}, {"text": sms.column("name")}),
+    "segments": (
+        {"message": WORDS, "by": "language"},
+        {"message": {"de": "Servus {name}", "en": "Hey"}, "by": "language"},
+    ),
+    "to a column": ({"message": "Hi"}, {"message": sms.column("name")}),
 }
 
 
@@ -45,14 +48,14 @@ NEW: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_reworded_is_the_plan_of_the_new_words(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Against planning anew; of what was kept by ``by`` nothing is lost."""
     frame = spoken("de", "en", "de", "en", "fr", phone=[number(0), number(1), "hello", number(1), number(4)])
-    options = {"keep": ["name"], "rates": RATES, "chunk_size": 2, "suppress": [number(4)]}
+    options = {"leave_out": [number(4)], "keep": ["name"], "rates": RATES, "wire": sms.Wire(chunk_size=2)}
     reworded = plan(frame, **before, **options).reworded(**after)
     anew = plan(frame, **after, **options)
     assert reworded.fingerprint == anew.fingerprint
     pd.testing.assert_frame_equal(reworded.rows[anew.rows.columns], anew.rows)
     pd.testing.assert_frame_equal(reworded.bodies, anew.bodies)
     pd.testing.assert_frame_equal(reworded.estimate, anew.estimate)
-    assert (reworded.campaign, reworded.variant, reworded.chunk_size) == (anew.campaign, anew.variant, anew.chunk_size)
+    assert (reworded.campaign, reworded.wire) == (anew.campaign, anew.wire)
 
 
 def test_numbers_are_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,33 +105,43 @@ def test_when_the_planned_row_lacks_a_word_another_row_of_the_person_serves() ->
 
 
 STAYS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
-    "signature": ({"content": "a", "signature": "Acme"}, {"content": "b"}, ["[Acme] b"]),
+    "signature": ({"message": "a", "signature": "Acme"}, {"message": sms.Message("b", field="content")}, ["[Acme] b"]),
     "join": (
-        {"content": "a", "signature": "Acme", "signature_join": "{content} ({signature})"},
-        {"content": "b"},
+        {"message": sms.Message("a", join="{content} ({signature})"), "signature": "Acme"},
+        {"message": sms.Message("b", field="content")},
         ["b (Acme)"],
     ),
-    "no signature before a text": ({"content": "a", "signature": "Acme"}, {"text": "b"}, ["b"]),
-    "another signature": ({"content": "a", "signature": "Acme"}, {"content": "b", "signature": "Beta"}, ["[Beta] b"]),
-    "other words for a missing value": ({"text": "{name|you}"}, {"text": "{name|me}"}, ["me"]),
-    "replace": ({"text": "a", "replace": {"ä": "ae"}}, {"text": "bä"}, ["bae"]),
-    "no replace": ({"text": "a", "replace": {"ä": "ae"}}, {"text": "bä", "replace": {}}, ["bä"]),
+    "no signature before a text": (
+        {"message": "a", "signature": "Acme"},
+        {"message": sms.Message("b", field="text")},
+        ["b"],
+    ),
+    "another signature": ({"message": "a", "signature": "Acme"}, {"message": "b", "signature": "Beta"}, ["[Beta] b"]),
+    "other words for a missing value": ({"message": "{name|you}"}, {"message": "{name|me}"}, ["me"]),
+    "replace": ({"message": sms.Message("a", replace={"ä": "ae"})}, {"message": "bä"}, ["bae"]),
+    "no replace": (
+        {"message": sms.Message("a", replace={"ä": "ae"})},
+        {"message": sms.Message("bä", replace={})},
+        ["bä"],
+    ),
     "template data": (
-        {"template_id": "t", "template_data": {"who": "city"}},
-        {"template_id": "u", "template_text": "Hi {who}"},
+        {"message": sms.Template("t", {"who": "city"})},
+        {"message": sms.Template("u", preview="Hi {who}")},
         ["Hi X"],
     ),
     "template text": (
-        {"template_id": "t", "template_data": {"who": "city"}, "template_text": "{who}"},
-        {"template_id": "t", "template_data": {"who": "country"}},
+        {"message": sms.Template("t", {"who": "city"}, preview="{who}")},
+        {"message": sms.Template("t", {"who": "country"})},
         ["US"],
     ),
-    "by": ({"text": {"de": "a"}, "by": "language"}, {"text": {"de": "b"}}, ["b"]),
-    "by, not for one message": ({"text": {"de": "a"}, "by": "language"}, {"text": "b"}, ["b"]),
+    "by": ({"message": {"de": "a"}, "by": "language"}, {"message": {"de": "b"}}, ["b"]),
+    "by, not for one message": ({"message": {"de": "a"}, "by": "language"}, {"message": "b"}, ["b"]),
     "priority, where it applies": (
-        {"text": {"de": "a", "en": "b"}, "by": "language", "priority": ["en", "de"]}, {"text": {"de": "c"}}, ["c"],
+        {"message": sms.Message({"de": "a", "en": "b"}, priority=["en", "de"]), "by": "language"},
+        {"message": {"de": "c"}},
+        ["c"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("before", "after", "texts"), STAYS.values(), ids=STAYS)
@@ -148,11 +161,10 @@ def test_a_new_column_of_segments_is_carried_along() -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        pytest.param({}, "the new words are missing", id="nothing"),
-        pytest.param({"signature": "Beta"}, "the new words are missing", id="no words"),
-        pytest.param({"text": "a", "content": "b"}, "only one of text=, content=", id="two"),
-        pytest.param({"text": "Hi {nam}"}, r"did you mean 'name'\?", id="placeholder"),
-        pytest.param({"text": WORDS}, "say by=", id="segments without by"),
+        pytest.param({}, "reworded needs message", id="nothing"),
+        pytest.param({"message": None, "signature": "Beta"}, "message is needed, such as", id="no words"),
+        pytest.param({"message": "Hi {nam}"}, r"did you mean 'name'\?", id="placeholder"),
+        pytest.param({"message": WORDS}, "say by=", id="segments without by"),
         pytest.param({"campaign": "x"}, "reworded has no argument campaign=", id="campaign"),
     ],
 )

@@ -35,21 +35,24 @@ def texts(made: sms.Plan) -> list[str | None]:
 
 
 MESSAGES: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "text": ({"text": WORDS}, ["Hallo N0", "Hi N1", "Hallo N2"]),
-    "content": ({"content": WORDS, "signature": "Acme"}, ["[Acme] Hallo N0", "[Acme] Hi N1", "[Acme] Hallo N2"]),
-    "no placeholder": ({"text": {"de": "Hallo", "en": "Hi"}}, ["Hallo", "Hi", "Hallo"]),
-    "the same words": ({"text": {"de": "Hi", "en": "Hi"}}, ["Hi", "Hi", "Hi"]),
+    "text": ({"message": WORDS}, ["Hallo N0", "Hi N1", "Hallo N2"]),
+    "content": ({"message": WORDS, "signature": "Acme"}, ["[Acme] Hallo N0", "[Acme] Hi N1", "[Acme] Hallo N2"]),
+    "no placeholder": ({"message": {"de": "Hallo", "en": "Hi"}}, ["Hallo", "Hi", "Hallo"]),
+    "the same words": ({"message": {"de": "Hi", "en": "Hi"}}, ["Hi", "Hi", "Hi"]),
     "templates": (
-        {"template_id": {"de": "t1", "en": "t2"}, "template_data": ["name"], "template_text": WORDS},
+        {"message": sms.Template({"de": "t1", "en": "t2"}, ["name"], preview=WORDS)},
         ["Hallo N0", "Hi N1", "Hallo N2"],
     ),
     "templates without variables": (
-        {"template_id": {"de": "t1", "en": "t2"}, "template_text": {"de": "Hallo", "en": "Hi"}},
+        {"message": sms.Template({"de": "t1", "en": "t2"}, preview={"de": "Hallo", "en": "Hi"})},
         ["Hallo", "Hi", "Hallo"],
     ),
-    "one template": ({"template_id": {"de": "t", "en": "t"}, "template_text": "Welcome"}, ["Welcome"] * 3),
-    "a column of a segment": ({"text": {"de": sms.column("name"), "en": "Hi {name}"}}, ["N0", "Hi N1", "N2"]),
-    "replaced": ({"text": {"de": "„Hallo“", "en": "Hi"}, "replace": sms.parts.PLAIN}, ['"Hallo"', "Hi", '"Hallo"']),
+    "one template": ({"message": sms.Template({"de": "t", "en": "t"}, preview="Welcome")}, ["Welcome"] * 3),
+    "a column of a segment": ({"message": {"de": sms.column("name"), "en": "Hi {name}"}}, ["N0", "Hi N1", "N2"]),
+    "replaced": (
+        {"message": sms.Message({"de": "„Hallo“", "en": "Hi"}, replace=sms.parts.PLAIN)},
+        ['"Hallo"', "Hi", '"Hallo"'],
+    ),
 }
 
 
@@ -114,7 +117,7 @@ def test_from_the_accessor() -> None:
 def test_a_column_or_a_series_of_whole_messages_is_taken_literally(kind: str) -> None:
     frame = people(3, msg=["20 % {off}", "Hi", None])
     for words in (sms.column("msg"), frame["msg"], frame["msg"].rename(None)):
-        made = plan(frame, **{kind: words})
+        made = plan(frame, message=sms.Message(words, field=kind))
         assert texts(made) == ["20 % {off}", "Hi", None]
         assert made.rows["problem"].fillna("").tolist() == ["", "", "VALUE_MISSING"]
     assert made.rows["note"].iloc[2].split()[-1] == f"VALUE_MISSING:{kind}"
@@ -180,57 +183,80 @@ def test_a_number_that_cannot_be_texted_is_its_problem_first() -> None:
 
 
 MISTAKES = [
-    pytest.param({"text": WORDS}, r"text= is a dict by segment; say by=.*did you mean by='language'\?", id="no by"),
-    pytest.param({"text": "Hi", "by": "language"}, "is one message for everybody; by= needs a dict", id="by alone"),
-    pytest.param({"text": "Hi", "priority": ["de"]}, "priority= says which .* goes first; it needs", id="priority"),
     pytest.param(
-        {"text": sms.column("name"), "by": "language"}, "text= is one message for everybody", id="by beside a column"
+        {"message": WORDS}, r"message is a dict by segment; say by=.*did you mean by='language'\?", id="no by"
     ),
-    pytest.param({"text": WORDS, "by": "langauge"}, r"by=: no column 'langauge'; did you mean 'language'\?", id="by"),
-    pytest.param({"text": WORDS, "by": 5}, "by= must be a column's name or a Series, got 5", id="by no column"),
-    pytest.param({"text": WORDS, "by": pd.Series(["de"])}, "by= is a Series on another index", id="by of others"),
-    pytest.param({"text": {}, "by": "language"}, "text= is an empty dict", id="empty"),
-    pytest.param({"text": {"de": "x", None: "y"}, "by": "language"}, "key None, which is no segment", id="key None"),
-    pytest.param({"text": {"de": "x", " de": "y"}, "by": "language"}, "the segment 'de' twice", id="key twice"),
-    pytest.param({"text": {"de": "x", "en": 5}, "by": "language"}, "segment 'en': text= must be text, got 5", id="5"),
-    pytest.param({"text": {"de": "x", "en": None}, "by": "language"}, r"\['en'\] must be text, got None", id="none"),
-    pytest.param({"text": {"de": "x", "en": " "}, "by": "language"}, "segment 'en': text= is empty", id="blank"),
+    pytest.param({"message": "Hi", "by": "language"}, "message is one for everybody; by= needs a dict", id="by alone"),
     pytest.param(
-        {"text": {"de": "{nam}", "en": "Hi"}, "by": "language"},
+        {"message": sms.Message("Hi", priority=["de"])}, "priority= says which .* goes first; it needs", id="priority"
+    ),
+    pytest.param(
+        {"message": sms.column("name"), "by": "language"}, "message is one for everybody", id="by beside a column"
+    ),
+    pytest.param(
+        {"message": WORDS, "by": "langauge"}, r"by=: no column 'langauge'; did you mean 'language'\?", id="by"
+    ),
+    pytest.param({"message": WORDS, "by": 5}, "by= must be a column's name or a Series, got 5", id="by no column"),
+    pytest.param({"message": WORDS, "by": pd.Series(["de"])}, "by= is a Series on another index", id="by of others"),
+    pytest.param({"message": {}, "by": "language"}, "message= is an empty dict", id="empty"),
+    pytest.param({"message": {"de": "x", None: "y"}, "by": "language"}, "key None, which is no segment", id="key None"),
+    pytest.param({"message": {"de": "x", " de": "y"}, "by": "language"}, "the segment 'de' twice", id="key twice"),
+    pytest.param(
+        {"message": {"de": "x", "en": 5}, "by": "language"}, "segment 'en': message= must be text, got 5", id="5"
+    ),
+    pytest.param({"message": {"de": "x", "en": None}, "by": "language"}, r"\['en'\] must be text, got None", id="none"),
+    pytest.param({"message": {"de": "x", "en": " "}, "by": "language"}, "segment 'en': message= is empty", id="blank"),
+    pytest.param(
+        {"message": {"de": "{nam}", "en": "Hi"}, "by": "language"},
         r"segment 'de': no column for the placeholder \{nam\}; did you mean 'name'\?",
         id="placeholder",
     ),
     pytest.param(
-        {"text": {"de": "{nam}", "en": "Hi {nam}"}, "by": "language"}, "be made: no column for the", id="in all of them"
+        {"message": {"de": "{nam}", "en": "Hi {nam}"}, "by": "language"},
+        "be made: no column for the",
+        id="in all of them",
     ),
-    pytest.param({"text": {"de": "a {", "en": "b"}, "by": "language"}, "segment 'de': a single '{'", id="brace"),
-    pytest.param({"text": {"de": "name", "en": "b"}, "by": "language"}, "segment 'de': text='name' is the", id="name"),
-    pytest.param({"text": WORDS, "content": "x", "by": "language"}, "only one of text=, content=", id="two kinds"),
-    pytest.param({"text": WORDS, "by": "language", "signature": "Acme"}, "signature= is not put in front", id="signed"),
-    pytest.param({"text": WORDS, "by": "language", "priority": ["ed"]}, "priority=: no segment 'ed'", id="unknown"),
-    pytest.param({"text": WORDS, "by": "language", "priority": ["DE"]}, "did you mean 'de'", id="priority near"),
-    pytest.param({"text": WORDS, "by": "language", "priority": "de"}, "priority= must be a list", id="priority text"),
-    pytest.param({"text": WORDS, "by": "language", "priority": ["de", "de"]}, "a segment twice", id="priority twice"),
+    pytest.param({"message": {"de": "a {", "en": "b"}, "by": "language"}, "segment 'de': a single '{'", id="brace"),
     pytest.param(
-        {"text": {"DE": "x", "EN": "y"}, "by": "language"},
-        r"no row of 'language' is in a segment of text= \('DE', 'EN'\); it holds 'de', 'en'; did you mean 'DE'\?",
+        {"message": {"de": "name", "en": "b"}, "by": "language"}, "segment 'de': message 'name' is the", id="name"
+    ),
+    pytest.param(
+        {"message": sms.Message(WORDS, field="text"), "by": "language", "signature": "Acme"},
+        "signature= is not put in front",
+        id="signed",
+    ),
+    pytest.param(
+        {"message": sms.Message(WORDS, priority=["ed"]), "by": "language"}, "priority=: no segment 'ed'", id="unknown"
+    ),
+    pytest.param(
+        {"message": sms.Message(WORDS, priority=["DE"]), "by": "language"}, "did you mean 'de'", id="priority near"
+    ),
+    pytest.param(
+        {"message": sms.Message(WORDS, priority="de"), "by": "language"}, "priority= must be a list", id="priority text"
+    ),
+    pytest.param(
+        {"message": sms.Message(WORDS, priority=["de", "de"]), "by": "language"}, "a segment twice", id="priority twice"
+    ),
+    pytest.param(
+        {"message": {"DE": "x", "EN": "y"}, "by": "language"},
+        r"no row of 'language' is in a segment of the message \('DE', 'EN'\); it holds 'de', 'en'; did you mean 'DE'\?",
         id="nobody",
     ),
-    pytest.param({"text": WORDS, "by": "blank"}, "every cell of 'blank' is blank", id="all blank"),
-    pytest.param({"text": WORDS, "by": "status"}, "'status' is a column of the results", id="by of results"),
-    pytest.param({"text": sms.column("mgs")}, r"text=: no column 'mgs'; did you mean 'msg'\?", id="column"),
-    pytest.param({"text": "msg"}, r"Write text=sms\.column\('msg'\) where", id="a column's name"),
-    pytest.param({"text": pd.Series(["a"])}, r"another index than .*text=series\.to_dict\(\)", id="Series of others"),
+    pytest.param({"message": WORDS, "by": "blank"}, "every cell of 'blank' is blank", id="all blank"),
+    pytest.param({"message": WORDS, "by": "status"}, "'status' is a column of the results", id="by of results"),
+    pytest.param({"message": sms.column("mgs")}, r"message: no column 'mgs'; did you mean 'msg'\?", id="column"),
+    pytest.param({"message": "msg"}, r"Write sms\.column\('msg'\) where", id="a column's name"),
     pytest.param(
-        {"template_id": {"de": "a", "en": "b"}, "template_text": {"fr": "x"}, "by": "language"},
-        "template_text= has the segment 'fr', template_id= has 'de', 'en'",
+        {"message": pd.Series(["a"])}, r"another index than .*message=series\.to_dict\(\)", id="Series of others"
+    ),
+    pytest.param(
+        {"message": sms.Template({"de": "a", "en": "b"}, preview={"fr": "x"}), "by": "language"},
+        "preview= has the segment 'fr', the ids of the Template have 'de', 'en'",
         id="text of no template",
     ),
+    pytest.param({"message": sms.Template("a", preview={"de": "x"})}, "must be one, too", id="texts of one template"),
     pytest.param(
-        {"template_id": "a", "template_text": {"de": "x"}}, "template_id= must be one, too", id="texts of one template"
-    ),
-    pytest.param(
-        {"template_id": {"de": "a", "en": "a"}, "template_text": WORDS, "template_data": ["name"], "by": "language"},
+        {"message": sms.Template({"de": "a", "en": "a"}, ["name"], preview=WORDS), "by": "language"},
         "two texts of the template 'a'",
         id="two texts of one template",
     ),
@@ -414,9 +440,9 @@ def test_a_plan_with_segments_survives_pickling() -> None:
 
 GREETINGS = {"de": "Hallo {name}", "en": "Hi {name}", "es": "Hola {name}"}
 SENT: dict[str, dict[str, Any]] = {
-    "text": {"text": GREETINGS},
-    "content": {"content": GREETINGS},
-    "templates": {"template_id": {"de": "t_de", "en": "t_en", "es": "t_es"}, "template_data": ["name"]},
+    "text": {"message": sms.Message(GREETINGS, priority=["en"])},
+    "content": {"message": sms.Message(GREETINGS, priority=["en"], field="content")},
+    "templates": {"message": sms.Template({"de": "t_de", "en": "t_en", "es": "t_es"}, ["name"], priority=["en"])},
 }
 
 
