@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 
 class Options:
@@ -19,12 +19,13 @@ class Options:
     """
 
     __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def replace(self, **changes: Any) -> Self:
         """Return the same options but for these."""
-        return dataclasses.replace(self, **changes)  # type: ignore[type-var]  # a mixin cannot say it is a dataclass
+        return dataclasses.replace(self, **changes)
 
     def __repr__(self) -> str:
-        values = [(field, getattr(self, field.name)) for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+        values = [(field, getattr(self, field.name)) for field in dataclasses.fields(self)]
         changed = [f"{field.name}={value!r}" for field, value in values if value != field.default]
         return f"{type(self).__name__}({', '.join(changed)})"

@@ -47,7 +47,7 @@ class Record:
 
     Example:
         >>> import tempfile, pathlib, smsotp_nb as sms
-        >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), to="phone", campaign="sale", text="Hi")
+        >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="sale")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
         >>> ledger.begin(plan, service="sandbox:a").close()
         >>> ledger.record("sale").counts["planned"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from dataclasses import replace as replaced
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
@@ -60,21 +60,25 @@ class _Words:
     """What `Message` and `Template` share: they are equal by their fields, and their repr is code."""
 
     __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    literal: bool
+    language: str | None
+    currency: str | None
     __hash__ = None  # type: ignore[assignment]  # words may be a dict or a Series
 
     @property
     def manner(self) -> Manner:
         """How the words are meant."""
-        return Manner(self.literal, self.language, self.currency)  # type: ignore[attr-defined]
+        return Manner(self.literal, self.language, self.currency)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(
             _same(getattr(self, one.name), getattr(other, one.name))
-            for one in fields(self)  # type: ignore[arg-type]
+            for one in fields(self)
         )
 
     def __repr__(self) -> str:
-        first, *others = [(one, getattr(self, one.name)) for one in fields(self)]  # type: ignore[arg-type]
+        first, *others = [(one, getattr(self, one.name)) for one in fields(self)]
         words = given(first[1]) if isinstance(first[1], pd.Series) else repr(first[1])
         options = [f"{one.name}={value!r}" for one, value in others if value != one.default]
         return f"{type(self).__name__}({', '.join([words, *options])})"

@@ -50,5 +50,5 @@ def test_a_placeholder_without_a_column_is_answered_like_a_column() -> None:
 def test_a_series_in_place_of_a_name_is_not_printed() -> None:
     """Its cells may be numbers of people."""
     with pytest.raises(UsageError, match="a column is named by its name, got Series") as caught:
-        sms.plan(PEOPLE, "y", to=PEOPLE["phone"], campaign="x")  # type: ignore[arg-type]
+        sms.plan(PEOPLE, "y", to="phone", campaign="x", keep=[PEOPLE["phone"]])  # type: ignore[arg-type]
     assert "555" not in str(caught.value)

@@ -37,7 +37,7 @@ CAMPAIGN = """
     from smsotp_nb.errors import CampaignHeld
 
     people = pd.DataFrame({"phone": ["+12025550123", "+12025550124"], "name": ["Ann", "Zoë"]})
-    plan = sms.plan(people, to="phone", campaign="autumn", content="Hi {name}", signature="Acme")
+    plan = sms.plan(people, "Hi {name}", to="phone", campaign="autumn", signature="Acme")
     home = Path("home")
     with sms.Sandbox(state="box.sqlite") as box, box.client() as client:
         with sms.Ledger(home / "l.sqlite", create=True) as ledger:

@@ -22,8 +22,8 @@ def planned(
     people: int | list[str], *, text: str = "Hello", campaign: str = "autumn", chunk_size: int = 1, **more: Any
 ) -> sms.Plan:
     frame = pd.DataFrame({"phone": numbers(people) if isinstance(people, int) else people}).assign(name="Ann")
-    how: dict[str, Any] = {"chunk_size": chunk_size, "policy": ROOMY, **more}
-    return sms.plan(frame, to="phone", campaign=campaign, text=text, **how)
+    how: dict[str, Any] = {"wire": sms.Wire(chunk_size=chunk_size), "policy": ROOMY, **more}
+    return sms.plan(frame, text, to="phone", campaign=campaign, **how)
 
 
 WAYS: dict[str, tuple[sms.Plan, tuple[int, int, int]]] = {
@@ -45,7 +45,7 @@ def box() -> Iterator[sms.Sandbox]:
 @pytest.fixture
 def begun(ledger: sms.Ledger, box: sms.Sandbox) -> sms.Ledger:
     """A campaign of six people, two of whom have the message; in a file and on a server."""
-    sent(planned(6), box, ledger, canary=2)
+    sent(planned(6), box, ledger, limits=sms.Limits(first=2))
     return ledger
 
 
@@ -81,7 +81,7 @@ def test_the_line_names_no_ledger_where_it_is_this_users_own(
     box: sms.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SMSOTP_LEDGER", str(tmp_path / "mine.sqlite"))
-    sms.send(planned(6), box, canary=2, progress=False)
+    sms.send(planned(6), box, progress=False, limits=sms.Limits(first=2))
     with pytest.raises(PlanChanged, match=r": sms\.revise\(plan, client, reason='more people'\)$"):
         sms.send(planned(8), box, progress=False)
 
@@ -129,7 +129,7 @@ def test_who_has_the_message_may_be_missing(begun: sms.Ledger, box: sms.Sandbox)
 
 def test_who_was_in_doubt_and_is_missing_is_not_sent_by_the_plan_in_force(begun: sms.Ledger, box: sms.Sandbox) -> None:
     box.fault("drop_after", next=1)
-    sent(planned(6), box, begun, canary=3, concurrency=1)
+    sent(planned(6), box, begun, threads=1, limits=sms.Limits(first=3))
     campaign = begun.record("autumn")
     doubt = campaign.in_doubt
     assert len(doubt) == 1
@@ -157,14 +157,14 @@ def test_words_of_those_who_all_have_the_message_change_nothing(begun: sms.Ledge
 
 
 def test_who_is_left_out_counts_as_withdrawn(begun: sms.Ledger, box: sms.Sandbox) -> None:
-    plan = planned(6, text=NEW, suppress=numbers(6)[5:])
+    plan = planned(6, leave_out=numbers(6)[5:], text=NEW)
     assert sms.revise(plan, box, reason="typo", ledger=begun) == (3, 0, 1)
     assert sms.revise(plan, box, reason="typo", ledger=begun) == (0, 0, 0)
     assert sent(plan, box, begun) == ["accepted"] * 5 + ["skipped"]
 
 
 def test_an_earlier_plan_may_come_back(begun: sms.Ledger, box: sms.Sandbox) -> None:
-    first, second = planned(6), planned(6, suppress=numbers(6)[5:])
+    first, second = planned(6), planned(6, leave_out=numbers(6)[5:])
     sms.revise(second, box, reason="opt-out", ledger=begun)
     with pytest.raises(PlanChanged, match="this plan held until") as refused:
         sent(first, box, begun)

@@ -98,8 +98,8 @@ def test_a_purge_takes_the_words_with_the_campaign(path: Path) -> None:
 def test_a_correction_makes_a_version_and_what_it_leaves_keeps_its_first(path: Path) -> None:
     with Ledger(path, create=True) as ledger:
         ledger.begin(planned(), service="sandbox:a").close()
-        ledger.revise(planned(text=WORDS | {"de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
-        ledger.revise(planned(text={"en": "Hi {name}", "de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
+        ledger.revise(planned(message=WORDS | {"de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
+        ledger.revise(planned(message={"en": "Hi {name}", "de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
     found = rows(
         path,
         "SELECT r.position, w.version, w.text FROM recipient r JOIN chunk c USING (campaign, chunk) "
@@ -113,7 +113,7 @@ def test_words_that_come_back_keep_the_version_in_which_they_stood_first(path: P
     with Ledger(path, create=True) as ledger:
         ledger.begin(planned(), service="sandbox:a").close()
         for german in ("Guten Tag {name}", WORDS["de"]):
-            ledger.revise(planned(text=WORDS | {"de": german}), service="sandbox:a", reason="typo")
+            ledger.revise(planned(message=WORDS | {"de": german}), service="sandbox:a", reason="typo")
     assert rows(path, "SELECT version, text FROM wording WHERE segment='de' ORDER BY id") == [
         (1, "Hallo {name}"),
         (2, "Guten Tag {name}"),

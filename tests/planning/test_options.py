@@ -125,7 +125,7 @@ def test_whom_to_leave_out_may_come_in_many_forms_at_once(client: sms.Client, tm
         about_to = plan(people(6)[5:6], campaign="plan")
         refused = plan(people(7, phone=["hello"] * 7), campaign="nobody")
         left_out = [
-            number(0), str(file), pd.DataFrame({"phone": [number(2)]}), ledger.campaign("recorded"), table, about_to,
+            number(0), str(file), pd.DataFrame({"phone": [number(2)]}), ledger.record("recorded"), table, about_to,
             refused,
         ]  # fmt: skip
         made = plan(people(8), leave_out=left_out, campaign="next")
