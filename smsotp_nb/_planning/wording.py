@@ -73,8 +73,7 @@ class _Words:
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(
-            _same(getattr(self, one.name), getattr(other, one.name))
-            for one in fields(self)
+            _same(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)
         )
 
     def __repr__(self) -> str:

@@ -22,11 +22,12 @@ people = pd.DataFrame({"phone": [f"+1 202 555 01{n:02}" for n in range(40)], "na
 box = sms.Sandbox()
 ledger = sms.Ledger("campaigns-page.sqlite", create=True)
 for n in range(11):
-    early = sms.plan(people.head(2), to="phone", campaign=f"Early {n}", text=f"News {n}.")
+    early = sms.plan(people.head(2), f"News {n}.", to="phone", campaign=f"Early {n}")
     ledger.begin(early, service=box.client().service).close()
-plan = sms.plan(people, to="phone", campaign="autumn-sale", text="20% off until Sunday.", keep=["name"], chunk_size=5)
+plan = sms.plan(people, "20% off until Sunday.", to="phone", campaign="autumn-sale", keep=["name"],
+                wire=sms.Wire(chunk_size=5, threads=1))
 box.fault("drop_after", next=2)
-sms.send(plan, client=box.client(), ledger=ledger, concurrency=1, canary=25, progress=False)
+sms.send(plan, client=box.client(), ledger=ledger, limits=sms.Limits(first=25), progress=False)
 page = CampaignsPage(ledger, client=box.client(), plans=[plan])
 page
 """

@@ -99,7 +99,9 @@ def test_a_correction_makes_a_version_and_what_it_leaves_keeps_its_first(path: P
     with Ledger(path, create=True) as ledger:
         ledger.begin(planned(), service="sandbox:a").close()
         ledger.revise(planned(message=WORDS | {"de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
-        ledger.revise(planned(message={"en": "Hi {name}", "de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
+        ledger.revise(
+            planned(message={"en": "Hi {name}", "de": "Guten Tag {name}"}), service="sandbox:a", reason="typo"
+        )
     found = rows(
         path,
         "SELECT r.position, w.version, w.text FROM recipient r JOIN chunk c USING (campaign, chunk) "

@@ -33,9 +33,9 @@ def planned(name: str, rows: int = 10, **arguments: Any) -> Any:
     return sms.plan(people, f"News of {name}.", to="phone", campaign=name, rates=RATES, **arguments)
 
 
-def sent(name: str, client: Client, ledger: Ledger, rows: int = 10, canary: int | None = None) -> Any:
+def sent(name: str, client: Client, ledger: Ledger, rows: int = 10, first: int | None = None) -> Any:
     plan = planned(name, rows)
-    sms.send(plan, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=canary))
+    sms.send(plan, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=first))
     return plan
 
 
@@ -61,7 +61,7 @@ def test_an_empty_ledger_says_what_comes_first(ledger: Ledger) -> None:
 
 def test_a_campaign_is_listed_with_its_state_and_what_it_cost(client: Client, ledger: Ledger) -> None:
     sent("done", client, ledger)
-    sent("begun", client, ledger, limits=sms.Limits(first=3))
+    sent("begun", client, ledger, first=3)
     begun, done = listing(ledger).answer.listing.entries
     assert state_of(done) == ("ok", "finished")
     assert state_of(begun) == ("warn", "7 rows to go")
@@ -161,8 +161,13 @@ def test_wrong_arguments(arguments: dict[str, Any], words: str) -> None:
 
 
 def test_an_opened_campaign_shows_states_changes_and_costs(client: Client, ledger: Ledger) -> None:
+<<<<<<< HEAD
     sent("begun", client, ledger, limits=sms.Limits(first=3))
     ledger.record("begun").withdraw(["+12025550109"], reason="<b>asked</b>")
+=======
+    sent("begun", client, ledger, first=3)
+    ledger.campaign("begun").withdraw(["+12025550109"], reason="<b>asked</b>")
+>>>>>>> h-sig
     steps = opened(ledger, "begun")
     assert steps.opened is not None
     card = opened_card(steps.opened).html()
@@ -184,7 +189,7 @@ def test_a_purged_campaign_says_what_is_left_of_it(client: Client, ledger: Ledge
 
 
 def test_withdrawing_asks_first_and_keeps_the_reason(client: Client, ledger: Ledger, box: Sandbox) -> None:
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan])
     steps.withdraw("not asked yet")
     assert ledger.record("begun").counts["planned"] == 7
@@ -203,7 +208,7 @@ def test_withdrawing_asks_first_and_keeps_the_reason(client: Client, ledger: Led
 
 
 def test_the_rest_is_sent_with_the_plan_that_was_passed_in(client: Client, ledger: Ledger, box: Sandbox) -> None:
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan])
     assert steps.needed() == ""
     assert steps.send_label() == "Send the other 7 messages, about USD 0.0525"
@@ -215,7 +220,7 @@ def test_the_rest_is_sent_with_the_plan_that_was_passed_in(client: Client, ledge
 
 
 def test_without_plan_or_client_or_with_another_service_it_says_what_is_needed(client: Client, ledger: Ledger) -> None:
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     assert "needs the plan" in opened(ledger, "begun", client=client).needed()
     assert "needs the service" in opened(ledger, "begun", plans=[plan]).needed()
     with Sandbox() as other:
@@ -226,7 +231,7 @@ def test_without_plan_or_client_or_with_another_service_it_says_what_is_needed(c
 
 
 def test_another_text_is_refused_in_words(client: Client, ledger: Ledger, box: Sandbox) -> None:
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan.reworded("Other news.")])
     steps.send()
     assert steps.stage == "open"
@@ -237,7 +242,7 @@ def test_another_text_is_refused_in_words(client: Client, ledger: Ledger, box: S
 def test_real_people_are_texted_only_after_their_number_was_typed(box: Sandbox, ledger: Ledger) -> None:
     settings = Settings(base_url=box.url, access_key_id=Secret("live-key-4711"))
     with Client(settings) as live:
-        plan = sent("begun", live, ledger, limits=sms.Limits(first=3))
+        plan = sent("begun", live, ledger, first=3)
         steps = opened(ledger, "begun", client=live, plans=[plan])
         assert "7 messages to real people" in steps.send_label()
         steps.send()
@@ -278,7 +283,7 @@ sys.stdin.read()
 
 
 def test_a_campaign_that_another_process_sends_is_told(client: Client, ledger: Ledger, box: Sandbox) -> None:
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan])
     command = [sys.executable, "-c", HOLD, str(ledger.path)]
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
@@ -294,7 +299,7 @@ def test_a_campaign_that_another_process_sends_is_told(client: Client, ledger: L
 
 
 def test_a_campaign_that_is_purged_meanwhile_is_told(client: Client, ledger: Ledger) -> None:
-    sent("begun", client, ledger, limits=sms.Limits(first=3))
+    sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun")
     ledger.record("begun").purge()
     steps.ask_to_withdraw()
@@ -325,7 +330,7 @@ def test_the_page_lists_opens_settles_and_goes_back(box: Sandbox, client: Client
 
 
 def test_the_lines_of_code_do_the_same(client: Client, ledger: Ledger) -> None:
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     page = CampaignsPage(ledger, client=client, plans=plan).settle()
     page.steps.open(page.steps.answer.listing.entries[0])
     page.reason.value = "late"
@@ -339,7 +344,7 @@ def test_the_lines_of_code_do_the_same(client: Client, ledger: Ledger) -> None:
 
 
 def test_hostile_names_are_escaped(client: Client, ledger: Ledger) -> None:
-    sent("<img src=x>", client, ledger, limits=sms.Limits(first=3))
+    sent("<img src=x>", client, ledger, first=3)
     page = CampaignsPage(ledger).settle()
     page.steps.open(page.steps.answer.listing.entries[0])
     for part in (page._head, page._card, page._lines, page._outcome):
@@ -351,7 +356,7 @@ def test_the_rest_goes_by_the_ledger_of_the_campaign_and_by_no_other(
     box: Sandbox, client: Client, ledger: Ledger, tmp_path: Path
 ) -> None:
     """A list that was asked for before comes in after: in another ledger everybody would be texted again."""
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     with Ledger(tmp_path / "other.sqlite", create=True) as other:
         steps = CampaignsSteps([ledger, other], client=client, plans=[plan])
         steps.take(steps.read(Question()))
@@ -367,7 +372,7 @@ def test_the_rest_goes_by_the_ledger_of_the_campaign_and_by_no_other(
 
 def test_more_to_go_than_the_button_says_is_looked_at_first(box: Sandbox, client: Client, ledger: Ledger) -> None:
     box.fault("drop_after", next=1)
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan])
     assert steps.send_label() == "Send the other 7 messages, about USD 0.0525"
     campaign = ledger.record("begun")
@@ -381,7 +386,7 @@ def test_more_to_go_than_the_button_says_is_looked_at_first(box: Sandbox, client
 def test_a_send_whose_ledger_is_gone_at_the_end_leaves_no_page_that_waits(
     box: Sandbox, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan])
     heard = steps._heard
 
@@ -405,10 +410,10 @@ def test_a_send_that_breaks_off_says_whether_messages_had_left(
 ) -> None:
     def breaks_off(*args: Any, **asked: Any) -> None:
         if left:
-            sms.send(*args, **asked | {"canary": 3 + left})
+            sms.send(*args, **asked | {"limits": sms.Limits(first=3 + left)})
         raise LedgerError("the disk is full")
 
-    plan = sent("begun", client, ledger, limits=sms.Limits(first=3))
+    plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan])
     monkeypatch.setattr(campaigns_steps, "send", breaks_off)
     steps.send()

@@ -22,7 +22,7 @@ APP = """
         import smsotp_nb as sms
         box = sms.Sandbox()
         people = pl.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
-        plan = sms.plan(people, to="phone", campaign="in-marimo", text="Hi {name}", keep=["name"])
+        plan = sms.plan(people, "Hi {name}", to="phone", campaign="in-marimo", keep=["name"])
         return box, people, plan, sms
 
     @app.cell

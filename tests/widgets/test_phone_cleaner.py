@@ -249,10 +249,10 @@ def test_clean_and_unusable_rows_are_the_list(tmp_path: Path, ending: str) -> No
 
 
 def test_the_line_of_code_judges_the_same() -> None:
-    import smsotp_nb  # noqa: F401 - registers the accessor
+    import smsotp_nb as sms
 
     question = Question("phone", region="land", repair=("vanity",))
-    found = eval(question.line(), {"people": PEOPLE})
+    found = eval(question.line(), {"people": PEOPLE, "sms": sms})
     assert found["to"].tolist()[3] == clean(PEOPLE, question).judged["to"].tolist()[3] == "+12025550147"
 
 

@@ -181,7 +181,7 @@ def change(name: str) -> Callable[[CampaignForm], None]:
             "text": lambda: setattr(fields.words, "value", "Bye"),
             "name": lambda: setattr(fields.campaign, "value", "another"),
             "column": lambda: setattr(fields.phone, "value", "name"),
-            "suppression": lambda: setattr(fields.suppress, "value", "nobody.csv"),
+            "suppression": lambda: setattr(fields.leave_out, "value", "nobody.csv"),
             "first": lambda: setattr(form.sending.guard_fields["canary"], "value", 3),
             "budget": lambda: setattr(form.sending.guard_fields["budget"], "value", "USD 0.02"),
             "speed": lambda: setattr(form.sending.guard_fields["speed"], "value", 1),
@@ -346,7 +346,7 @@ def test_every_screen_names_the_list_and_the_suppression_list(
     assert named in uploading._saved().text(400)
     uploading.sending.back_button.click()
     (tmp_path / "no.csv").write_text("phone\n+12025550100\n")
-    uploading.fields.suppress.value = str(tmp_path / "no.csv")
+    uploading.fields.leave_out.value = str(tmp_path / "no.csv")
     uploading.write.check_button.click()
     assert f"Suppression list: {tmp_path / 'no.csv'}." in uploading.sending._where.value
     press(uploading.sending.send)
@@ -358,7 +358,7 @@ def test_every_screen_names_the_list_and_the_suppression_list(
 def test_a_suppression_list_that_is_refused_is_not_none(uploading: CampaignForm, box: Sandbox) -> None:
     uploading.write.check_button.click()
     uploading.sending.back_button.click()
-    uploading.fields.suppress.value = "gone.csv"
+    uploading.fields.leave_out.value = "gone.csv"
     uploading.write.check_button.click()
     assert (uploading.steps.stage, uploading.steps.plan) == ("write", None)
     press(uploading.sending.send)

@@ -201,8 +201,8 @@ class Choices:
     ) -> str:
         """Return the code that plans and sends the same; ``first`` are lines above it, ``before`` lines between both.
 
-        ``tried`` is how many the campaign tried already, see `Guards.arguments`. Where texts are compared, ``arms`` has
-        the arguments of ``send`` for each, and ``reason`` why what is recorded gets another text.
+        ``tried`` is how many the campaign tried already, see `Guards.limits`. Where texts are compared, ``arms`` has
+        the limits of each, and ``reason`` why what is recorded gets another text.
         """
         if self.compared.on:
             asked = arms or dict.fromkeys(self.compared.shares, (guards or Guards()).limits())
@@ -217,8 +217,8 @@ class Choices:
         """Return the arguments of ``plan`` as code."""
         code = {name: _shown(name, value) for name, value in self.arguments().items()}
         if self.exclude:
-            records = [f"sms.record({name!r}, client)" for name in self.exclude]
-            everything = [code["leave_out"], *records] if "leave_out" in code else records
+            records = [f"sms.Ledger().campaign({name!r}, service=client.service)" for name in self.exclude]
+            everything = [_in_a_list(self.leave_out), *records] if "leave_out" in code else records
             code["leave_out"] = everything[0] if len(everything) == 1 else f"[{', '.join(everything)}]"
         return code
 
@@ -311,6 +311,13 @@ def _shown(name: str, value: Any) -> str:
     return f"sms.{value!r}" if isinstance(value, Message | Policy | Reading | Template | Wire) else repr(value)
 
 
+def _in_a_list(leave_out: Any) -> str:
+    """Whom to leave out as code, where campaigns stand beside: a path is read, as text in a list is a number."""
+    if isinstance(leave_out, str):
+        return f"sms.read_recipients({leave_out!r})"
+    return "*leave_out" if isinstance(leave_out, list) else "leave_out"
+
+
 # The fields of arguments that are called otherwise; any text of the message is in one.
 FIELD_OF = {
     "to": "phone",
@@ -354,6 +361,8 @@ def _in_the_form(words: str) -> str:
     if words.startswith("budget= needs an estimate"):
         countries = words.partition(" for every recipient")[2].partition(" for ")[2].partition(". ")[0]
         return f"A limit of the cost needs a rate for every country, and {countries} has none. Add it to the rates."
+    if words.startswith("leave_out="):
+        words = words.replace(", a list of numbers, or a campaign, which is record(name)", ", or a list of numbers")
     if words.startswith("signature= is not put in front of"):
         return "A whole text is sent as it stands. Choose “Text, signed” as the message, or leave the signature blank."
     return sentence(plain(words.partition(", or pass sms.Message(")[0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -121,8 +122,10 @@ class OneCampaign(CampaignState):
         """Return the arguments of ``plan``, the campaigns whose people are left out among them."""
         asked = dataclasses.replace(choices, policy=self.policy).arguments()
         if choices.exclude:
-            given = [asked["leave_out"]] if "leave_out" in asked else []
-            asked["leave_out"] = [*given, *self._reached(choices.exclude)]
+            given = choices.leave_out
+            # In a list text is a number unless it ends as a file's name does.
+            beside = given if isinstance(given, list) else [Path(given) if isinstance(given, str) else given]
+            asked["leave_out"] = [*(beside if "leave_out" in asked else []), *self._reached(choices.exclude)]
         return asked
 
     def _reached(self, campaigns: tuple[str, ...]) -> list[Reached]:

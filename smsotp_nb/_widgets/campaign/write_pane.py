@@ -257,7 +257,7 @@ class WritePane:
         skin.primary(self.check_button, True)
 
     def _draw_tick(self, steps: CampaignSteps) -> None:
-        unreadable = any("tick" in steps.faults.get(name, "") for name in ("leave_out", "exclude"))
+        unreadable = "tick" in steps.faults.get("leave_out", "")
         skin.show(self.fields.readable_only, unreadable or self.fields.readable_only.value)
 
     def _draw_met(self, steps: CampaignSteps) -> None:
