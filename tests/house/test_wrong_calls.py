@@ -55,11 +55,7 @@ def test_what_is_no_longer_an_argument_says_what_is_written_instead() -> None:
     people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
     with pytest.raises(UsageError, match=r"no argument fill=; write message='\{column\|words\}'"):
         sms.plan(people, message="Hi {name}", to="phone", fill={"name": "there"}, campaign="x")  # type: ignore[call-arg]
-<<<<<<< HEAD
-    with pytest.raises(UsageError, match=r"needs message and campaign= and to=\. It takes message, campaign=, to="):
-=======
     with pytest.raises(UsageError, match=r"needs message and campaign= and to=\. It takes message, campaign="):
->>>>>>> h-sig
         people.sms.plan()
 
 

@@ -1035,11 +1035,7 @@ def test_people_of_earlier_campaigns_are_left_out(begun: CampaignSteps, box: San
     assert later.to_go == 6
     later.send(Guards())
     assert box.inbox["to"].is_unique
-<<<<<<< HEAD
-    assert "exclude=sms.record('hello', client)" in chosen.lines()
-=======
-    assert "leave_out=sms.Ledger().campaign('hello', service=client.service)" in chosen.lines()
->>>>>>> h-sig
+    assert "leave_out=sms.record('hello', client)" in chosen.lines()
 
 
 def test_the_saved_output_names_the_form_and_nothing_else(form: CampaignForm) -> None:

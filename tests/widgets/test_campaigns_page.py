@@ -161,13 +161,8 @@ def test_wrong_arguments(arguments: dict[str, Any], words: str) -> None:
 
 
 def test_an_opened_campaign_shows_states_changes_and_costs(client: Client, ledger: Ledger) -> None:
-<<<<<<< HEAD
-    sent("begun", client, ledger, limits=sms.Limits(first=3))
-    ledger.record("begun").withdraw(["+12025550109"], reason="<b>asked</b>")
-=======
     sent("begun", client, ledger, first=3)
-    ledger.campaign("begun").withdraw(["+12025550109"], reason="<b>asked</b>")
->>>>>>> h-sig
+    ledger.record("begun").withdraw(["+12025550109"], reason="<b>asked</b>")
     steps = opened(ledger, "begun")
     assert steps.opened is not None
     card = opened_card(steps.opened).html()

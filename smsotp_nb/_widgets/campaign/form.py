@@ -436,7 +436,7 @@ def _with_columns(orders: AnyFrame) -> pd.DataFrame:
 
 def _usable_people(leave_out: Any) -> Any:
     """Return whom to leave out in a form that can be read more than once; a plan and a record can anyway."""
-    return leave_out if leave_out is None or isinstance(leave_out, Campaign | Plan) else usable(leave_out)
+    return leave_out if leave_out is None or isinstance(leave_out, Record | Plan) else usable(leave_out)
 
 
 def _usable_rates(rates: Any) -> Any:
