@@ -14,7 +14,7 @@ from ... import rates as rate_tables
 from ..._calling import in_our_words, not_frame, refuse
 from ..._cards import Card, Note
 from ..._frames import AnyFrame, as_pandas
-from ..._ledger import LedgerOrPath
+from ..._ledger import Campaign, LedgerOrPath
 from ..._planning import Plan
 from ..._planning.suppression import usable
 from ..._policy import Policy
