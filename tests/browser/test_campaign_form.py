@@ -136,7 +136,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     card.get_by_text("At most 50 messages a second; stops after 10 failed requests in a row.").wait_for()
     assert notebook.look(picture="upload-3-canary") == []
     click(card, "Send the first 5 messages")
-    card.get_by_text("The canary was sent: 5").wait_for()
+    card.get_by_text("The first recipients were texted: 5").wait_for()
     page.wait_for_function(TOP_HAS_FOCUS)
     assert notebook.kernel("len(box.inbox)") == "6"
     card.get_by_role("button", name="Send the other").wait_for()
@@ -204,7 +204,7 @@ def test_a_number_typed_without_leaving_its_field_is_on_the_button_that_is_press
     card.get_by_role("button", name="Send the first 3 messages").wait_for()
     assert first.evaluate("field => document.activeElement === field")
     click(card, "Send the first 3 messages")
-    card.get_by_text("The canary was sent: 3").wait_for()
+    card.get_by_text("The first recipients were texted: 3").wait_for()
     assert notebook.kernel("len(box.inbox)") == "3"
     card.get_by_role("button", name="Send the other").dblclick()
     card.get_by_text(", 0 to go.").wait_for()
@@ -274,7 +274,7 @@ def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> 
     first.fill("5")
     first.press("Tab")
     click(card, "Send the first 10 messages")
-    card.get_by_text("The canary was sent: 10").wait_for()
+    card.get_by_text("The first recipients were texted: 10").wait_for()
     assert notebook.look(picture="compare-2-look") == []
     notebook.restart()
     notebook.run_all()

@@ -143,7 +143,7 @@ def test_of_each_text_some_go_first(steps: CampaignSteps, box: Sandbox) -> None:
     assert "3 of each text go first." in steps.limits(guards)
     steps.send(guards)
     assert pd.Series(told(box)).value_counts().to_dict() == {"A": 3, "B": 3}
-    assert steps.notice.text.startswith("The canary was sent: 6 accepted")
+    assert steps.notice.text.startswith("The first recipients were texted: 6 accepted")
     assert steps.path(Guards()) == (("Write", "Check", "The first 6", "Look", "The others", "Results"), 4)
     steps.send(guards)
     assert pd.Series(told(box)).value_counts().to_dict() == {"A": 6, "B": 6}
