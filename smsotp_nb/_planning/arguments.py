@@ -105,13 +105,14 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
         wrong += segments.not_columns(frame, message["by"], worded, message["priority"])
     refuse(*wrong, said=REFUSED)
     assert worded is not None
-    numbers_in = to if isinstance(to, str) else to.name if isinstance(to.name, str) else "phone"
+    given_column = isinstance(to, pd.Series)
+    numbers_in = to if not given_column else to.name if isinstance(to.name, str) else "phone"
     countries_in = region if isinstance(region, str) else None
     return Asked(
         campaign=call["campaign"].strip(),
         wire=call["wire"],
         keep=keep,
-        to=None if isinstance(to, str) else to,
+        to=to if given_column else None,
         region=None if countries_in else region,
         numbers=Numbers(numbers_in, countries_in, call["default_region"], call["reading"]),
         rates=book,

@@ -217,7 +217,7 @@ class Choices:
         """Return the arguments of ``plan`` as code."""
         code = {name: _shown(name, value) for name, value in self.arguments().items()}
         if self.exclude:
-            records = [f"sms.Ledger().campaign({name!r}, service=client.service)" for name in self.exclude]
+            records = [f"sms.record({name!r}, client)" for name in self.exclude]
             everything = [_in_a_list(self.leave_out), *records] if "leave_out" in code else records
             code["leave_out"] = everything[0] if len(everything) == 1 else f"[{', '.join(everything)}]"
         return code
