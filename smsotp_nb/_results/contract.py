@@ -54,6 +54,7 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     "request_id": STR,
     "http_status": "Int64",
     "at": "datetime64[us, UTC]",
+    "message": "Int64",
 }
 
 MEANINGS: Final[dict[str, str]] = {
@@ -82,6 +83,7 @@ MEANINGS: Final[dict[str, str]] = {
     "request_id": "request id from the reply's header, for the provider's support",
     "http_status": "HTTP status of the reply, where one was read",
     "at": "time, UTC, at which the outcome was recorded",
+    "message": "the text that the row got or will get, a row of `Campaign.messages`; missing where none is to go",
 }
 
 _SHOWN = 3
