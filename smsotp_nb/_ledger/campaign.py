@@ -73,6 +73,29 @@ class Record:
         return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
 
     @property
+    def messages(self) -> pd.DataFrame:
+        """The texts of the campaign, a row for each that its rows have or had, by the number in the result table's
+        column ``message``.
+
+        Columns:
+            ``segment`` (str: whose it is; missing: everybody's), ``version`` (Int64: 1, and one more with each
+            correction), ``words`` (str: with their placeholders; missing where they were not kept, or the service has
+            them), ``encoding`` (str: gsm7, ucs2 or mixed), ``parts`` (Int64, as estimated) and ``recipients`` (Int64)
+            of the rows that have it, whatever their state but skipped, ``since`` (UTC) and ``reason`` (str) of its
+            version. A text keeps its number, and rows that were sent keep theirs when the words are corrected.
+
+        Example:
+            >>> import tempfile, pathlib, smsotp_nb as sms
+            >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
+            >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+            >>> plan = sms.plan(people, "Hi {name}", to="phone", campaign="sale")
+            >>> ledger.begin(plan, service="sandbox:a").close()
+            >>> ledger.record("sale").messages[["version", "words", "recipients"]].reset_index().values.tolist()
+            [[1, 1, 'Hi {name}', 1]]
+        """
+        return reading.messages(self._store, self._number)
+
+    @property
     def requests(self) -> pd.DataFrame:
         """The requests that were posted, with their outcome, evidence and the totals that the reply stated."""
         self._recover()

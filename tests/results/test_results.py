@@ -67,7 +67,7 @@ def test_quotes_tell_an_empty_text(tmp_path: Path) -> None:
     file = results.write(table(2, error_code=["", None], error=None).assign(**{"a;b": 1}), tmp_path / "r.csv")
     head, first, second = file.read_text(encoding="utf-8-sig").splitlines()
     assert head.startswith("campaign,service,")
-    assert head.endswith(',at,"a;b"')
+    assert head.endswith(',at,message,"a;b"')
     assert ',"",,,200,' in first
     assert ",,,,200," in second
 

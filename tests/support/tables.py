@@ -35,6 +35,7 @@ def table(rows: int = 3, **changes: object) -> pd.DataFrame:
         "request_id": None,
         "http_status": 200,
         "at": pd.Timestamp("2026-11-12 09:30:00.123456", tz="UTC"),
+        "message": 1,
     }
     frame = pd.DataFrame({**cells, **changes}, index=range(rows)).astype(results.COLUMNS)
     assert list(frame.columns)[: len(results.COLUMNS)] == list(results.COLUMNS)

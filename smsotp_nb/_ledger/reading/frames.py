@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED, SKIPPED
 
 _OF_LEDGER = (
     "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",
-    "error_code", "error", "request_id", "http_status", "at", "not_before", "number",
+    "error_code", "error", "request_id", "http_status", "at", "not_before", "message", "number",
 )  # fmt: skip
 
 _OF_REQUEST = (
@@ -37,6 +37,11 @@ _OF_REQUEST = (
 
 _COMPARED = 1_000  # names, the latest ones
 _COUNTRIES = "SELECT id, iso, cc FROM country"
+
+_MESSAGES: Final[dict[str, str | pd.StringDtype]] = {
+    "segment": STR, "version": "Int64", "words": STR, "encoding": STR, "parts": "Int64", "recipients": "Int64",
+    "since": "datetime64[us, UTC]", "reason": STR,
+}  # fmt: skip
 
 
 class Named(NamedTuple):
@@ -114,7 +119,8 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     )
     with store.snapshot() as connection:
         contradicted = whether_contradicted(campaign)
-        foreseen(connection, contradicted, which_billings(campaign), (_COUNTRIES, ()), _which_attempts(campaign))
+        foreseen(connection, contradicted, which_billings(campaign), (_COUNTRIES, ()), _which_attempts(campaign),
+                 _which_messages(campaign))  # fmt: skip
         columns.read(
             connection,
             campaign,
@@ -130,6 +136,7 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
             )  # fmt: skip
         countries = _lookup(store, _COUNTRIES, ("iso", "cc"))
         attempts = _attempts(store, campaign)
+        said = _said(connection, campaign)
         refuse_contradicted(connection, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
@@ -143,6 +150,7 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     frame["price"] = money(rows["price"]).to_numpy("float64", na_value=np.nan)
     _join(frame, rows["attempt"], attempts)
     frame["not_before"] = times(rows["not_before"]).array
+    frame["message"] = rows["chunk"].map(said).where(state != SKIPPED).astype("Int64").array
     frame["number"] = rows["number"].array
     # The evidence of an attempt belongs to the rows that it did not settle as accepted.
     clean = (state == ACCEPTED) | frame["problem"].isna().to_numpy()
@@ -281,6 +289,49 @@ def changes(store: Store, campaign: int) -> pd.DataFrame:
     frame = pd.DataFrame(found, columns=["at", "what", "rows", "reason", "source"])
     frame["at"], frame["source"] = times(frame["at"]), frame["source"].map(source_of)
     return frame.astype({"what": STR, "rows": "Int64", "reason": STR, "source": STR})
+
+
+def messages(store: Store, campaign: int) -> pd.DataFrame:
+    """Return a row for each wording that a campaign has or had, by its number, see `Record.messages`."""
+    with store.snapshot() as connection:
+        wordings = connection.execute(
+            "SELECT id, segment, version, text FROM wording WHERE campaign=? ORDER BY id", (campaign,)
+        ).fetchall()
+        had = connection.execute(
+            "SELECT m.wording, count(*), sum(f.est_parts), min(f.encoding), max(f.encoding) FROM fate f "
+            "JOIN chunk c ON c.campaign=f.campaign AND c.chunk=f.chunk JOIN measure m ON m.id=c.measure "
+            f"WHERE f.campaign=? AND f.state<>{SKIPPED} GROUP BY m.wording",
+            (campaign,),
+        ).fetchall()
+        begun = connection.execute("SELECT created_at, NULL FROM campaign WHERE id=?", (campaign,)).fetchall()
+        begun += connection.execute(
+            "SELECT at, reason FROM change WHERE campaign=? AND what='corrected' ORDER BY id", (campaign,)
+        ).fetchall()
+    of = {wording: (rows, parts, one if one == other else "mixed") for wording, rows, parts, one, other in had}
+    found = []
+    for wording, segment, version, words in wordings:
+        rows, parts, encoding = of.get(wording, (0, 0, None))
+        at, reason = begun[version - 1]
+        parts = None if parts is None else int(parts)
+        found.append((segment, version, words, encoding, parts, rows, at, reason))
+    index = pd.RangeIndex(1, len(found) + 1, name="message")
+    frame = pd.DataFrame(found, columns=list(_MESSAGES), index=index, dtype=object)
+    frame["since"] = times(frame["since"])
+    return frame.astype(_MESSAGES)
+
+
+def _which_messages(campaign: int) -> Question:
+    return (
+        "SELECT c.chunk, w.place FROM chunk c JOIN measure m ON m.id=c.measure JOIN "
+        "(SELECT id, row_number() OVER (ORDER BY id) AS place FROM wording WHERE campaign=?) AS w ON w.id=m.wording "
+        "WHERE c.campaign=?",
+        (campaign, campaign),
+    )
+
+
+def _said(connection: Statements, campaign: int) -> dict[int, int]:
+    """Return the message of each chunk: which of the campaign's wordings, counted from 1 in their order."""
+    return dict(connection.execute(*_which_messages(campaign)).fetchall())
 
 
 def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) -> pd.DataFrame:
