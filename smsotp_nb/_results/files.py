@@ -1,8 +1,8 @@
 """Result tables on disk: CSV, Excel and Parquet, without losing a dtype, a plus, a leading zero or Namibia.
 
 In CSV text is quoted and numbers are not, so that both come back as what they were; as `quoted` says. Columns before
-``campaign`` are the index. Cells that a spreadsheet would run as a formula get an apostrophe, which `read` takes away
-again.
+the first one of the result table are the index. Cells that a spreadsheet would run as a formula get an apostrophe,
+which `read` takes away again.
 """
 
 from __future__ import annotations
@@ -207,8 +207,8 @@ def _levels(index: pd.Index) -> list[pd.Series]:
 
 
 def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
-    position = list(frame.columns).index("campaign") if "campaign" in frame.columns else 0
-    if not position:
+    position = next((at for at, name in enumerate(frame.columns) if name in COLUMNS), 0)
+    if not position or "status" not in frame.columns:
         return frame
     levels = [frame.iloc[:, at] for at in range(position)]
     names = [name or None for name in frame.columns[:position]]

@@ -41,13 +41,13 @@ CAMPAIGN = """
     home = Path("home")
     with sms.Sandbox(state="box.sqlite") as box, box.client() as client:
         with sms.Ledger(home / "l.sqlite", create=True) as ledger:
-            first = sms.send(plan, client=client, ledger=ledger, concurrency=2)
-            again = sms.send(plan, client=client, ledger=ledger)
+            first = sms.send(plan.with_wire(threads=2), client, ledger=ledger)
+            again = sms.send(plan, client, ledger=ledger)
             ledger.backup("l.backup")
             assert sms.cost.by_country(ledger)["messages"].tolist() == [2]
         sms.Ledger.restore("l.backup", home / "l.sqlite")
         with sms.Ledger(home / "l.sqlite") as ledger:
-            third = sms.send(plan, client=client, ledger=ledger)
+            third = sms.send(plan, client, ledger=ledger)
         assert len(box.inbox) == 2, "nobody is texted twice"
     for table in (first, again, third):
         assert table["status"].tolist() == ["accepted", "accepted"], table
@@ -65,6 +65,7 @@ def run(tmp_path: Path, code: str, *arguments: str) -> subprocess.CompletedProce
     return subprocess.run(
         [sys.executable, "-W", "error::ResourceWarning", "-c", program, *arguments],
         capture_output=True, text=True, timeout=300, cwd=tmp_path, check=False,
+        env={**os.environ, "LOCALAPPDATA": str(tmp_path / "local")},
     )  # fmt: skip
 
 

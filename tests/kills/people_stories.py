@@ -260,10 +260,12 @@ class Story:
             "INSERT INTO stop VALUES (?, ?)",
             ledger.execute("SELECT '+' || person, min(recorded_at) FROM consent GROUP BY 1").fetchall(),
         )
-        court.execute("CREATE TABLE change (campaign, at, what)")
+        court.execute("CREATE TABLE change (campaign, at, what, plan)")
         court.executemany(
-            "INSERT INTO change VALUES (?, ?, ?)",
-            ledger.execute("SELECT k.name, c.at, c.what FROM change c JOIN campaign k ON k.id=c.campaign").fetchall(),
+            "INSERT INTO change VALUES (?, ?, ?, ?)",
+            ledger.execute(
+                "SELECT k.name, c.at, c.what, c.replaced FROM change c JOIN campaign k ON k.id=c.campaign"
+            ).fetchall(),
         )
         ledger.close()
         court.execute("CREATE TABLE arrived (person, text, body, at)")
@@ -292,8 +294,8 @@ LEFT JOIN stop s USING (person) ORDER BY 1, 3
 _AFTER_STOP = "SELECT count(*) FROM texted JOIN stop USING (person) WHERE claimed>recorded"
 _AFTER_WITHDRAWAL = f"""
 SELECT count(*) FROM texted t WHERE person IN ({",".join("?" * SOME)}) AND EXISTS (
-  SELECT 1 FROM change c WHERE c.what='withdrawn' AND c.campaign=t.campaign AND t.claimed>c.at)
-"""
+  SELECT 1 FROM change c WHERE c.what='withdrawn' AND c.plan IS NULL AND c.campaign=t.campaign AND t.claimed>c.at)
+"""  # a revised plan (`plan` is the one it replaced) withdraws only those whom it leaves out
 _TWICE = """
 SELECT (SELECT count(*) FROM arrived) - (SELECT count(*) FROM texted)
 + coalesce((SELECT sum(many-1) FROM (SELECT count(*) AS many FROM texted GROUP BY person, campaign) WHERE many>1), 0)

@@ -129,7 +129,7 @@ def test_who_has_the_message_may_be_missing(begun: sms.Ledger, box: sms.Sandbox)
 
 def test_who_was_in_doubt_and_is_missing_is_not_sent_by_the_plan_in_force(begun: sms.Ledger, box: sms.Sandbox) -> None:
     box.fault("drop_after", next=1)
-    sent(planned(6), box, begun, threads=1, limits=sms.Limits(first=3))
+    sent(planned(6).with_wire(threads=1), box, begun, limits=sms.Limits(first=3))
     campaign = begun.record("autumn")
     doubt = campaign.in_doubt
     assert len(doubt) == 1

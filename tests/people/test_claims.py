@@ -76,7 +76,7 @@ def test_an_opt_out_while_a_campaign_runs_holds_what_has_not_left(box: Sandbox, 
         if told.accepted >= 7 and not done:
             done.append(people.opt_out(NUMBERS[20:], source="phone"))
 
-    made = plan_of("a", wire=Wire(wire=Wire(chunk_size=1)))
+    made = plan_of("a", wire=Wire(chunk_size=1))
     table = send(
         made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
     )

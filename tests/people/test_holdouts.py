@@ -64,7 +64,7 @@ def test_arms_drawn_while_a_campaign_runs_hold_what_has_not_left(box: Sandbox, l
             hold_out(ledger, NUMBERS[20:])
             done.append(True)
 
-    made = plan_of("autumn/plain", wire=Wire(wire=Wire(chunk_size=1)))
+    made = plan_of("autumn/plain", wire=Wire(chunk_size=1))
     table = send(
         made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
     )
@@ -113,7 +113,7 @@ def test_arms_drawn_while_an_arm_is_sent_keep_what_has_not_left(box: Sandbox, le
             hold_out(ledger, NUMBERS[20:], arm=EMOJI)
             done.append(True)
 
-    made = plan_of("autumn/plain", wire=Wire(wire=Wire(chunk_size=1)))
+    made = plan_of("autumn/plain", wire=Wire(chunk_size=1))
     table = send(
         made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
     )

@@ -49,12 +49,10 @@ def test_a_cap_of_zero_is_refused_and_not_read_as_one(cap: Any) -> None:
 def test_a_batch_of_only_capped_people_ends_and_does_not_hide_who_comes_after(box: Sandbox, ledger: Ledger) -> None:
     """Mautic #3560: a batch in which everybody was over the cap was fetched again for ever."""
     sent(plan_of("first", NUMBERS[:21], text="first"), box, ledger)
-    table = sent(plan_of("second", policy=DAILY, wire=Wire(wire=Wire(chunk_size=7))), box, ledger, threads=1)
+    table = sent(plan_of("second", policy=DAILY, wire=Wire(chunk_size=7)), box, ledger, threads=1)
     assert outcome(table) == {"planned CAPPED": 21, "accepted": 9}
     requests = len(ledger.record("second").requests)
-    assert outcome(sent(plan_of("second", policy=DAILY, wire=Wire(wire=Wire(chunk_size=7))), box, ledger)) == outcome(
-        table
-    )
+    assert outcome(sent(plan_of("second", policy=DAILY, wire=Wire(chunk_size=7)), box, ledger)) == outcome(table)
     assert len(ledger.record("second").requests) == requests == 2
 
 

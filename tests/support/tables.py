@@ -37,9 +37,9 @@ def table(rows: int = 3, **changes: object) -> pd.DataFrame:
         "at": pd.Timestamp("2026-11-12 09:30:00.123456", tz="UTC"),
         "message": 1,
     }
+    assert set(cells) == set(results.COLUMNS)
     frame = pd.DataFrame({**cells, **changes}, index=range(rows)).astype(results.COLUMNS)
-    assert list(frame.columns)[: len(results.COLUMNS)] == list(results.COLUMNS)
-    return frame
+    return frame[[*results.COLUMNS, *(name for name in changes if name not in cells)]]
 
 
 def two_currencies() -> pd.DataFrame:
