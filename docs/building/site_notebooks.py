@@ -17,7 +17,7 @@ from typing import Any
 import nbclient
 import nbformat
 
-TUTORIALS = ("list_cleaning", "campaign", "cost", "otp_demo")
+TUTORIALS = ("list_cleaning", "campaign", "weekly_campaign", "cost", "otp_demo")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FORM = re.compile(r'class="smsotp-place [^"]*" data-form="(\w+)"')
 PICTURES = {

@@ -131,7 +131,7 @@ def test_every_command_is_described(site: Path) -> None:
         assert f'id="{command}"' in text
 
 
-@pytest.mark.parametrize("name", ["list_cleaning", "campaign", "cost", "otp_demo"])
+@pytest.mark.parametrize("name", ["list_cleaning", "campaign", "weekly_campaign", "cost", "otp_demo"])
 def test_tutorials_are_executed_notebooks(site: Path, name: str) -> None:
     """Each page shows outputs, and nothing of the machine that built it."""
     text = (site / "tutorials" / f"{name}.html").read_text(encoding="utf-8")
