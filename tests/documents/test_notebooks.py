@@ -15,10 +15,8 @@ RUN_HERE = [path for path in NOTEBOOKS if path.stem not in {"cost", "weekly_camp
 SENDING = [path for path in NOTEBOOKS if "sms.send(" in path.read_text(encoding="utf-8")]
 LOGIC = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.Try, ast.Lambda, ast.ListComp, ast.DictComp)
 MOST_CELLS = 24
-WARNINGS = {
-    "campaign": "the first recipients were texted",
-    "weekly_campaign": "in doubt",
-}  # what a notebook is meant to say on the way
+# What a notebook is meant to say on the way.
+WARNINGS = {"campaign": "the first recipients were texted", "weekly_campaign": "in doubt"}
 
 
 def load(path: Path) -> dict[str, Any]:
