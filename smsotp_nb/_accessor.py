@@ -13,9 +13,9 @@ from . import cost, phones, results
 from ._calling import in_our_words
 from ._cards import Card
 from ._pandas import STR, texts, with_columns
+from ._results.contract import ALL
 from ._wire import mask
 from .columns import require
-from .results import COLUMNS
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -119,7 +119,7 @@ class Sms:
 
     def _of_numbers(self) -> list[str]:
         known = _ending(self._column("to"))
-        own = [name for name in self._frame.columns if name not in COLUMNS]
+        own = [name for name in self._frame.columns if name not in ALL]
         return ["to", *(name for name in own if (_ending(self._column(name)) == known).any())]
 
     def card(self) -> Card:

@@ -131,7 +131,7 @@ def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
     checked = contract.check(frame, columns=NEEDED)
     if "at" not in checked.columns:
         return checked
-    return checked.assign(month=checked["at"].dt.tz_convert(tz).dt.strftime("%Y-%m").astype(STR))
+    return checked.assign(month=contract.in_zone(checked["at"], tz).dt.strftime("%Y-%m").astype(STR))
 
 
 def _write_page(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
@@ -225,6 +225,7 @@ def _period(frame: pd.DataFrame, tz: str) -> str:
     if "at" not in frame.columns:
         return ""
     at = frame.loc[(frame["status"] == "accepted").to_numpy(), "at"].dropna()
+    at = contract.in_zone(at, "UTC")
     return _span(at.min(), at.max(), tz) if len(at) else ""
 
 

@@ -35,7 +35,8 @@ _DTYPES: Final[dict[str, str | pd.StringDtype]] = {
     "campaign": STR,
     "row": "Int64",
     "status": STR,
-    **{name: contract.COLUMNS[name] for name in FIELDS},
+    **{name: contract.ALL[name] for name in FIELDS},
+    "at": "datetime64[us, UTC]",
 }
 _AMOUNTS: Final = (
     "theirs",
@@ -197,7 +198,8 @@ def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, object
     if isinstance(source, Ledger | str | Path | Address):
         with read_from(source) as book:
             return _ours(book, service), source, service
-    table = contract.check(source, columns=[name for name in (*_DTYPES, "service") if name != "row"])
+    needed = [*_DTYPES, *(["service"] if service is not None else [])]
+    table = contract.check(source, columns=[name for name in needed if name != "row"])
     mine = table if service is None else table[table["service"].eq(service)]
     return _billable(mine.assign(row=range(len(mine)))), None, service
 
@@ -215,16 +217,16 @@ def _ours(ledger: Ledger, service: str | None) -> pd.DataFrame:
 
 
 def _rows_of(campaign: Record) -> pd.DataFrame:
-    frame = campaign.results.rename_axis("row").reset_index()
+    frame = campaign._table().rename_axis("row").reset_index()
     doubt = campaign.in_doubt["started_at"].reindex(frame["row"]).array
-    frame["at"] = frame["at"].where(frame["status"].ne("in_doubt").to_numpy(), pd.Series(doubt))
+    frame["at"] = frame["at"].where(frame["status"].ne("in_doubt").to_numpy(), contract.without_zone(pd.Series(doubt)))
     return _billable(frame)
 
 
 def _billable(table: pd.DataFrame) -> pd.DataFrame:
     """Return the accepted rows and those in doubt."""
     found = table.loc[table["status"].isin(["accepted", "in_doubt"]), list(_DTYPES)]
-    return found.astype(_DTYPES).reset_index(drop=True)
+    return found.assign(at=contract.in_zone(found["at"], "UTC")).astype(_DTYPES).reset_index(drop=True)
 
 
 # -- which line is which row

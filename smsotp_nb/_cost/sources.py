@@ -76,7 +76,7 @@ def whole_sums(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _of_campaign(campaign: Record, names: list[str], tz: str) -> pd.DataFrame:
     """Return the result table, or the sums where that is empty, after a purge, or words are asked for."""
-    frame = campaign.results
+    frame = campaign._table()
     words = {*names} & {*OF_WORDS} - {*frame.columns}
     if len(frame) and not words:
         return _with_derived(frame, names, tz)
@@ -98,7 +98,7 @@ def derived(table: pd.DataFrame, name: str, tz: str) -> pd.Series:
     """Return the kind, day or month of the rows of a checked result table, as `spending` of a ledger has them."""
     if name == "kind":
         return pd.Series("campaign", index=table.index).astype(STR)
-    local = table["at"].dt.tz_convert(tz).dt.tz_localize(None)
+    local = contract.in_zone(table["at"], tz).dt.tz_localize(None)
     found: pd.Series = local.dt.strftime("%Y-%m").astype(STR) if name == "month" else local.dt.normalize()
     return found
 
@@ -116,7 +116,7 @@ def refuse_words(names: Sequence[object]) -> None:
 def rows(source: Source) -> pd.DataFrame:
     """Return result rows: a frame's own, a campaign's, or those of all campaigns that `spending` sums up."""
     if isinstance(source, Record):
-        return source.results
+        return source._table()
     if not isinstance(source, Ledger | str | Path | Address):
         return _frame_of(source)
     with snapshot_of(source) as store:
@@ -170,6 +170,8 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
         refuse_words(missing)
         if not is_summed(frame):
             contract.check(frame, columns=NEEDED)  # a frame of another kind hears that first
+            if missing[0] in contract.DETAILS:
+                raise UsageError(f"results have no column {missing[0]!r}, which is the record's: {contract.BESIDE}")
         require(missing[0], frame.columns, where="columns to group by")
     return [name for name in names if name != "currency"]
 
@@ -320,7 +322,7 @@ def _of_sums(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _of_results(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
     table = contract.check(frame, columns=(*NEEDED, "at"))
-    table = table.assign(day=table["at"].dt.tz_convert(tz).dt.tz_localize(None).dt.normalize().dt.as_unit("us"))
+    table = table.assign(day=contract.in_zone(table["at"], tz).dt.tz_localize(None).dt.normalize().dt.as_unit("us"))
     names = [*(name for name in TEXTS if name in table.columns), "day"]
     sums = (compared if has_estimates(table) else billed)(table, names)
     refused = table.loc[table["status"] == "rejected", [*names, *(["est_currency"] * has_estimates(table))]]

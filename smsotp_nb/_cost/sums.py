@@ -265,7 +265,7 @@ def _of_rows(
 
 
 def _within(at: pd.Series, span: tuple[int | None, int | None]) -> pd.Series:
-    since, until = (None if bound is None else pd.Timestamp(bound, unit="us", tz="UTC") for bound in span)
+    since, until = (None if bound is None else pd.Timestamp(bound, unit="us") for bound in span)
     inside = pd.Series(True, index=at.index)
     if since is not None:
         inside &= at.ge(since).fillna(False)

@@ -248,7 +248,7 @@ def rates(results: Source) -> pd.DataFrame:
             "price": contract.money(last["each"].reindex(span.index)).array,
             "low": contract.money(span["low"]).array,
             "high": contract.money(span["high"]).array,
-            "seen": span["seen"].array,
+            "seen": contract.in_zone(span["seen"], "UTC").array,
             "messages": span["messages"].astype("Int64").array,
         }
     )

@@ -50,7 +50,7 @@ class Outlook:
         """Return the numbers still to go that no rule of the ledger holds back; None of the plan of a folder."""
         if self.plan.folder is not None:
             return None
-        rows = self.campaign.results if self.campaign else self.plan.rows
+        rows = self.campaign._table() if self.campaign else self.plan.rows
         numbers = rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
         return numbers[~numbers.isin(self.prospect.held["to"]).to_numpy()]
 

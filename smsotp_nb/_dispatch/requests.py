@@ -96,7 +96,7 @@ class Requests:
         self._slots: Slots | None = None
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
-        self._report = Report(plan, run, client.service)
+        self._report = Report(plan, run)
 
     def work(self, concurrency: int, callback: ProgressCallback) -> pd.DataFrame:
         """Send every chunk still to go and return the result table."""

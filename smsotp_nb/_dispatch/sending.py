@@ -57,9 +57,10 @@ def send(
 
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns
-        ``results.COLUMNS`` and then the plan's kept columns. If rows are still ``planned``, their ``problem`` says why,
-        and a CampaignIncomplete warning is given. Of the plan of a ``Folder``: ``status, problem`` (str) and ``rows``
-        (Int64), a row for each status and problem; ``ledger.to_parquet`` writes every row.
+        ``results.COLUMNS``, the plan's kept columns before the last of them. `Record.details` has more of each row. If
+        rows are still ``planned``, their ``problem`` says why, and a CampaignIncomplete warning is given. Of the plan
+        of a ``Folder``: ``status, problem`` (str) and ``rows`` (Int64), a row for each status and problem;
+        ``ledger.to_parquet`` writes every row.
 
     Warns:
         SmsOtpWarning: before anything is sent, that the campaign texts people whom an experiment that is not over holds
@@ -92,7 +93,7 @@ def send(
     asked, wire = guards.read(limits), plan.wire
     with opened(plan.ledger if ledger is None else ledger, begin=True) as book:
         if not plan.figures["planned"] and not book.knows(plan.campaign, service=client.service):
-            return nobody(plan, client.service)  # the name stays free for a plan that has someone
+            return nobody(plan)  # the name stays free for a plan that has someone
         with (
             book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
             callback_of(progress, plan, book) as callback,

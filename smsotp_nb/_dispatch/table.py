@@ -13,45 +13,43 @@ from .._cards import counted
 from .._ledger import Run, places, state_line, until
 from .._pandas import STR
 from .._planning import Plan
+from .._results.contract import ALL, COLUMNS, STATES, ordered, without_zone
 from ..errors import CampaignIncomplete, LedgerError, SmsOtpWarning
 from ..problems import explain
-from ..results import COLUMNS, STATES
 
 _CALLER = 5  # frames above a warning
 
 
-def table_of(plan: Plan, outcomes: pd.DataFrame | None, service: str) -> pd.DataFrame:
+def table_of(plan: Plan, outcomes: pd.DataFrame | None) -> pd.DataFrame:
     """Return the result table: the plan's rows with what the ledger knows of those that were to be sent.
 
     The two are matched by person, so the list may be in another order than the recorded one.
     """
     rows = plan.rows
     if outcomes is None:
-        unknown = [name for name in COLUMNS if name in {"status", "problem", "chunk"} or name not in rows]
-        outcomes = pd.DataFrame({name: pd.Series(dtype=COLUMNS[name]) for name in unknown}).assign(number=None)
+        unknown = [name for name in (*COLUMNS, "chunk") if name in {"status", "problem", "chunk"} or name not in rows]
+        outcomes = pd.DataFrame({name: pd.Series(dtype=ALL[name]) for name in unknown}).assign(number=None)
     recorded = outcomes[outcomes["chunk"].notna().to_numpy()]
     place = places(rows, recorded["number"])
     by_position = recorded.take(np.flatnonzero(place >= 0)).set_axis(place[place >= 0]).reindex(range(len(rows)))
     table = pd.DataFrame(index=rows.index)
     for name, dtype in COLUMNS.items():
-        if name in {"campaign", "service"}:
-            column: Any = plan.campaign if name == "campaign" else service
+        if name == "campaign":
+            column: Any = plan.campaign
         elif name in {"status", "problem"}:
             ours = pd.Series(rows[name].array).where(rows["status"].ne("planned").to_numpy())
             column = by_position[name].where(by_position["status"].notna(), ours).array
         else:
             column = by_position[name].array if name in by_position else rows[name].array
-            column = pd.Series(column).fillna(0).array if name == "attempts" else column
+            column = without_zone(pd.Series(column)).array if isinstance(column.dtype, pd.DatetimeTZDtype) else column
         table[name] = pd.Series(column, index=rows.index, dtype=dtype)
-    for name in plan.kept:
-        table[name] = rows[name]
-    return table
+    return pd.concat([table, rows[list(plan.kept)]], axis=1)[ordered(plan.kept)]
 
 
-def nobody(plan: Plan, service: str) -> pd.DataFrame:
+def nobody(plan: Plan) -> pd.DataFrame:
     """Return what ``send`` returns of a plan that has nobody to text."""
     if plan.folder is None:
-        return table_of(plan, None, service)
+        return table_of(plan, None)
     skipped = plan.problems.drop(columns="first_rows")
     skipped.insert(0, "status", pd.Series(["skipped"] * len(skipped), dtype=STR))
     return skipped
@@ -60,8 +58,8 @@ def nobody(plan: Plan, service: str) -> pd.DataFrame:
 class Report:
     """What ``send`` tells at the end of a call: the campaign's result table, and warnings of what is not complete."""
 
-    def __init__(self, plan: Plan, run: Run, service: str) -> None:
-        self._plan, self._run, self._service = plan, run, service
+    def __init__(self, plan: Plan, run: Run) -> None:
+        self._plan, self._run = plan, run
         self._counts: dict[str, int] = {}
         self._until = ""
 
@@ -92,7 +90,7 @@ class Report:
         self._until = until(outcomes["not_before"].min(), outcomes["not_before"].max())
         self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in STATES}
         with self._run.understood():  # what it holds may have been altered since
-            return table_of(plan, outcomes, self._service)
+            return table_of(plan, outcomes)
 
     def warn(self, stopper: tuple[str, str] | None, disagreements: Sequence[str]) -> None:
         """Warn of what is not complete (and held back until when), in doubt, or in disagreement with itself."""

@@ -14,9 +14,9 @@ from .. import results
 from .._calling import in_our_words, not_path, not_text, refuse
 from .._frames import AnyFrame
 from .._pandas import STR
+from .._results.contract import DETAILS, STATES, ordered
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
-from ..results import STATES
 from . import given_rows
 from .base import LedgerBase
 from .file import copies
@@ -68,7 +68,29 @@ class Record:
 
     @property
     def results(self) -> pd.DataFrame:
-        """The result table as recorded: one row for each row of the plan, indexed by its position."""
+        """The result table as recorded: one row for each row of the plan, indexed by its position, with the columns of
+        ``results.COLUMNS`` and before the last of them those that the plan kept.
+        """
+        return self._table()[ordered(self._kept)]
+
+    @property
+    def details(self) -> pd.DataFrame:
+        """What few look at, of the same rows as ``results`` and on their index: country and kind of the number as read,
+        the estimate, and the request of the row with the words of its refusal; the columns of ``results.DETAILS``.
+
+        Example:
+            >>> import tempfile, pathlib, smsotp_nb as sms
+            >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="sale")
+            >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+            >>> ledger.begin(plan, service="sandbox:a").close()
+            >>> record = ledger.record("sale")
+            >>> record.results.join(record.details)[["to", "status", "region", "encoding"]].values.tolist()
+            [['+12025550123', 'planned', 'US', 'gsm7']]
+        """
+        return self._table()[list(DETAILS)]
+
+    def _table(self) -> pd.DataFrame:
+        """Return the result table with its details."""
         self._recover()
         return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
 
@@ -279,14 +301,15 @@ class Record:
 
     @in_our_words
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the results to a CSV, Excel or Parquet file, as safely as `results.write`, and return the path.
+        """Write the results with their details to a CSV, Excel or Parquet file and return its path.
 
-        The ledger keeps the path, and a later purge names it: the file is out of its reach.
+        It is written as by `results.write`. The ledger keeps the path, and a later purge names it: the file is out of
+        its reach.
         """
         refuse(not_path("path", path, example="'sent.xlsx'"))
         now = self._ledger._clock()
         with copies.noted(self._store, Path(path).absolute(), "exported table", now=now, durably=False):
-            return results.write(self.results, path, overwrite=overwrite, inputs=self._ledger._files)
+            return results.write(self._table(), path, overwrite=overwrite, inputs=self._ledger._files)
 
     def purge(self) -> int:
         """Delete the numbers and all that was recorded of them, also from the file; return how many rows.

@@ -47,10 +47,10 @@ def own(rows: AnyFrame | Sequence[str] | str, name: str, service: str) -> pd.Dat
 
 def requests_seen(rows: pd.DataFrame | Sequence[str]) -> dict[int, int]:
     """Return when the request of each number ended, in microseconds, as far as a table of results or evidence says."""
-    if not isinstance(rows, pd.DataFrame) or not {"to", "chunk", "attempts"} <= {*rows.columns}:
+    if not isinstance(rows, pd.DataFrame) or "to" not in rows.columns or {"status", "chunk"}.isdisjoint(rows.columns):
         return {}
     for column in ("settled_at", "at"):
-        if column in rows.columns and isinstance(rows[column].dtype, pd.DatetimeTZDtype):
+        if column in rows.columns and pd.api.types.is_datetime64_any_dtype(rows[column].dtype):
             known = rows[rows[column].notna() & rows["to"].notna()]
             micros = known[column].dt.as_unit("us").astype("int64").tolist()
             return {int(to[1:]): at for to, at in zip(known["to"], micros, strict=True) if to[1:].isdigit()}

@@ -12,12 +12,12 @@ import pandas as pd
 
 from .. import _wire as wire
 from .. import rates as rate_tables
-from .. import results
 from .._calling import given, not_a, refuse
 from .._frames import as_pandas
 from .._pandas import lent
 from .._phones import not_reading
 from .._policy import Policy, not_policy
+from .._results import contract
 from .._showing import NoText, is_whole, text_of
 from .._wire import Wire
 from ..columns import absent
@@ -159,7 +159,7 @@ def _names(keep: Any, wrong: list[str]) -> tuple[Any, ...]:
 
 def _not_kept(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
     wrong = [f"keep=: {missing}" for name in keep if (missing := absent(name, frame.columns))]
-    taken = [name for name in keep if not wrong and (name in results.COLUMNS or name in PLAN_COLUMNS)]
+    taken = [name for name in keep if not wrong and (name in contract.ALL or name in PLAN_COLUMNS)]
     wrong += [f"keep=: {name!r} is a column of the results; rename yours first" for name in taken]
     if not wrong and len(set(keep)) < len(keep):
         wrong.append("keep= names a column twice")

@@ -22,7 +22,7 @@ from . import bodies as body_rows
 from . import kept_words
 from .arguments import MadeOf
 from .bodies import Ints, Worded
-from .rows import InMemory
+from .rows import TRIMMED, InMemory
 from .segments import Segments
 from .wording import Wording
 
@@ -81,6 +81,8 @@ def problems(
         lacking = problem.isna() & marked
         problem = problem.mask(lacking, code)
         note = _joined(note, said, lacking.to_numpy())
+    if worded.trimmed is not None:
+        note = _joined(note, pd.Series(TRIMMED, note.index, STR), worded.trimmed & problem.isna().to_numpy())
     return problem, note
 
 

@@ -30,12 +30,14 @@ class Worded:
     """The message of every row, from 0: ``values`` hold what differs, ``lacking`` the rows that cannot be filled.
 
     Each entry of ``lacking`` is a problem's code, the rows that have it and notes on them; the first problem of a row
-    counts. ``template_id`` is each row's template if segments have their own.
+    counts. ``template_id`` is each row's template if segments have their own. ``trimmed`` marks the rows with blanks
+    around a value.
     """
 
     values: dict[str, pd.Series[str]]
     lacking: tuple[tuple[str, npt.NDArray[np.bool_], pd.Series[str]], ...]
     template_id: pd.Series[str] | None = None
+    trimmed: npt.NDArray[np.bool_] | None = None
 
 
 def word(words: Words) -> Worded:
@@ -48,14 +50,25 @@ def word(words: Words) -> Worded:
     else:
         values, missing, note = _filled_by_segment(wording, words.frame, segments.codes)
     if segments is None:
-        return Worded(values, (("VALUE_MISSING", missing, note),))
+        return Worded(values, (("VALUE_MISSING", missing, note),), trimmed=_trimmed(words))
     unknown, blank = segments.codes == UNKNOWN, segments.codes == BLANK
     lacking = (
         ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
         ("SEGMENT_UNKNOWN", unknown, "SEGMENT_UNKNOWN:" + segments.values if unknown.any() else _repeated(None, size)),
         ("VALUE_MISSING", missing & (segments.codes >= 0), note),
     )
-    return Worded(values, lacking, _template_ids(wording, segments.codes))
+    return Worded(values, lacking, _template_ids(wording, segments.codes), _trimmed(words))
+
+
+def _trimmed(words: Words) -> npt.NDArray[np.bool_] | None:
+    """Mark the rows in which a value that the message names has blanks around it; None where there are none."""
+    found = np.zeros(len(words.frame), bool)
+    for message in words.wording.messages:
+        for name in dict.fromkeys(slot.column for slot in words.wording.slots(message)):
+            if words.frame[name].dtype.kind not in "iufbM":
+                texts = templates.as_text(words.frame[name])
+                found |= texts.ne(texts.str.strip()).to_numpy(bool, na_value=False) & texts.notna().to_numpy()
+    return found if found.any() else None
 
 
 def _filled(

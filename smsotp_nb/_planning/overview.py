@@ -29,6 +29,7 @@ _WARNINGS: Final = dict(
         (
             "Planned numbers of another country than their row says",
             "Planned numbers that are landlines and may not receive texts",
+            "Planned rows with blanks around a value, which are left out of the text",
         ),
         strict=True,
     )

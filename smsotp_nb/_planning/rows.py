@@ -27,7 +27,8 @@ from .bodies import Ints
 from .kept_words import MEASURED
 from .segments import as_labels
 
-NOTED: Final = ("REGION_MISMATCH", "FIXED_LINE")  # notes on planned rows that deserve a look
+TRIMMED: Final = "BLANKS_TRIMMED"
+NOTED: Final = ("REGION_MISMATCH", "FIXED_LINE", TRIMMED)  # notes on planned rows that deserve a look
 FIRST: Final = 3
 PLANNED, SKIPPED, MESSAGES = "planned.parquet", "skipped.parquet", "bodies.parquet"
 _SAMPLED: Final = 50

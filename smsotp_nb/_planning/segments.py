@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import results, templates
+from .. import templates
 from .._calling import given, refuse
+from .._results import contract
 from ..columns import absent, nearest
 from .wording import Wording, label_of, listed
 
@@ -75,7 +76,7 @@ def not_columns(frame: pd.DataFrame, by: Any, wording: Wording, priority: Any) -
         return [f"message is a dict by segment; say by=, {column}"]
     _, wrong = _priority(priority, labels)
     name = by if isinstance(by, str) else _name(by) if isinstance(by, pd.Series) else None
-    if name in results.COLUMNS or name in OURS:
+    if name in contract.ALL or name in OURS:
         wrong.append(f"by=: {name!r} is a column of the results or the estimate, too; rename yours first")
     if isinstance(by, pd.Series):
         other = "by= is a Series on another index than the recipients; take it from the same frame"

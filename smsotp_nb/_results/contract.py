@@ -38,10 +38,13 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     "price": "float64",
     "currency": STR,
     "problem": STR,
-    "not_before": "datetime64[us, UTC]",
+    "not_before": "datetime64[us]",
     "message": "Int64",
-    "at": "datetime64[us, UTC]",
+    "at": "datetime64[us]",
     "campaign": STR,
+}
+# What few look at: `Record.details` has it, on the same index.
+DETAILS: Final[dict[str, str | pd.StringDtype]] = {
     "service": STR,
     "region": STR,
     "type": STR,
@@ -56,6 +59,8 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     "request_id": STR,
     "http_status": "Int64",
 }
+ALL: Final = COLUMNS | DETAILS
+BESIDE: Final = "with record = sms.record(name), pass record or results.join(record.details)"
 
 MEANINGS: Final[dict[str, str]] = {
     "to": "phone number, E.164; missing where none could be read",
@@ -115,6 +120,23 @@ class Progress:
         return self.total - self.done
 
 
+def ordered(kept: Iterable[str]) -> list[str]:
+    """Return the columns of a result table in their order: your own stand before the name of the campaign."""
+    return [*(name for name in COLUMNS if name != "campaign"), *kept, "campaign"]
+
+
+def without_zone(times: pd.Series) -> pd.Series:
+    """Return times of UTC as a result table has them: without their zone, with which pandas writes no Excel file."""
+    plain: pd.Series = times.dt.tz_localize(None).dt.as_unit("us")
+    return plain
+
+
+def in_zone(times: pd.Series, tz: str) -> pd.Series:
+    """Return times of a result table, which are UTC, as those of a time zone."""
+    zoned: pd.Series = times.dt.tz_localize("UTC").dt.tz_convert(tz)
+    return zoned
+
+
 def money(micros: AnySeries) -> pd.Series:
     """Return integer millionths as float64 amounts: the nearest double of each six-decimal value."""
     whole: pd.Series = as_pandas(micros)
@@ -145,8 +167,8 @@ def micros(amounts: AnySeries) -> pd.Series:
 def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.DataFrame:
     """Return a result table with the right dtypes on the same index, whatever dtypes it came with.
 
-    ``columns`` names the columns that must be there. Further result columns are converted if they are there; all other
-    columns are left as they are.
+    ``columns`` names the columns that must be there. Further columns of results and of `Record.details` are converted
+    if they are there; all other columns are left as they are.
 
     Raises:
         UsageError: not a result table: a column is missing or repeated, a status is unknown, a cell cannot be read as
@@ -165,9 +187,9 @@ def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.Dat
     problems = _column_problems(frame, columns)
     converted: dict[str, pd.Series] = {}
     if not problems:
-        for name in [name for name in COLUMNS if name in frame.columns]:
+        for name in [name for name in ALL if name in frame.columns]:
             try:
-                converted[name] = _converted(frame[name], COLUMNS[name])
+                converted[name] = _converted(frame[name], ALL[name])
             except UsageError as error:
                 problems.append(str(error))
     if problems:
@@ -197,8 +219,11 @@ def _spelled(cell: Any) -> Any:
 
 def _column_problems(frame: pd.DataFrame, needed: tuple[str, ...]) -> list[str]:
     names = list(frame.columns)
-    asked = [name for name in dict.fromkeys((*needed, *COLUMNS)) if name in needed or names.count(name) > 1]
+    asked = [name for name in dict.fromkeys((*needed, *ALL)) if name in needed or names.count(name) > 1]
     problems = [wrong for name in asked if (wrong := absent(name, names, beside=False))]
+    beside = [name for name in asked if name in DETAILS and name not in names]
+    if beside and len(beside) == len(problems) and {*COLUMNS} <= {*names}:
+        return [f"no columns {', '.join(beside)}, which are the record's: {BESIDE}"]
     if problems:
         problems[-1] += f" {listed(names)}"
     return problems
@@ -263,7 +288,7 @@ def _numbers(column: pd.Series, expected: str) -> pd.Series:
 
 def _times(column: pd.Series) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return pd.to_datetime(column, utc=True).astype("datetime64[us, UTC]")
+        return without_zone(pd.to_datetime(column, utc=True))
     name = str(column.name)
     found = dates.read(column, by_argument=False)
     if found.unclear:
@@ -271,7 +296,7 @@ def _times(column: pd.Series) -> pd.Series:
     if found.wrong:
         wrong = column.iloc[[*found.wrong]]
         raise UsageError(f"column {name!r} must hold times like 2026-11-12 09:30:00+00:00; {_rows(wrong)}")
-    times = found.utc("UTC", column.index)
+    times = without_zone(found.utc("UTC", column.index))
     times.name = column.name
     return times
 

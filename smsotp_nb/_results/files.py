@@ -27,7 +27,7 @@ from .._showing import cited
 from ..errors import UsageError
 from . import cells, workbook
 from .cells import headed, joined, neutral_frame, restored, told
-from .contract import COLUMNS, check
+from .contract import ALL, check
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
@@ -150,7 +150,7 @@ def read(path: str | Path) -> pd.DataFrame:
     Example:
         >>> import tempfile
         >>> table = pd.DataFrame({name: pd.Series(["NA"] if name == "iso" else [None], dtype=dtype)
-        ...                       for name, dtype in COLUMNS.items()}).assign(status="accepted")
+        ...                       for name, dtype in ALL.items()}).assign(status="accepted")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     read(write(table, Path(folder) / "r.csv"))["iso"].tolist()
         ['NA']
@@ -207,7 +207,7 @@ def _levels(index: pd.Index) -> list[pd.Series]:
 
 
 def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
-    position = next((at for at, name in enumerate(frame.columns) if name in COLUMNS), 0)
+    position = next((at for at, name in enumerate(frame.columns) if name in ALL), 0)
     if not position or "status" not in frame.columns:
         return frame
     levels = [frame.iloc[:, at] for at in range(position)]
@@ -245,7 +245,7 @@ def _read_csv(file: Path) -> pd.DataFrame:
     table.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in table.columns]
     if separator == ";":
         table = _points_for_commas(table)
-    own = [position for position, name in enumerate(table.columns) if name not in COLUMNS]
+    own = [position for position, name in enumerate(table.columns) if name not in ALL]
     first = {at: int(table.iloc[:, at].notna().to_numpy().argmax()) for at in own if table.iloc[:, at].notna().any()}
     bare = set(first) - _quoted(text.decode("utf-8-sig"), separator, first)
     columns = [
@@ -261,7 +261,7 @@ def _as_it_is(column: pd.Series) -> pd.Series:
 
 def _points_for_commas(texts: pd.DataFrame) -> pd.DataFrame:
     """A spreadsheet that writes semicolons writes 0,0075 for an amount."""
-    amounts = [name for name, dtype in COLUMNS.items() if dtype == "float64" and name in texts.columns]
+    amounts = [name for name, dtype in ALL.items() if dtype == "float64" and name in texts.columns]
     return texts.assign(**{name: texts[name].str.replace(",", ".", regex=False) for name in amounts})
 
 

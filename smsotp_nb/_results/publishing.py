@@ -40,7 +40,8 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
     between which somebody was added, differ by that person.
 
     Args:
-        table: results of ``send``, or `Record.results`. Rows that were not accepted are left out.
+        table: results of a campaign with their details: ``record.results.join(record.details)``. Rows that were not
+            accepted are left out.
         k: the least number of people who look alike, at least 2.
 
     Returns:

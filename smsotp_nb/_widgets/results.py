@@ -13,7 +13,7 @@ from .._cards import MISSING, Cell, Code, State, Table, counted, money, number, 
 from .._cards.blocks import Align, Sign
 from .._pandas import STR, texts
 from .._phones import country_name
-from .._results.contract import COLUMNS
+from .._results.contract import ALL
 from .._showing import label as shown_label
 from .._wire import mask
 from ..problems import PROBLEMS
@@ -81,7 +81,7 @@ class ResultsView:
     """A result table to look through. A page is made of its rows alone; what filters and sorts works by column."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *frame.columns])))
+        self.frame = frame.reindex(columns=list(dict.fromkeys([*ALL, *frame.columns])))
         self._given = frame
         self._status = pd.Categorical(self.frame["status"], categories=list(STATES), ordered=True)
         self._reason = _reasons(self.frame)
@@ -154,7 +154,7 @@ class ResultsView:
             found = found | np.isin(column.codes, _fitting(column.categories, words))
         said = [code for code, (_, state) in enumerate(STATES.values()) if words in state]
         found = found | np.isin(self._status.codes, said)
-        own = [name for name in self._given.columns if name not in COLUMNS]
+        own = [name for name in self._given.columns if name not in ALL]
         for cells in (self.frame["id"], *(self._given[name] for name in own), _labels(self.frame.index)):
             found = found | _holds(cells, search)
         return found

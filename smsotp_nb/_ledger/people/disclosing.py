@@ -45,7 +45,9 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def _as_json(value: Any) -> Any:
     if is_missing(value):
         return None
-    return value.isoformat() if isinstance(value, datetime) else value
+    if isinstance(value, datetime):  # of a result table it is UTC, without its zone
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
+    return value
 
 
 class _Row(NamedTuple):

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..._cards import counted
 from ..._pandas import STR
-from ..._results.contract import COLUMNS, STATES, money
+from ..._results.contract import ALL, DETAILS, STATES, money, ordered, without_zone
 from ..._services import is_rehearsal, name_key
 from ..file.store import Store
 from ..record.beginning import refuse_contradicted, whether_contradicted
@@ -221,15 +221,17 @@ def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
 
 
 def campaign_frame(store: Store, campaign: int, *, name: str, service: str, names: Sequence[str]) -> pd.DataFrame:
-    """Return a campaign as a result table, by position, from the ledger alone."""
+    """Return a campaign as a result table and its details, by position, from the ledger alone."""
     with store.snapshot():
         frame = outcomes(store, campaign)
         if not frame.index.is_unique:
             raise Unfit("two rows of a campaign have one place")
         frame = frame.join(recorded(store, campaign))
     frame["campaign"], frame["service"] = name, service
-    table = frame[list(COLUMNS)].astype(COLUMNS)
-    return table.join(kept(store, campaign, names)) if names else table
+    for column in ("at", "not_before"):
+        frame[column] = without_zone(frame[column])
+    table = frame[list(ALL)].astype(ALL)
+    return table.join(kept(store, campaign, names))[[*ordered(names), *DETAILS]] if names else table
 
 
 def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:

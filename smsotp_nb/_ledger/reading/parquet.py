@@ -30,13 +30,13 @@ from ..rows.statements import Statements
 from . import frames as reading
 
 AMOUNT: Final = pa.decimal128(18, 6)
-_TYPES: Final = {"Int64": pa.int64(), "float64": AMOUNT, "datetime64[us, UTC]": pa.timestamp("us", tz="UTC")}
+_TYPES: Final = {"Int64": pa.int64(), "float64": AMOUNT, "datetime64[us]": pa.timestamp("us", tz="UTC")}
 SCHEMA: Final = pa.schema(
     [
         ("row", pa.int64()),
         ("kind", pa.string()),
         ("rehearsal", pa.bool_()),
-        *((name, _TYPES.get(str(dtype), pa.string())) for name, dtype in contract.COLUMNS.items()),
+        *((name, _TYPES.get(str(dtype), pa.string())) for name, dtype in contract.ALL.items()),
         ("kept", pa.string()),
     ]
 )
@@ -147,7 +147,7 @@ def _rows(store: Store, number: int, service: str, name: str, kind: str, names: 
     frame = reading.campaign_frame(store, number, name=name, service=service, names=())
     with store.reading() as connection:
         (created,) = connection.execute("SELECT created_at FROM campaign WHERE id=?", (number,)).fetchone()
-    at = frame["at"].fillna(pd.Timestamp(created, unit="us", tz="UTC"))
+    at = frame["at"].fillna(pd.Timestamp(created, unit="us"))
     return frame.assign(
         row=frame.index,
         kind=kind,

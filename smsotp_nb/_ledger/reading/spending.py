@@ -14,7 +14,7 @@ import pandas as pd
 from ... import _dates as dates
 from ..._calling.arguments import given
 from ..._pandas import STR
-from ..._results.contract import COLUMNS as RESULTS
+from ..._results.contract import ALL as RESULTS
 from ..._results.contract import money
 from ..._services import is_rehearsal
 from ...columns import require

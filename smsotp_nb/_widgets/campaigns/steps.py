@@ -187,7 +187,7 @@ class CampaignsSteps(Stages):
 
     def _read(self, entry: Entry, ledger: Ledger) -> Opened:
         campaign = ledger.record(entry.name, service=entry.service)
-        card, counts, frame = campaign.card(), campaign.counts, campaign.results
+        card, counts, frame = campaign.card(), campaign.counts, campaign._table()
         costs = told.card(frame)
         plan = self.plans.get(entry.name)
         if plan is None or not counts["planned"]:
