@@ -17,6 +17,7 @@ from support.figures import Shown, amounts, figures, micros
 from support.ledger_rows import by_row
 from support.phone_lists import example
 from support.sending import sent
+from support.tables import whole
 
 from smsotp_nb import Ledger, Sandbox, Wire, charts, cost, plan
 from smsotp_nb._cards import Card
@@ -83,7 +84,8 @@ def campaign(box: Sandbox, ledger: Ledger, regions: list[str], known: list[str],
         wire=Wire(chunk_size=3),
     )
     with box.client() as client:
-        return sent(made, client, ledger)
+        table = sent(made, client, ledger)
+        return table.join(ledger.record(made.campaign, client).details.set_axis(table.index))
 
 
 # -- what was sent -----------------------------------------------------------------------------------------------------
@@ -150,7 +152,7 @@ def changed(sql: str, made: list[pd.DataFrame], ledger: Ledger) -> list[pd.DataF
     by_row(ledger.path)
     with ledger._store.writing() as connection:
         connection.execute(sql)
-    recorded = ledger.record(str(made[0]["campaign"].iloc[0])).results
+    recorded = whole(ledger.record(str(made[0]["campaign"].iloc[0])))
     return [recorded.reset_index(drop=True)]
 
 

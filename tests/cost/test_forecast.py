@@ -254,6 +254,7 @@ def test_refusals_in_a_ledger_are_counted(client: sms.Client, tmp_path: Path) ->
     with sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
         plan = small_plan(people, campaign="autumn", wire=sms.Wire(chunk_size=1))
         results = sms.send(plan, client=client, ledger=ledger, progress=False)
+        results = results.join(ledger.record("autumn").details)
         tables = [daily(source, tz="UTC") for source in (ledger, ledger.path, results, ledger.record("autumn"))]
     assert results["status"].tolist() == ["accepted", "rejected", "accepted"]
     for table in tables:

@@ -22,6 +22,7 @@ import pytest
 from kills.child import fork
 from ledger import ledger_fuzz
 from support.sending import sent
+from support.tables import whole
 
 from smsotp_nb import Ledger, Limits, People, Plan, Sandbox, Wire, cost, otp, plan
 from smsotp_nb._ledger.people import purging
@@ -149,7 +150,7 @@ def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
         zone, own = story.random.choice(ZONES), story.random.sample(sorted(OWN), story.random.randint(1, 3))
         same(cost.spending(ledger, tz=zone), by_rows(ledger, tz=zone))
         same(cost.spending(ledger, tz=zone, columns=own), by_rows(ledger, tz=zone, columns=own))
-    rows = pd.concat([ledger.record(name).results for name in story.plans])
+    rows = pd.concat([whole(ledger.record(name)) for name in story.plans])
     pd.testing.assert_frame_equal(cost.by(ledger, ["campaign", "iso"]), cost.by(rows, ["campaign", "iso"]))
     pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(rows))
     middle = rows["at"].dropna().sort_values().iloc[len(rows) // 3]

@@ -33,6 +33,7 @@ def sources(box: Sandbox, ledger: Ledger) -> dict[str, Source]:
     )
     with box.client() as client:
         results = sent(made, client, ledger)
+    results = results.join(ledger.record("sale").details)
     return {"results": results, "ledger": ledger, "path": ledger.path, "campaign": ledger.record("sale")}
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from support.ledger_rows import by_row
 from support.phone_lists import example
+from support.tables import whole
 
 from smsotp_nb import Client, Ledger, Wire, cost
 from smsotp_nb import _dispatch as dispatch
@@ -133,7 +134,7 @@ def test_rows_without_price_or_currency_count_as_unpriced(tables: pd.DataFrame, 
     with ledger._store.writing() as connection:
         connection.execute("UPDATE recipient SET price=NULL WHERE campaign=1 AND chunk=0 AND position=0")
         connection.execute("UPDATE attempt SET currency=NULL WHERE campaign=2 AND chunk=0")
-    frames = pd.concat([ledger.record(name).results for name in ("autumn", "winter")])
+    frames = pd.concat([whole(ledger.record(name)) for name in ("autumn", "winter")])
     found = cost.by(ledger, "iso")
     assert found["unpriced"].sum() == 6
     pd.testing.assert_frame_equal(found, cost.by(frames, "iso"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.tables import whole
 
 from smsotp_nb import Ledger, Sandbox, cost, parts, plan, send
 from smsotp_nb._parts.packing import GSM, GSM_EXTENSION
@@ -126,14 +127,14 @@ def test_words_that_are_a_page_are_shown_as_text(tmp_path: Path) -> None:
 
 def test_a_result_table_holds_no_words(sent: Sent) -> None:
     with pytest.raises(UsageError, match="a result table holds no words"):
-        cost.words(sent.ledger.record("plain").results)  # type: ignore[arg-type]
+        cost.words(whole(sent.ledger.record("plain")))  # type: ignore[arg-type]
 
 
 CAMPAIGNS = ("autumn", "plain")
 OWN = ["city", "language"]
 SOURCES: dict[str, Callable[[Sent], Any]] = {
     "results": lambda sent: pd.concat(
-        [sent.ledger.record(name).results.drop(columns=OWN, errors="ignore") for name in CAMPAIGNS], ignore_index=True
+        [whole(sent.ledger.record(name)).drop(columns=OWN, errors="ignore") for name in CAMPAIGNS], ignore_index=True
     ),
     "ledger": lambda sent: sent.ledger,
     "path": lambda sent: sent.ledger.path,
@@ -166,7 +167,7 @@ def test_every_function_takes_results_a_ledger_its_path_or_a_campaign(sent: Sent
     for other in others:
         pd.testing.assert_frame_equal(other[list(expected.columns)], expected, check_dtype=False)
     one = sent.ledger.record("autumn")
-    pd.testing.assert_frame_equal(function(one), function(one.results))
+    pd.testing.assert_frame_equal(function(one), function(whole(one)))
 
 
 def test_no_function_of_cost_is_left_out() -> None:

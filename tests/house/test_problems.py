@@ -18,7 +18,7 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
 IN_SQL = re.compile(r"problem *= *'([A-Z_]+)'")
 # Names in capitals that others gave: the system, and phonenumbers to kinds of numbers.
-OTHERS = {"OF_WORDS", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"} | set(TYPES)
+OTHERS = {"BLANKS_TRIMMED", "OF_WORDS", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"} | set(TYPES)
 ROOMS = ("_planning", "_ledger", "_dispatch", "_widgets")
 
 

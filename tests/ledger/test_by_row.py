@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from kills.people import numbers
 from support.ledger_rows import by_row
+from support.tables import whole
 
 from smsotp_nb import Ledger, Plan, Wire, cost, plan
 from smsotp_nb._ledger import Claim, Ending, Run
@@ -72,7 +73,7 @@ def told(ledger: Ledger, run: Run | None = None) -> dict[str, Any]:
     """What each reader of a ledger says."""
     campaign = ledger.record("autumn")
     said: dict[str, Any] = {
-        "counts": campaign.counts, "frame": campaign.results, "requests": campaign.requests,
+        "counts": campaign.counts, "frame": whole(campaign), "requests": campaign.requests,
         "in_doubt": campaign.in_doubt, "rejected": campaign.rejected, "campaigns": ledger.campaigns(),
         "numbers": campaign.numbers, "spending": cost.spending(ledger), "reconcile": cost.reconcile(ledger, "autumn"),
         "sending": reading.with_evidence(ledger._store, campaign._number, 1),
@@ -124,10 +125,10 @@ def test_an_answer_that_is_told_twice_stays_as_it_was(running: Run, ledger: Ledg
     assert claim
     reply = SendReply(tuple(record(to, n) for n, to in enumerate(claim.to)), currency="USD")
     running.settle_reply(claim, reply, seconds=0.1)
-    before = ledger.record("autumn").results.drop(columns="at")
+    before = whole(ledger.record("autumn")).drop(columns="at")
     running.settle_reply(claim, reply, seconds=0.1)
     running.settle(claim, Ending("in_doubt", "body", 200))
-    pd.testing.assert_frame_equal(ledger.record("autumn").results.drop(columns="at"), before)
+    pd.testing.assert_frame_equal(whole(ledger.record("autumn")).drop(columns="at"), before)
 
 
 def test_what_was_billed_without_a_currency_counts_as_the_estimates_do(running: Run) -> None:
@@ -164,7 +165,7 @@ def test_a_service_that_never_bills_alike_fills_its_own_campaign_alone(
                 answered(run, chunk, price_micros=1000 + chunk)  # two kinds each, one of them new
         with ledger._store.reading() as connection:
             whole = connection.execute("SELECT count(*) FROM chunk WHERE state IS NOT NULL").fetchone()[0]
-        frame = ledger.record(name).results
+        frame = whole(ledger.record(name))
         assert frame.loc[frame["status"] == "accepted", "price"].sum() == pytest.approx(
             (12 * 7500 + 2 * (1000 + 1001 + 1002 + 1003)) / 1e6
         )

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from kills.child import fork
 from kills.people import numbers, plan_of
+from support.tables import whole
 
 from smsotp_nb import Ledger, Plan, Wire, plan, results
 from smsotp_nb._ledger import Claim, Ending, Run, Wanted
@@ -76,8 +77,9 @@ def test_a_campaign_reads_back_as_a_result_table_by_position_whatever_the_caller
         frame, "Hello", to="phone", campaign="autumn", keep=["segment", "size"], rates=rates, wire=Wire(chunk_size=2)
     )
     begin(made).close()
-    found = ledger.record("autumn").results
-    assert found[list(results.COLUMNS)].dtypes.to_dict() == results.COLUMNS
+    found = whole(ledger.record("autumn"))
+    kinds = results.COLUMNS | results.DETAILS
+    assert found[list(kinds)].dtypes.to_dict() == kinds
     assert found.index.tolist() == [0, 1, 2, 3]
     assert found["to"].tolist()[::2] == ["+12025550100", "+33199001234"]
     assert found["status"].tolist() == ["planned", "skipped", "planned", "planned"]
@@ -232,7 +234,7 @@ def test_ids_of_any_shape_and_missing_fields_read_back(begin: Callable[..., Run]
 def test_every_row_is_recorded_however_many_there_are(rows: int, ledger: Ledger, begin: Callable[..., Run]) -> None:
     frame = pd.DataFrame({"phone": numbers(rows), "own": range(rows)})
     begin(plan(frame, "Hello", to="phone", campaign="autumn", keep=["own"], wire=Wire(chunk_size=7))).close()
-    found = ledger.record("autumn").results
+    found = whole(ledger.record("autumn"))
     assert found["to"].tolist() == frame["phone"].tolist()
     assert found["own"].tolist() == frame["own"].tolist()
     assert found["chunk"].tolist() == [place // 7 for place in range(rows)]

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support import phone_lists
+from support.tables import whole
 
 import smsotp_nb as sms
 from smsotp_nb import plan, sandbox
@@ -172,7 +173,7 @@ def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
         assert dict(zip(box.inbox["to"], box.inbox["text"], strict=True)) == words
         again = sent(mine, box, ledger)
         assert len(box.inbox) == len(planned)
-        frame = ledger.record("demo").results
+        frame = whole(ledger.record("demo"))
         assert cells(frame[["to", "status", "problem", "est_parts", "est_cost", "points"]]) == (
             cells(again[["to", "status", "problem", "est_parts", "est_cost", "points"]])
         )

@@ -56,6 +56,7 @@ def sent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.stderr", spoken)
             results = sms.send(plan, client=client, ledger=ledger, limits=sms.Limits(stop_after=None))
+            results = results.join(ledger.record(plan.campaign).details.set_axis(results.index))
         said = [repr(part) for part in (results.attrs,)]
         try:
             reply = client.send_message(NUMBERS[0], text="Hello")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from smsotp_nb import results
+from smsotp_nb import Record, results
 
 
 def table(rows: int = 3, **changes: object) -> pd.DataFrame:
-    """A result table as a send returns it: accepted rows, every column of the contract."""
+    """A result table with its details: accepted rows, every column of the contract."""
     cells = {
         "campaign": "autumn-sale",
         "service": "sandbox",
@@ -17,7 +17,7 @@ def table(rows: int = 3, **changes: object) -> pd.DataFrame:
         "type": "FIXED_LINE_OR_MOBILE",
         "status": "accepted",
         "problem": None,
-        "not_before": pd.Series([pd.NaT] * rows, dtype="datetime64[us, UTC]"),
+        "not_before": pd.Series([pd.NaT] * rows, dtype="datetime64[us]"),
         "id": [f"{n:032x}" for n in range(rows)],
         "iso": "US",
         "cc": "1",
@@ -34,12 +34,18 @@ def table(rows: int = 3, **changes: object) -> pd.DataFrame:
         "error": None,
         "request_id": None,
         "http_status": 200,
-        "at": pd.Timestamp("2026-11-12 09:30:00.123456", tz="UTC"),
+        "at": pd.Timestamp("2026-11-12 09:30:00.123456"),
         "message": 1,
     }
-    assert set(cells) == set(results.COLUMNS)
-    frame = pd.DataFrame({**cells, **changes}, index=range(rows)).astype(results.COLUMNS)
-    return frame[[*results.COLUMNS, *(name for name in changes if name not in cells)]]
+    kinds = results.COLUMNS | results.DETAILS
+    assert set(cells) == set(kinds)
+    frame = pd.DataFrame({**cells, **changes}, index=range(rows)).astype(kinds)
+    return frame[[*kinds, *(name for name in changes if name not in cells)]]
+
+
+def whole(record: Record) -> pd.DataFrame:
+    """A campaign's results with their details."""
+    return record.results.join(record.details)
 
 
 def two_currencies() -> pd.DataFrame:
