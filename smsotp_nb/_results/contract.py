@@ -60,6 +60,7 @@ DETAILS: Final[dict[str, str | pd.StringDtype]] = {
     "http_status": "Int64",
 }
 ALL: Final = COLUMNS | DETAILS
+TIMES: Final = ("not_before", "at")
 BESIDE: Final = "with record = sms.record(name), pass record or results.join(record.details)"
 
 MEANINGS: Final[dict[str, str]] = {

@@ -27,7 +27,7 @@ from .._showing import cited
 from ..errors import UsageError
 from . import cells, workbook
 from .cells import headed, joined, neutral_frame, restored, told
-from .contract import ALL, check
+from .contract import ALL, TIMES, check, in_zone
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
@@ -292,7 +292,11 @@ def _plain_numbers(texts: pd.Series) -> pd.Series:
 
 
 def _write_excel(frame: pd.DataFrame, file: BinaryIO, *, sheet_name: str) -> None:
-    workbook.write({sheet_name: _flat(headed(frame))}, file)
+    table = headed(frame)
+    if "status" in table.columns:  # Excel's own times end at the millisecond: with their zone they are text
+        naive = [name for name in TIMES if name in table.columns and table[name].dtype == ALL[name]]
+        table = table.assign(**{name: in_zone(table[name], "UTC") for name in naive})
+    workbook.write({sheet_name: _flat(table)}, file)
 
 
 def _sheet_of(path: Path) -> str:

@@ -151,7 +151,7 @@ def test_a_settled_row_keeps_the_one_currency_of_its_request(box: Sandbox, ledge
 
 def test_other_names_other_zones_and_plain_numbers(sent: pd.DataFrame, ledger: Ledger, tmp_path: Path) -> None:
     """A file as providers write them: no id, no plus, local times, amounts as text."""
-    local = sent["at"].dt.tz_convert("Asia/Kolkata").dt.strftime("%d %b %Y %H:%M:%S")
+    local = sent["at"].dt.tz_localize("UTC").dt.tz_convert("Asia/Kolkata").dt.strftime("%d %b %Y %H:%M:%S")
     file = tmp_path / "invoice.csv"
     pd.DataFrame(
         {"Destination": sent["to"].str[1:], "Sent": local, "Amount": sent["price"].astype(str), "Ccy": "usd"}
@@ -176,7 +176,9 @@ def test_times_name_their_zone_in_many_ways(sent: pd.DataFrame, ledger: Ledger, 
     """Some lines of an invoice may name none; those are in the zone of the call."""
     lines = invoice_of(sent).drop(columns="id")
     lines["at"] = lines["at"].dt.strftime("%Y-%m-%d %H:%M:%S") + zone
-    lines.loc[0, "at"] = sent["at"].dt.tz_convert("Asia/Tokyo").dt.strftime("%Y-%m-%d %H:%M:%S").iloc[0]
+    lines.loc[0, "at"] = (
+        sent["at"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo").dt.strftime("%Y-%m-%d %H:%M:%S").iloc[0]
+    )
     found = cost.reconcile_invoice(ledger, lines, tz="Asia/Tokyo")
     assert found.lines["match"].eq("matched").all()
 
@@ -219,7 +221,7 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_about(sent: pd.DataFrame, 
 @pytest.mark.parametrize("shape", ["%Y-%m-%d", "%d %b %Y", "%Y-%m-%d 00:00:00", "%Y-%m-%dT00:00"])
 def test_days_without_times_find_the_only_message_of_the_day(sent: pd.DataFrame, ledger: Ledger, shape: str) -> None:
     """Days are those of the time zone that is named; the whole last day is of the invoiced period."""
-    local = sent["at"].dt.tz_convert("Pacific/Kiritimati")
+    local = sent["at"].dt.tz_localize("UTC").dt.tz_convert("Pacific/Kiritimati")
     lines = invoice_of(sent).drop(columns="id").assign(at=local.dt.strftime(shape).array).iloc[:11]
     found = cost.reconcile_invoice(ledger, lines, tz="Pacific/Kiritimati")
     assert found.lines["match"].eq("matched").all()
@@ -234,7 +236,7 @@ def test_several_messages_of_one_day_are_found_by_id_or_not_at_all(
 ) -> None:
     made = plan(PEOPLE.head(2), "Hello again", to="phone", campaign="more")
     more = send(made, client=client, ledger=ledger, progress=False)
-    days = [table["at"].dt.tz_convert("UTC").dt.strftime("%Y-%m-%d") for table in (sent, more)]
+    days = [table["at"].dt.tz_localize("UTC").dt.tz_convert("UTC").dt.strftime("%Y-%m-%d") for table in (sent, more)]
     lines = pd.concat([invoice_of(sent).assign(at=days[0].array), invoice_of(more).assign(at=days[1].array)])
     lines = lines.reset_index(drop=True).assign(id=None)
     found = cost.reconcile_invoice(ledger, lines)

@@ -57,7 +57,9 @@ def test_a_span_and_a_service_leave_out_the_same(kind: str, sources: dict[str, S
     assert cost.spending(sources[kind], until=later)["messages"].sum() == 4
     assert cost.spending(sources[kind], since=later).empty
     days = cost.spending(sources[kind], tz="Pacific/Kiritimati")["day"]
-    assert days.unique().tolist() == [at.tz_convert("Pacific/Kiritimati").tz_localize(None).normalize()]
+    assert days.unique().tolist() == [
+        at.tz_localize("UTC").tz_convert("Pacific/Kiritimati").tz_localize(None).normalize()
+    ]
     assert cost.spending(sources[kind], service="sandbox")["messages"].sum() == 4
     if kind != "campaign":
         assert cost.spending(sources[kind], service="live").empty

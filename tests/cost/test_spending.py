@@ -34,7 +34,7 @@ def send(client: Client, ledger: Ledger, campaign: str, **wording: str) -> pd.Da
     plan = planning.plan(
         people(), to="phone", campaign=campaign, rates=RATES, keep=list(KEPT), wire=Wire(chunk_size=5), **wording
     )
-    return dispatch.send(plan, client=client, ledger=ledger, progress=False)
+    return dispatch.send(plan, client=client, ledger=ledger, progress=False).join(ledger.record(campaign).details)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_span_of_time_is_cut_out(tables: pd.DataFrame, ledger: Ledger) -> None
 def test_a_span_without_a_zone_is_by_the_clock_of_tz(tables: pd.DataFrame, ledger: Ledger) -> None:
     """A time just after the last message somewhere is before it elsewhere, unless it names its zone itself."""
     after = tables["at"].max() + pd.Timedelta(minutes=1)
-    here = after.tz_convert("Asia/Tokyo").tz_localize(None)
+    here = after.tz_localize("UTC").tz_convert("Asia/Tokyo").tz_localize(None)
     assert cost.spending(ledger, since=here, tz="Asia/Tokyo")["messages"].sum() == 0
     assert cost.spending(ledger, until=here, tz="Asia/Tokyo")["messages"].sum() > 0
     assert cost.spending(ledger, since=here - pd.Timedelta(hours=9), tz="Asia/Tokyo")["messages"].sum() > 0

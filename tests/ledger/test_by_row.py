@@ -164,12 +164,12 @@ def test_a_service_that_never_bills_alike_fills_its_own_campaign_alone(
             for chunk in range(4):
                 answered(run, chunk, price_micros=1000 + chunk)  # two kinds each, one of them new
         with ledger._store.reading() as connection:
-            whole = connection.execute("SELECT count(*) FROM chunk WHERE state IS NOT NULL").fetchone()[0]
+            kept_whole = connection.execute("SELECT count(*) FROM chunk WHERE state IS NOT NULL").fetchone()[0]
         frame = whole(ledger.record(name))
         assert frame.loc[frame["status"] == "accepted", "price"].sum() == pytest.approx(
             (12 * 7500 + 2 * (1000 + 1001 + 1002 + 1003)) / 1e6
         )
-        assert whole == {"first": 2, "second": 4}[name]
+        assert kept_whole == {"first": 2, "second": 4}[name]
         assert cost.reconcile(ledger, name)["cost"].sum() == pytest.approx(frame["price"].sum())
 
 

@@ -39,7 +39,7 @@ def table(rows: int = 3, **changes: object) -> pd.DataFrame:
     }
     kinds = results.COLUMNS | results.DETAILS
     assert set(cells) == set(kinds)
-    frame = pd.DataFrame({**cells, **changes}, index=range(rows)).astype(kinds)
+    frame = results.check(pd.DataFrame({**cells, **changes}, index=range(rows)))
     return frame[[*kinds, *(name for name in changes if name not in cells)]]
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..._cards import counted
 from ..._pandas import STR
-from ..._results.contract import ALL, DETAILS, STATES, money, ordered, without_zone
+from ..._results.contract import ALL, DETAILS, STATES, TIMES, money, ordered, without_zone
 from ..._services import is_rehearsal, name_key
 from ..file.store import Store
 from ..record.beginning import refuse_contradicted, whether_contradicted
@@ -228,7 +228,7 @@ def campaign_frame(store: Store, campaign: int, *, name: str, service: str, name
             raise Unfit("two rows of a campaign have one place")
         frame = frame.join(recorded(store, campaign))
     frame["campaign"], frame["service"] = name, service
-    for column in ("at", "not_before"):
+    for column in TIMES:
         frame[column] = without_zone(frame[column])
     table = frame[list(ALL)].astype(ALL)
     return table.join(kept(store, campaign, names))[[*ordered(names), *DETAILS]] if names else table
