@@ -305,7 +305,7 @@ def test_the_report_adds_up(made: Made, tmp_path: Path) -> None:
         page = Shown(charts.report(source, tmp_path / "spent.html", overwrite=True).read_text(encoding="utf-8"))
         adds_up(page.tables, made)
         file = charts.report(source, tmp_path / "spent.xlsx", overwrite=True)
-        sheets = pd.read_excel(file, sheet_name=None, keep_default_na=False)
+        sheets = pd.read_excel(file, sheet_name=None, engine="openpyxl", keep_default_na=False)
         assert ("Totals" in sheets) == (len(made.rows) > 0)
         for name, sheet in sheets.items():
             for currency, part in sheet.groupby("Currency") if name not in ("Report", "Totals") else ():

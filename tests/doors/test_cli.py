@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -161,7 +162,11 @@ def test_unusable_rows_lead_back_to_the_list(people: Path, tmp_path: Path, endin
     """`row` counts as a spreadsheet does: header and blank rows count, a line break in a cell does not."""
     file = tmp_path / f"bad{ending}"
     assert cli.main(["clean", str(people), "--default-region", "US", "--unusable", str(file)]) == 0
-    read = {".csv": pd.read_csv, ".xlsx": pd.read_excel, ".tsv": lambda file: pd.read_csv(file, sep="\t")}[ending]
+    read = {
+        ".csv": pd.read_csv,
+        ".xlsx": functools.partial(pd.read_excel, engine="openpyxl"),
+        ".tsv": lambda file: pd.read_csv(file, sep="\t"),
+    }[ending]
     unusable = read(file)  # type: ignore[operator]
     assert unusable["row"].tolist() == [3, 5]
     assert unusable["name"].tolist() == ["Bo\nthe second", "Cy"]
@@ -181,7 +186,7 @@ def test_the_rows_of_a_sheet_are_those_of_excel(tmp_path: Path, capsys: pytest.C
     assert cli.main([*command, "--default-region", "US", "--out", str(tmp_path / "clean.xlsx")]) == 0
     assert "sheet 'People' of 2 (--sheet names another)" in " ".join(capsys.readouterr().out.split())
     assert pd.read_csv(tmp_path / "bad.csv")["row"].tolist() == [6]
-    clean = pd.read_excel(tmp_path / "clean.xlsx", dtype="str")
+    clean = pd.read_excel(tmp_path / "clean.xlsx", dtype="str", engine="openpyxl")
     assert clean["to"].tolist()[0] == "+12025550123"
     assert clean["plz"].tolist() == ["01067", "+5"]
 

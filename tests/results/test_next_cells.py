@@ -93,7 +93,7 @@ RESULT_CELLS: dict[str, Callable[[pd.DataFrame], object]] = {
     "crosstab": lambda t: pd.crosstab(t["iso"], t["status"]),
     "messages a day": lambda t: t.dropna(subset=["at"]).resample("D", on="at")["price"].sum(),
     "by hour": lambda t: t.groupby(t["at"].dt.hour)["parts"].sum(),
-    "local time": lambda t: t["at"].dt.tz_convert("Europe/Berlin").dt.strftime("%H:%M"),
+    "local time": lambda t: t["at"].dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin").dt.strftime("%H:%M"),
     "cumulative cost": lambda t: t.sort_values("at")["price"].cumsum(),
     "estimate error": lambda t: (t["price"] - t["est_cost"]).abs().describe(),
     "parts differ": lambda t: t[t["parts"] != t["est_parts"]],
@@ -263,7 +263,7 @@ def test_a_cost_table_to_csv_and_back(billed: pd.DataFrame) -> None:
 def test_a_cost_table_to_excel_and_back(billed: pd.DataFrame, tmp_path: Path) -> None:
     """Numbers arrive in Excel as numbers."""
     results.write(billed, tmp_path / "cost.xlsx")
-    back = pd.read_excel(tmp_path / "cost.xlsx", keep_default_na=False)
+    back = pd.read_excel(tmp_path / "cost.xlsx", engine="openpyxl", keep_default_na=False)
     assert back["cost"].tolist() == billed["cost"].tolist()
     assert back["iso"].tolist() == billed["iso"].tolist()
 

@@ -455,7 +455,7 @@ def test_a_streamed_sheet_ends_where_excel_does(tmp_path: Path, monkeypatch: pyt
     few = BIG.head(20)
     monkeypatch.setattr(workbook, "ROWS", 60)
     stream(tmp_path / "a.xlsx", few)
-    assert len(pd.read_excel(tmp_path / "a.xlsx")) == 60
+    assert len(pd.read_excel(tmp_path / "a.xlsx", engine="openpyxl")) == 60
     monkeypatch.setattr(workbook, "ROWS", 59)
     with pytest.raises(UsageError, match=r"holds 59 rows, 'list' has 60; use \.csv"):
         stream(tmp_path / "b.xlsx", few)
@@ -486,7 +486,7 @@ def test_an_index_that_is_a_column_as_well_is_written_once(tmp_path: Path, endin
     """``set_index("team", drop=False)`` makes one; two that differ have no place in one file."""
     table = pd.DataFrame({"team": ["a", "b"], "campaign": "autumn"}).set_index("team", drop=False)
     path = results.write(table, tmp_path / f"r{ending}")
-    read = pd.read_csv(path) if ending == ".csv" else pd.read_excel(path)
+    read = pd.read_csv(path) if ending == ".csv" else pd.read_excel(path, engine="openpyxl")
     assert read.to_dict("list") == {"team": ["a", "b"], "campaign": ["autumn", "autumn"]}
     with pytest.raises(UsageError, match="the index and a column are both named 'team', and hold different values"):
         results.write(table.assign(team=["a", "c"]), tmp_path / f"other{ending}")

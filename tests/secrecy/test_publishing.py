@@ -70,7 +70,7 @@ def test_a_mask_is_joined_at_once() -> None:
 def test_a_pseudonym_is_no_hash_of_the_number_and_lasts_for_one_call(client: Client, ledger: Ledger) -> None:
     people = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(100, 130)]})
     made = plan(people, "Hello!", to="phone", campaign="autumn")
-    table = send(made, client=client, ledger=ledger, progress=False)
+    table = send(made, client=client, ledger=ledger, progress=False).join(ledger.record("autumn").details)
     first, second = results.publishable(table), results.publishable(whole(ledger.record("autumn")))
     assert len(first) == len(second) == 30
     assert not set(first["person"]) & set(second["person"])

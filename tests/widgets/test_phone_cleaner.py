@@ -223,7 +223,7 @@ def test_unusable_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path)
     """The list's own columns of these names stay."""
     people = PEOPLE.assign(row="mine", meaning="mine too")
     file, _ = export(clean(people, QUESTION), str(tmp_path / "unusable.xlsx"))
-    written = pd.read_excel(file, dtype="str")
+    written = pd.read_excel(file, dtype="str", engine="openpyxl")
     assert written["sms_row"].tolist() == ["b", "b", "d", "e"]
     assert written["sms_meaning"].tolist()[:3] == [
         "the number of row a",
@@ -242,7 +242,9 @@ def test_clean_and_unusable_rows_are_the_list(tmp_path: Path, ending: str) -> No
         export(cleaned, str(tmp_path / f"{which[:4]}{ending}"), which=which) for which in ("usable", "left out")
     )
     written = (
-        pd.read_excel(usable, dtype="str") if ending == ".xlsx" else pd.read_csv(usable, sep=None, engine="python")
+        pd.read_excel(usable, dtype="str", engine="openpyxl")
+        if ending == ".xlsx"
+        else pd.read_csv(usable, sep=None, engine="python")
     )
     assert written["to"].astype("str").str.removeprefix("+").tolist() == ["12025550123", "12025550147"]
     assert (count, others) == (2, 4)

@@ -14,7 +14,7 @@ import pytest
 
 from smsotp_nb._widgets.results import PAGE, Asked, ResultsView, hidden
 from smsotp_nb._widgets.results_table import PIECE, Download, ResultsTable
-from smsotp_nb.results import COLUMNS, check, read, write
+from smsotp_nb.results import COLUMNS, DETAILS, check, read, write
 
 ROWS: dict[str, list[Any]] = {
     "to": ["+12025550123", "+33199001234", "+14155550100", None, "+46701740605", "+12025550147"],
@@ -36,7 +36,7 @@ LABELS = ["ann", "bob", "cat", "dan", "eve", "fay"]
 def table() -> pd.DataFrame:
     """Six rows, one of each kind, with a column of the caller's own."""
     made = pd.DataFrame({**ROWS, "city": ["Örebro", "Paris", "Oslo", "Bonn", "Lund", "=1+1"]}, index=LABELS)
-    return check(made.reindex(columns=[*COLUMNS, "city"]))
+    return check(made.reindex(columns=[*COLUMNS, *DETAILS, "city"]))
 
 
 def seen(view: ResultsView, **asked: Any) -> list[Any]:
@@ -188,7 +188,7 @@ def test_excel_is_as_safe_as_a_file_that_is_written(
     shown = ResultsTable()
     shown.show(table)
     _, content = downloaded(shown.settle(), ".xlsx")
-    cells = pd.read_excel(io.BytesIO(content), dtype=str)
+    cells = pd.read_excel(io.BytesIO(content), dtype=str, engine="openpyxl")
     assert cells["city"].iat[5] == "'=1+1"
     assert cells["to"].iat[0] == "+12025550123"
 

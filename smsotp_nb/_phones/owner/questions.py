@@ -82,7 +82,7 @@ def ask_owner(
         >>> judged = phones.normalize(people["phone"], region=people["country"])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = ask_owner(people, judged, f"{folder}/ask.xlsx", phone="phone", region="country")
-        ...     pd.read_excel(file, header=8, dtype=str)[["Row", "Number", "Why it cannot be used"]]
+        ...     pd.read_excel(file, header=8, dtype=str, engine="openpyxl")[["Row", "Number", "Why it cannot be used"]]
           Row    Number     Why it cannot be used
         0   3  555-0100  the area code is missing
     """

@@ -295,7 +295,7 @@ class CampaignState(Stages):
         self.plan = dataclasses.replace(
             self.plan, prospect=self.ledger.prospect(self.plan, service=self.client.service)
         )
-        frame = campaign.results if campaign else None
+        frame = campaign._table() if campaign else None
         # Read once a stage: a million rows are not looked up at every redraw.
         self._going = planning.overview.rows_to_go(self.plan.rows, frame, self.plan.prospect)
         self._cost = planning.overview.about(self._going)
