@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+import socket
 import traceback
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from faults import certificates
+from support.servers import Server, need_server
 
 from smsotp_nb import Ledger
 from smsotp_nb._ledger.server.address import read_address
 from smsotp_nb.errors import LedgerError, UsageError
-from smsotp_nb.settings import Secret
+from smsotp_nb.settings import Secret, is_address
 
 
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
-        ("postgresql:///campaigns?host=/run/postgresql", "postgresql:///campaigns"),
+        ("postgresql:///campaigns", "postgresql:///campaigns"),
+        ("host=/run/a port=5433 dbname=campaigns", "postgresql:///campaigns?host=/run/a&port=5433"),
         ("postgresql://ann@localhost:6432/campaigns", "postgresql://ann@localhost:6432/campaigns"),
-        ("postgresql://ann@db.example/campaigns", "postgresql://ann@db.example/campaigns"),
+        ("postgresql://ann@[::1]:6432/my%20list", "postgresql://ann@[::1]:6432/my%20list"),
+        ("postgresql://ann@db.example/campaigns?sslrootcert=x", "postgresql://ann@db.example/campaigns"),
+        ("postgresql://db.example/c?hostaddr=192.0.2.7", "postgresql://db.example/c?hostaddr=192.0.2.7"),
+        ("postgresql://ann@one,two:5433/c", "postgresql://ann@/c?host=one,two&port=,5433"),
     ],
 )
 def test_an_address_is_shown_as_it_was_meant(address: str, shown: str) -> None:
-    assert str(read_address(Secret(address))) == shown
+    found = read_address(Secret(address))
+    assert str(found) == shown
+    assert read_address(Secret(shown)).key == found.key
+
+
+@pytest.mark.usefixtures("_services")
+def test_a_service_is_shown_with_the_place_that_it_names() -> None:
+    found = read_address(Secret("postgresql:///campaigns?service=shop"))
+    assert str(found) == "postgresql://db.example:6000/campaigns?service=shop"
 
 
 @pytest.mark.parametrize("host", ["db.example", "192.0.2.7", "localhost,db.example"])
@@ -117,6 +136,10 @@ def test_less_than_verified_tls_is_refused(mode: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [
+        "ann:hunter-2-secret@db.example/campaigns",
+        "//ann:hunter-2-secret@db.example/campaigns",
+        "postgresql//ann:hunter-2-secret@db.example/campaigns",
+        "host=db.example user=ann password\t= hunter-2-secret",
         "postgresql://ann:hunter-2-secret@db.example/campaigns",
         "postgresql://ann@db.example/campaigns?password=hunter-2-secret",
         "postgresql://ann:hunter-2-secret@[db.example/campaigns",
@@ -138,6 +161,72 @@ def test_a_password_in_an_address_is_refused_and_repeated_nowhere(
         for name, value in frame.f_locals.items()
         if name != "self" and "hunter-2-secret" in repr(value)
     ]
+
+
+@pytest.mark.parametrize("path", ["/srv/at:9/lists@home.sqlite", r"C:\Users\ann@home\ledger.sqlite", "10:30.sqlite"])
+def test_a_path_is_no_address(path: str) -> None:
+    assert not is_address(path)
+
+
+def _old_server(listener: socket.socket) -> None:
+    """Speak as a server does until a client may ask."""
+    line, _ = listener.accept()
+    with line:
+        line.recv(4096)
+        status = b"".join(name + b"\0" for name in (b"server_version", b"14.9"))
+        line.sendall(b"R\0\0\0\x08\0\0\0\0S" + (len(status) + 4).to_bytes(4, "big") + status + b"Z\0\0\0\x05I")
+        assert line.recv(4096)[:1] in (b"", b"X")  # nothing is asked of it
+
+
+def test_a_server_that_is_too_old_is_refused_before_anything_is_asked_of_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as beside:
+        served, plain = beside.submit(_old_server, listener), "sslmode=disable&target_session_attrs=any"
+        with pytest.raises(LedgerError, match=r"is PostgreSQL 14\.9; 15 or later is needed"):
+            Ledger(f"postgresql://ann@127.0.0.1:{listener.getsockname()[1]}/campaigns?{plain}")
+        served.result()
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Servers of a network, played by this machine: ``db.example`` with TLS and without, and one of another name."""
+    need_server()
+    folder, ours = tmp_path_factory.mktemp("tls"), certificates.authority()
+    found = {"authority": str(certificates.write(ours, folder))}
+    with contextlib.ExitStack() as ended:
+        for name in ("db.example", "other.example", ""):
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                port = str(free.getsockname()[1])
+            made = Server(listen_addresses="127.0.0.1", port=port).make()
+            ended.callback(made.remove)
+            if name:
+                pair = made.folder / "pair.pem"
+                pair.write_bytes(certificates.leaf(ours, folder, hosts=(name,)).read_bytes())
+                pair.chmod(0o600)
+                shutil.chown(pair, made.folder.owner())
+                made.set(ssl="on", ssl_cert_file=str(pair), ssl_key_file=str(pair))
+            made.start()
+            ended.callback(made.stop, "immediate")
+            found[name] = port
+        yield found
+
+
+def test_a_host_of_a_network_is_reached_by_tls_under_its_own_name_alone(
+    tls: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGSSLROOTCERT", tls["authority"])
+    monkeypatch.setenv("PGSSLMODE", "disable")
+    monkeypatch.setenv("PGHOST", "db.example")
+    monkeypatch.setenv("PGHOSTADDR", "127.0.0.1")
+    monkeypatch.setenv("PGUSER", "postgres")
+    monkeypatch.setenv("PGPORT", tls["db.example"])
+    with Ledger("postgresql:///postgres", create=True) as ledger, ledger._store.reading() as connection:
+        assert connection.execute("SELECT ssl FROM pg_stat_ssl WHERE pid=pg_backend_pid()").fetchone()[0]
+        assert f"postgresql://db.example:{tls['db.example']}/postgres" in repr(ledger)
+        assert f"db.example:{tls['db.example']}" in ledger.card().text()
+    for port, said in ((tls[""], "does not support SSL"), (tls["other.example"], "does not match host name")):
+        monkeypatch.setenv("PGPORT", port)
+        with pytest.raises(LedgerError, match=said):
+            Ledger("postgresql:///postgres", create=True)
 
 
 def test_a_server_that_does_not_answer_is_an_error_that_names_the_address() -> None:

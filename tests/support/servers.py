@@ -43,6 +43,10 @@ class Server:
         self.call("initdb", "-D", str(self.data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C")
         return self
 
+    def set(self, **settings: str) -> None:
+        """Choose settings for the next start."""
+        self._settings |= settings
+
     @property
     def data(self) -> Path:
         return self.folder / "data"

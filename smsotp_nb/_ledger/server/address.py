@@ -8,6 +8,7 @@ import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from ..._showing import said
 from ...errors import LedgerError, SmsOtpError, UsageError
@@ -34,10 +35,15 @@ class Address:
 
     def __str__(self) -> str:
         known = dict(self.options)
-        user, port = known.get("user"), known.get("port")
-        host = known.get("host", "")
-        shown = "" if host.startswith("/") else f"{host}{f':{port}' if port and host else ''}"
-        return f"postgresql://{f'{user}@' if user and shown else ''}{shown}/{known.get('dbname', '')}"
+        user, host, port = (known.get(name, "") for name in ("user", "host", "port"))
+        more = ["hostaddr", "service"]
+        if _is_name(host):
+            shown = f"{f'[{host}]' if ':' in host else host}{':' * bool(port)}{port}"
+        else:
+            shown, more = "", ["host", "port", *more]
+        asked = urlencode({name: known[name] for name in more if known.get(name)}, safe="/:,")
+        where = f"{quote(user)}{'@' * bool(user)}{shown}/{quote(known.get('dbname', ''))}"
+        return f"postgresql://{where}{'?' * bool(asked)}{asked}"
 
     @property
     def name(self) -> str:
@@ -52,7 +58,7 @@ class Address:
 
     def arguments(self) -> dict[str, Any]:
         """Return what the driver is called with: also where it shall not look for another host."""
-        return {**_FIXED, "host": "", "hostaddr": "", **dict(self.options)}
+        return {**_FIXED, **dict([("host", ""), ("hostaddr", ""), _USUAL]), **dict(self.options)}
 
 
 def own_place() -> Path | Address:
@@ -90,6 +96,7 @@ def read_address(text: Secret) -> Address:
                 f"the address of the ledger has sslmode={asked}, by which the record could be read or changed on its "
                 "way; leave sslmode out, or pass sslmode=verify-full with sslrootcert= of the server's authority"
             )
+        options["gssencmode"] = "disable"  # else Kerberos goes first, and no certificate is looked at
     return Address(tuple(sorted(options.items())))
 
 
@@ -128,6 +135,11 @@ def _place(options: dict[str, str]) -> dict[str, str]:
 def _is_local(options: dict[str, str]) -> bool:
     hosts = [*options.get("hostaddr", "").split(","), *options.get("host", "").split(",")]
     return all(_is_here(host.strip()) for host in hosts)
+
+
+def _is_name(host: str) -> bool:
+    """Return whether a host can stand in front of the database's name: not a socket, not several, not the usual."""
+    return bool(host) and not host.startswith(("/", "@")) and "," not in host
 
 
 def _is_here(host: str) -> bool:

@@ -14,12 +14,14 @@ import psycopg
 from psycopg.adapt import Loader
 from psycopg.types.string import StrDumper
 
+from ...errors import LedgerError
 from ..rows.statements import Brought, Guess, Read, Row
 from .address import Address
 from .dialect import spelled
 from .last_seen import SEEN, Sighting
 
 TOGETHER = 500  # statements of one round trip
+OLDEST = 15  # of PostgreSQL: in earlier ones everybody who may connect may make tables in the schema of the ledger
 _CHANGES = ("INSERT ", "UPDATE ", "DELETE ")
 
 
@@ -98,7 +100,15 @@ class Connection:
 
     @classmethod
     def to(cls, address: Address) -> Self:
-        return cls(psycopg.connect(**address.arguments(), autocommit=True, prepare_threshold=None))
+        raw = psycopg.connect(**address.arguments(), autocommit=True, prepare_threshold=None)
+        if raw.info.server_version < OLDEST * 10_000:
+            version = raw.info.parameter_status("server_version")
+            raw.close()
+            raise LedgerError(
+                f"the server of the ledger {address} is PostgreSQL {version}; {OLDEST} or later is needed. Nothing was "
+                "sent; have it upgraded, then call again"
+            )
+        return cls(raw)
 
     @property
     def user(self) -> str:
