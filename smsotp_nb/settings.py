@@ -19,7 +19,7 @@ from types import CellType
 from typing import Any, NoReturn, get_args
 from urllib.parse import urlsplit
 
-from ._calling import bare, given, in_our_words, not_flag
+from ._calling import bare, given, in_our_words, not_flag, not_path
 from ._services import account_id, claims_rehearsal
 from ._wire import Form, Variant
 from .errors import UsageError
@@ -29,6 +29,8 @@ __all__ = ["Secret", "Settings"]
 
 _SERVERS = ("postgresql:", "postgres:")  # how the address of a ledger's server begins
 _SCHEME = re.compile(r"\A(?!file:|sqlite:)[a-z][a-z0-9+.-]{1,31}://")  # of any server, for it may hold a password
+# Options of an address, or user and password before a host, where its scheme was left out; not the drive of a path.
+_NO_SCHEME = re.compile(r"password\s*=|\A(?![a-z]:[\\/])(?://)?[^\s/:@]+:.*@|/[^\s/:@]+:[^\s/]*@")
 TEMPORARY = "temporary"  # in the place of a ledger: no record is wanted that outlasts this machine
 # Hosts that lend a machine whose home is new each time or may be, and how their variables begin.
 HOSTS: dict[str, tuple[str, ...]] = {
@@ -253,9 +255,9 @@ def is_loopback(host: str | None) -> bool:
 
 
 def is_address(given: object) -> bool:
-    """Return whether a text is the address of a server rather than a path, of whichever kind."""
+    """Return whether a text is the address of a server of whichever kind, or may hold a password, and is no path."""
     text = given.strip().lower() if isinstance(given, str) else ""
-    return text.startswith(_SERVERS) or _SCHEME.match(text) is not None or "password=" in text.replace(" ", "")
+    return text.startswith(_SERVERS) or bool(_SCHEME.match(text) or _NO_SCHEME.search(text))
 
 
 @in_our_words  # the environment that it is given holds the key
@@ -340,8 +342,11 @@ def _check(settings: Settings) -> list[str]:
     elif not wrong_address and claims_rehearsal(settings.service, settings.base_url):
         wrong.append("service must not begin with 'sandbox:'; Sandbox.at(address).client() speaks to a sandbox")
 
-    if settings.ca_bundle is not None and not os.path.exists(str(settings.ca_bundle)):
-        wrong.append(f"ca_bundle: file not found: {settings.ca_bundle}")
+    bundle = settings.ca_bundle  # not a truth value: False would be a file of that name, and then no verification
+    no_path = None if bundle is None else not_path("ca_bundle", bundle, example="'authority.pem'")
+    if bundle is not None and not no_path and not os.path.exists(bundle):
+        no_path = f"ca_bundle: file not found: {bundle}"
+    wrong += filter(None, [no_path])
     wrong += filter(None, [not_flag("trust_env", settings.trust_env)])
     for name in _TIMES:
         seconds = getattr(settings, name)

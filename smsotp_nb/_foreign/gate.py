@@ -80,12 +80,23 @@ def refuse_packed(file: Path) -> None:
     """Refuse a workbook whose parts unpack to more than a list of people holds."""
     with ours(file, "a workbook"), zipfile.ZipFile(file) as archive:
         parts = archive.infolist()
-    unpacked = sum(part.file_size for part in parts)
-    tight = [part for part in parts if part.file_size > max(LARGE, RATIO * part.compress_size)]
-    if unpacked > UNPACKED or tight:
+    for size, packed in [(part.file_size, part.compress_size) for part in parts]:
+        refuse_swollen(file, size, packed)
+    refuse_swollen(file, sum(part.file_size for part in parts), file.stat().st_size)
+
+
+def refuse_swollen(file: Path, size: int, packed: int, *, most: int = UNPACKED) -> None:
+    """Refuse what unpacks to more bytes than a list of people holds, or is packed more tightly than one is.
+
+    Example:
+        >>> refuse_swollen(Path("list.parquet"), 3_000_000_000, 57_000)
+        Traceback (most recent call last):
+        smsotp_nb.errors.UsageError: list.parquet unpacks to 3,000 MB, which is more than a list needs; ...
+    """
+    if size > min(most, max(LARGE, RATIO * packed)):
         raise UsageError(
-            f"{file.name} unpacks to {unpacked / 1e6:,.0f} MB, which is more than a list needs; copy the rows into a "
-            "new workbook, or save the list as .csv and read that"
+            f"{file.name} unpacks to {size / 1e6:,.0f} MB, which is more than a list needs; keep the columns and rows "
+            "that matter, or save the list as .csv and read that"
         )
 
 

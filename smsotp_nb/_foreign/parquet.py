@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,7 +12,10 @@ import pyarrow.compute
 import pyarrow.parquet
 
 from ..errors import UsageError
-from .gate import UNPACKED, refuse_large
+from .gate import UNPACKED, refuse_large, refuse_swollen
+
+# Bytes of a value; of a text the number that stands for it until its bytes are counted.
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 
 
 def read_parquet(file: Path) -> pd.DataFrame:
@@ -19,6 +23,7 @@ def read_parquet(file: Path) -> pd.DataFrame:
     with pyarrow.parquet.ParquetFile(file) as opened:
         rows, columns = opened.metadata.num_rows, opened.metadata.num_columns
         refuse_large(file, columns=columns, cells=rows * columns)
+        _refuse_swollen(opened, file)
         texts = [one.name for one in opened.schema_arrow if _is_text(one.type)]
     table = pyarrow.parquet.read_table(file, read_dictionary=texts)
     frame: pd.DataFrame = _unpacked(table, file).to_pandas()
@@ -28,9 +33,8 @@ def read_parquet(file: Path) -> pd.DataFrame:
 def read_batches(file: Path, columns: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
     """Read columns of a file of any length, so many rows at a time, each time after a look at what they unpack to."""
     with pyarrow.parquet.ParquetFile(file) as opened:
+        _refuse_swollen(opened, file, most=sys.maxsize)
         texts = [one.name for one in opened.schema_arrow if _is_text(one.type)]
-        if not opened.metadata.num_row_groups:  # which pyarrow 18 cannot read in batches
-            return
     with pyarrow.parquet.ParquetFile(file, read_dictionary=texts, pre_buffer=False) as opened:
         for batch in opened.iter_batches(batch_size=rows, columns=list(columns)):
             table = pyarrow.Table.from_batches([batch]).replace_schema_metadata()
@@ -45,13 +49,26 @@ def names_and_rows(file: Path) -> tuple[list[str], int]:
         return opened.schema_arrow.names, opened.metadata.num_rows
 
 
-def _unpacked(table: pyarrow.Table, file: Path) -> pyarrow.Table:
-    size = sum(_size(column) for column in table.columns)
-    if size > UNPACKED:
+def _refuse_swollen(opened: pyarrow.parquet.ParquetFile, file: Path, *, most: int = UNPACKED) -> None:
+    """Refuse by what a file says of its columns, before any of them is unpacked.
+
+    How many values lists have it says of each piece of a column alone, and pyarrow ends the process where that is
+    damaged.
+    """
+    nested = [one.name for one in opened.schema_arrow if pyarrow.types.is_nested(one.type)]
+    if nested:
         raise UsageError(
-            f"{file.name} unpacks to {size / 1e6:,.0f} MB, which is more than a list needs; keep the columns that "
-            "matter"
+            f"{file.name} has several values in each cell of column {nested[0]!r}; save it as text, or without it"
         )
+    about = opened.metadata
+    leaves = [about.schema.column(at) for at in range(about.num_columns)]
+    wide = about.num_rows * sum(_WIDTHS.get(leaf.physical_type, leaf.length) for leaf in leaves)
+    packed = sum(about.row_group(at).total_byte_size for at in range(about.num_row_groups))
+    refuse_swollen(file, max(wide, packed), file.stat().st_size, most=most)
+
+
+def _unpacked(table: pyarrow.Table, file: Path) -> pyarrow.Table:
+    refuse_swollen(file, sum(_size(column) for column in table.columns), file.stat().st_size)
     table.validate(full=True)  # bytes that are no text would break whoever reads them
     plain = pyarrow.schema([one.with_type(_undone(one.type)) for one in table.schema], table.schema.metadata)
     return table.cast(plain)

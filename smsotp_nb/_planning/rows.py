@@ -292,8 +292,6 @@ class InFiles:
             return
         path = self._there(name)
         with ours(path, "a file of the plan"), pq.ParquetFile(path) as file:
-            if not file.metadata.num_row_groups:  # which pyarrow 18 cannot read in batches
-                return
             for batch in file.iter_batches(batch_size=_PIECE, columns=None if columns is None else list(columns)):
                 yield _frame(pa.Table.from_batches([batch]))
 

@@ -162,10 +162,15 @@ def test_neither_code_nor_number_is_left_in_a_saved_notebook(notebook: Notebook,
     code = send(card, "+1 202 555 0123")
     assert code == notebook.kernel("box.code('+12025550123')").strip("'")
     while_open = notebook.saved()
-    enter(card, code)
+    field = card.get_by_label("Code from the message")
+    field.fill(code)
+    field.blur()
+    expect(field).to_have_attribute("placeholder", "6 digits typed")
+    typed = notebook.saved()
+    click(card, "Verify")
     verified(card, "+1202...0123")
     card.locator(".smsotp-mail b").filter(has_text="••••••").first.wait_for()
-    for text in (while_open, notebook.saved()):
+    for text in (while_open, typed, notebook.saved()):
         assert "application/vnd.jupyter.widget-state+json" in text
         assert code not in text
         assert "2025550123" not in re.sub("[ ()+-]", "", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -106,3 +107,16 @@ def test_the_oldest_set_is_what_we_say_we_support() -> None:
     pinned = {name: Version(version) for name, version in (line.split("==") for line in lines)}
     assert {name: pinned[name] for name in bounds} == bounds
     assert len(bounds) > 10
+
+
+def test_the_container_installs_its_libraries_by_their_hashes() -> None:
+    text = (ROOT / "requirements-sandbox.txt").read_text(encoding="utf-8").replace("\\\n", "")
+    pins = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    assert all("==" in name and hashes for name, *hashes in pins)
+    assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for _, *hashes in pins for one in hashes)
+    pinned = dict(name.split("==") for name, *_ in pins)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    bounds = {it.name: it.specifier for it in map(Requirement, project["dependencies"]) if it.name in pinned}
+    assert {"aiohttp", "google-re2"} == set(bounds)
+    assert all(bounds[name].contains(pinned[name]) for name in bounds)
+    assert "--require-hashes -r requirements-sandbox.txt" in (ROOT / "Containerfile").read_text(encoding="utf-8")

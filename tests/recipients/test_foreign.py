@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from smsotp_nb import read_recipients, recipients, results
+from smsotp_nb import Folder, plan, read_recipients, recipients, results
 from smsotp_nb._foreign.gate import COLUMNS, ours
 from smsotp_nb._foreign.parquet import read_parquet
 from smsotp_nb.errors import SmsOtpError, UsageError
@@ -89,6 +89,47 @@ def test_a_text_that_a_parquet_file_repeats_is_counted_as_often_as_it_is_used(tm
     assert file.stat().st_size < 10_000
     with pytest.raises(UsageError, match=r"unpacks to 2,000 MB"):
         read_recipients(file)
+
+
+SWOLLEN = {
+    "one text in a page": ({"phone": pa.repeat(pa.scalar("x" * 3_000), 100_000)}, {"use_dictionary": False}),
+    "numbers": ({f"c{n}": pa.repeat(pa.scalar(7), 3_000_000) for n in range(4)}, {}),
+    "wide values": ({"phone": pa.repeat(pa.scalar(b"x" * 3_000, pa.binary(3_000)), 100_000)}, {}),
+}
+
+
+@pytest.mark.parametrize("kind", SWOLLEN)
+def test_a_parquet_file_is_refused_by_what_it_says_of_itself(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few kilobytes that unpack to gigabytes are not unpacked to find that out."""
+    columns, options = SWOLLEN[kind]
+    file = tmp_path / "people.parquet"
+    pq.write_table(pa.table(columns), file, compression="zstd", data_page_size=1 << 30, **options)
+    assert file.stat().st_size < 200_000
+    monkeypatch.setattr(pq, "read_table", None)
+    for read in (read_recipients, results.read):
+        with pytest.raises(UsageError, match=r"people\.parquet unpacks to .* MB, which is more than a list needs"):
+            read(file)
+    with pytest.raises(UsageError, match=r"unpacks to"):
+        plan(Folder(tmp_path, into=tmp_path / "plan"), "Hi", to=next(iter(columns)), campaign="autumn")
+
+
+def test_a_column_of_lists_is_refused_unread(tmp_path: Path) -> None:
+    """Two million numbers in one cell take a few bytes."""
+    ends = pa.array([0, 1_000_000, 2_000_000], pa.int32())
+    file = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"tags": pa.ListArray.from_arrays(ends, pa.repeat(pa.scalar(7), 2_000_000))}), file)
+    with pytest.raises(UsageError, match=r"people\.parquet has several values in each cell of column 'tags'"):
+        read_recipients(file)
+
+
+def test_a_list_whose_columns_repeat_is_read(tmp_path: Path) -> None:
+    rows = 100_000
+    people = pd.DataFrame({"phone": [f"+1303{5550000 + n}" for n in range(rows)]})
+    people = people.assign(**{f"same{n}": "a text that everybody has" for n in range(30)})
+    people.to_parquet(tmp_path / "people.parquet")
+    assert len(read_recipients(tmp_path / "people.parquet")) == rows
 
 
 def test_bytes_of_a_parquet_file_that_are_no_text_are_refused_as_it_is_read(tmp_path: Path) -> None:

@@ -121,6 +121,9 @@ def test_a_timeout_that_is_no_number_names_its_variable() -> None:
         ({"deadline": "60"}, "deadline must be seconds"),
         ({"deadline": 3601}, "deadline must be seconds"),
         ({"ca_bundle": "/nowhere/ca.pem"}, "ca_bundle: file not found"),
+        ({"ca_bundle": False}, "ca_bundle= must be the path of a file such as 'authority.pem', got False"),
+        ({"ca_bundle": 0}, "ca_bundle= must be the path of a file"),
+        ({"ca_bundle": ""}, "ca_bundle= must be the path of a file"),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_was_expected(changed: dict[str, Any], said: str) -> None:
@@ -128,6 +131,17 @@ def test_a_wrong_value_is_refused_with_what_was_expected(changed: dict[str, Any]
     with pytest.raises(UsageError, match="SMSOTP_BASE_URL") as caught:
         settings(**changed)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [False, True, 0, 1])
+def test_a_truth_value_is_no_bundle_even_where_a_file_is_called_so(
+    value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without verification whoever is in the line reads the access key and every number."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / str(value)).touch()
+    with pytest.raises(UsageError, match="ca_bundle= must be the path of a file"):
+        settings(ca_bundle=value)
 
 
 def test_everything_wrong_is_said_at_once() -> None:

@@ -447,6 +447,27 @@ def test_a_typed_code_leaves_no_trace_in_any_widget(driven: OtpForm, box: Sandbo
     assert "74185296" not in states(driven.widget)
 
 
+def test_a_code_that_is_typed_and_not_yet_used_is_in_no_widget(driven: OtpForm, box: Sandbox) -> None:
+    """Nobody knows when a notebook is saved."""
+    driven.phone.value, driven.custom.value = BEN, "74185296"
+    assert "74185296" not in states(driven.widget)
+    assert driven.custom.placeholder == "as typed; a blank for none"
+    driven.send_button.click()
+    driven.code.value = "7418"
+    driven.code.value = "74185296"
+    assert "7418" not in states(driven.widget)
+    assert driven.code.placeholder == "8 digits typed"
+    driven.verify_button.click()
+    assert driven.steps.stage == "verified"
+
+
+def test_a_blank_takes_a_custom_code_back(driven: OtpForm, box: Sandbox) -> None:
+    driven.phone.value, driven.custom.value = BEN, "74185296"
+    driven.custom.value = " "
+    driven.send_button.click()
+    assert (box.code(BEN) or "74185296") != "74185296"
+
+
 @pytest.mark.parametrize("between", ["{} {}", "{}-{}", "{}\u2013{}", " {}\u00a0{} ", "\u200b{}{}"], ids=ascii)
 def test_a_code_is_read_as_people_write_it(between: str) -> None:
     assert digits_of(between.format("123", "456")) == "123456"

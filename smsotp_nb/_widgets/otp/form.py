@@ -43,8 +43,8 @@ class OtpForm(skin.Shown):
 
     It shows one step at a time: request, enter the code, verified. A pause that the service asks for (``Retry-After``)
     counts down and can be ended; nothing is sent again without a press. If ``client`` is a sandbox's, its inbox is
-    shown beside the form; on a live service the form says that there is none. Codes that are typed are read and cleared
-    at once, and the number once it is sent to, so that no saved notebook holds one.
+    shown beside the form; on a live service the form says that there is none. A code leaves its field with Enter or
+    when the field is left, and a number once it is sent to, so that no saved notebook holds one.
 
     Args:
         client: the service, or a sandbox to try it.
@@ -101,6 +101,7 @@ class OtpForm(skin.Shown):
         self._asked_to_verify = False
         self._typed = ""
         self._own: Secret | None = None
+        self._entered = Secret("")
         self._step = 1
         self._drawn: object = None
         self.drawn: Callable[[], None] = lambda: None  # called whenever the form was drawn
@@ -145,14 +146,15 @@ class OtpForm(skin.Shown):
         self.lifetime = ipywidgets.BoundedIntText(
             description="Lifetime, seconds", value=TTL_DEFAULT, min=1, max=TTL_MAX, continuous_update=True
         )
-        self.custom = skin.text("Custom code", placeholder="none: generated", continuous_update=False)
-        self.code = skin.text("Code from the message", "smsotp-code")
+        self.custom = skin.text("Custom code", continuous_update=False)
+        self.code = skin.text("Code from the message", "smsotp-code", continuous_update=False)
         self.phone.observe(lambda _: self._hint_number(), "value")
-        self.code.observe(lambda _: self._code_typed(), "value")
-        rare = (self.digits, self.lifetime, self.intent, self.custom, self.channel, self.signature)
+        _taken(self.custom, self._custom_typed)
+        _taken(self.code, self._code_typed)
+        rare = (self.digits, self.lifetime, self.intent, self.channel, self.signature)
         for field in rare:
             field.observe(lambda _: self._render(), "value")
-        self._asked_for = (self.phone, *rare)
+        self._asked_for = (self.phone, *rare, self.custom)
 
     def _make_buttons(self) -> None:
         self.send_button = skin.button("Send code")
@@ -216,8 +218,6 @@ class OtpForm(skin.Shown):
     # -- gestures: one line each, the work is on a thread of its own
 
     def _send(self) -> None:
-        self._own = self._own_code()
-        self.custom.value = ""
         self._work("send", self._request)
 
     def _request(self) -> None:
@@ -233,20 +233,14 @@ class OtpForm(skin.Shown):
         typed = self.phone.value
         return typed, self._asked(number_hint(typed)[1])
 
-    def _own_code(self) -> Secret | None:
-        """Return the custom code: what is typed, or what was typed for a request that was not taken."""
-        typed = self.custom.value.strip()
-        return Secret(typed) if typed else self._own
-
     def _asked(self, number: str) -> Request:
-        custom = self._own_code()
         return Request(
             number,
-            digits=None if custom or self.digits.value == DEFAULT_DIGITS else self.digits.value,
+            digits=None if self._own or self.digits.value == DEFAULT_DIGITS else self.digits.value,
             intent=self.intent.value.strip() or None,
             channel=None if self.channel.value == "auto" else self.channel.value,
             signature=self.signature.value.strip() or None,
-            code=custom,
+            code=self._own,
             ttl=None if self.lifetime.value == TTL_DEFAULT else self.lifetime.value,
         )
 
@@ -255,24 +249,30 @@ class OtpForm(skin.Shown):
         view = self.steps.view()
         if not view.can_enter:
             return
-        code = skin.digits_of(self.code.value)
-        self._asked_to_verify = len(code) < view.code_length
+        code, challenge = self._entered, self.steps.challenge
+        self._asked_to_verify = len(code.reveal()) < view.code_length
         if self._asked_to_verify:
             self.steps.incomplete()
             self.code.focus()
         else:
-            self.code.value, challenge = "", self.steps.challenge
-            self._work("verify", lambda: self.steps.verify(code, challenge))
+            self._entered = Secret("")
+            self._work("verify", lambda: self.steps.verify(code.reveal(), challenge))
 
     def _resend(self, challenge: Challenge | None) -> None:
         self._work("send", lambda: self.steps.resend(challenge))
 
-    def _code_typed(self) -> None:
-        if self._asked_to_verify and len(skin.digits_of(self.code.value)) >= self.steps.view().code_length:
+    def _code_typed(self, typed: str) -> None:
+        self._entered = Secret(skin.digits_of(typed))
+        if self._asked_to_verify and len(self._entered.reveal()) >= self.steps.view().code_length:
             self._verify()
+        self._render()
+
+    def _custom_typed(self, typed: str) -> None:
+        self._own = Secret(typed.strip()) if typed.strip() else None
+        self._render()
 
     def _restart(self) -> None:
-        self.code.value = ""
+        self._entered = Secret("")
         self.phone.value = self._typed
         self.steps.restart()
 
@@ -372,8 +372,9 @@ class OtpForm(skin.Shown):
         self._notice.value = words.notice_html(view)
         request = self.steps.request or self._asked(ANYBODY)
         self._lines.value = skin.lines(words.lines(request, sandbox=self._box is not None, ledger=self._books))
-        self.code.placeholder = "–" * view.code_length
-        self.custom.placeholder = "as typed before" if self._own else "none: generated"
+        typed = len(self._entered.reveal())
+        self.code.placeholder = f"{typed} digits typed" if typed else "–" * view.code_length
+        self.custom.placeholder = "as typed; a blank for none" if self._own else "none: generated"
 
     def _draw_buttons(self, view: View) -> None:
         """A button that was pressed stays enabled while the service is asked: its focus would fall to the notebook."""
@@ -411,6 +412,17 @@ class OtpForm(skin.Shown):
         if moment != self._drawn:
             self._drawn = moment
             draw(self.side, self._box, moment[2])
+
+
+def _taken(field: ipywidgets.Text, hear: Callable[[str], None]) -> None:
+    """Take what is typed out of a field as it arrives: the state of a field is saved with the notebook."""
+
+    def heard(change: dict[str, str]) -> None:
+        if typed := change["new"]:
+            field.value = ""
+            hear(typed)
+
+    field.observe(heard, "value")
 
 
 def _missing(request: Request, *, cn: bool) -> str:
