@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ._client import Client
     from ._ledger import Ledger, LedgerOrPath
     from ._sandbox import Sandbox
-    from ._wire import OtpReply
 
 __all__ = ["Challenge", "Request", "send", "verify"]
 
@@ -109,7 +108,8 @@ class Request:
         """Send the passcode and return its challenge; the errors are those of ``otp.send``.
 
         All of it is checked here: the client never sees the lifetime of a generated code before it is too late. Where
-        the passcode was sent and could not be recorded, ``unrecorded`` is told why; by default that is a warning.
+        the passcode was or may have been sent and could not be recorded, ``unrecorded`` is told why; by default that is
+        a warning.
         """
         wrong = self.problems(variant=client.settings.variant)
         if wrong:
@@ -127,11 +127,10 @@ class Request:
         except InDoubt as lost:
             nothing = MessageRecord(id=None, to=self.to)
             lost.challenge = Challenge(self, client=client, record=nothing, ledger=ledger, now=now)
+            _record(ledger, client, nothing, lost.request_id, unrecorded or _warn, lost=lost)
             raise
-        challenge = Challenge(self, client=client, record=reply.record, ledger=ledger, now=now)
-        if ledger is not None:
-            _record(ledger, client, reply, unrecorded or _warn)
-        return challenge
+        _record(ledger, client, reply.record, reply.request_id, unrecorded or _warn)
+        return Challenge(self, client=client, record=reply.record, ledger=ledger, now=now)
 
 
 class Challenge:
@@ -274,13 +273,13 @@ def send(
         code: a custom code of 4 to 8 digits in place of a generated one. Not recommended.
         ttl: lifetime of the passcode in seconds, whether custom or generated, at most 1800 (the service's default is
             300).
-        ledger: a Ledger, or its path, in which number, country, parts and price are recorded for `cost`; never the
-            passcode. By default nothing is recorded.
+        ledger: a Ledger, or its path, in which number, country, parts and price are recorded for `cost`, and a passcode
+            whose reply was lost as in doubt; never the passcode. By default nothing is recorded.
         now: the clock, a function that returns an aware datetime.
 
     Warns:
-        SmsOtpWarning: the passcode was sent and could not be recorded; or fewer than 6 digits, a lifetime above 600
-            seconds, or ``digits`` together with ``code``.
+        SmsOtpWarning: the passcode was or may have been sent and could not be recorded; or fewer than 6 digits, a
+            lifetime above 600 seconds, or ``digits`` together with ``code``.
 
     Raises:
         UsageError: the message lists everything wrong with the arguments. Nothing was sent.
@@ -355,12 +354,22 @@ def ledger_of(ledger: LedgerOrPath | None) -> Ledger | None:
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
-def _record(ledger: Ledger, client: Client, reply: OtpReply, unrecorded: Callable[[str], None]) -> None:
-    """Record a passcode that was sent; an error here must not look as if it was not."""
+def _record(
+    ledger: Ledger | None,
+    client: Client,
+    record: MessageRecord,
+    request_id: str | None,
+    unrecorded: Callable[[str], None],
+    *,
+    lost: InDoubt | None = None,
+) -> None:
+    """Record a passcode that was sent, or may have been; an error here must not look as if it was not."""
+    if ledger is None:
+        return
     try:
-        ledger.record_passcode(reply.record, service=client.service, request_id=reply.request_id)
+        ledger.record_passcode(record, service=client.service, request_id=request_id, lost=lost)
     except LedgerError as error:
-        unrecorded(f"the passcode was sent and is not in the books: {error}")
+        unrecorded(f"the passcode {'may have been' if lost else 'was'} sent and is not in the books: {error}")
 
 
 def _warn(said: str) -> None:

@@ -16,7 +16,7 @@ from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._services import is_rehearsal
 from .._wire import MessageRecord
-from ..errors import LedgerError, UsageError
+from ..errors import InDoubt, LedgerError, UsageError
 from ..results import STATES
 from ..settings import TEMPORARY
 from . import given_rows, moving
@@ -273,8 +273,16 @@ class Ledger(LedgerBase):
         return self.record(plan.campaign, service=service)._revise(plan, reason=reason, missing=missing)
 
     @in_our_words
-    def record_passcode(self, record: MessageRecord, *, service: str, request_id: str | None) -> None:
+    def record_passcode(
+        self, record: MessageRecord, *, service: str, request_id: str | None, lost: InDoubt | None = None
+    ) -> None:
         """Record what a passcode cost that was sent just now, as ``otp.send(ledger=...)`` does; never the passcode.
+
+        Args:
+            record: what the service said of the message; where its reply was lost, the number alone.
+            service: the id of the service.
+            request_id: the id of the request, if the reply had one.
+            lost: the error of a reply that was lost: the passcode is then recorded as in doubt.
 
         Raises:
             LedgerError: the ledger cannot be written.
@@ -288,7 +296,8 @@ class Ledger(LedgerBase):
             >>> ledger.campaigns()["kind"].tolist()
             ['passcode']
         """
-        passcodes.record_passcode(self._store, record, service=service, request_id=request_id, now=self._clock())
+        now = self._clock()
+        passcodes.record_passcode(self._store, record, service=service, request_id=request_id, lost=lost, now=now)
 
     @in_our_words
     def backup(self, path: str | Path) -> Path:
@@ -340,7 +349,8 @@ class Ledger(LedgerBase):
         """Take over the ledger in a file into this one, which is on a server and empty; the file is closed for good.
 
         Campaigns, opt-outs, experiments and all else come along, in one transaction, and are compared with the file
-        before it is closed. A call that was cut off has changed nothing, or is ended by calling it again.
+        before it is closed. A call that was cut off has changed nothing, or is ended by calling it again. One that is
+        refused takes this ledger away again if it was just made, because an empty one does not know who was texted.
 
         Returns:
             ``what`` (str: campaigns, recipients, and so on) and ``rows`` (Int64) of what was taken over.
@@ -357,12 +367,11 @@ class Ledger(LedgerBase):
         """
         if not isinstance(self.path, Address):
             raise UsageError("only a ledger on a server takes over one in a file")
-        refuse(not_path("path", path, example="'ledger.sqlite'"))
-        source = Store(given(path, create=False), create=False, moving=True)
-        try:
-            found = moving.move(source, self._store, now=self._clock())
-        finally:
-            source.close()
+        with moving.unmade_if_refused(self._store):
+            refuse(not_path("path", path, example="'ledger.sqlite'"))
+            source = Store(given(path, create=False), create=False, moving=True)
+            with contextlib.closing(source):
+                found = moving.move(source, self._store, now=self._clock())
         frame = pd.DataFrame({"what": list(found), "rows": list(found.values())})
         return frame.astype({"what": STR, "rows": "Int64"})
 

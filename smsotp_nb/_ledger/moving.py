@@ -76,8 +76,31 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
                 copied = (str(source.path), runners.person(), "imported file", now)
                 served.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", copied)
                 audit.note(served, "imported", rows=_many(served), now=now, reason=source.path.name)
+                target.created = False  # from now on the file says that it went there, and it is asked for it
                 mine.note(file)
     return _ended(source, mine)
+
+
+@contextlib.contextmanager
+def unmade_if_refused(target: Store) -> Iterator[None]:
+    """Take a ledger away that was made just now and is still empty, where a block could not take one over into it."""
+    try:
+        yield
+    except BaseException:
+        if target.created:
+            with contextlib.suppress(LedgerError):
+                _unmake(target)
+        raise
+
+
+def _unmake(target: Store) -> None:
+    with target.writing("NORMAL") as served:
+        if _filled(served):
+            return
+        served.execute("DROP VIEW fate")
+        served.execute(f"DROP TABLE {', '.join(COLUMNS)}")
+    target.created = False
+    target.close()
 
 
 def _ended(source: Store, mine: Move) -> dict[str, int]:
@@ -117,9 +140,12 @@ def _refuse_changed(file: Statements, path: Path, begun: Move | None, held: set[
         raise CampaignHeld(f"campaign {began[0]!r} was begun in {path} meanwhile; nothing was changed. Call again")
 
 
+def _filled(served: Statements) -> bool:
+    return any(served.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in _EMPTY)
+
+
 def _refuse_filled(served: Statements, path: Path) -> None:
-    filled = [table for table in _EMPTY if served.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()]
-    if filled:
+    if _filled(served):
         raise LedgerError(
             f"the ledger on the server already has records, and {path} can only be taken over by an empty one. Nothing "
             "was changed. Let its campaigns end in the file, and record its opt-outs on the server with People.opt_out"

@@ -139,6 +139,32 @@ def test_the_file_is_closed_for_good_also_in_a_kernel_that_has_it_open(path: Pat
         Ledger(path)
 
 
+def test_a_refused_import_leaves_no_empty_ledger_behind(
+    path: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty one does not know who was texted, and the next send would text everybody again."""
+    address = server.database()
+    monkeypatch.setenv("SMSOTP_LEDGER", address)
+    other = Ledger(tmp_path / "other.sqlite", create=True)
+    run = other.begin(plan_of(6, campaign="later", text="later"), service="a service")
+    for wrong in (tmp_path / "mistyped.sqlite", other.path, tmp_path):
+        with Ledger(address, create=True) as ledger, pytest.raises((LedgerError, UsageError)):
+            ledger.import_from(wrong)
+        with pytest.raises(LedgerError, match="has no ledger"):
+            Ledger()
+    run.close()
+    with Ledger(address, create=True) as ledger:
+        assert len(ledger.import_from(other.path)) > 0
+        with pytest.raises(LedgerError, match="already has records"):
+            ledger.import_from(path)
+        assert ledger.campaigns()["campaign"].tolist() == ["later"]
+    with Ledger(server.database(), create=True) as ledger:
+        People(ledger).opt_out("+12025550123", source="phone")
+        with pytest.raises(LedgerError):
+            ledger.import_from(tmp_path / "mistyped.sqlite")
+        assert len(People(ledger).register) == 1
+
+
 def test_an_import_that_is_repeated_says_the_same(path: Path, address: str) -> None:
     with Ledger(address) as ledger:
         first = ledger.import_from(path)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Ledger, Sandbox, cost, otp, plan, send
-from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
+from smsotp_nb.errors import InDoubt, LedgerError, SmsOtpWarning, UsageError
 
 ANNA = "+12025550123"
 CODE = "86420975"
@@ -59,6 +59,28 @@ def test_passcodes_are_not_told_as_words_of_an_unknown_template(box: Sandbox, le
     words = cost.words(ledger)
     assert (words.passcodes, words.unknown) == (1, 0)
     assert "1 message is a passcode, whose words the service chooses" in words.card().html()
+
+
+@pytest.mark.both_ledgers
+@pytest.mark.parametrize("accepted", [True, False])
+def test_a_passcode_whose_reply_was_lost_is_in_doubt_until_somebody_settles_it(
+    box: Sandbox, ledger: Ledger, accepted: bool
+) -> None:
+    otp.send(ANNA, client=box, ledger=ledger)
+    box.fault("drop_after", next=1)
+    with pytest.raises(InDoubt) as lost:
+        otp.send(ANNA, client=box, ledger=ledger, code=CODE)
+    assert lost.value.challenge.verify(CODE)
+    (month,) = ledger.campaigns().to_dict("records")
+    assert (month["accepted"], month["in_doubt"]) == (1, 1)
+    record = ledger.record(month["campaign"])
+    (row,) = record.in_doubt.to_dict("records")
+    assert (row["to"], row["phase"]) == (ANNA, lost.value.phase)
+    assert "1  in doubt" in record.card().text()
+    assert record.settle(record.in_doubt, accepted=accepted, reason="asked the provider") == 1
+    counts = ledger.record(month["campaign"]).counts
+    assert (counts["in_doubt"], counts["planned"], counts["skipped"]) == (0, 0, 1 - accepted)
+    assert cost.summary(ledger)["messages"].sum() == 1 + accepted
 
 
 def test_a_currency_that_no_reply_named_is_not_guessed(box: Sandbox, ledger: Ledger) -> None:

@@ -13,8 +13,9 @@ import pandas as pd
 
 from ..._services import name_key
 from ..._wire import MessageRecord
+from ...errors import InDoubt
 from ..rows.statements import Statements, inserted, number_of
-from ..rows.tables import ACCEPTED
+from ..rows.tables import ACCEPTED, IN_DOUBT
 
 if TYPE_CHECKING:
     from ..file.store import Store
@@ -22,11 +23,16 @@ if TYPE_CHECKING:
 KIND = "passcode"
 
 
-def record_passcode(store: Store, record: MessageRecord, *, service: str, request_id: str | None, now: int) -> None:
-    """Record a passcode that was sent.
+def record_passcode(
+    store: Store, record: MessageRecord, *, service: str, request_id: str | None, lost: InDoubt | None, now: int
+) -> None:
+    """Record a passcode that was sent, or one whose reply was lost, as in doubt.
 
     The reply of ``otp.send`` names no currency: it is taken to be that of the service's other replies.
     """
+    evidence: tuple[object, ...] = ("accepted", "body", 200, None)
+    if lost is not None:
+        evidence = ("in_doubt", lost.phase, lost.http_status, str(lost))
     with store.writing("NORMAL") as connection:
         campaign = _month(connection, service, now)
         chunk = connection.execute("SELECT count(*) FROM chunk WHERE campaign=?", (campaign,)).fetchone()[0]
@@ -34,18 +40,23 @@ def record_passcode(store: Store, record: MessageRecord, *, service: str, reques
         attempt = inserted(
             connection,
             "INSERT INTO attempt (campaign, chunk, session, started_at, settled_at, outcome, phase, http_status, "
-            "request_id, currency) VALUES (?, ?, ?, ?, ?, 'accepted', 'body', 200, ?, ?)",
-            (campaign, chunk, store.session, now, now, request_id, _currency(connection, service)),
+            "error, request_id, currency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(campaign, chunk, store.session, now, now, *evidence, request_id),
+                None if lost else _currency(connection, service),
+            ),
         )
         unknown = dict.fromkeys(("region", "type", "rate", "currency"))
         destination = number_of(connection, "destination", unknown)
-        country = number_of(connection, "country", {"iso": record.iso, "cc": record.cc})
-        connection.execute("UPDATE campaign SET rows=rows+1 WHERE id=?", (campaign,))
+        country = None if lost else number_of(connection, "country", {"iso": record.iso, "cc": record.cc})
+        # Of one that was not sent after all nothing is to go: no campaign sends it again.
+        connection.execute("UPDATE campaign SET rows=rows+1, withdrawn=rows+1 WHERE id=?", (campaign,))
         connection.execute(
-            "INSERT INTO recipient (campaign, chunk, position, number, destination, own_state, attempts, attempt, "
-            f"message, country, parts, price) VALUES (?, ?, ?, ?, ?, {ACCEPTED}, 1, ?, ?, ?, ?, ?)",
+            "INSERT INTO recipient (campaign, chunk, position, number, destination, own_state, problem, attempts, "
+            "attempt, message, country, parts, price) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)",
             (
                 *(campaign, chunk, chunk, int(record.to.removeprefix("+")), destination),
+                *((IN_DOUBT, "NO_ANSWER") if lost else (ACCEPTED, None)),
                 *(attempt, record.id, country, record.parts, record.price_micros),
             ),
         )
