@@ -227,7 +227,7 @@ class Gate:
         if self._shows(self._cookie(asked.headers)) and _from_own_page(asked):
             return None
         return Refusal(
-            401, "show the token that was printed at the start: Authorization: Bearer TOKEN, or ?token=TOKEN"
+            401, "show its token (box.token, or printed at the start): Authorization: Bearer TOKEN, or ?token=TOKEN"
         )
 
     def _shows(self, shown: str | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -32,6 +33,7 @@ from .._calling import (
 from .._services import SandboxService
 from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
+from . import tokens
 from .access import not_token
 from .asking import GLANCE, Asking, about, named, summed_up
 from .choices import Rules
@@ -67,8 +69,8 @@ class Sandbox:
         host: address to listen on. One beyond this machine admits others and gives a warning; they can read nothing
             without the `token`.
         allow_hosts: further names by which the sandbox may be addressed, such as that of its container.
-        token: token required by everything except the three operations, of ASCII without blanks; generated if ``host``
-            is beyond this machine.
+        token: token required by everything except the three operations, of ASCII without blanks; by default a generated
+            one. Its page and other users of the machine need it; your own processes find it by the address.
 
     Raises:
         UsageError: the port, the state file, the token or a fault cannot be used; the message says what to do.
@@ -125,9 +127,10 @@ class Sandbox:
             faults=faults,
             host=host,
             allow_hosts=names,
-            token=token,
+            token=token or secrets.token_urlsafe(24),
         )
         server.start()
+        tokens.keep(server.url, str(server.token))
         self._end: weakref.finalize[[Server, int], Sandbox] | None = weakref.finalize(self, _end, server, os.getpid())
         self._asking = Asking(server.url, server.token)
         self._id, self._variant, self._form = server.account.state.id, variant, form
@@ -142,7 +145,7 @@ class Sandbox:
 
         Args:
             url: its address. One beyond this machine needs the token.
-            token: the token that it printed at startup.
+            token: its token; not needed where a process of yours runs it on this machine.
 
         Raises:
             UsageError: the address is not on this machine and there is no token, or the token is wrong.
@@ -160,7 +163,7 @@ class Sandbox:
         if urlsplit(url).scheme != "http" or not (is_loopback(url) or token):
             raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...) or is given token=, got {url!r}")
         box = cls.__new__(cls)
-        box._asking = Asking(url.rstrip("/"), token)
+        box._asking = Asking(url.rstrip("/"), token or tokens.kept(url))
         box._id, box._variant, box._form = box._asking.get("/sandbox.json", about)
         box._secret, box._end = None, None
         return box
@@ -216,7 +219,7 @@ class Sandbox:
 
     @property
     def token(self) -> str | None:
-        """The token that others need to read it; None if only this machine reaches it."""
+        """The token that its page and other users need; None of a command on this machine that was given none."""
         return None if self._asking.token is None else self._asking.token.reveal()
 
     @property
@@ -394,7 +397,8 @@ class Sandbox:
 
     def card(self) -> cards.Card:
         """Return a short card: address, balance, messages."""
-        return cards.Card("Sandbox", self._summary(), closing=f"It texts nobody. Address: {self._asking.url}")
+        asks = " (the page asks for its token)" if self._asking.token else ""
+        return cards.Card("Sandbox", self._summary(), closing=f"It texts nobody. Address: {self._asking.url}{asks}")
 
     def _repr_html_(self) -> str:
         link = f'<a href="{cards.safe(self._asking.url)}" target="_blank" rel="noopener">Open the inbox</a>'
@@ -456,4 +460,5 @@ def client_of(service: Client | Sandbox, *, what: str) -> Client:
 
 def _end(server: Server, pid: int) -> None:
     if os.getpid() == pid:  # a forked child holds no thread of its parent
+        tokens.drop(server.url)
         server.close()

@@ -125,7 +125,7 @@ def test_a_window_that_a_stranger_opens_shows_no_messages(page: Any, box: Sandbo
 
 def test_a_link_in_a_notebook_of_another_address_opens_the_inbox(page: Any, box: Sandbox) -> None:
     link = "href => { document.body.innerHTML = `<a target=_blank rel=noopener href='${href}'>Open the inbox</a>`; }"
-    page.evaluate(link, box.url)
+    page.evaluate(link, f"{box.url}/?token={box.token}")
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Open the inbox").click()
     opened.value.locator("#list li", has_text="004217").wait_for()

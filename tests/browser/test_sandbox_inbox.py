@@ -44,7 +44,7 @@ def fill(box: Sandbox) -> None:
 @pytest.fixture
 def page(browser: Browser, box: Sandbox) -> Iterator[Any]:
     fill(box)
-    with browser.visiting(box.url) as opened:
+    with browser.visiting(f"{box.url}/?token={box.token}") as opened:
         opened.locator("#live.on").wait_for()
         yield opened
 
@@ -193,7 +193,7 @@ def test_a_sandbox_that_ends_is_said_to_have_ended(page: Any, box: Sandbox) -> N
 
 def test_nothing_comes_from_elsewhere_and_nothing_inline_runs(page: Any, box: Sandbox) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
-    connection.request("GET", "/")
+    connection.request("GET", f"/?token={box.token}")
     policy = connection.getresponse().getheader("Content-Security-Policy") or ""
     connection.close()
     assert "default-src 'none'" in policy
@@ -218,7 +218,7 @@ def test_of_many_messages_the_latest_are_listed_and_all_are_searched(browser: Br
     with Sandbox(balance=10**6) as box:
         for number in range(20):
             post(box, "sms.message.send", to=[US, FR] * 50, text=f"Round {number} of the soak")
-        with browser.visiting(box.url) as page:
+        with browser.visiting(f"{box.url}/?token={box.token}") as page:
             page.locator("#list li").nth(99).wait_for()
             page.locator("#search").fill("Round 7 of")
             page.locator("#list .said", has_text="Round 7 of the soak").first.wait_for()

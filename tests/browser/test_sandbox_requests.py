@@ -39,7 +39,7 @@ def fill(box: Sandbox) -> None:
 @pytest.fixture
 def page(browser: Browser, box: Sandbox) -> Iterator[Any]:
     fill(box)
-    with browser.visiting(box.url) as page:
+    with browser.visiting(f"{box.url}/?token={box.token}") as page:
         page.locator("#live.on").wait_for()
         yield page
 

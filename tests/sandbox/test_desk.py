@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import pytest
+from support.sockets import bearer
 
 from smsotp_nb import Sandbox
 from smsotp_nb._sandbox.access import Access, Nonces, signed_texts
@@ -35,7 +36,7 @@ def call(box: Sandbox, method: str, path: str, fields: Any = None) -> tuple[int,
     connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
     try:
         body = None if fields is None else json.dumps(fields)
-        connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+        connection.request(method, path, body, bearer(box) | ({"Content-Type": "application/json"} if body else {}))
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read())
     finally:
@@ -130,7 +131,7 @@ def test_waiting_in_vain_ends_after_its_time(box: Sandbox) -> None:
 def test_a_waiting_reader_does_not_hold_up_the_end(box: Sandbox) -> None:
     port = int(box.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=120) as reader:
-        reader.sendall(f"GET /inbox.json?wait=60 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        reader.sendall(f"GET /inbox.json?wait=60&token={box.token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
         assert box.balance  # asked after the reader, so the reader waits by now
         began = time.monotonic()
         box.close()

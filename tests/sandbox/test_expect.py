@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.sockets import bearer
 
 from smsotp_nb import Sandbox
 from smsotp_nb._sandbox import desk
+from smsotp_nb._sandbox.server import Server
 from smsotp_nb.errors import NotAsExpected, UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +36,8 @@ def box() -> Iterator[Sandbox]:
 
 def call(box: Sandbox, path: str, fields: Any, headers: dict[str, str] | None = None) -> tuple[int, Any]:
     with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
-        connection.request("POST", path, json.dumps(fields), {"Content-Type": "application/json"} | (headers or {}))
+        own = bearer(box) | {"Content-Type": "application/json"} | (headers or {})
+        connection.request("POST", path, json.dumps(fields), own)
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read())
 
@@ -321,21 +324,32 @@ def shown(language: str, holding: str) -> str:
     return next(block for block in blocks if holding in block)
 
 
+@pytest.fixture
+def command() -> Iterator[Sandbox]:
+    """What the command serves on this machine, which asks for no token."""
+    running = Server()
+    running.start()
+    yield Sandbox.at(running.url)
+    running.close()
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="not found: node")
-def test_the_javascript_test_of_the_document_runs(box: Sandbox, tmp_path: Path) -> None:
+def test_the_javascript_test_of_the_document_runs(command: Sandbox, tmp_path: Path) -> None:
+    box = command
     (tmp_path / "login.test.mjs").write_text(shown("javascript", "/expect.json"), encoding="utf-8")
-    command, env = ["node", "--test", str(tmp_path)], os.environ | {"SANDBOX_URL": box.url}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    node, env = ["node", "--test", str(tmp_path)], os.environ | {"SANDBOX_URL": box.url}
+    done = subprocess.run(node, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pass 1" in done.stdout
     assert len(box.inbox) == 1
     box.fault("error_before")
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(node, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1, "it fails where nothing was sent"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="not found: curl")
-def test_the_curl_line_of_the_document_runs(box: Sandbox) -> None:
+def test_the_curl_line_of_the_document_runs(command: Sandbox) -> None:
+    box = command
     line = shown("sh", "/expect.json").replace("http://127.0.0.1:8025", box.url).replace('"within": 5', '"within": 0')
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode != 0

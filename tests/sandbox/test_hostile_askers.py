@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.cpu_time import at_most
+from support.sockets import bearer
 
 from smsotp_nb import Sandbox
 from smsotp_nb._sandbox import asking, inbox, messages
@@ -31,7 +32,7 @@ ABOUT = {
 def call(box: Sandbox, method: str, path: str, fields: Any = None) -> tuple[int, Any]:
     with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
         body = None if fields is None else json.dumps(fields)
-        connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+        connection.request(method, path, body, bearer(box) | ({"Content-Type": "application/json"} if body else {}))
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read())
 

@@ -11,6 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from support.sockets import bearer
 
 from smsotp_nb import Sandbox
 from smsotp_nb import _wire as wire
@@ -34,7 +35,7 @@ def call(box: Sandbox, method: str, path: str, sent: Any = None) -> tuple[int, d
     connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
     try:
         body = None if sent is None else json.dumps(sent)
-        connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+        connection.request(method, path, body, bearer(box) | ({"Content-Type": "application/json"} if body else {}))
         reply = connection.getresponse()
         headers = {name.lower(): value for name, value in reply.getheaders()}
         raw = reply.read()

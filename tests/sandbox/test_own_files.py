@@ -54,10 +54,11 @@ def test_a_state_that_others_could_read_is_its_owners_alone_from_now_on(state: P
 @posix
 @pytest.mark.usefixtures("everybody_may_do_everything")
 def test_an_empty_file_that_others_could_read_becomes_a_state_that_they_cannot(tmp_path: Path) -> None:
-    (tmp_path / "box.sqlite").touch(mode=0o666)
-    with Sandbox(state=tmp_path / "box.sqlite") as box, box.client() as client:
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box" / "box.sqlite").touch(mode=0o666)
+    with Sandbox(state=tmp_path / "box" / "box.sqlite") as box, box.client() as client:
         client.send_message("+12025550123", text="Hello")
-        assert set(modes(tmp_path).values()) == {"0o600"}
+        assert set(modes(tmp_path / "box").values()) == {"0o600"}
 
 
 @posix

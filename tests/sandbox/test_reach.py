@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
+from kills.child import fork
 from support.sockets import connected
 
 from sandbox.test_desk import SECRET, call
@@ -25,7 +27,7 @@ from smsotp_nb import Sandbox
 from smsotp_nb import _cli as cli
 from smsotp_nb._sandbox import access
 from smsotp_nb._sandbox.server import Server
-from smsotp_nb.errors import UsageError
+from smsotp_nb.errors import SmsOtpError, UsageError
 
 READING = ["/inbox.json", "/requests.json", "/sandbox.json", "/summary.json", "/balance.json", "/clock.json"]
 READING += ["/faults.json", "/openapi.json", "/"]
@@ -72,15 +74,36 @@ def test_everything_that_reads_asks_for_the_token(far: Server, path: str) -> Non
 
 @pytest.mark.parametrize("path", READING)
 def test_a_token_keeps_the_inbox_from_other_users_of_this_machine(path: str) -> None:
-    """Optional on loopback, where any local user reaches the port; the operations and its own handle need nothing."""
-    with Sandbox(token="a-token-of-nobody") as box:
+    """Any of them reaches the port; the operations and its own handle need nothing."""
+    with Sandbox() as box:
         port = int(box.url.rsplit(":", 1)[1])
         box.client().send_otp("+12025550123")
         assert len(box.inbox) == 1
         asked = f"GET {path} HTTP/1.1\r\n"
         assert talk(port, asked, host=f"127.0.0.1:{port}")[0] == 401
-        bearer = f"{asked}Authorization: Bearer a-token-of-nobody\r\n"
+        bearer = f"{asked}Authorization: Bearer {box.token}\r\n"
         assert talk(port, bearer, host=f"127.0.0.1:{port}")[0] == 200
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root becomes another user")
+def test_the_own_processes_of_a_user_need_no_token_and_another_user_reads_nothing() -> None:
+    with Sandbox() as box:
+        box.client().send_otp("+12025550123")
+
+        def look() -> int | str:
+            try:
+                return len(Sandbox.at(box.url).inbox)
+            except UsageError as error:
+                return str(error)
+
+        def as_nobody() -> int | str:
+            os.setuid(65_534)
+            return look()
+
+        assert fork(look).result() == 1
+        assert "show its token" in str(fork(as_nobody).result())
+    with pytest.raises(SmsOtpError):
+        Sandbox.at(box.url)
 
 
 PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))

@@ -410,5 +410,5 @@ def test_a_number_is_found_however_its_plus_is_written(written: str) -> None:
     """A plus in a query means a blank; whoever types an address by hand forgets that."""
     with Sandbox() as box:
         box.client().send_message(["+12025550123", "+12025550147"], text="Hello")
-        with urllib.request.urlopen(f"{box.url}/inbox.json?to={written}", timeout=120) as reply:
+        with urllib.request.urlopen(f"{box.url}/inbox.json?to={written}&token={box.token}", timeout=120) as reply:
             assert [message["to"] for message in json.load(reply)["messages"]] == ["+12025550123"]

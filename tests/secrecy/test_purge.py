@@ -40,6 +40,11 @@ def done(client: Client, ledger: Ledger, name: str = "autumn") -> None:
     send(made, client=client, ledger=ledger, progress=False)
 
 
+def deleted(box: Sandbox, what: str, **which: str) -> bool:
+    asked = {"token": box.token, **which}
+    return requests.delete(f"{box.url}/{what}", params=asked, timeout=120).ok
+
+
 def found_in(folder: Path, numbers: Iterable[str], words: Iterable[str] = ()) -> set[str]:
     """Return which numbers, as digits or as integers of either byte order, and which words stand in a file's bytes."""
     everything = b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
@@ -276,8 +281,8 @@ def test_one_message_that_was_deleted_is_gone_from_the_sandboxs_messages(tmp_pat
     with Sandbox(state=path) as box:
         for person in PEOPLE[:2]:
             box.client().send_message([person], text="Hi all")
-        assert requests.delete(f"{box.url}/requests.json", timeout=120).ok
-        assert requests.delete(f"{box.url}/inbox.json", params={"id": box.inbox["id"].iloc[0]}, timeout=120).ok
+        assert deleted(box, "requests.json")
+        assert deleted(box, "inbox.json", id=box.inbox["id"].iloc[0])
         left = b"".join(part.read_bytes() for part in path.parent.glob("box.sqlite*"))
         kept = box.inbox["to"].tolist()
     assert [number for number in PEOPLE if number[1:].encode() in left] == kept
@@ -421,8 +426,8 @@ def test_recorded_requests_go_from_the_file_as_well(by: str, tmp_path: Path) -> 
         if by == "clear":
             box.clear()
         else:
-            assert requests.delete(f"{box.url}/inbox.json", params={"id": box.inbox["id"].iloc[0]}, timeout=120).ok
-            assert requests.delete(f"{box.url}/requests.json", timeout=120).ok
+            assert deleted(box, "inbox.json", id=box.inbox["id"].iloc[0])
+            assert deleted(box, "requests.json")
         assert box.requests.empty
         left = b"".join(part.read_bytes() for part in tmp_path.glob("box.sqlite*"))
         assert PEOPLE[0][1:].encode() not in left
