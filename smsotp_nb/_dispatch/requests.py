@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -322,7 +323,8 @@ class Requests:
             self._pacer.late(len(claim.to) - admission.rows)
         try:
             message = self._message(claim.body)
-            return self._client.deliver(claim.to, message, patience=ONCE, may_begin=claim.may_begin)
+            may_begin = partial(self._run.may_begin, claim)
+            return self._client.deliver(claim.to, message, patience=ONCE, may_begin=may_begin)
         except (ServiceError, TransportError) as error:
             return error
         except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind

@@ -106,10 +106,10 @@ class People:
     ) -> int:
         """Record that people do not want to be texted any more; return how many entries are new.
 
-        When it returns, every request whose intent is recorded later leaves these people out, retries included. A
-        request whose intent was recorded before may still leave, at once (by a ledger on a server within two seconds),
-        and ends by ``Settings.deadline``, 60 seconds by default; what the service has accepted by then, networks may
-        deliver later.
+        When it returns, every request whose intent is recorded later leaves these people out, retries included, and so
+        does one that was recorded earlier and waits: last before its bytes it asks again. Only a request that was
+        recorded within the last 0.2 seconds may still leave, and one that has left ends by ``Settings.deadline``, 60
+        seconds by default; what the service has accepted by then, networks may deliver later.
 
         Args:
             numbers: a phone number, or several.
@@ -285,8 +285,9 @@ class People:
     def forget(self, numbers: str | Iterable[str], *, default_region: str | None = None) -> int:
         """Delete what is stored about people, also from the file; return how many rows of campaigns that were.
 
-        Their numbers, kept columns and what they said are gone; so is the number in reasons, sources, proofs, words and
-        segments of campaigns, kept columns of others, and in ids and errors of the service, however it is written. What
+        Their numbers, kept columns and what they said are gone; so is the number in reasons, sources, proofs, names,
+        words and segments of campaigns, names of experiments, kept columns of others, and in ids and errors of the
+        service, however it is written. What
         became of their messages stays, under a hash of the number that is keyed with a secret in the ledger; by it they
         also stay opted out, until a later opt-in. A warning says what could not be reached, as in `Record.purge`.
 

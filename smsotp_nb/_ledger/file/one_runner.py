@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ..._own_files import READ_WRITE
 from ...errors import CampaignHeld, LedgerError
-from ..rows.runners import Until
 from ..rows.statements import Statements
 from .disk import OWN, read_at
 
@@ -62,9 +61,6 @@ class RunLock:
 
     def keep(self, deadline: float) -> None:
         """Do nothing more to keep the lock: the kernel does."""
-
-    def good_until(self) -> Until | None:
-        """Return that a claim has no end: nobody takes a campaign over from a process that lives."""
 
     def renews(self, _connection: Statements) -> bool:
         return True

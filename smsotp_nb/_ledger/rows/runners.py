@@ -1,9 +1,9 @@
-"""The times by which a ledger on a server keeps two machines apart.
+"""The times by which claims end, and by which a ledger on a server keeps two machines apart.
 
 A claim is void unless its first byte leaves within `VOID_AFTER` seconds, by a clock that goes on while the machine
-sleeps and by the time of day, which a virtual machine sets right after it stood still. Somebody else takes a campaign
-over only when, by the server's clock, the last claim is void and its request has ended. So what a person finds out
-about rows in doubt stays true: their request does not leave later.
+sleeps and by the time of day, which a virtual machine sets right after it stood still. On a server somebody else takes
+a campaign over only when, by the server's clock, the last claim is void and its request has ended. So what a person
+finds out about rows in doubt stays true: their request does not leave later.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 VOID_AFTER = 10.0  # seconds from a claim to its first byte
+FRESH = 0.2  # seconds after which a claim asks the register once more, last before the bytes
 MARGIN = 10.0  # seconds between the end of the last request and a take-over
 REQUEST = 120.0  # seconds in which a request ends, unless the client's deadline is longer
 REPORT_EVERY = 15.0  # seconds between two reports of a runner that is at work
@@ -30,6 +31,11 @@ class Until(NamedTuple):
 
     def has_passed(self) -> bool:
         return boot_time() >= self.since_boot or time.time() >= self.time_of_day
+
+    def is_fresh(self) -> bool:
+        """Return whether the claim was made a moment ago."""
+        left = VOID_AFTER - FRESH
+        return boot_time() < self.since_boot - left and time.time() < self.time_of_day - left
 
 
 def void_at() -> Until:

@@ -17,7 +17,7 @@ from ..people.experiments import DRAWN, NO_PEOPLE, drawn
 from ..record.changing import skip
 from ..rows.answers import Ints
 from ..rows.contacts import IN_FLIGHT, Contacts, Realm
-from ..rows.persons import persons, recorded
+from ..rows.persons import hashed, persons, recorded, secret_of
 from ..rows.statements import ANY, NO_ROWS, Guess, Question, Statements, foreseen, guessed
 from ..rows.tables import MAY_HAVE_LEFT, OPTED_OUT, PLANNED, SENDING, SKIPPED
 from .rules import Row, Rows, Rules, Standing
@@ -107,6 +107,12 @@ class Holds:
             _record(connection, self._campaign, places)
         standing.put_aside(held)
         return frozenset(numbers.tolist())
+
+    def has_stopped(self, connection: Statements, numbers: Sequence[str], *, since: int) -> bool:
+        """Say whether one of these people is opted out by what was said since."""
+        said = [person for person, out in _said_since(connection, since) if out]
+        people = persons(np.array([*map(int, numbers)], np.int64))
+        return bool(said) and bool(np.isin(said, [*people, *hashed(people, secret_of(connection))]).any())
 
     def _slice(self, chunk: int) -> slice:
         assert self._standing is not None

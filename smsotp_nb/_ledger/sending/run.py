@@ -33,6 +33,7 @@ from ..record.recovering import OWNER_DIED, begin_changing, end_changing, give_u
 from ..rows import audit, contacts
 from ..rows.answers import Ints
 from ..rows.damage import understood
+from ..rows.runners import void_at
 from ..rows.statements import ANY, NEXT, ONE, Guess, Question, Statements, foreseen, guessed, later
 from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING
 from ..server.address import in_code
@@ -215,6 +216,20 @@ class Run:
         self.settle(unread, Ending("NOT_SENT", phase="before", error="the record of its recipients cannot be read"))
         raise found.unreadable()
 
+    def may_begin(self, claim: Claim) -> bool:
+        """Say, last before its first byte, whether a claim still holds: it is not void, and nobody has opted out since.
+
+        A claim that was made a moment ago has heard what was said by then.
+        """
+        if not claim.good_until.is_fresh():
+            try:
+                with self._store.reading() as connection:
+                    if self._holds.has_stopped(connection, claim.to, since=claim.upto[1]):
+                        return False
+            except LedgerError:  # the next claim says why
+                return False
+        return not claim.good_until.has_passed()
+
     def uncount(self, claim: Claim, positions: Sequence[int]) -> None:
         """Let an attempt of which nothing was sent count as one with the next, for those of its rows still to go."""
         with self._changing() as connection:
@@ -264,7 +279,7 @@ class Run:
         return self._readable(found)
 
     def _claim(self, connection: Statements, wanted: Wanted) -> Found | None:
-        good_until = self._lock.good_until()
+        good_until = void_at()
         if not self._lock.renews(connection):
             return None
         said = self._holds.look(connection)

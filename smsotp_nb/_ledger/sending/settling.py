@@ -12,7 +12,7 @@ from ..file.store import Store
 from ..record import changing
 from ..record.recording import billing_number
 from ..rows.answers import Country, Whole, by_row, fits, totals_of, whole
-from ..rows.runners import Until
+from ..rows.runners import Until, void_at
 from ..rows.statements import ANY, ONE, Statements, guessed, number_of
 from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
 from .holds import Upto
@@ -29,15 +29,7 @@ class Claim:
     to: tuple[str, ...] = field(repr=False)
     is_whole: bool = True  # the chunk as a whole is under way, and its rows have no state of their own
     upto: Upto = (0, 0, 0)  # what was recorded when it was decided, see holds
-    good_until: Until | None = None  # a request that has not begun by then may not begin
-
-    @property
-    def may_begin(self) -> Callable[[], bool] | None:
-        """What the request asks right before its first byte; None where its claim has no end."""
-        return None if self.good_until is None else self._is_good
-
-    def _is_good(self) -> bool:
-        return self.good_until is None or not self.good_until.has_passed()
+    good_until: Until = field(default_factory=void_at)  # a request that has not begun by then may not begin
 
 
 class Found(NamedTuple):
@@ -52,7 +44,7 @@ class Found(NamedTuple):
     row: Callable[[], tuple[Any, ...]]
     is_whole: bool
     upto: Upto
-    good_until: Until | None = None
+    good_until: Until
 
     def __repr__(self) -> str:
         return f"<claim {self.attempt}>"  # a traceback prints the variables of every frame

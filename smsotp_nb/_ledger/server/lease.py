@@ -59,10 +59,6 @@ class Lease:
         self._length = runners.lease(deadline)
         threading.Thread(target=_report, args=(weakref.ref(self), self._ended), daemon=True).start()
 
-    def good_until(self) -> runners.Until | None:
-        """Return until when a request may begin that is claimed now."""
-        return runners.void_at()
-
     def renews(self, connection: Statements) -> bool:
         """Prolong the hold inside a transaction; return whether it is still this one's, for `refuse_if_lost` too."""
         renewed = self.is_held(connection)

@@ -27,7 +27,7 @@ from ...errors import LedgerError, LedgerReplaced, UsageError
 from ..file import store as stores
 from ..file.last_seen import Session
 from ..file.store import Store
-from ..rows import damage
+from ..rows import damage, runners
 from ..rows.statements import Draft, NotGuessed, Row, Statements
 from ..rows.tables import VERSION
 from .address import Address
@@ -37,8 +37,9 @@ from .last_seen import SEEN, Notes, Sighting
 from .lease import NOW, Lease, runner_of
 
 SINCE = "0.1"
+IDLE = 30.0  # seconds that a transaction may stand still
 _BEGIN = (
-    "BEGIN; SET LOCAL lock_timeout='30s'; SET LOCAL idle_in_transaction_session_timeout='30s'; "
+    "BEGIN; SET LOCAL lock_timeout='30s'; SET LOCAL idle_in_transaction_session_timeout='{idle:g}s'; "
     "SELECT set_config('synchronous_commit', {synchronous}, true); "
     f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
 )
@@ -71,9 +72,9 @@ class Served:
         """The number of this session, in a transaction that writes."""
         return int((self._inserted and self._inserted.lastrowid) or 0)
 
-    def begin(self, synchronous: str) -> None:
+    def begin(self, synchronous: str, idle: float) -> None:
         """Begin a transaction: wait for the turn to write, and see that the database is the one that was opened."""
-        self.connection.begin(_beginning(synchronous), self._see)
+        self.connection.begin(_beginning(synchronous, idle), self._see)
         self._begin_session()
 
     def drafted(self, works: Sequence[Callable[[Any], Any]], synchronous: str) -> list[Any]:
@@ -92,7 +93,7 @@ class Served:
                 results.append(NOT_GUESSED)
         if not draft.statements:
             return []
-        began = [*_beginning(synchronous)[:-1], seen_again(self.sighting)]
+        began = [*_beginning(synchronous, IDLE)[:-1], seen_again(self.sighting)]
         brought = self.connection.together(began, draft.guesses())
         if not brought:  # the plain way meets the same error and says so, unless a wrong guess caused it
             return []
@@ -173,10 +174,11 @@ class ServerStore(Store):
         return Lease(self, campaign, name)
 
     @contextlib.contextmanager
-    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[Connection]:
+    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL", *, idle: float = IDLE) -> Iterator[Connection]:
+        """Run a block in one transaction; the server ends it if it stands still for so many seconds."""
         with self._using() as served:
             try:
-                served.begin(synchronous)
+                served.begin(synchronous, idle)
                 yield served.connection
                 served.note_acts(durable=synchronous == "FULL", claimed=bool(self._claims))
                 served.commit()
@@ -201,7 +203,10 @@ class ServerStore(Store):
 
     def _run_pieces(self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]) -> None:
         if rest := self._run_drafted(pieces, synchronous):
-            super()._run_pieces(rest, synchronous)
+            # A sender that was stopped in its turn holds up everybody else, also who records an opt-out.
+            with self.writing(synchronous, idle=runners.VOID_AFTER) as connection:
+                for piece in rest:
+                    piece.result = piece.work(connection)
 
     def _run_drafted(
         self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]
@@ -337,8 +342,8 @@ class ServerStore(Store):
         return Served(connection, seen.ledger, seen, notes)
 
 
-def _beginning(synchronous: str) -> list[str]:
-    return _BEGIN.format(synchronous=_SYNCHRONOUS[synchronous]).split("; ")
+def _beginning(synchronous: str, idle: float) -> list[str]:
+    return _BEGIN.format(synchronous=_SYNCHRONOUS[synchronous], idle=idle).split("; ")
 
 
 # Not to_regclass, whose cache may say no although another client has made the table meanwhile.
