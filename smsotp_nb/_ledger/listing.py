@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .book import Ledger
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_WANTED = "FROM campaign WHERE kind='campaign' AND (?='' OR instr(name_key, ?) > 0)"
+_WANTED = "FROM campaign WHERE kind='campaign' AND (?='' OR instr(name_key, ?) > 0 OR instr(lower(name), ?) > 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,17 @@ class Listing:
 def listed(ledger: Ledger, *, search: str = "", first: int = 0, most: int = 10) -> Listing:
     """Return up to ``most`` campaigns from the ``first`` on whose names contain ``search``. Tests are left out."""
     with ledger._store.understood():
-        return _listed(ledger, name_key(search), first=first, most=most)
+        wanted = (name_key(search), name_key(search), search.strip().lower())
+        return _listed(ledger, wanted, first=first, most=most)
 
 
-def _listed(ledger: Ledger, key: str, *, first: int, most: int) -> Listing:
+def _listed(ledger: Ledger, wanted: tuple[str, str, str], *, first: int, most: int) -> Listing:
     with ledger._store.snapshot() as connection:
-        total = connection.execute(f"SELECT count(*) {_WANTED}", ("", "")).fetchone()[0]
-        found = connection.execute(f"SELECT count(*) {_WANTED}", (key, key)).fetchone()[0]
+        total = connection.execute(f"SELECT count(*) {_WANTED}", ("", "", "")).fetchone()[0]
+        found = connection.execute(f"SELECT count(*) {_WANTED}", wanted).fetchone()[0]
         rows = connection.execute(
             f"SELECT id, name, service, created_at, rows, purged {_WANTED} ORDER BY id DESC LIMIT ? OFFSET ?",
-            (key, key, most, first),
+            (*wanted, most, first),
         ).fetchall()
         if not all(
             isinstance(name, str) and isinstance(of, str) and isinstance(size, int) for _, name, of, _, size, _ in rows

@@ -30,11 +30,13 @@ from ..rows import audit, runners
 from ..rows.columns import times
 from ..rows.contacts import pack_hashed
 from ..rows.damage import Unfit
+from ..rows.naming import columns_of
 from ..rows.statements import Statements
 from ..rows.sums import Packed, pack_sums, sums_for_purge
 from ..rows.wordings import delete_words
 from . import experiments
 
+_EMPTIED: Final = ("recipients", "message_count", "total", *columns_of("attempt"))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OLDEST = LONGEST // timedelta(microseconds=1)  # microseconds after which no rule asks for a contact
 
@@ -158,8 +160,8 @@ def _delete(connection: Statements, campaign: int, sums: Packed, refused: str, *
     latest = "(SELECT max(id) FROM attempt)"
     connection.execute(f"DELETE FROM attempt WHERE campaign=? AND id<>{latest}", (campaign,))
     connection.execute(
-        f"UPDATE attempt SET outcome='purged', error_code=NULL, error=NULL, request_id=NULL, recipients=NULL, "
-        f"message_count=NULL, total=NULL, disagreement=NULL, ids=NULL, kinds=NULL WHERE campaign=? AND id={latest}",
+        f"UPDATE attempt SET outcome='purged', {', '.join(f'{one}=NULL' for one in _EMPTIED)} "
+        f"WHERE campaign=? AND id={latest}",
         (campaign,),
     )
     delete_words(connection, campaign)

@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..rows.naming import PEOPLE, Column, How
 from ..rows.persons import keyed, secret_of
 from ..rows.statements import Statements
 
@@ -41,39 +42,8 @@ _WIDE: Final = str.maketrans("0123456789", "０１２３４５６７８９")
 _NARROW: Final = str.maketrans("０１２３４５６７８９", "0123456789")
 
 
-class _Place(NamedTuple):
-    """A column of texts: what people call it, and by what its rows are known."""
-
-    table: str
-    column: str
-    called: str
-    key: tuple[str, ...] = ("id",)
-
-
-_ROW: Final = ("campaign", "chunk", "position")
-_TEXTS: Final = (
-    _Place("consent", "source", "source of an opt-out or opt-in"),
-    _Place("consent", "proof", "proof of an opt-out or opt-in"),
-    _Place("change", "reason", "reason of a change"),
-    _Place("decision", "reason", "reason of a decision"),
-    _Place("attempt", "error_code", "error of a request"),
-    _Place("attempt", "error", "error of a request"),
-    _Place("attempt", "request_id", "id of a request"),
-    _Place("attempt", "disagreement", "error of a request"),
-    _Place("wording", "segment", "segment of a campaign"),
-    _Place("wording", "template", "id of a template"),
-    _Place("wording", "text", "words of a campaign"),
-    _Place("recipient", "message", "id of a message", _ROW),
-)
-_UNIT: Final = _Place("assigned", "unit", "unit of an experiment", ("experiment", "person"))
-_JSON: Final = (
-    _Place("change", "evidence", "line of an invoice"),
-    _Place("assigned", "stratum", "stratum of an experiment", ("experiment", "person")),
-    _Place("recipient", "kept", "kept column", _ROW),
-    _Place("wording", "variables", "column of a list"),
-    _Place("measure", "forcing", "column of a list"),
-)
-_PLACES: Final = (*_TEXTS, _UNIT, *_JSON)
+_PLACES: Final = tuple(one for one in PEOPLE if one.how in (How.TEXT, How.JSON, How.UNIT))
+_NAMES: Final = tuple(one for one in PEOPLE if one.how is How.NAME)
 
 _SAID_ALREADY: Final = (
     "DELETE FROM consent WHERE id=? AND EXISTS (SELECT 1 FROM consent o WHERE o.person=consent.person AND "
@@ -90,15 +60,15 @@ def forget(connection: Statements, numbers: Iterable[int]) -> list[int]:
     people, secret = _by_ending(numbers), secret_of(connection)
     changed: set[int] = set()
     for place in _PLACES:
-        clean = _in_json if place in _JSON else without
+        clean = _in_json if place.how is How.JSON else without
         found = [(clean(text, names), text, key) for text, names, key in _quoting(connection, place, people)]
-        if place is _UNIT:  # two of them stay two
+        if place.how is How.UNIT:  # two of them stay two
             found = [(new if new == text else _another(new, text, secret), text, key) for new, text, key in found]
         new = [(new, *key) for new, text, key in found if new != text]
         _write(connection, place, new)
         if place.table == "wording":
             _key_anew(connection, [number for _, number in new], secret)
-        changed |= {campaign for _, campaign, *_ in new} if place.table == "recipient" else set()
+        changed |= {campaign for _, campaign, *_ in new} if place.table in ("recipient", "campaign") else set()
     return sorted(changed)
 
 
@@ -107,7 +77,7 @@ def quoted(connection: Statements, numbers: Iterable[int]) -> list[dict[str, str
     people = _by_ending(numbers)
     return [
         {"where": place.called, "quoted": leaf[begin:end]}
-        for place in _PLACES
+        for place in (*_PLACES, *_NAMES)
         for text, names, _ in _quoting(connection, place, people)
         for leaf in map(str, _leaves(place, text, names))
         for begin, end in _spans(leaf, names)
@@ -137,7 +107,7 @@ def _by_ending(numbers: Iterable[int]) -> dict[str, list[str]]:
 
 
 def _quoting(
-    connection: Statements, place: _Place, people: Mapping[str, Sequence[str]]
+    connection: Statements, place: Column, people: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, list[str], tuple[Any, ...]]]:
     """Yield the texts that may quote a number, each with the numbers that it may quote and the key of its row."""
     like = [f"%{'%'.join(digits)}%" for ending in people for digits in (ending, ending.translate(_WIDE))]
@@ -152,7 +122,7 @@ def _quoting(
             yield text, names, tuple(key)
 
 
-def _near(place: _Place, text: str, people: Mapping[str, Sequence[str]]) -> list[str]:
+def _near(place: Column, text: str, people: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the numbers that a text may quote: of many rows, few need a closer look."""
     near: dict[str, None] = {}
     for leaf in map(str, _leaves(place, text)):
@@ -162,12 +132,12 @@ def _near(place: _Place, text: str, people: Mapping[str, Sequence[str]]) -> list
     return [*near]
 
 
-def _leaves(place: _Place, text: str, names: Sequence[str] | None = None) -> list[str | int]:
+def _leaves(place: Column, text: str, names: Sequence[str] | None = None) -> list[str | int]:
     """Return what is written in a text: itself, or the values and names in JSON, where signs are written otherwise.
 
     With the names of people no value is among them that is a number, but none of theirs.
     """
-    leaves = _said(json.loads(text)) if place in _JSON else [text]
+    leaves = _said(json.loads(text)) if place.how is How.JSON else [text]
     return [leaf for leaf in leaves if names is None or isinstance(leaf, str) or _is_number(leaf, names)]
 
 
@@ -184,7 +154,7 @@ def _said(value: Any) -> Iterator[str | int]:
         yield value
 
 
-def _write(connection: Statements, place: _Place, texts: Sequence[tuple[Any, ...]]) -> None:
+def _write(connection: Statements, place: Column, texts: Sequence[tuple[Any, ...]]) -> None:
     here = " AND ".join(f"{name}=?" for name in place.key)
     sql = f"UPDATE {place.table} SET {place.column}=? WHERE {here}"
     if place.column != "source":
