@@ -63,7 +63,8 @@ class Ledger(LedgerBase):
             nothing says that there ever was one: not in a folder that is missing or that a machine forgets, nor under
             nearly the name of another ledger, because a mistyped path would open a record in which nobody was texted.
         accept_older: use the file although this user has last seen it with more in it, because a backup replaced it.
-            What it lacks is then unknown.
+            What it lacks is then unknown. Of a ledger on a server, that a standby was promoted or a backup restored:
+            once for everybody, and `audit` says by whom.
         now: the clock, a function that returns an aware datetime.
 
     Raises:
@@ -128,9 +129,9 @@ class Ledger(LedgerBase):
         Returns:
             ``at`` (UTC); ``who``: user and machine, on a server after the name by which it let them in; ``what``:
             recorded, sending, corrected, extended, suppressed, withdrawn, approved, approval (no longer) required,
-            found (not) accepted, to retry, purged, opted out, opted in, forgotten, retention, imported; ``service,
-            campaign, reason`` (str; the reasons of a purged campaign are gone); ``rows`` (Int64): how many recipients
-            or people it was about.
+            found (not) accepted, to retry, purged, opted out, opted in, forgotten, retention, imported, older database
+            accepted; ``service, campaign, reason`` (str; the reasons of a purged campaign are gone); ``rows`` (Int64):
+            how many recipients or people it was about.
 
         Example:
             >>> import tempfile, pathlib

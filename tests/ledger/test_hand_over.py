@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 from support.hosts import Host, Kernel, need_hosts
 from support.servers import Server
+from support.sockets import without_token
 
 from smsotp_nb import Ledger, Sandbox
 
@@ -51,6 +53,13 @@ class Notebook:
 def notebook(tmp_path: Path) -> Notebook:
     pytest.importorskip("ipykernel")
     return Notebook(tmp_path)
+
+
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    """The sandbox of a third machine, which both reach by a line of their own."""
+    with without_token() as running:
+        yield running
 
 
 def service_of(box: Sandbox) -> socket.socket:

@@ -516,7 +516,9 @@ def test_a_sender_that_stands_still_in_its_turn_does_not_keep_others_from_saying
 
 
 @pytest.mark.slow
-def test_a_restored_dump_is_refused_until_a_person_says_so(server: Server, judge: Judge, tmp_path: Path) -> None:
+def test_a_restored_dump_is_refused_until_a_person_says_so(
+    server: Server, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = server.database()
     name = address.split("/")[3].split("?")[0]
     work_of(judge, address, rows=4, name="first").run()
@@ -525,6 +527,10 @@ def test_a_restored_dump_is_refused_until_a_person_says_so(server: Server, judge
     work_of(judge, address, rows=4, name="second").run()
     sql(server.address("postgres"), f"DROP DATABASE {name} WITH (FORCE)", f"CREATE DATABASE {name}")
     server.call("psql", "-h", str(server.folder), "-U", "postgres", "-f", str(dump), name)
+    with monkeypatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path / "new"))
+        with pytest.raises(LedgerOlder, match="made anew"):
+            Ledger(address)
     with pytest.raises(LedgerOlder, match=r"made anew.*Up to 4 recipients.*accept_older=True") as raised:
         Ledger(address)
     assert raised.value.recipients == 4
@@ -559,6 +565,53 @@ def test_a_standby_that_is_promoted_is_refused_although_a_kernel_holds_the_ledge
         with pytest.raises(LedgerOlder, match="a standby was promoted"):
             Ledger(address)
         run.close()
+
+
+@pytest.mark.slow
+def test_a_promoted_standby_is_refused_to_everybody_until_somebody_accepts_it(
+    own_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """To a kernel that had only looked, and to one with a new home; then nobody has to accept it again."""
+    address, copy = own_server.database(), own_server.folder / "copy"
+
+    def home(of: str) -> None:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / of))
+
+    home("sender")
+    Ledger(address, create=True).close()
+    own_server.call(
+        "pg_basebackup", "--checkpoint=fast", "-h", str(own_server.folder), "-U", "postgres", "-D", str(copy), "-R"
+    )
+    with Ledger(address) as ledger:
+        run = ledger.begin(plan_of(10, chunk_size=2), service="a service")
+        assert run.claim(0)
+        run.close()
+    home("looker")
+    with Ledger(address) as looker:
+        assert len(looker.campaigns()) == 1
+        own_server.stop("immediate")
+        (own_server.folder / "data").rename(own_server.folder / "old")
+        copy.rename(own_server.folder / "data")
+        own_server.start()
+        own_server.call("pg_ctl", "-D", str(own_server.data), "-w", "promote")
+        with pytest.raises(LedgerError, match="cannot be used"):
+            looker.campaigns()
+        with pytest.raises(LedgerOlder, match="a standby was promoted"):
+            looker.campaigns()
+        for of in ("looker", "new", "sender"):
+            home(of)
+            with pytest.raises(LedgerOlder, match=r"a standby was promoted.*once for all"):
+                Ledger(address)
+        home("new")
+        with Ledger(address, accept_older=True) as accepting:
+            assert accepting.audit()["what"].tolist() == ["older database accepted"]
+        assert len(looker.campaigns()) == 0
+    for of in ("looker", "sender", "another"):
+        home(of)
+        with Ledger(address) as ledger:
+            run = ledger.begin(plan_of(4, campaign=of, text=of), service="a service")
+            assert run.claim(0)
+            run.close()
 
 
 def test_a_ledger_is_opened_while_another_process_of_this_user_records(

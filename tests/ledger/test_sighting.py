@@ -30,5 +30,12 @@ def test_each_sign_of_another_or_older_database_is_told(other: dict[str, Any], s
     assert SEEN.differences(replace(SEEN, **other)) == said
 
 
+@pytest.mark.parametrize("part", ["system", "timeline", "database", "table"])
+def test_a_database_says_itself_that_it_is_elsewhere(part: str) -> None:
+    there = replace(SEEN, was_system=7, was_timeline="00000001", was_database=16384, was_table=16390)
+    assert there.moved() == ""
+    assert replace(there, **{part: "00000002" if part == "timeline" else 9}).moved()  # type: ignore[arg-type]
+
+
 def test_the_log_of_another_server_is_not_compared() -> None:
     assert SEEN.differences(replace(SEEN, system=8, log=1)) == "it is on another server, or on one made anew"

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.sockets import bearer
+from support.sockets import bearer, without_token
 
 from smsotp_nb import Sandbox
 from smsotp_nb._sandbox import desk
-from smsotp_nb._sandbox.server import Server
 from smsotp_nb.errors import NotAsExpected, UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -326,34 +325,30 @@ def shown(language: str, holding: str) -> str:
 
 @pytest.fixture
 def command() -> Iterator[Sandbox]:
-    """What the command serves on this machine, which asks for no token."""
-    running = Server()
-    running.start()
-    yield Sandbox.at(running.url)
-    running.close()
+    with without_token() as running:
+        yield running
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="not found: node")
 def test_the_javascript_test_of_the_document_runs(command: Sandbox, tmp_path: Path) -> None:
-    box = command
     (tmp_path / "login.test.mjs").write_text(shown("javascript", "/expect.json"), encoding="utf-8")
-    node, env = ["node", "--test", str(tmp_path)], os.environ | {"SANDBOX_URL": box.url}
+    node, env = ["node", "--test", str(tmp_path)], os.environ | {"SANDBOX_URL": command.url}
     done = subprocess.run(node, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "pass 1" in done.stdout
-    assert len(box.inbox) == 1
-    box.fault("error_before")
+    assert len(command.inbox) == 1
+    command.fault("error_before")
     done = subprocess.run(node, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1, "it fails where nothing was sent"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="not found: curl")
 def test_the_curl_line_of_the_document_runs(command: Sandbox) -> None:
-    box = command
-    line = shown("sh", "/expect.json").replace("http://127.0.0.1:8025", box.url).replace('"within": 5', '"within": 0')
+    line = shown("sh", "/expect.json").replace("http://127.0.0.1:8025", command.url)
+    line = line.replace('"within": 5', '"within": 0')
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode != 0
     assert "found none among 0 messages" in done.stdout
-    post(box, OTP, to=US)
+    post(command, OTP, to=US)
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, json.loads(done.stdout)["met"]) == (0, True)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+from collections.abc import Iterator
 
 from smsotp_nb import Sandbox
+from smsotp_nb._sandbox.server import Server
 
 
 def connected(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=120)
+
+
+@contextlib.contextmanager
+def without_token() -> Iterator[Sandbox]:
+    """What the command serves on this machine: whoever reaches its port reads it."""
+    running = Server()
+    running.start()
+    yield Sandbox.at(running.url)
+    running.close()
 
 
 def bearer(box: Sandbox) -> dict[str, str]:

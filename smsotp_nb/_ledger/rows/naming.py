@@ -23,8 +23,8 @@ class How(Enum):
     UNIT = "a text of which two must stay two"
     PACKED = "many values as bytes, made anew from the rows"
     HASH = "a hash without a key: who knows the rest can try numbers"
-    NAME = "what a campaign or a file is called: it stays as it is, and an export quotes it"
-    ID = "what a message or a plan is known by"
+    NAME = "what an arm or a file is called: it stays as it is, and an export quotes it"
+    ID = "what messages are known by"
 
 
 class Column(NamedTuple):
@@ -96,7 +96,7 @@ NOBODY: Final = {
     "experiment": ("name_key",),
     "contacts": ("at",),
     "sums": ("currencies", "sums", "refused"),
-    "served": ("since",),
+    "served": ("since", "timeline"),
     "imported": ("token", "path"),
     "runner": ("token", "who", "process"),
 }

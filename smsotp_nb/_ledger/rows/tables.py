@@ -20,7 +20,7 @@ from __future__ import annotations
 from ...results import STATES
 from .statements import ANY, Guess, Statements, guessed
 
-VERSION = 13  # nobody has a file of an earlier one: they are refused
+VERSION = 14  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 OPTED_OUT = "OPTED_OUT"  # the problem of a row whose person said no

@@ -111,8 +111,10 @@ class Holds:
     def has_stopped(self, connection: Statements, numbers: Sequence[str], *, since: int) -> bool:
         """Say whether one of these people is opted out by what was said since."""
         said = [person for person, out in _said_since(connection, since) if out]
+        if not said:
+            return False
         people = persons(np.array([*map(int, numbers)], np.int64))
-        return bool(said) and bool(np.isin(said, [*people, *hashed(people, secret_of(connection))]).any())
+        return bool(np.isin(said, [*people, *hashed(people, secret_of(connection))]).any())
 
     def _slice(self, chunk: int) -> slice:
         assert self._standing is not None

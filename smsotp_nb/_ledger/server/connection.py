@@ -268,7 +268,10 @@ def _brought(cursor: _Cursor) -> Brought:
     return Brought(cursor.rowcount, tuple(cursor.fetchall()) if cursor.description else ())
 
 
-_COLUMNS = "ledger, system, timeline, database, place, log, requests, version, fsync, full_pages, standby, since"
+_COLUMNS = (
+    "ledger, system, timeline, database, place, log, requests, version, fsync, full_pages, standby, since, "
+    "was_system, was_timeline, was_database, was_place, accepted"
+)
 
 
 def guarded(text: str, guess: Guess) -> str:
@@ -302,7 +305,7 @@ def seen_again(known: Sighting) -> str:
         f"ledger='\\x{known.ledger.hex()}'::bytea AND system={known.system:d} "
         f"AND timeline='{_plain(known.timeline)}' AND database={known.database:d} AND place={known.table:d} "
         f"AND log>={known.log:d} AND requests>={known.requests:d} AND fsync='on' AND full_pages='on' AND NOT standby "
-        f"AND since='{_plain(known.since)}'"
+        f"AND since='{_plain(known.since)}' AND accepted={known.accepted:d}"
     )
     inside = f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
     return f"SELECT *, {_unless(same)} FROM ({inside}) AS seen({_COLUMNS})"

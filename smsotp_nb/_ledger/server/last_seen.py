@@ -1,8 +1,11 @@
-"""What a database was seen to be, kept outside of it, so that one that went back in time is noticed.
+"""Where a database is and what was last seen of it, so that one that went back in time is noticed by everybody.
 
 An asynchronous standby that is promoted, or a dump that is restored, lacks the latest requests: its rows stand as
-planned, and everybody would be texted twice. So each user keeps, beside sessions, the identifier of the
-server, its timeline, the database, its table and the position of its log, as they were last seen.
+planned, and everybody would be texted twice. So the database itself says where it is: the identifier of its server, the
+timeline, the database and its table. Where that is not so, everybody is refused until somebody accepts it, once.
+
+What was restored in its own place, such as the disk of the server as of yesterday, says the same as before. So each
+user also keeps, beside sessions, the position of the log and the latest request, as they were last seen.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import os
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -26,14 +30,19 @@ from ..opening import _behind
 from ..rows.statements import Statements
 from .address import Address
 
+# Where a database is: server, timeline, database and table.
+PLACE = (
+    "(SELECT system_identifier FROM pg_control_system()), "
+    "CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END, "
+    "(SELECT oid::bigint FROM pg_database WHERE datname=current_database()), 'ledger'::regclass::oid::bigint"
+)
 # In one row: what is noted, and what must be true of a server that keeps what it confirms.
 SEEN = (
-    "l.id, (SELECT system_identifier FROM pg_control_system()), "
-    "CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END, "
-    "(SELECT oid::bigint FROM pg_database WHERE datname=current_database()), 'ledger'::regclass::oid::bigint, "
+    f"l.id, {PLACE}, "
     "CASE WHEN pg_is_in_recovery() THEN 0 ELSE (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint END, "
     "coalesce((SELECT max(id) FROM attempt), 0), s.version, current_setting('fsync'), "
-    "current_setting('full_page_writes'), pg_is_in_recovery(), s.since"
+    "current_setting('full_page_writes'), pg_is_in_recovery(), s.since, s.system, s.timeline, s.database, s.place, "
+    "s.accepted"
 )
 _SIZE = 512
 _LONGEST = 8 * _SIZE
@@ -55,6 +64,11 @@ class Sighting:
     full_pages: str = "on"
     standby: bool = False
     since: str = ""
+    was_system: int = 0
+    was_timeline: str = ""
+    was_database: int = 0
+    was_table: int = 0
+    accepted: int = 0
 
     @classmethod
     def read(cls, row: tuple[Any, ...]) -> Sighting:
@@ -93,6 +107,20 @@ class Sighting:
                 "may be missing in it. Nothing more was sent; open it again, which says what to do"
             )
 
+    def moved(self) -> str:
+        """Return in words how a database is not where it was made or last accepted; empty if it is there."""
+        there = replace(
+            self, system=self.was_system, timeline=self.was_timeline, database=self.was_database, table=self.was_table
+        )
+        return there.differences(self)
+
+    def accept(self) -> Sighting:
+        """Return it as accepted where it is."""
+        return replace(
+            self, was_system=self.system, was_timeline=self.timeline, was_database=self.database,
+            was_table=self.table, accepted=self.accepted + 1,
+        )  # fmt: skip
+
     def differences(self, now: Sighting) -> str:
         """Return in words how a database differs from this sighting of it; empty if it only went on."""
         same = (
@@ -126,18 +154,30 @@ class Notes:
         self._descriptor: int | None = None
         self._known = self._noted()
 
-    def refuse_older(self, connection: Statements, seen: Sighting, *, accept_older: bool) -> None:
-        """Refuse a database that lacks what was noted of it before."""
+    def refuse_older(
+        self, connection: Statements, seen: Sighting, accept: Callable[[Sighting, str], Sighting] | None
+    ) -> Sighting:
+        """Refuse a database that is not where it was, or lacks what was noted of it; return it as it was accepted.
+
+        ``accept`` notes in it that it was, and why that was asked; None: nobody accepts it. What somebody has accepted
+        since something was noted here needs no second acceptance.
+        """
         self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark", noted=True)])
-        found = self._known.differences(seen) if self._known else ""
         behind = _behind(connection, self._marks.sessions())
-        if (found or behind) and not accept_older:
-            raise _older(self._address, found or "its latest requests are missing", behind)
+        lacks = self._known.differences(seen) if self._known else ""
+        lacks = lacks or "its latest requests are missing" * bool(behind)
+        is_overruled = self._known is not None and seen.accepted > self._known.accepted
+        found = seen.moved() or lacks * (not is_overruled)
+        if found and accept is None:
+            raise _older(self._address, found, behind)
+        if found and accept is not None:
+            seen = accept(seen, found)
         if behind:
             self._marks.set_aside(behind)
-        if found:
+        if found or lacks:
             self._open()
             self._write(seen)
+        return seen
 
     def begin(self, session: Session) -> None:
         self._marks.begin(session)
@@ -198,6 +238,6 @@ def _older(address: Address, found: str, behind: list[Session]) -> LedgerOlder:
     return LedgerOlder(
         f"the ledger {address} is not the database that was last used here: {found}. Requests that it had recorded may "
         f"be missing in it, and their people stand as not texted.{lost} Nothing was sent. Have the latest state "
-        "restored; or, if you know whom it texted, open this one with Ledger(address, accept_older=True)",
+        "restored; or, if you know whom it texted, open this one with Ledger(address, accept_older=True), once for all",
         recipients=recipients,
     )

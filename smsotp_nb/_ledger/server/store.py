@@ -18,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import psycopg
@@ -27,13 +28,13 @@ from ...errors import LedgerError, LedgerReplaced, UsageError
 from ..file import store as stores
 from ..file.last_seen import Session
 from ..file.store import Store
-from ..rows import damage, runners
+from ..rows import audit, damage, runners
 from ..rows.statements import Draft, NotGuessed, Row, Statements
 from ..rows.tables import VERSION
 from .address import Address
 from .connection import Connection, seen_again
 from .dialect import tables
-from .last_seen import SEEN, Notes, Sighting
+from .last_seen import PLACE, SEEN, Notes, Sighting
 from .lease import NOW, Lease, runner_of
 
 SINCE = "0.1"
@@ -335,11 +336,22 @@ class ServerStore(Store):
             seen = Sighting.read(row)
             seen.refuse_unsafe()
             seen.refuse_version(VERSION)
-            notes.refuse_older(connection, seen, accept_older=self._accept_older)
+            seen = notes.refuse_older(connection, seen, partial(_accepted, connection) if self._accept_older else None)
         except BaseException:
             connection.close()
             raise
         return Served(connection, seen.ledger, seen, notes)
+
+
+def _accepted(connection: Connection, seen: Sighting, why: str) -> Sighting:
+    """Note in a database that somebody accepted it where it is now, for everybody."""
+    connection.begin(["BEGIN", "SELECT 1 FROM ledger FOR UPDATE"])
+    connection.execute(
+        f"UPDATE served SET (system, timeline, database, place, accepted) = (SELECT {PLACE}, accepted+1)"
+    )
+    audit.note(connection, "older database accepted", rows=0, now=time.time_ns() // 1000, reason=why)
+    connection.commit()
+    return seen.accept()
 
 
 def _beginning(synchronous: str, idle: float) -> list[str]:
@@ -365,7 +377,8 @@ def _make(connection: Connection, address: Address, *, create: bool) -> bool:
         connection.script(tables())
         values = (secrets.token_bytes(16), secrets.token_bytes(32))
         connection.execute("INSERT INTO ledger (id, secret) VALUES (?, ?)", values)
-        connection.execute("INSERT INTO served (version, since) VALUES (?, ?)", (VERSION, SINCE))
+        columns = "version, since, system, timeline, database, place, accepted"
+        connection.execute(f"INSERT INTO served ({columns}) SELECT ?, ?, {PLACE}, 0", (VERSION, SINCE))
     connection.script("COMMIT")
     return made
 
