@@ -629,10 +629,11 @@ def test_no_record_begins_unasked_on_a_machine_that_forgets_it(
     ],
 )
 def test_what_only_reads_makes_no_ledger(box: Sandbox, tmp_path: Path, read: Callable[[Path], object]) -> None:
+    (tmp_path / "lists").mkdir()
     for call in (read, lambda path: revise(plan_of(3), box, reason="typo", ledger=path)):
         with pytest.raises(LedgerError, match="ledger not found"):
-            call(tmp_path / "l.sqlite")
-    assert not [*tmp_path.iterdir()]
+            call(tmp_path / "lists" / "l.sqlite")
+    assert not [*(tmp_path / "lists").iterdir()]
 
 
 def test_a_named_folder_that_is_not_there_is_not_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
