@@ -9,7 +9,7 @@ from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
 from .._ledger import LedgerOrPath, opened
 from .._moments import Now, utc_now
-from .._planning import Plan, standing
+from .._planning import Plan, overview
 from . import guards
 from .sending import client_for
 
@@ -65,7 +65,7 @@ def preflight(
         lines.append(cards.Note("i", f"At {asked.per_second:g} recipients a second: about {took}."))
     if asked.stop_after is not None:
         lines.append(cards.Note("i", f"Stops after {cards.counted(asked.stop_after, 'failure')} in a row."))
-    blocks = *standing(plan, prospect), *lines, *prospect.notes()
+    blocks = *overview.standing(plan.size, prospect), *lines, *prospect.notes()
     return cards.Card(f"Ready to send: {plan.campaign}", f"To {where}.", blocks, closing=prospect.state())
 
 

@@ -40,7 +40,7 @@ from .bodies import body_key
 from .folder import Folder
 from .kept_words import gsm_parts
 from .staging import Asking
-from .value import Plan, prospect_of, seen, standing, to_oneself
+from .value import Plan, prospect_of, seen, to_oneself
 from .wording import Column, Message, Template, Words, column
 
 __all__ = [
@@ -55,7 +55,6 @@ __all__ = [
     "gsm_parts",
     "plan",
     "seen",
-    "standing",
     "to_oneself",
 ]
 

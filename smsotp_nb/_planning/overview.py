@@ -55,25 +55,27 @@ def summary(figures: Mapping[str, int], estimate: pd.DataFrame) -> str:
     )
 
 
-def figures_of(figures: Mapping[str, int], estimate: pd.DataFrame, cost: str | None) -> cards.Figures:
-    """Return the large numbers; with ``cost`` they are those of fewer people than the other figures count."""
-    other = figures["rows"] - figures["planned"]
-    going = "recipient to go now" if figures["planned"] == 1 else "recipients to go now"
-    rest = ("other row" if other == 1 else "other rows", other)
-    if cost is not None or not figures["planned"]:
-        unknown = "unknown" if figures["planned"] else cards.MISSING
-        return cards.Figures(((going, figures["planned"]), ("cost, estimated", cost or unknown), rest))
+def figures_of(figures: Mapping[str, int], estimate: pd.DataFrame) -> cards.Figures:
+    """Return the large numbers of those who go now."""
     parts = _parts(figures)
     return cards.Figures(
         (
-            (going, figures["planned"]),
+            _figure("recipient", figures["planned"], " to go now"),
             ("cost, estimated" + _span(estimate) + _unrated(figures), _cost(figures, estimate)),
             ("part, estimated" if parts == "1" else "parts, estimated", parts),
             _figure("different message", figures["bodies"]),
             _figure("request", figures["requests"]),
-            rest,
+            _figure("other row", figures["rows"] - figures["planned"]),
         )
     )
+
+
+def standing(size: int, prospect: Prospect) -> list[cards.Block]:
+    """Show how many of the rows of a list go now and at what cost, and what becomes of all of them."""
+    going = prospect.to_go
+    cost = prospect.money() or ("unknown" if going else cards.MISSING)
+    figures = _figure("recipient", going, " to go now"), ("cost, estimated", cost), _figure("other row", size - going)
+    return [cards.Figures(figures), *fates(prospect)]
 
 
 def fates(prospect: Prospect) -> list[cards.Table]:
@@ -112,8 +114,8 @@ def meaning(line: Mapping[Hashable, Any]) -> str:
     return f"{known.meaning if known else line['problem']}{by}{until(line['earliest'], line['latest'])}"
 
 
-def _figure(what: str, many: int) -> tuple[str, int]:
-    return (what if many == 1 else f"{what}s", many)
+def _figure(what: str, many: int, more: str = "") -> tuple[str, int]:
+    return (what if many == 1 else f"{what}s") + more, many
 
 
 def _parts(figures: Mapping[str, int]) -> str:

@@ -366,10 +366,12 @@ class Plan:
         prospect = made._prospect or unasked(self)
         figures, estimate = made.figures, made.estimate
         by = self.by if self.folder is None else None  # what is known of segments is read from the rows
-        blocks: list[Any] = standing(made, prospect)
+        whole = made._rows_to_go is not None or prospect.to_go == self.recipients
+        blocks: list[Any] = overview.standing(self.size, prospect)
+        if whole and figures["planned"]:
+            blocks[0] = overview.figures_of(figures, estimate)
         if figures["planned"]:
-            whole = self.folder is not None and figures["planned"] < self.recipients
-            blocks.append(overview.countries(estimate, f"All {self.recipients:,} that are planned" if whole else ""))
+            blocks.append(overview.countries(estimate, "" if whole else f"All {self.recipients:,} that are planned"))
         if figures["planned"] and by is not None:
             blocks.append(overview.segments_of(made.estimate_by_segment, by))
         shown = made.preview(max(_PREVIEWED, min(len(self.segments), _SHOWN)))
@@ -430,14 +432,6 @@ def seen(plan: Plan, prospect: Prospect) -> Plan:
         if not all(held.rows[name].array.equals(column) for name, column in columns.items()):
             now = replace(held, rows=held.rows.assign(**columns))
     return replace(plan, _prospect=prospect, _now=now, _asks=False)
-
-
-def standing(plan: Plan, prospect: Prospect) -> list[cards.Block]:
-    """Return what becomes of a plan by this prospect, for a card: who goes now at what cost, and all rows by kind."""
-    made = seen(plan, prospect)
-    some = plan.folder is not None and prospect.to_go < plan.recipients
-    figures = overview.figures_of(made.figures, made.estimate, prospect.money() if some else None)
-    return [figures, *overview.fates(prospect)]
 
 
 def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
