@@ -16,6 +16,7 @@ from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
 from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened, own_place, unasked
 from .._pandas import STR, lent
 from .._policy import Policy
+from .._results.contract import without_zone
 from .._showing import visible
 from .._wire import Body, Wire, mask
 from ..errors import LedgerError, UsageError
@@ -149,12 +150,13 @@ class Plan:
         """
         seen = self._seen()
         rows, prospect = lent(seen._view.rows), seen._prospect
-        moments = None if prospect is None else prospect.rows["not_before"]
-        if moments is None or self.folder is not None:
-            moments = pd.Series(pd.NaT, index=rows.index, dtype="datetime64[us, UTC]")
+        moments = pd.Series(pd.NaT, index=rows.index, dtype="datetime64[us]")
+        if prospect is not None and self.folder is None:
+            moments = without_zone(prospect.rows["not_before"])
         rows.insert([*rows.columns].index("problem") + 1, "not_before", moments.array)
-        if self.folder is not None and prospect is not None:
-            rows.loc[prospect.rows.index, [*HELD]] = prospect.rows[[*HELD]]
+        if prospect is not None and self.folder is not None:
+            held = prospect.rows.assign(not_before=without_zone(prospect.rows["not_before"]))
+            rows.loc[held.index, [*HELD]] = held[[*HELD]]
         return rows
 
     @property

@@ -24,7 +24,7 @@ MESSAGES = {
 def promised(thing: object) -> dict[str, str]:
     """Return column and dtype as a docstring has them: ``a, b`` (str; ...)."""
     found = PROMISED.findall(thing.__doc__ or "")
-    kinds = {"UTC": "datetime64[us, UTC]"}
+    kinds = {"UTC": "datetime64[us]"}
     return {name.strip(): kinds.get(dtype, dtype) for names, dtype in found for name in names.split(",")}
 
 
