@@ -2,17 +2,18 @@
 
 ``COLUMNS`` names its columns and their dtypes; your own columns, named in ``plan(keep=[...])``, stand before the last
 of them. ``DETAILS`` names the columns of `Record.details`, such as the estimate and the request of a row. `check`
-converts any frame with these columns to the right dtypes; `write` and `read` preserve them in files.
+converts any frame with these columns to the right dtypes; `write` and `read` preserve them in files,
+and `concat` puts several below each other without a message twice.
 """
 
 from __future__ import annotations
 
 from ._frames import like
 from ._results.contract import COLUMNS, DETAILS, STATES, Progress, check
-from ._results.files import read, write
+from ._results.files import concat, read, write
 from ._results.publishing import publishable
 
-__all__ = ["COLUMNS", "DETAILS", "STATES", "Progress", "check", "like", "publishable", "read", "write"]
+__all__ = ["COLUMNS", "DETAILS", "STATES", "Progress", "check", "concat", "like", "publishable", "read", "write"]
 
 
 def __dir__() -> list[str]:

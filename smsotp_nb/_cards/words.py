@@ -44,7 +44,7 @@ def and_more(left: int, where: str) -> str:
 
 
 def money(value: float | Decimal | None, currency: str | None = "", *, places: int | None = None) -> str:
-    """Return an amount with its currency before it, exact: two decimal places, or as many up to six as it has.
+    """Return an amount with its currency before it, exact: with two decimal places, or four or six where it has more.
 
     Example:
         >>> money(38.42, "USD"), money(0.0075, "USD"), money(1234.5, "EUR"), money(None, "USD")
@@ -69,14 +69,17 @@ def about(value: float | Decimal | None, currency: str | None = "") -> str:
 
 
 def places_of(values: Iterable[float | Decimal | None]) -> int:
-    """Return how many decimal places these amounts need to stand in one column exactly: 2, or up to 6.
+    """Return how many decimal places these amounts need to stand in one column exactly: 2, 4 or 6.
+
+    Never three: 2.250 is two thousand and more where the point separates thousands.
 
     Example:
-        >>> places_of([38.42, 9.6]), places_of([0.0075, 21.0])
-        (2, 4)
+        >>> places_of([38.42, 9.6]), places_of([0.0075, 21.0]), places_of([2.25, 0.125])
+        (2, 4, 4)
     """
     texts = [f"{value:.6f}" for value in values if value is not None and not _is_missing(value)]
-    return max([2, *(len(text.split(".")[1].rstrip("0")) for text in texts)])
+    needed = max([2, *(len(text.split(".")[1].rstrip("0")) for text in texts)])
+    return needed + needed % 2
 
 
 def places_by(currencies: Iterable[object], values: Iterable[float | Decimal | None]) -> dict[object, int]:

@@ -16,6 +16,7 @@ from .._ledger import spending as summing
 from .._pandas import STR, texts, with_columns
 from .._planning import Plan
 from .._results import contract
+from .._showing import label as shown_label
 from .._wire import amount
 from ..columns import require
 from ..errors import UsageError
@@ -117,10 +118,11 @@ def rows(source: Source) -> pd.DataFrame:
     """Return result rows: a frame's own, a campaign's, or those of all campaigns that `spending` sums up."""
     if isinstance(source, Record):
         return source._table()
-    if not isinstance(source, Ledger | str | Path | Address):
-        return _frame_of(source)
-    with snapshot_of(source) as store:
-        return summing.all_rows(store)
+    if isinstance(source, Ledger | str | Path | Address):
+        with snapshot_of(source) as store:
+            return summing.all_rows(store)
+    frame = _frame_of(source)
+    return _accepted_once(contract.check(frame, columns=["status"])) if {"id", "status"} <= {*frame.columns} else frame
 
 
 def files(source: Source) -> list[Path]:
@@ -242,8 +244,15 @@ def _estimated_rows(table: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def _accepted(frame: pd.DataFrame, needed: Sequence[str]) -> pd.DataFrame:
-    table = contract.check(frame, columns=needed)
+    table = _accepted_once(contract.check(frame, columns=needed))
     return table[table["status"] == "accepted"]
+
+
+def _accepted_once(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table, unless a message stands in it twice."""
+    if "id" in table.columns:
+        contract.refuse_repeated(table, lambda place: f"row {shown_label(table.index[place])} (place {place:,})")
+    return table
 
 
 def added_up(cells: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -1,8 +1,8 @@
 """What may hold a campaign back: a budget, quiet hours, a canary, a run of refusals.
 
-The table of the guards is ``_guards``; ``DECISIONS`` says here how each argument is read, what ``preflight`` says of it
-and how the form's fields make it. Guards are asked when a request's turn has come and nothing of it is claimed yet, so
-what they hold back stays ``planned``; its ``problem`` names the guard.
+The table of the guards is ``_guards``; ``DECISIONS`` says here how each argument is read and how the form's fields make
+it. Guards are asked when a request's turn has come and nothing of it is claimed yet, so what they hold back stays
+``planned``; its ``problem`` names the guard.
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from .. import _cards as cards
 from .._calling import Options, given, made_in_our_words, not_a, not_number, not_whole, refuse
 from .._guards import GUARDS, STOP_AFTER, Budget
-from .._ledger import Pending, Prospect, Record, Run, Wanted
+from .._ledger import Account, Pending, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones import time_zones
-from .._planning import Plan
 from .._wire import SendReply, amount, micros
 from ..errors import UsageError
 
@@ -38,36 +36,11 @@ STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """What guards look at beforehand: a plan, its campaign if recorded, how it stands to the ledger, and the time."""
-
-    plan: Plan
-    campaign: Record | None
-    prospect: Prospect
-    now: datetime
-
-    def going(self) -> pd.Series[str] | None:
-        """Return the numbers still to go that no rule of the ledger holds back; None of the plan of a folder."""
-        if self.plan.folder is not None:
-            return None
-        rows = self.campaign._table() if self.campaign else self.plan.rows
-        numbers = rows.loc[rows["status"].eq("planned").to_numpy(), "to"].dropna()
-        return numbers[~numbers.isin(self.prospect.held["to"]).to_numpy()]
-
-    def cost(self, currency: str) -> float:
-        """Return the estimated cost of the plan in a currency, without whom a rule of the ledger holds back."""
-        estimate, held = self.plan.estimate, self.prospect.held
-        whole = estimate.loc[estimate["currency"].eq(currency), "est_cost"].sum()
-        return float(whole - held.loc[held["est_currency"].eq(currency).to_numpy(), "est_cost"].sum())
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
-    """How one guard is read (what is wrong is added to the list), its lines in ``preflight``, and what argument the
-    form's fields make, at least one of them filled in."""
+    """How one guard is read (what is wrong is added to the list), and what argument the form's fields make, at least
+    one of them filled in."""
 
     read: Callable[[Any, list[str]], Any]
-    ahead: Callable[[Any, Outlook], list[cards.Note]]
     typed: Callable[..., Any] = str
 
 
@@ -174,11 +147,60 @@ def not_limits(limits: Any) -> str | None:
     return not_a("limits", limits, Limits, wanted="Limits, such as Limits(first=20)")
 
 
-def ahead(asked: Guards, outlook: Outlook) -> list[cards.Note]:
-    """Return what each guard that is set would do now, as lines of a card."""
-    values = {name: getattr(asked, name) for name in DECISIONS}
+class Ahead:
+    """Which rows of a plan a send would text under these limits, if all of it is billed as estimated.
+
+    It is decided by the same `Watch` that decides it while sending, which asks this in place of a run. ``refused`` says
+    why ``send`` would refuse the limits.
+    """
+
+    def __init__(self, asked: Guards, account: Account, now: Now) -> None:
+        self._asked, self._now = asked, now
+        self.tried, self.spent, self.prices = account.tried, account.spent, account.prices
+        self._watch: Watch | None = None
+        self._rows = pd.DataFrame()
+        self._held: dict[int, str] = {}
+        self._ended = self.refused = ""
+
+    def __call__(self, rows: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.object_]]:
+        """Return what holds back each of these rows, None where nothing does."""
+        self._rows, self._held = rows, {}
+        try:
+            self._watch = self._watch or Watch(self._asked, self, now=self._now)
+            self._watch.check()
+        except UsageError as error:
+            self.refused, self._ended = str(error), BUDGET
+        chunks = rows["chunk"].to_numpy("int64")
+        order = np.argsort(chunks, kind="stable")
+        said = np.full(len(rows), self._ended or None, object)
+        for mine in np.split(order, np.flatnonzero(np.diff(chunks[order])) + 1):
+            said[mine] = self._ended or self._of_chunk(mine)
+        return said
+
+    def _of_chunk(self, places: np.ndarray[Any, np.dtype[np.int64]]) -> list[str | None]:
+        assert self._watch is not None
+        admission = self._watch.admit(0, _pending(self._rows.iloc[places], places.tolist()))
+        going = {row.position for row in admission.due}
+        self._ended = admission.stopper or ""
+        return [None if place in going else self._held.get(place, admission.stopper) for place in places.tolist()]
+
+    def hold(self, problem: str, *, positions: Sequence[int], **_of_chunk: int | None) -> None:
+        self._held |= dict.fromkeys(positions, problem)
+
+    def without_estimate(self) -> list[str]:
+        regions: pd.Series[str] = self._rows.loc[self._rows["est_cost"].isna().to_numpy(), "region"]
+        return sorted(regions.fillna("unknown").unique())
+
+    def estimate_currencies(self) -> list[str]:
+        return sorted(self._rows["est_currency"].dropna().unique())
+
+
+def _pending(rows: pd.DataFrame, places: Sequence[int]) -> list[Pending]:
+    costs = (rows["est_cost"] * 1_000_000).round()
+    values = zip(places, rows["to"], costs, rows["est_currency"], strict=True)
     return [
-        line for name, value in values.items() if value is not None for line in DECISIONS[name].ahead(value, outlook)
+        Pending(place, to, None if pd.isna(cost) else int(cost), None if pd.isna(currency) else currency)
+        for place, to, cost, currency in values
     ]
 
 
@@ -200,7 +222,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 class Watch:
     """The guards of one run, shared by all of its threads; ``now`` is the clock."""
 
-    def __init__(self, guards: Guards, run: Run, *, now: Now = utc_now) -> None:
+    def __init__(self, guards: Guards, run: Run | Ahead, *, now: Now = utc_now) -> None:
         self._guards, self._run, self._now = guards, run, now
         self._lock = threading.Lock()
         self._failures = 0
@@ -208,8 +230,8 @@ class Watch:
         self._prices: dict[Estimate, Counter[str]] = {}  # what was billed of messages estimated so, and how many
         self._unpriced = ""  # why what was spent cannot be counted any more
         self._left = 0
+        self.check()
         if guards.budget is not None:
-            self._check_budget(guards.budget)
             self._spent = dict(run.spent())
             self._learn_from_earlier_calls()
         if guards.first is not None:
@@ -217,6 +239,7 @@ class Watch:
 
     def due(self, chunk: int, positions: Sequence[int] | None = None) -> list[Pending]:
         """Return the rows of a chunk still to go, or those of them at ``positions``, for which it is not quiet now."""
+        assert isinstance(self._run, Run)
         rows = self._run.pending(chunk)
         if positions is not None:
             wanted = set(positions)
@@ -359,7 +382,15 @@ class Watch:
         for currency, cost in costs.items():
             self._spent[currency] = self._spent.get(currency, 0) + sign * cost
 
-    def _check_budget(self, budget: Mapping[str, int]) -> None:
+    def check(self) -> None:
+        """Refuse a budget that does not cover every currency, or of which nobody knows what it would be spent on.
+
+        Raises:
+            UsageError: it does not.
+        """
+        budget = self._guards.budget
+        if budget is None:
+            return
         unknown = self._run.without_estimate()
         if unknown:
             raise UsageError(
@@ -396,23 +427,6 @@ def _micros_of(limit: float | str | Decimal) -> int | None:
         return None
 
 
-def _budget_ahead(budget: Mapping[str, int], outlook: Outlook) -> list[cards.Note]:
-    estimate = outlook.plan.estimate
-    unknown = estimate["est_cost"].isna().any() or not set(estimate["currency"].dropna()) <= set(budget)
-    lines = []
-    for currency, limit in budget.items():
-        said = f"Budget {cards.money(amount(limit), currency)}"
-        if unknown:
-            lines.append(
-                cards.Note("cross", f"{said}: send refuses it, for not every recipient has an estimate in it.")
-            )
-        elif round(outlook.cost(currency) * 1_000_000) <= limit:
-            lines.append(cards.Note("check", f"{said}: covers the estimate."))
-        else:
-            lines.append(cards.Note("!", f"{said}: stops before the end of the plan."))
-    return lines
-
-
 def _typed_budget(entered: str) -> dict[str, str]:
     words = entered.replace(",", "").split()
     if len(words) != 2 or not words[0].isalpha():
@@ -432,18 +446,6 @@ def _read_hours(hours: Any, wrong: list[str]) -> QuietHours | None:
     return QuietHours(begins, ends)
 
 
-def _hours_ahead(quiet: QuietHours, outlook: Outlook) -> list[cards.Note]:
-    span = f"Quiet hours {quiet.begins:%H:%M} to {quiet.ends:%H:%M}"
-    going = outlook.going()
-    if going is None:
-        return [cards.Note("i", f"{span}: asked of each request when its turn comes.")]
-    silent = sum(quiet.silences(number, outlook.now) for number in going)
-    if not silent:
-        return [cards.Note("check", f"{span}: nobody is held back now.")]
-    people = cards.counted(silent, "recipient")
-    return [cards.Note("!", f"{span}: it is quiet for {people} now; they wait as planned.")]
-
-
 def _typed_hours(begins: str, ends: str) -> tuple[str, str]:
     if not begins or not ends:
         raise UsageError("quiet hours need both times, such as 21:00 and 08:00")
@@ -458,14 +460,6 @@ def _whole(name: str) -> Callable[[Any, list[str]], Any]:
     return read
 
 
-def _first_ahead(most: int, _: Outlook) -> list[cards.Note]:
-    return [cards.Note("!", f"At most {cards.counted(most, 'recipient')}, then it stops.")]
-
-
-def _failures_ahead(most: int, _: Outlook) -> list[cards.Note]:
-    return [cards.Note("i", f"Stops after {cards.counted(most, 'failure')} in a row.")]
-
-
 @lru_cache(maxsize=100_000)
 def _zones(to: str) -> tuple[zoneinfo.ZoneInfo, ...]:
     return tuple(_zone(name) for name in time_zones(to))
@@ -477,8 +471,8 @@ def _zone(name: str) -> zoneinfo.ZoneInfo:
 
 
 DECISIONS: Final[Mapping[str, Decision]] = {
-    "budget": Decision(_read_budget, _budget_ahead, _typed_budget),
-    "quiet_hours": Decision(_read_hours, _hours_ahead, _typed_hours),
-    "first": Decision(_whole("first"), _first_ahead, int),
-    "stop_after": Decision(_whole("stop_after"), _failures_ahead, int),
+    "budget": Decision(_read_budget, _typed_budget),
+    "quiet_hours": Decision(_read_hours, _typed_hours),
+    "first": Decision(_whole("first"), int),
+    "stop_after": Decision(_whole("stop_after"), int),
 }

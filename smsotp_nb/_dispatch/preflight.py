@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from .. import _cards as cards
 from .._calling import in_our_words, not_callable, not_flag, refuse
 from .._client import Client
-from .._ledger import Ledger, LedgerOrPath, Record, opened, state_line
+from .._ledger import LedgerOrPath, opened
 from .._moments import Now, utc_now
-from .._planning import Plan
+from .._planning import Plan, overview
 from . import guards
 from .sending import client_for
 
@@ -29,12 +29,11 @@ def preflight(
 ) -> cards.Card:
     """Show what ``send`` with the same arguments would do now. Nothing is recorded or sent.
 
-    Of the plan of a ``Folder`` it does not count whom quiet hours would hold back now.
-
     Returns:
-        A card with the service, the ledger, what has been recorded already, how many people would be texted now and
-        what that is estimated to cost, without those whom the ledger holds back (opted out, texted as often as the
-        policy allows and so on), the time it takes at the chosen speed, and what each guard would hold back of them.
+        A card with the service, the ledger, how many people are texted now and at what estimated cost, if nothing fails
+        and all is billed as estimated; what becomes of the other rows of the list: texted already, held back by the
+        ledger (opted out, texted as often as the policy allows and so on) or by a limit, left out; and the time it
+        takes at the chosen speed.
 
     Raises:
         UsageError: ``plan`` or ``client`` is something else, or an argument is something else.
@@ -54,30 +53,20 @@ def preflight(
     asked = guards.read(limits)
     with opened(plan.ledger if ledger is None else ledger, begin=True) as book:
         book._refuse_lent(client.service)
-        campaign = _recorded(plan, client, book)
-        recorded = campaign.counts if campaign else None
-        prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text)
-        ahead = guards.ahead(asked, guards.Outlook(plan, campaign, prospect, now()))
-        new = ", a new file" if book.created else ""
-        lines = [cards.Note("i", f"Recorded in {book.path}{new}.")]
+        ahead = guards.Ahead(asked, book.account(plan.campaign, service=client.service), now)
+        admit = ahead if asked.looks_at_rows else None
+        prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text, admit=admit)
+        lines = [cards.Note("i", f"Recorded in {book.path}{', a new file' if book.created else ''}.")]
+    if ahead.refused:
+        lines.append(cards.Note("cross", f"Send refuses these limits: {ahead.refused}"))
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
-    if recorded:
-        lines.append(cards.Note("i", f"Already recorded: {state_line(recorded)}. Rows in doubt are not sent again."))
     if asked.per_second is not None:
         took = _duration(prospect.to_go / asked.per_second)
         lines.append(cards.Note("i", f"At {asked.per_second:g} recipients a second: about {took}."))
-    lines += prospect.notes()
-    lines += ahead
-    figures = cards.Figures(prospect.figures())
-    return cards.Card(
-        f"Ready to send: {plan.campaign}", f"To {where}.", (figures, *lines), closing="Nothing has been sent."
-    )
-
-
-def _recorded(plan: Plan, client: Client, ledger: Ledger) -> Record | None:
-    if not ledger.knows(plan.campaign, service=client.service):
-        return None  # a test under its name is not the campaign
-    return ledger.record(plan.campaign, service=client.service)
+    if asked.stop_after is not None:
+        lines.append(cards.Note("i", f"Stops after {cards.counted(asked.stop_after, 'failure')} in a row."))
+    blocks = *overview.standing(plan.size, prospect), *lines, *prospect.notes()
+    return cards.Card(f"Ready to send: {plan.campaign}", f"To {where}.", blocks, closing=prospect.state())
 
 
 def _duration(seconds: float) -> str:

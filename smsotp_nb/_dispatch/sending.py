@@ -92,7 +92,7 @@ def send(
     )
     asked, wire = guards.read(limits), plan.wire
     with opened(plan.ledger if ledger is None else ledger, begin=True) as book:
-        if not plan.figures["planned"] and not book.knows(plan.campaign, service=client.service):
+        if not plan.recipients and not book.knows(plan.campaign, service=client.service):
             return nobody(plan)  # the name stays free for a plan that has someone
         with (
             book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
@@ -154,7 +154,7 @@ def _checked(plan: Plan, given_client: Client | Sandbox) -> Client:
     """Check that the service can be sent the messages of a plan; all are of one kind and signature."""
     client = client_for(plan, given_client, what="send")
     settings = client.settings
-    wrong = check_body(plan.message(0), variant=settings.variant, form=settings.form) if plan.figures["bodies"] else []
+    wrong = check_body(plan.message(0), variant=settings.variant, form=settings.form) if plan.recipients else []
     refuse(*dict.fromkeys(wrong), said="nothing was sent: ")
     return client
 

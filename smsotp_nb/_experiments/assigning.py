@@ -92,12 +92,9 @@ def read(frame: pd.DataFrame, asked: Declared, ledger: Ledger, to: str, how: dic
     """Read the people of a list: a plan and the ledger say who may be drawn."""
     made = plan(frame.reset_index(drop=True), _WORDS, to=to, campaign=asked.name, ledger=ledger, **how)
     rows = made.rows
-    problem = rows["problem"].copy()
-    assert made.prospect is not None
-    problem.loc[made.prospect.held.index] = made.prospect.held["problem"]
     person = persons(np.array(rows["to"].str[1:].astype("Int64").fillna(0), np.int64))
     unit, stratum = unit_texts(frame[asked.unit]), strata_of(frame, asked.strata)
-    return People(person, rows["to"], problem, unit, stratum, frame.index)
+    return People(person, rows["to"], rows["problem"], unit, stratum, frame.index)
 
 
 def unit_texts(column: pd.Series) -> pd.Series:

@@ -28,14 +28,16 @@ from .rows.answers import Ints
 from .rows.persons import persons
 from .rows.statements import Statements
 from .rows.wordings import OF_WORDS, Wordings
-from .sending.comparison import Prospect, Unfinished
-from .sending.run import Run, tried
+from .sending.comparison import RULES, Prospect, Unfinished, limited, unasked
+from .sending.run import Account, Run, tried
 from .sending.settling import Claim, Ending, Pending, Wanted
 from .server.address import Address, own_place
 
 __all__ = [
     "OF_WORDS",
     "PASSCODE",
+    "RULES",
+    "Account",
     "Address",
     "Billed",
     "Claim",
@@ -62,6 +64,7 @@ __all__ = [
     "consents",
     "disclosing",
     "experiments",
+    "limited",
     "listed",
     "not_a_ledger",
     "opened",
@@ -77,6 +80,7 @@ __all__ = [
     "spending",
     "state_line",
     "tried",
+    "unasked",
     "until",
     "when_sent",
     "word_sums",

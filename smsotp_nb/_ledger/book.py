@@ -35,10 +35,10 @@ from .record.recording import Planned
 from .rows import audit
 from .rows.damage import understood
 from .rows.statements import foreseen
-from .sending.comparison import Prospect, Unfinished, prospect, unfinished
+from .sending.comparison import Admit, Prospect, Unfinished, prospect, unfinished
 from .sending.ownership import Ownership
 from .sending.rules import Rules
-from .sending.run import Run
+from .sending.run import Account, Run
 from .server.address import Address
 
 if TYPE_CHECKING:
@@ -207,13 +207,34 @@ class Ledger(LedgerBase):
         return self._find(service, name) is not None
 
     @in_our_words
-    def prospect(self, plan: Planned, *, service: str | None = None, repeat_text: bool = False) -> Prospect:
-        """Compare a plan with what is recorded: the campaign of its name, and whom the rules hold back now.
+    def prospect(
+        self,
+        plan: Planned,
+        *,
+        service: str | None = None,
+        repeat_text: bool = False,
+        revised: bool = False,
+        admit: Admit | None = None,
+    ) -> Prospect:
+        """Return what the next send does with each row of a plan, if nothing fails. Nothing is recorded.
 
         Without ``service``, the service of the latest campaign of this name is used, else that of the latest campaign.
-        Nothing is recorded.
+        ``revised``: as if the recorded campaign had followed the plan before (`smsotp_nb.revise`). ``admit`` says
+        which of the rows that may go the limits of the send admit.
         """
-        return prospect(self._store, plan, service=service, repeat_text=repeat_text, now=self._clock())
+        return prospect(
+            self._store,
+            plan,
+            service=service,
+            repeat_text=repeat_text,
+            now=self._clock(),
+            revised=revised,
+            admit=admit,
+        )
+
+    def account(self, name: str, *, service: str) -> Account:
+        """Return what a campaign tried, spent and was billed; of one that is not recorded nothing."""
+        return Account(self._store, self._find(service, name))
 
     @in_our_words
     def unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:

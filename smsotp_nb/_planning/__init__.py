@@ -40,7 +40,7 @@ from .bodies import body_key
 from .folder import Folder
 from .kept_words import gsm_parts
 from .staging import Asking
-from .value import Plan, prospect_of, to_oneself
+from .value import Plan, prospect_of, seen, to_oneself
 from .wording import Column, Message, Template, Words, column
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "column",
     "gsm_parts",
     "plan",
+    "seen",
     "to_oneself",
 ]
 
@@ -114,8 +115,8 @@ def plan(
         reading: how phone numbers are read, see `Reading`; also those of ``leave_out``.
         wire: how the campaign travels: variant, size of requests, threads; see `Wire`.
         ledger: the Ledger, or its path, in which `send` records the plan. It is asked whom opt-outs and the policy hold
-            back now, and how the plan differs from the recorded campaign of this name; the plan's card says so, and
-            ``plan.prospect`` holds it. By default this user's one ledger, where there is one. Planning records nothing.
+            back now, and how the plan differs from the recorded campaign of this name; the plan's card and rows
+            say so. By default this user's one ledger, where there is one. Planning records nothing.
 
     Returns:
         The plan. Print it, or show it in a notebook, before you send it.
@@ -140,7 +141,7 @@ def plan(
     if ledger is UNASKED:
         return Plan(**fields)
     made = Plan(**fields, ledger=ledger)
-    return dataclasses.replace(made, prospect=prospect_of(made, ledger))
+    return dataclasses.replace(made, _prospect=prospect_of(made, ledger), _asks=True)
 
 
 def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:

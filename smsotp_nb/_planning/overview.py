@@ -11,17 +11,26 @@ from .. import _cards as cards
 from .. import _wire as wire
 from .. import phones, rates
 from .._calling import given
-from .._ledger import Prospect
+from .._ledger import Prospect, until
 from .._showing import label as shown_label
 from .._showing import masked
-from ..problems import of_stage
+from ..problems import PROBLEMS
 from .rows import FIRST, NOTED
 from .segments import BY_ORDER, BY_PRIORITY, as_labels, meant
 from .wording import label_of
 
-_SHOWN: Final = 12  # countries, segments
+_SHOWN: Final = 12  # segments
+_COUNTRIES: Final = 6
+_REASONS: Final = 5  # why rows are left out
+FATES: Final = ("Rows that", "Rows", "First rows", "Meaning")
 _BOUNDS: Final = ("est_low", "est_high")
-_MEANINGS: Final = of_stage("number", "plan")
+_STATES: Final = {
+    "sending": ("are under way", "their request waits for an answer"),
+    "accepted": ("were accepted", "never sent again"),
+    "rejected": ("were refused", "not sent again by themselves"),
+    "in_doubt": ("are in doubt", "not sent again until you settle them"),
+    "skipped": ("are left out", "never sent"),
+}
 _ENCODINGS: Final = {"gsm7": "GSM-7", "ucs2": "UCS-2", "mixed": "both"}
 _WARNINGS: Final = dict(
     zip(
@@ -40,28 +49,73 @@ def summary(figures: Mapping[str, int], estimate: pd.DataFrame) -> str:
     """Describe a plan in one line, for ``repr``."""
     planned = figures["planned"]
     return (
-        f"{cards.counted(planned, 'recipient')} in {cards.counted(figures['requests'], 'request')}, "
+        f"{cards.counted(planned, 'recipient')} to go now in {cards.counted(figures['requests'], 'request')}, "
         f"{_parts(figures)} parts, estimated cost {_cost(figures, estimate)}{_unrated(figures)}; "
-        f"{cards.counted(figures['rows'] - planned, 'row')} left out"
+        f"{cards.counted(figures['rows'] - planned, 'other row')}"
     )
 
 
 def figures_of(figures: Mapping[str, int], estimate: pd.DataFrame) -> cards.Figures:
-    parts, left_out = _parts(figures), figures["rows"] - figures["planned"]
+    """Return the large numbers of those who go now."""
+    parts = _parts(figures)
     return cards.Figures(
         (
-            _figure("recipient", figures["planned"]),
+            _figure("recipient", figures["planned"], " to go now"),
+            ("cost, estimated" + _span(estimate) + _unrated(figures), _cost(figures, estimate)),
+            ("part, estimated" if parts == "1" else "parts, estimated", parts),
             _figure("different message", figures["bodies"]),
             _figure("request", figures["requests"]),
-            ("part, estimated" if parts == "1" else "parts, estimated", parts),
-            ("cost, estimated" + _span(estimate) + _unrated(figures), _cost(figures, estimate)),
-            ("row left out" if left_out == 1 else "rows left out", left_out),
+            _figure("other row", figures["rows"] - figures["planned"]),
         )
     )
 
 
-def _figure(what: str, many: int) -> tuple[str, int]:
-    return (what if many == 1 else f"{what}s", many)
+def standing(size: int, prospect: Prospect) -> list[cards.Block]:
+    """Show how many of the rows of a list go now and at what cost, and what becomes of all of them."""
+    going = prospect.to_go
+    cost = prospect.money() or ("unknown" if going else cards.MISSING)
+    figures = _figure("recipient", going, " to go now"), ("cost, estimated", cost), _figure("other row", size - going)
+    return [cards.Figures(figures), *fates(prospect)]
+
+
+def fates(prospect: Prospect) -> list[cards.Table]:
+    """Show what becomes of the rows of the list; nothing where all of them go now."""
+    lines = prospect.lines
+    if not prospect.reached and prospect.to_go == int(lines["rows"].sum()):
+        return []
+    shown = lines[lines["status"].ne("skipped").to_numpy() | (lines.groupby("status").cumcount() < _REASONS)]
+    rows = [(_kind(line), int(line["rows"]), _first(line), meaning(line)) for line in shown.to_dict("records")]
+    if rest := len(lines) - len(shown):
+        many = int(lines["rows"].sum()) - int(shown["rows"].sum())
+        why = f"left out for {cards.counted(rest, 'more reason')}; plan.problems has all of them"
+        rows.append(("others", many, cards.MISSING, why))
+    total = ("the whole list", int(lines["rows"].sum()), "", "")
+    return [cards.Table(FATES, tuple(rows), ("left", "right", "left", "left"), total=total)]
+
+
+def _kind(line: Mapping[Hashable, Any]) -> cards.Cell:
+    if pd.isna(line["problem"]):
+        return "go now" if line["status"] == "planned" else _STATES[line["status"]][0]
+    return cards.Code(str(line["problem"]))
+
+
+def _first(line: Mapping[Hashable, Any]) -> str:
+    if pd.isna(line["first_rows"]):
+        return cards.MISSING
+    return str(line["first_rows"]) + " ..." * bool(line["rows"] > FIRST)
+
+
+def meaning(line: Mapping[Hashable, Any]) -> str:
+    """Say what becomes of rows of one kind, and until when they wait."""
+    if pd.isna(line["problem"]):
+        return "texted by the next send" if line["status"] == "planned" else _STATES[line["status"]][1]
+    known = PROBLEMS.get(str(line["problem"]))
+    by = "" if pd.isna(line["campaigns"]) else f" ({line['campaigns']})"
+    return f"{known.meaning if known else line['problem']}{by}{until(line['earliest'], line['latest'])}"
+
+
+def _figure(what: str, many: int, more: str = "") -> tuple[str, int]:
+    return (what if many == 1 else f"{what}s") + more, many
 
 
 def _parts(figures: Mapping[str, int]) -> str:
@@ -79,13 +133,6 @@ def _unrated(figures: Mapping[str, int]) -> str:
     return f"; {cards.counted(missing, 'recipient')} without a rate" if 0 < missing < figures["planned"] else ""
 
 
-def now(prospect: Prospect | None, planned: int) -> list[cards.Figures]:
-    """Return how many a send would text now and their cost, where what is recorded makes them fewer than planned."""
-    if prospect is None or prospect.trouble or prospect.to_go == planned:
-        return []
-    return [cards.Figures(prospect.figures())]
-
-
 def costs(rows: pd.DataFrame) -> dict[str, float]:
     """Return the estimated cost of the rows by currency, exact to six places; empty where no rate is known."""
     known = rows[rows["est_cost"].notna()]
@@ -94,33 +141,17 @@ def costs(rows: pd.DataFrame) -> dict[str, float]:
     return {str(currency): round(int(total) / 1_000_000, 6) for currency, total in sums.items()}
 
 
-def rows_to_go(rows: pd.DataFrame, recorded: pd.DataFrame | None, prospect: Prospect | None) -> pd.DataFrame:
-    """Return the rows of a plan that a send would post now: still planned, and held back by no rule."""
-    going = rows["status"].eq("planned").to_numpy()
-    if recorded is not None:
-        going = going & rows["to"].isin(recorded.loc[recorded["status"].eq("planned"), "to"]).to_numpy()
-    if prospect is not None:
-        going = going & ~rows["to"].isin(prospect.held["to"]).to_numpy()
-    return rows[going]
-
-
 def about(rows: pd.DataFrame) -> str:
     """Return the estimated cost of the rows in words, such as ``"USD 38.42"``; empty where no rate is known."""
     return " and ".join(cards.about(total, currency) for currency, total in costs(rows).items())
 
 
-def reasons(skipped: pd.DataFrame) -> list[tuple[str, str, int]]:
-    """Return why rows are left out, the commonest first: the problem's code, what it means, and how many rows."""
-    counts = skipped["problem"].value_counts().to_dict()
-    return [(str(problem), _MEANINGS.get(str(problem), ""), int(count)) for problem, count in counts.items()]
-
-
-def countries(estimate: pd.DataFrame) -> cards.Table:
+def countries(estimate: pd.DataFrame, title: str = "") -> cards.Table:
     """Show the estimate by country."""
-    shown = estimate.head(_SHOWN).to_dict("records")
+    shown = estimate.head(_COUNTRIES).to_dict("records")
     places = {
         currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
-        for currency, group in estimate.head(_SHOWN).groupby("currency")
+        for currency, group in estimate.head(_COUNTRIES).groupby("currency")
     }
     # One currency stands in the heads, several stand beside each amount.
     one = str(next(iter(places))) if len(places) == 1 else ""
@@ -135,7 +166,7 @@ def countries(estimate: pd.DataFrame) -> cards.Table:
     )
     of = f", {one}" if one else ""
     columns = ("Country", "Recipients", "Parts", f"Rate{of}", f"Estimated cost{of}")
-    return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), more=_rest(estimate))
+    return cards.Table(columns, rows, ("left", "right", "right", "right", "right"), title=title, more=_rest(estimate))
 
 
 def _span(estimate: pd.DataFrame) -> str:
@@ -152,11 +183,11 @@ def _span(estimate: pd.DataFrame) -> str:
 
 def _rest(estimate: pd.DataFrame) -> str:
     """Say what the table leaves out: how many, how much, and which of them have no rate."""
-    rest = estimate.iloc[_SHOWN:]
+    rest = estimate.iloc[_COUNTRIES:]
     if rest.empty:
         return ""
     totals = costs(rest.assign(est_currency=rest["currency"]))
-    money = "".join(f", {cards.about(total, currency)}" for currency, total in totals.items())
+    money = "".join(f", {cards.money(total, currency)}" for currency, total in totals.items())
     unrated = rest.loc[rest["rate"].isna().to_numpy(), "country"].tolist()
     shown = ", ".join(unrated[:_SHOWN]) + (" ..." if len(unrated) > _SHOWN else "")
     no_rate = f"; no rate for {shown}" if unrated else ""
@@ -171,16 +202,6 @@ def _priced(row: dict[Hashable, Any], currency: str, places: tuple[int, int]) ->
     rate = cards.money(row["rate"], currency, places=places[0])
     old = "old, " if row["confidence"] == "old" else ""  # before the digits, which stay below each other
     return old + rate, cards.money(row["est_cost"], currency, places=places[1])
-
-
-def left_out(problems: pd.DataFrame) -> cards.Table:
-    """Show why rows are left out."""
-    rows = tuple(
-        (cards.Code(why), int(many), first + " ..." * bool(many > FIRST), _MEANINGS.get(why, ""))
-        for why, many, first in problems.itertuples(index=False)
-    )
-    columns = ("Problem", "Rows", "First rows", "Meaning")
-    return cards.Table(columns, rows, ("left", "right", "left", "left"), title="Rows left out")
 
 
 def message(label: Any, row: Mapping[Hashable, Any], by: str | None, body: wire.Body) -> cards.Message:

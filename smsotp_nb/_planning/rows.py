@@ -54,15 +54,21 @@ class InMemory:
 
     @cached_property
     def _going(self) -> npt.NDArray[np.bool_]:
-        return self.rows["status"].eq("planned").to_numpy()
+        """Which rows go: all that are planned, or of rows as they stand to a ledger those that nothing holds back."""
+        return self.rows["status"].eq("planned").to_numpy() & self.rows["problem"].isna().to_numpy()
+
+    @property
+    def to_go(self) -> pd.DataFrame:
+        return self.rows[self._going]
 
     @cached_property
     def figures(self) -> dict[str, int]:
-        chunk, parts, cost = (self.rows[name][self._going] for name in ("chunk", "est_parts", "est_cost"))
+        names = ("chunk", "est_parts", "est_cost", "body")
+        chunk, parts, cost, body = (self.rows[name][self._going] for name in names)
         return {
             "rows": len(self.rows),
             "planned": len(chunk),
-            "bodies": len(self.bodies),
+            "bodies": int(body.nunique()),
             "requests": int(chunk.nunique()),
             "parts": int(parts.sum()),
             "unknown": int(parts.isna().sum()),
@@ -71,11 +77,11 @@ class InMemory:
 
     @property
     def skipped(self) -> pd.DataFrame:
-        return self.rows[~self._going]
+        return self.rows[self.rows["status"].eq("skipped").to_numpy()]
 
     @property
     def problems(self) -> pd.DataFrame:
-        skipped = self.skipped
+        skipped = self.rows[~self._going]
         counted = skipped["problem"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
         first = [
             ", ".join(map(shown_label, skipped.index[skipped["problem"].eq(problem).to_numpy()][:FIRST].tolist()))
@@ -104,7 +110,8 @@ class InMemory:
         first = planned[~self.rows["body"].iloc[planned].duplicated().to_numpy()]
         if not len(first):
             return []
-        dearest = self.bodies["est_parts"].fillna(0).to_numpy(dtype=np.int64).argmax()
+        parts = self.bodies["est_parts"].iloc[self.rows["body"].iloc[first].to_numpy("int64")]
+        dearest = parts.fillna(0).to_numpy(dtype=np.int64).argmax()
         leading = first[:1] if by is None else planned[~as_labels(self.rows[by].iloc[planned]).duplicated().to_numpy()]
         wanted = [*map(int, leading), int(first[dearest]), *map(int, first[:n]), *map(int, planned[:n])]
         return sorted(list(dict.fromkeys(wanted))[:n])

@@ -86,7 +86,7 @@ def _number(entry: Any) -> Any:
 def _reached(source: Any) -> pd.Series[str] | None:
     """Return whom a recorded campaign may have reached, or a plan is about to; None of anything else."""
     if hasattr(source, "addressees"):  # a plan
-        rows: pd.DataFrame = source.rows
+        rows: pd.DataFrame = source.as_planned
         return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].astype(STR)
     reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
     return reached.dropna().astype(STR) if isinstance(reached, pd.Series) else None

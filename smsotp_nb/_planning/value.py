@@ -13,9 +13,10 @@ import pandas as pd
 from .. import _cards as cards
 from .. import parts, phones
 from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
-from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened, own_place
+from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened, own_place, unasked
 from .._pandas import STR, lent
 from .._policy import Policy
+from .._results.contract import without_zone
 from .._showing import visible
 from .._wire import Body, Wire, mask
 from ..errors import LedgerError, UsageError
@@ -25,6 +26,7 @@ from .bodies import Ints
 from .rows import InFiles, InMemory
 from .wording import Words
 
+HELD: Final = ("status", "problem", "not_before")
 _PREVIEWED: Final = 3
 _SHOWN: Final = 12  # messages on the card
 _IN_ENGLISH: Final = (
@@ -45,9 +47,8 @@ class Plan:
         by: name of the kept column with each row's segment; None without segments.
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
         hint: advice about the message, or None.
-        ledger: as given to `plan`.
-        prospect: what a send would meet in the ledger: people held back, and how the plan differs from the recorded
-            campaign. None where there is no ledger yet.
+        ledger: as given to `plan`. The ledger is asked whenever a plan is looked at, so that what it says is what the
+            next send does.
 
     Example:
         >>> import smsotp_nb._planning as planning
@@ -66,7 +67,9 @@ class Plan:
     _estimate: pd.DataFrame = field(repr=False)
     _made_of: MadeOf | None = field(default=None, repr=False)
     ledger: LedgerOrPath | None = field(default=None, repr=False)
-    prospect: Prospect | None = field(default=None, repr=False)
+    _prospect: Prospect | None = field(default=None, repr=False)  # when the ledger was asked last
+    _now: InMemory | InFiles | None = field(default=None, repr=False)  # the rows as they stood then
+    _asks: bool = field(default=False, repr=False)  # whether the ledger is asked again
 
     @property
     def campaign(self) -> str:
@@ -99,35 +102,77 @@ class Plan:
         return self._held.body_keys
 
     @property
+    def prospect(self) -> Prospect | None:
+        """What the next send does with each row if nothing fails, and how the plan differs from the recorded campaign;
+        None where there is no ledger yet."""
+        return self._seen()._prospect
+
+    @property
+    def size(self) -> int:
+        """How many rows the list has."""
+        return self._held.figures["rows"]
+
+    @property
+    def recipients(self) -> int:
+        """How many rows are planned, those that a ledger knows to be texted or held back among them."""
+        return self._held.figures["planned"]
+
+    @property
     def figures(self) -> Mapping[str, int]:
-        """How many ``rows, planned, bodies, requests`` and ``parts`` there are, and for how many recipients the parts
-        are ``unknown`` and the message is ``unpriced``."""
-        return dict(self._held.figures)
+        """How many ``rows`` the list has, how many of them go now (``planned``), in how many ``bodies, requests`` and
+        ``parts``, and for how many recipients the parts are ``unknown`` and the message is ``unpriced``. Of the plan of
+        a Folder ``planned`` alone is without whom the ledger holds back."""
+        seen = self._seen()
+        figures = dict(seen._view.figures)
+        if self.folder is not None and seen._prospect is not None:
+            figures["planned"] = seen._prospect.to_go
+        return figures
 
     @property
     def problems(self) -> pd.DataFrame:
-        """How many rows are left out, and why: ``problem`` (str), ``rows`` (Int64), ``first_rows`` (str: the labels of
+        """How many rows do not go now, and why: ``problem`` (str), ``rows`` (Int64), ``first_rows`` (str: the labels of
         the first three)."""
-        return lent(self._held.problems)
+        return lent(self._seen()._view.problems)
 
     @property
     def notes(self) -> Mapping[str, int]:
-        """How many planned rows have a note that deserves a look, by code."""
-        return dict(self._held.notes)
+        """How many of the rows that go have a note that deserves a look, by code."""
+        return dict(self._seen()._view.notes)
 
     @property
     def rows(self) -> pd.DataFrame:
-        """The rows of the list, in its order and on its index, with what planning found.
+        """The rows of the list, in its order and on its index, with what planning found and what the ledger knows.
 
-        Columns: ``to, region, type, status, problem, note`` (str; ``status`` is planned or skipped), ``body, chunk,
+        Columns: ``to, region, type, status, problem`` (str), ``not_before`` (UTC), ``note`` (str), ``body, chunk,
         est_parts`` (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
+        ``status, problem`` and ``not_before`` are those of the result table if nothing were sent: rows that are planned
+        without a problem go now. Of the plan of a Folder they are those of planning, but for whom a rule holds back.
         """
+        seen = self._seen()
+        rows, prospect = lent(seen._view.rows), seen._prospect
+        moments = pd.Series(pd.NaT, index=rows.index, dtype="datetime64[us]")
+        if prospect is not None and self.folder is None:
+            moments = without_zone(prospect.rows["not_before"])
+        rows.insert([*rows.columns].index("problem") + 1, "not_before", moments.array)
+        if prospect is not None and self.folder is not None:
+            held = prospect.rows.assign(not_before=without_zone(prospect.rows["not_before"]))
+            rows.loc[held.index, [*HELD]] = held[[*HELD]]
+        return rows
+
+    @property
+    def as_planned(self) -> pd.DataFrame:
+        """The rows as `plan` made them, whatever is recorded of them; ``status`` is planned or skipped."""
         return lent(self._held.rows)
 
     @property
+    def unplanned(self) -> pd.DataFrame:
+        """How many rows `plan` left out, and why; the columns are those of `problems`."""
+        return lent(self._held.problems)
+
+    @property
     def skipped(self) -> pd.DataFrame:
-        """The rows that will not be sent; their ``problem`` says why."""
-        return self._held.skipped
+        """The rows that are never sent; their ``problem`` says why."""
+        return self.rows.loc[lambda rows: rows["status"].eq("skipped").to_numpy()]
 
     @property
     def bodies(self) -> pd.DataFrame:
@@ -149,7 +194,10 @@ class Plan:
         differs by type of number; the last two differ where the rate is known to vary) and ``confidence`` (str;
         ``known``, ``old`` for a rate older than 180 days, ``none``). Unknown values are missing, never 0.
         """
-        return lent(self._estimate)
+        rows = self._seen()._rows_to_go
+        if rows is None:
+            return lent(self._estimate)
+        return assembly.by_country(rows, assembly.rates(rows, self._asked.rates, today=self._asked.today))
 
     @property
     def estimate_by_segment(self) -> pd.DataFrame:
@@ -160,7 +208,8 @@ class Plan:
         confidence`` as in `estimate`, and ``encoding`` (str: gsm7, ucs2 or mixed). A segment without recipients has a
         row with zeros. After the send, ``cost.by(results, plan.by)`` has the billed cost in the same groups.
         """
-        rows, asked = self._held.rows, self._asked
+        asked, view = self._asked, self._seen()._view
+        rows = view.to_go if isinstance(view, InMemory) else view.rows
         planned = rows[rows["status"].eq("planned").to_numpy() & (self.by is not None)].reset_index(drop=True)
         name = self.by or segments.NAME
         values = segments.as_labels(planned[name] if self.by else planned["note"])
@@ -188,7 +237,7 @@ class Plan:
 
     @in_our_words
     def preview(self, n: int | None = None) -> pd.DataFrame:
-        """Show n messages as real recipients will read them; by default three, or one for each of more segments.
+        """Show n messages as those who go now will read them; by default three, or one for each of more segments.
 
         The first row of each segment and the most expensive text come first, then further texts in order. The index has
         the row labels. ``to`` is masked; ``text`` is complete, with its signature, and NaN if a template's text is
@@ -199,7 +248,7 @@ class Plan:
             ucs2), ``body`` (Int64, its number), and the column that `by` names if there are segments.
         """
         refuse(not_whole("n", n, least=0, none=True))
-        people, shown = self._held.examples(max(_PREVIEWED, len(self.segments)) if n is None else n, self.by)
+        people, shown = self._seen()._view.examples(max(_PREVIEWED, len(self.segments)) if n is None else n, self.by)
         texts = self._asked.wording.reads(shown)
         forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
         frame = pd.DataFrame(
@@ -225,7 +274,7 @@ class Plan:
             UsageError: there is no such body.
         """
         refuse(not_whole("body", body, least=0))
-        many = self._held.figures["bodies"]
+        many = len(self._held.body_keys)
         if not 0 <= body < many:
             raise UsageError(f"no body {body}; this plan has {many}, numbered from 0")
         asked, words = self._asked.wording.messages[0].body, self._held.body(body).iloc[0]
@@ -262,7 +311,7 @@ class Plan:
             raise UsageError("the plan of a Folder is planned again for other words: plan(Folder(...), ...)")
         before = self._held.rows["status"].eq("planned").to_numpy()
         made_of = self._made_of.reworded(message, by=by, signature=signature)
-        return Plan(**assembly.assemble(made_of, planned_before=before), ledger=self.ledger)
+        return Plan(**assembly.assemble(made_of, planned_before=before), ledger=self.ledger, _asks=self._asks)
 
     @in_our_words
     def with_wire(self, *, threads: int | None = None, isolate_invalid: bool | None = None) -> Plan:
@@ -291,40 +340,69 @@ class Plan:
         """Return what the ledger keeps of the plan's words: each wording with its placeholders, and how bodies pack."""
         return self._held.wordings()
 
+    @property
+    def _view(self) -> InMemory | InFiles:
+        return self._now or self._held
+
+    @property
+    def _rows_to_go(self) -> pd.DataFrame | None:
+        """The rows that go now, where they are fewer than planned; None of a Folder."""
+        view = self._view
+        if view is self._held or not isinstance(view, InMemory):
+            return None
+        return view.to_go.reset_index(drop=True)
+
+    def _seen(self) -> Plan:
+        """Return the plan as it stands to its ledger at this moment."""
+        if not self._asks:
+            return self
+        try:
+            found = prospect_of(self, self.ledger)
+        except LedgerError as error:  # it was there when the plan was made
+            found = replace(self._prospect or unasked(self), trouble=str(error))
+        return replace(self, _prospect=None, _now=None, _asks=False) if found is None else seen(self, found)
+
     def card(self) -> cards.Card:
-        """Return the card: figures, countries, rows left out, messages, and what to do next."""
-        figures, estimate, asked = self._held.figures, self._estimate, self._asked
+        """Return the card: who goes now, at what cost, what becomes of the other rows, messages, what to do next."""
+        made, asked = self._seen(), self._asked
+        prospect = made._prospect or unasked(self)
+        figures, estimate = made.figures, made.estimate
         by = self.by if self.folder is None else None  # what is known of segments is read from the rows
-        blocks: list[Any] = [overview.figures_of(figures, estimate), *overview.now(self.prospect, figures["planned"])]
+        whole = made._rows_to_go is not None or prospect.to_go == self.recipients
+        blocks: list[Any] = overview.standing(self.size, prospect)
+        if whole and figures["planned"]:
+            blocks[0] = overview.figures_of(figures, estimate)
         if figures["planned"]:
-            blocks.append(overview.countries(estimate))
+            blocks.append(overview.countries(estimate, "" if whole else f"All {self.recipients:,} that are planned"))
         if figures["planned"] and by is not None:
-            blocks.append(overview.segments_of(self.estimate_by_segment, by))
-        if figures["planned"] < figures["rows"]:
-            blocks.append(overview.left_out(self._held.problems))
-        shown = self.preview(max(_PREVIEWED, min(len(self.segments), _SHOWN)))
+            blocks.append(overview.segments_of(made.estimate_by_segment, by))
+        shown = made.preview(max(_PREVIEWED, min(len(self.segments), _SHOWN)))
         for label, row in zip(shown.index.tolist(), shown.to_dict("records"), strict=True):
             blocks.append(overview.message(label, row, self.by, self.message(row["body"])))
-        blocks += self.prospect.notes() if self.prospect else []
+        blocks += prospect.notes()
         blocks += [cards.Note("!", self.hint)] if self.hint else []
         if by is not None:
             blocks += overview.segment_notes(self._held.rows, by, self.segments)
-        joined = figures["bodies"] and asked.wording.kind == "content" and asked.wording.signature
+        joined = self.recipients and asked.wording.kind == "content" and asked.wording.signature
         join = asked.wording.join_text if joined else None
-        blocks += overview.warnings(self._held.notes) + overview.old_rates(estimate)
+        blocks += overview.warnings(made.notes) + overview.old_rates(estimate)
         blocks += [cards.Note("i", _IN_ENGLISH)] if asked.wording.assumed_language else []
         blocks += overview.assumed(figures, estimate, join)
-        check, why = "plan.rows and plan.skipped", "plan.skipped says why, row by row"
+        check = "plan.rows" if self.folder is None else "plan.problems and the files"
         if self.folder is not None:
             blocks.append(cards.Note("i", f"The rows of this plan are files in {self.folder}; they name people."))
-            check, why = "plan.problems and the files", "plan.problems says why"
-        closing = f"Next: no row can be sent; {why}. Correct the list and plan again."
-        if figures["planned"]:
-            closing = f"Next: check {check}, then send(plan, client)."
-        return cards.Card(f"Plan: {self.campaign}", "Nothing has been sent.", tuple(blocks), closing)
+        closing = f"Next: check {check}, then send(plan, client)."
+        if not figures["planned"]:
+            closing = f"Next: nobody goes now; {check} say{'s' * (self.folder is None)} why, row by row."
+        if not self.recipients:
+            closing = f"Next: no row can be sent; {check} say{'s' * (self.folder is None)} why. Correct the list."
+        urgent = [block for block in blocks if isinstance(block, cards.Note) and block.sign == "!"]
+        others = [block for block in blocks[1:] if block not in urgent]
+        return cards.Card(f"Plan: {self.campaign}", prospect.state(), (blocks[0], *urgent, *others), closing)
 
     def __repr__(self) -> str:
-        return f"<Plan {visible(self.campaign)}: {overview.summary(self._held.figures, self._estimate)}>"
+        made = self._seen()
+        return f"<Plan {visible(self.campaign)}: {overview.summary(made.figures, made.estimate)}>"
 
     def __str__(self) -> str:
         return str(self.card())
@@ -334,7 +412,7 @@ class Plan:
 
 
 def prospect_of(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:
-    """Return what a send of a plan would meet; None where no ledger is given and this user has none."""
+    """Return what a send of a plan would do; None where no ledger is given and this user has none."""
     if ledger is not None:
         with opened(ledger, begin=True) as book:
             return book.prospect(made)
@@ -345,7 +423,17 @@ def prospect_of(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:
         with opened(own) as book:
             return book.prospect(made)
     except LedgerError as error:  # the plan is whole without it, and send meets the same trouble
-        return Prospect(own, trouble=str(error))
+        return unasked(made, path=own, trouble=str(error))
+
+
+def seen(plan: Plan, prospect: Prospect) -> Plan:
+    """Return a plan as it stands to a ledger by this prospect; it asks none again."""
+    held, now = plan._held, None
+    if isinstance(held, InMemory) and len(prospect.rows) == len(held.rows):
+        columns = {name: prospect.rows[name].array for name in HELD[:2]}
+        if not all(held.rows[name].array.equals(column) for name, column in columns.items()):
+            now = replace(held, rows=held.rows.assign(**columns))
+    return replace(plan, _prospect=prospect, _now=now, _asks=False)
 
 
 def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
@@ -367,4 +455,5 @@ def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
     one["chunk"] = pd.array([0], dtype="Int64")
     one["est_cost"], one["est_currency"] = float("nan"), pd.array([None], dtype=STR)  # another country, perhaps
     keys = held.body_keys[one["body"].to_numpy("int64")]
-    return replace(plan, fingerprint=assembly.fingerprint(one["to"], keys), kept=(), _held=held)
+    made = assembly.fingerprint(one["to"], keys)
+    return replace(plan, fingerprint=made, kept=(), _held=held, _prospect=None, _now=None, _asks=False)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .. import _dates as dates
 from .._calling import in_our_words, not_all_text, not_list, refuse
+from .._cards import counted
 from .._frames import AnyFrame, AnySeries, as_pandas
 from .._pandas import STR, is_missing, with_columns
 from .._showing import spelled
@@ -306,3 +308,40 @@ def _rows(wrong: pd.Series) -> str:
     shown = ", ".join(f"row {label!r} has {value!r}" for label, value in wrong.head(_SHOWN).items())
     more = f" and {len(wrong) - _SHOWN:,} more rows" if len(wrong) > _SHOWN else ""
     return shown + more
+
+
+_BILLED: Final = ("to", "parts", "price", "currency")
+
+
+def repeated_ids(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return which rows are of an accepted message that an earlier row has already, by its id."""
+    known = table["id"].notna() & table["status"].eq("accepted")
+    return (known & table["id"].where(known).duplicated()).to_numpy(bool)
+
+
+def refuse_repeated(table: pd.DataFrame, where: Callable[[int], str], *, contradicting: bool = False) -> None:
+    """Refuse messages that stand in two rows, or only those of which the rows say different things.
+
+    ``where`` says where the row at a place stands.
+
+    Raises:
+        UsageError: names the first of them and its rows.
+    """
+    again = np.flatnonzero(repeated_ids(table))
+    if not len(again):
+        return
+    accepted = table["id"].where(table["status"].eq("accepted")).reset_index(drop=True)
+    first = accepted.reset_index().dropna().drop_duplicates("id").set_index("id")["index"]
+    before = first.loc[accepted.iloc[again]].to_numpy()
+    if contradicting:
+        cells = table[[name for name in _BILLED if name in table.columns]].reset_index(drop=True)
+        one, other = cells.iloc[again].reset_index(drop=True), cells.iloc[before].reset_index(drop=True)
+        differ = ~((one == other).fillna(False) | (one.isna() & other.isna())).all(axis=1).to_numpy(bool)
+        again, before = again[differ], before[differ]
+        if not len(again):
+            return
+    pairs = [f"{where(int(one))} and {where(int(other))}" for one, other in zip(before, again[:_SHOWN], strict=False)]
+    said = "with different numbers or amounts" if contradicting else "and would be counted twice"
+    step = "correct them" if contradicting else "results.concat([...], repeated='once') takes each message once"
+    many = counted(len(again), "message stands", "messages stand")
+    raise UsageError(f"{many} twice, {said}: {'; '.join(pairs)}{' ...' * (len(again) > _SHOWN)}. Next: {step}")

@@ -13,21 +13,23 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Literal
 
+import numpy as np
 import pandas as pd
 import pyarrow
 
-from .._calling import given, in_our_words, not_flag, not_path, refuse
+from .._calling import given, in_our_words, not_choice, not_flag, not_list, not_path, refuse
 from .._foreign.gate import file_at, ours, refuse_large
 from .._foreign.parquet import read_parquet
 from .._frames import AnyFrame, as_pandas
 from .._outputs import StrPath, write_file
 from .._showing import cited
+from .._showing import label as shown_label
 from ..errors import UsageError
 from . import cells, workbook
 from .cells import headed, joined, neutral_frame, restored, told
-from .contract import ALL, TIMES, check, in_zone
+from .contract import ALL, TIMES, check, in_zone, refuse_repeated, repeated_ids
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
@@ -159,6 +161,40 @@ def read(path: str | Path) -> pd.DataFrame:
     reader = _by_ending(Path(path), {".csv": _read_csv, ".xlsx": _read_excel, ".parquet": _read_parquet})
     file = file_at(path, kind="a CSV, Excel or Parquet file that results.write wrote")
     return _with_plus(check(reader(file)), file)
+
+
+@in_our_words
+def concat(tables: Iterable[AnyFrame | str | Path], *, repeated: Literal["refuse", "once"] = "refuse") -> pd.DataFrame:
+    """Put result tables, or the files of some, below each other, and no message in twice.
+
+    Files overlap easily: a campaign saved after its first day is in the file of its last day as well, and costs over
+    both would count it twice. A message is known by its ``id``.
+
+    Args:
+        tables: frames and paths, in the order in which they stand.
+        repeated: what becomes of a message that stands in several places: ``"refuse"``, or ``"once"``, which takes its
+            first row where all of them say the same of number, parts, price and currency.
+
+    Raises:
+        UsageError: a message stands twice; names the rows and their files. Or as `read` and `check`.
+
+    Example:
+        >>> table = pd.DataFrame({"id": ["m1", "m2"], "status": "accepted", "price": 0.01})
+        >>> concat([table, table.head(1)], repeated="once")["id"].tolist()
+        ['m1', 'm2']
+    """
+    refuse(not_list("tables", tables, of="tables or paths"), not_choice("repeated", repeated, ["refuse", "once"]))
+    several = list(tables)
+    refuse("tables= must have at least one table or path" if not several else None)
+    read_ones = [read(one) if isinstance(one, str | Path) else check(one, columns=["id", "status"]) for one in several]
+    names = [Path(one).name if isinstance(one, str | Path) else f"table {at}" for at, one in enumerate(several)]
+    whole, ends = pd.concat(read_ones), np.cumsum([len(one) for one in read_ones])
+
+    def where(place: int) -> str:
+        return f"{names[int(np.searchsorted(ends, place, 'right'))]}, row {shown_label(whole.index[place])}"
+
+    refuse_repeated(whole, where, contradicting=repeated == "once")
+    return whole[~repeated_ids(whole)]
 
 
 def _with_plus(table: pd.DataFrame, file: Path) -> pd.DataFrame:

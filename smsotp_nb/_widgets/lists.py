@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import warnings
 from collections.abc import Callable, Hashable, Iterable
@@ -121,9 +122,13 @@ class Upload:
             self.show(read_upload(name, content))
 
 
+# What helps only where the file is read in code.
+_OF_CODE = re.compile(r"(?:, or pass (?:encoding|sep)=|[:;] sheet= names|; name another with sheet=)[^;]*")
+
+
 def _plain(words: str, file: Path) -> str:
     """Return words about the file as a sentence, without the folder in which it was for a moment."""
-    words = words.replace(str(file), file.name)
+    words = _OF_CODE.sub("", words.replace(str(file), file.name))
     return f"{words}." if words.startswith(file.name) else sentence(words)
 
 

@@ -154,7 +154,7 @@ def test_a_message_keeps_its_lines_and_marks_characters() -> None:
         (0.0075, "USD", "USD 0.0075"),
         (0.000001, "", "0.000001"),
         (0, "CNY", "CNY 0.00"),
-        (1234567.891, "EUR", "EUR 1,234,567.891"),
+        (1234567.891, "EUR", "EUR 1,234,567.8910"),
         (0.1 + 0.2, "USD", "USD 0.30"),
         (None, "USD", "–"),
         (float("nan"), "USD", "–"),

@@ -21,7 +21,7 @@ def test_each_currency_has_its_own_scale() -> None:
 def test_the_estimate_stands_beside_the_billed_amount() -> None:
     """Both amounts are said in words, so that no colour has to be told apart."""
     text = charts.bars(cost.compare(table(2, est_cost=0.01))).text()
-    assert "United States US  USD 0.015 billed / USD 0.020 estimated" in text
+    assert "United States US  USD 0.0150 billed / USD 0.0200 estimated" in text
 
 
 def test_what_is_not_drawn_is_summed_up() -> None:

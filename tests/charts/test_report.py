@@ -34,7 +34,7 @@ def test_the_page_stands_alone(tmp_path: Path) -> None:
 def test_the_page_says_what_the_tables_say(tmp_path: Path) -> None:
     """Totals, countries, months and encodings of both currencies."""
     text = charts.report(two_currencies(), tmp_path / "spent.html").read_text(encoding="utf-8")
-    for said in ("CNY 0.0511 and USD 0.062", "Namibia NA", "12 November 2026 09:30 UTC", "By encoding", "GSM-7"):
+    for said in ("CNY 0.0511 and USD 0.0620", "Namibia NA", "12 November 2026 09:30 UTC", "By encoding", "GSM-7"):
         assert said in text
 
 
@@ -124,7 +124,7 @@ def test_accepted_messages_without_parts_are_reported(tmp_path: Path) -> None:
 def test_a_table_without_months_or_countries_is_reported_too(tmp_path: Path) -> None:
     """Only what is there is drawn."""
     bare = table(2)[["status", "parts", "price", "currency"]]
-    assert "USD 0.015" in charts.report(bare, tmp_path / "spent.html").read_text(encoding="utf-8")
+    assert "USD 0.0150" in charts.report(bare, tmp_path / "spent.html").read_text(encoding="utf-8")
     assert openpyxl.load_workbook(charts.report(bare, tmp_path / "spent.xlsx")).sheetnames == ["Report", "Totals"]
 
 

@@ -227,7 +227,7 @@ def test_compare_without_any_estimate_has_no_amounts() -> None:
 def test_the_card_says_what_the_totals_leave_out() -> None:
     """Unreadable prices, rows in doubt and rejected rows each have their sentence; currencies stand apart."""
     text = cost.card(two_currencies()).text()
-    assert "CNY 0.0511 and USD 0.062 for 5 accepted messages" in text
+    assert "CNY 0.0511 and USD 0.0620 for 5 accepted messages" in text
     assert "! 1 row accepted without a readable price" in text
     assert "! 1 row in doubt" in text
     assert "i 1 row rejected" in text
@@ -238,7 +238,7 @@ def test_the_card_says_what_the_totals_leave_out() -> None:
 def test_the_card_says_how_far_the_bill_is_off_the_estimate() -> None:
     """More, less, or as estimated, over the messages that have both."""
     dearer, cheaper = cost.card(table(2, est_cost=0.005)).text(), cost.card(table(1, est_cost=0.008)).text()
-    assert "Billed USD 0.005 more than estimated, over 2 messages with an estimate" in dearer
+    assert "Billed USD 0.0050 more than estimated, over 2 messages with an estimate" in dearer
     assert "Billed USD 0.0005 less than estimated, over 1 message with an estimate" in cheaper
     assert "Billed as estimated in USD, over 1 message" in cost.card(table(1)).text()
     assert "estimate" not in cost.card(table(1, est_cost=None)).text()

@@ -90,7 +90,7 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     said = found.card().text()
     assert "Compared with november.csv. Nothing has been changed." in said
     assert "In doubt in the ledger" in said
-    assert "USD 0.015" in said
+    assert "USD 0.0150" in said
     assert all(mask(number) in said for number in found.doubts["to"])
     assert not any(number in f"{said}{found.card().html()}" for number in PEOPLE["phone"])
     assert found.totals["in_doubt"].tolist() == [0.015]

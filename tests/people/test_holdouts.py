@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -75,8 +76,8 @@ def test_arms_drawn_while_a_campaign_runs_hold_what_has_not_left(box: Sandbox, l
 def test_plan_card_preflight_and_campaign_say_it(box: Sandbox, ledger: Ledger) -> None:
     hold_out(ledger, HELD)
     made = plan_of("autumn/plain", ledger=ledger)
-    assert "3 recipients will be skipped: an experiment holds them out." in str(made)
-    assert "an experiment holds them out" in preflight(made, client=box.client(), ledger=ledger).text()
+    for card in (made, preflight(made, client=box.client(), ledger=ledger)):
+        assert re.search(r"HELD_OUT +3 ", str(card))
     sent(made, box, ledger)
     assert "3 rows: this person belongs to the holdout" in ledger.record("autumn/plain").card().text()
 
@@ -88,9 +89,8 @@ def test_an_arm_s_campaign_leaves_the_people_of_other_arms(box: Sandbox, ledger:
     hold_out(ledger, NUMBERS[1:10], arm=EMOJI)
     hold_out(ledger, NUMBERS[11:20], arm=PLAIN)
     made = plan_of(name, ledger=ledger)
-    said = "9 recipients will be skipped: the experiment has them in another arm."
-    assert said in str(made)
-    assert said in preflight(made, client=box.client(), ledger=ledger).text()
+    for card in (made, preflight(made, client=box.client(), ledger=ledger)):
+        assert re.search(r"OTHER_ARM +9 ", str(card))
     for _ in range(2):
         found = outcome(sent(made, box, ledger))
         assert found == {"accepted": 18, "skipped HELD_OUT": 3, "skipped OTHER_ARM": 9}

@@ -172,7 +172,10 @@ def test_the_card_says_what_it_is_and_that_nothing_was_sent() -> None:
         assert "VALUE_MISSING" in shown.replace("_<wbr/>", "_")
     assert "<b>Ana</b>" not in made._repr_html_()
     assert "&lt;b&gt;Ana&lt;/b&gt;" in made._repr_html_()
-    assert repr(made) == "<Plan demo: 3 recipients in 3 requests, 4 parts, estimated cost USD 0.03; 2 rows left out>"
+    assert (
+        repr(made)
+        == "<Plan demo: 3 recipients to go now in 3 requests, 4 parts, estimated cost USD 0.03; 2 other rows>"
+    )
 
 
 def test_numbers_used_as_row_labels_are_masked_on_the_card() -> None:

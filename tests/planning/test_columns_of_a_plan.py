@@ -11,7 +11,7 @@ from support.dtypes import dtype_names
 import smsotp_nb as sms
 from smsotp_nb._ledger.record.recording import Planned
 
-PROMISED = re.compile(r"``([\w,\s]+)``\s+\((str|Int64|float64|int64|boolean)[;)]")
+PROMISED = re.compile(r"``([\w,\s]+)``\s+\((str|Int64|float64|int64|boolean|UTC)[;)]")
 RATES = [{"iso": "US", "currency": "USD", "price": 0.0075}]
 PEOPLE = pd.DataFrame({"phone": ["+1 202 555 0123", "+1 202 555 0147", "nobody"], "name": ["Ann", "Ben", "Cy"]})
 MESSAGES = {
@@ -24,7 +24,8 @@ MESSAGES = {
 def promised(thing: object) -> dict[str, str]:
     """Return column and dtype as a docstring has them: ``a, b`` (str; ...)."""
     found = PROMISED.findall(thing.__doc__ or "")
-    return {name.strip(): dtype for names, dtype in found for name in names.split(",")}
+    kinds = {"UTC": "datetime64[us]"}
+    return {name.strip(): kinds.get(dtype, dtype) for names, dtype in found for name in names.split(",")}
 
 
 @pytest.fixture(params=MESSAGES.values(), ids=MESSAGES)
@@ -42,9 +43,9 @@ def test_a_frame_of_a_plan_has_the_columns_of_its_docstring(plan: sms.Plan, name
 def test_a_plan_is_what_the_ledger_records(plan: sms.Plan) -> None:
     """What the ledger says it reads of a plan's rows is there, with the dtype it says."""
     assert isinstance(plan, Planned)
-    read = promised(Planned.rows)
+    read = promised(Planned.as_planned)
     assert len(read) == 11
-    assert read.items() <= dtype_names(plan.rows).items()
+    assert read.items() <= dtype_names(plan.as_planned).items()
     skipped = plan.rows.loc[plan.rows["status"].eq("skipped"), ["body", "chunk", "est_parts"]]
     assert len(skipped) == 1
     assert skipped.isna().all(axis=None)

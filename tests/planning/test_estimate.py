@@ -87,7 +87,7 @@ def test_a_rate_that_varies_gives_a_range() -> None:
     table = RATES.assign(low=["0.007", ""], high=["0.008", "0.0813"])
     made = plan(people(2), rates=table)
     assert made.estimate[["est_low", "est_cost", "est_high"]].to_numpy().tolist() == [[0.014, 0.015, 0.016]]
-    assert "USD 0.014 to 0.016" in str(made)
+    assert "USD 0.0140 to 0.0160" in str(made)
 
 
 def test_an_old_rate_is_called_old(monkeypatch: pytest.MonkeyPatch) -> None:

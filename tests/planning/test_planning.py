@@ -38,6 +38,7 @@ def test_columns_and_dtypes_of_the_rows() -> None:
         "type": "str",
         "status": "str",
         "problem": "str",
+        "not_before": "datetime64[us]",
         "note": "str",
         "body": "Int64",
         "chunk": "Int64",

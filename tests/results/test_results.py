@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.tables import table
 
-from smsotp_nb import results
+from smsotp_nb import cost, results
 from smsotp_nb._pandas import STR
 from smsotp_nb._results import contract
 from smsotp_nb._results.cells import neutral
@@ -500,3 +500,40 @@ def test_a_sheet_that_cannot_be_named_so_is_refused(tmp_path: Path, file: str, n
     with pytest.raises(UsageError, match="sheet_name="):
         results.write(pd.DataFrame({"cost": [1.5]}), tmp_path / file, sheet_name=name)
     assert not (tmp_path / file).exists()
+
+
+def twice(tmp_path: Path) -> tuple[pd.DataFrame, Path]:
+    """Return the last day of a campaign, and the file of its first day, which the last day has as well."""
+    last = table(3, id=["m1", "m2", "m3"], status="accepted", price=0.01, currency="USD", parts=1)
+    return last, results.write(last.head(2), tmp_path / "first.csv")
+
+
+def test_a_message_in_two_files_is_refused_with_both_rows(tmp_path: Path) -> None:
+    last, first = twice(tmp_path)
+    with pytest.raises(
+        UsageError, match=r"2 messages stand twice.*first\.csv, row 0 and table 1, row 0.*repeated='once'"
+    ):
+        results.concat([first, last])
+    with pytest.raises(UsageError, match=r"2 messages stand twice.*row 0 \(place 0\) and row 0 \(place 2\)"):
+        cost.by_country(pd.concat([results.read(first), last]))
+
+
+def test_a_message_in_two_files_is_taken_once_on_request(tmp_path: Path) -> None:
+    last, first = twice(tmp_path)
+    whole = results.concat([first, last], repeated="once")
+    assert whole["id"].tolist() == ["m1", "m2", "m3"]
+    assert cost.by(whole, "currency")["cost"].tolist() == [0.03]
+
+
+def test_a_message_that_two_files_bill_differently_is_never_taken(tmp_path: Path) -> None:
+    last, first = twice(tmp_path)
+    with pytest.raises(
+        UsageError, match=r"1 message stands twice, with different numbers or amounts: first\.csv, row 1"
+    ):
+        results.concat([first, last.assign(price=[0.01, 0.02, 0.01])], repeated="once")
+
+
+def test_rows_without_a_message_may_stand_twice() -> None:
+    """In doubt, refused or left out: nothing of them is summed."""
+    rows = table(2, id=["m1", "m1"], status=["in_doubt", "accepted"])
+    assert len(results.concat([rows, rows.head(1)])) == 3

@@ -211,7 +211,7 @@ def test_the_second_text_is_corrected_for_those_to_go(steps: CampaignSteps, box:
 
 def test_opt_outs_and_withdrawal_hold_for_both_texts(steps: CampaignSteps, ledger: Ledger, box: Sandbox) -> None:
     checked(steps).send(Guards({"canary": 2}))
-    gone = steps.arms[1]._going["to"].iloc[0]
+    gone = steps.arms[1].plan.rows.loc[lambda rows: rows["status"].eq("planned"), "to"].iloc[0]  # type: ignore[union-attr]
     before = steps.to_go
     assert steps.opt_out(gone, "phone call")
     assert steps.to_go == before - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +16,14 @@ import pandas as pd
 import pytest
 
 import smsotp_nb._planning as planning
-from smsotp_nb import Client, Ledger, Limits, Policy, Sandbox, Template, send
+from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Template, send
 from smsotp_nb._progress import span
 from smsotp_nb._widgets import skin
 from smsotp_nb._widgets.campaign import moves
 from smsotp_nb._widgets.campaign.cards import (
+    check_screen,
     draft_html,
     groups,
-    plan_html,
     progress_html,
     refusals_html,
     results_html,
@@ -203,7 +204,7 @@ def test_the_preview_shows_hostile_text_as_text(steps: CampaignSteps) -> None:
 
 
 def test_the_preview_says_what_it_would_cost(steps: CampaignSteps) -> None:
-    assert "10 of 12 rows would be texted: 10 parts, about USD 0.075." in draft_html(steps.draft(HELLO))
+    assert "10 of 12 rows would be texted: 10 parts, about USD 0.0750." in draft_html(steps.draft(HELLO))
     abroad = steps.draft(dataclasses.replace(HELLO, rates=RATES[RATES["iso"].eq("FR")]))
     assert "about" not in draft_html(abroad)
 
@@ -226,7 +227,7 @@ def test_the_preview_of_a_hopeless_list_says_why(people: pd.DataFrame, client: C
 def test_checking_sends_nothing_and_the_button_says_what_it_does(steps: CampaignSteps) -> None:
     checked(steps)
     assert steps.notice.text == "Nothing has been sent."
-    assert steps.send_label() == "Send 10 messages, about USD 0.075"
+    assert steps.send_label() == "Send 10 messages, about USD 0.0750"
     assert steps.client.sandbox.inbox.empty
 
 
@@ -299,7 +300,7 @@ def test_after_a_restart_the_same_campaign_goes_on(steps: CampaignSteps, people:
     again = CampaignSteps(people, client=steps.client, ledger=Ledger(steps.ledger.path))
     again.check(HELLO)
     assert again.notice.text.startswith("This campaign is already recorded: 4 accepted")
-    assert again.send_label() == "Send the other 6 messages, about USD 0.045"
+    assert again.send_label() == "Send the other 6 messages, about USD 0.0450"
     again.send(Guards())
     assert box.inbox["to"].is_unique
     assert len(box.inbox) == 10
@@ -321,15 +322,15 @@ def first(many: int) -> Guards:
 
 
 def test_the_button_says_that_a_canary_goes_first(steps: CampaignSteps) -> None:
-    assert checked(steps).send_label(first(4)) == "Send the first 4 messages"
-    assert steps.send_label(first(10)) == steps.send_label() == "Send 10 messages, about USD 0.075"
+    assert checked(steps).send_label(first(4)) == "Send the first 4 messages, about USD 0.03"
+    assert steps.send_label(first(10)) == steps.send_label() == "Send 10 messages, about USD 0.0750"
     assert steps.path(first(10))[0] == ("Write", "Check", "Send", "Results")
     names = ("Write", "Check", "The first 4", "Look", "The others", "Results")
     assert steps.path(first(4)) == (names, 2)
     steps.send(first(4))
     assert steps.path(Guards()) == (names, 4)
     assert (steps.send_label(), steps.back_label()) == (
-        "Send the other 6 messages, about USD 0.045",
+        "Send the other 6 messages, about USD 0.0450",
         "Change the text for the other 6",
     )
     steps.send(Guards())
@@ -338,7 +339,7 @@ def test_the_button_says_that_a_canary_goes_first(steps: CampaignSteps) -> None:
 
 def test_a_canary_is_no_loop_and_may_be_taken_twice(begun: CampaignSteps, box: Sandbox) -> None:
     """The number counts those that are to go: the same again sends to the next ones, never to nobody."""
-    assert begun.send_label(first(4)) == "Send the next 4 messages"
+    assert begun.send_label(first(4)) == "Send the next 4 messages, about USD 0.03"
     begun.send(first(4))
     assert len(box.inbox) == 8
     begun.send(first(4))
@@ -350,7 +351,7 @@ def test_a_canary_is_no_loop_and_may_be_taken_twice(begun: CampaignSteps, box: S
 def test_every_guard_in_force_stands_at_the_button(steps: CampaignSteps) -> None:
     entered = {"budget": "usd 5", "quiet_from": "21:00", "quiet_to": "08:00", "speed": 10, "failures": 10}
     guards = Guards({**entered, "canary": 4})
-    assert checked(steps).send_label(guards) == "Send the first 4 messages, at most USD 5"
+    assert checked(steps).send_label(guards) == "Send the first 4 messages, about USD 0.03, at most USD 5"
     assert steps.limits(guards) == (
         "Nobody is texted from 21:00 to 08:00 where they live; at most 10 messages a second; "
         "stops after 10 failed requests in a row."
@@ -382,7 +383,7 @@ def test_a_typo_is_corrected_for_those_who_were_not_texted(begun: CampaignSteps,
     begun.back()
     assert begun.notice.text.startswith("4 of this campaign were texted and keep their text.")
     begun.check(CORRECTED)
-    assert begun.send_label() == "Change the text and send the other 6 messages, about USD 0.045"
+    assert begun.send_label() == "Change the text and send the other 6 messages, about USD 0.0450"
     assert "6 rows not yet sent get the new text" in begun.notice.text
     begun.send(Guards(), reason="typo")
     assert (begun.stage, begun.unfinished) == ("done", "")
@@ -456,7 +457,7 @@ def test_more_to_go_than_the_button_says_is_looked_at_first(steps: CampaignSteps
     checked(steps)
     box.fault("drop_after", next=1)
     steps.send(first(4))
-    assert steps.send_label() == "Send the other 6 messages, about USD 0.045"
+    assert steps.send_label() == "Send the other 6 messages, about USD 0.0450"
     campaign = steps.ledger.record("hello")
     campaign.settle(campaign.in_doubt, accepted=False)
     steps.send(Guards())
@@ -553,7 +554,7 @@ def test_a_policy_holds_back_and_the_card_says_until_when(
     later.check(dataclasses.replace(CORRECTED, campaign="reminder"), both=10)
     assert later.to_go == 6
     assert later.plan is not None
-    assert "4 recipients had as many messages as the policy allows" in plan_html(later.plan)
+    assert next(one for one in groups(later.plan.rows) if one.code == "CAPPED").rows == 4
     later.send(Guards())
     assert later.results is not None
     capped = next(one for one in groups(later.results) if one.code == "CAPPED")
@@ -677,7 +678,7 @@ def test_the_form_drives_a_campaign(form: CampaignForm, box: Sandbox) -> None:
     form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
     form.fields.default_region.value = "us"
     form.write.check_button.click()
-    assert form.sending.send_button.description == "Send 10 messages, about USD 0.075"
+    assert form.sending.send_button.description == "Send 10 messages, about USD 0.0750"
     assert "Sandbox: nobody is texted" in form.sending._where.value
     assert "+12025550100" not in form.outcome.card.value
     form.sending.send_button.click()
@@ -705,10 +706,10 @@ def test_the_form_corrects_after_a_canary(form: CampaignForm, box: Sandbox) -> N
     form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
     form.fields.default_region.value, form.sending.guard_fields["canary"].value = "us", 4
     form.write.check_button.click()
-    assert form.sending.send_button.description == "Send the first 4 messages"
+    assert form.sending.send_button.description == "Send the first 4 messages, about USD 0.03"
     form.sending.send_button.click()
     assert form.sending.guard_fields["canary"].value == 0
-    assert form.sending.send_button.description == "Send the other 6 messages, about USD 0.045"
+    assert form.sending.send_button.description == "Send the other 6 messages, about USD 0.0450"
     form.outcome.stop_number.value, form.outcome.stop_source.value = "+1 202 555 0109", "phone call"
     form.outcome.opt_out_button.click()
     assert form.sending.send_button.description == "Send the other 5 messages, about USD 0.0375"
@@ -783,7 +784,7 @@ def test_the_real_service_is_named_with_what_it_does(live: CampaignForm, box: Sa
     live.write.check_button.click()
     for part in (live._head, live.sending._where):
         assert f"Live service at {box.url}: real people are texted, and every text is billed." in part.value
-    assert live.sending.send_button.description == "Send 10 messages to real people, about USD 0.075"
+    assert live.sending.send_button.description == "Send 10 messages to real people, about USD 0.0750"
     assert "live-key-4711" not in str(live.widget.get_state()) + live._head.value + live._lines.value
 
 
@@ -925,10 +926,37 @@ def test_a_label_that_turns_the_line_around_is_shown_as_what_it_is() -> None:
 def test_the_card_of_a_plan_names_no_argument_and_no_code(steps: CampaignSteps) -> None:
     steps.check(dataclasses.replace(HELLO, kind="content", signature="Acme"))
     assert steps.plan is not None
-    shown = plan_html(steps.plan)
+    screen = check_screen(steps.plan)
+    shown = screen.first + screen.rest
     assert "How the service joins content and signature is not known" in shown
     assert "join=" not in shown
     assert "(note " not in shown
+
+
+def test_a_check_is_one_sentence_whose_numbers_add_up_to_the_list(begun: CampaignSteps, ledger: Ledger) -> None:
+    People(ledger).opt_out("+12025550108", source="letter")
+    begun.back()
+    checked(begun)
+    assert begun.summary(first(2)) == (
+        "2 people, about USD 0.0150, from the list given in code, 4 texted already, or in doubt, 3 held back for now, "
+        "3 left out."
+    )
+
+
+def test_a_suppression_list_without_countries_asks_for_the_default_country(steps: CampaignSteps) -> None:
+    assert not steps.check(dataclasses.replace(HELLO, default_region="", leave_out=["0171 3920007"]))
+    assert "no calling code in the number" in steps.refusal.text
+    assert "REGION_MISSING" not in steps.refusal.text
+    assert {*steps.faults} == {"leave_out", "default_region"}
+
+
+@pytest.mark.parametrize(
+    "content", [b"phone\n+12025550123\0\n", b"a,b\n1,2,3\n4,5,6\n"], ids=["zero bytes", "wide rows"]
+)
+def test_an_upload_that_cannot_be_read_names_no_argument(content: bytes) -> None:
+    read = read_upload("list.csv", content)
+    assert read.sign != "ok"
+    assert not re.search(r"\w=", read.words)
 
 
 def test_no_words_of_a_group_speak_of_code() -> None:

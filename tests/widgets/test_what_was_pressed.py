@@ -324,7 +324,7 @@ def test_another_list_replaces_all_that_came_after_the_first(uploading: Campaign
     assert (form.steps.alone, form.steps.unfinished, form.steps.results) == (0, "", None)
     form.fields.campaign.value = "next"
     form.write.check_button.click()
-    assert form.sending.send_button.description == "Send 6 messages, about USD 0.045"
+    assert form.sending.send_button.description == "Send 6 messages, about USD 0.0450"
     press(form.sending.send)
     assert len(box.inbox) == 8
 

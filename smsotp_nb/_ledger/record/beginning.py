@@ -99,11 +99,14 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
             f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
             "again. Nothing was sent; choose another campaign name"
         )
-    in_force, in_pieces = known == plan.fingerprint, plan.folder is not None
-    if in_force and not changed & ({"corrected"} if in_pieces else {"corrected", "withdrawn"}):
-        return
-    if in_pieces:
+    if plan.folder is not None:
+        with store.reading() as connection:
+            if changing.takes_in_pieces(connection, campaign, plan):
+                return
         raise changing.refusal_in_pieces(plan)
+    in_force = known == plan.fingerprint
+    if in_force and not changed & {"corrected", "withdrawn"}:
+        return
     with store.snapshot() as connection:
         found = changing.compare(connection, campaign, plan)
         if not changing.takes(connection, campaign, plan, found):

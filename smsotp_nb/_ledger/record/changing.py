@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,7 @@ from .recording import (
 )
 
 WITHDRAWN = "WITHDRAWN"
+Objects = np.ndarray[Any, np.dtype[np.object_]]
 
 
 class Revised(NamedTuple):
@@ -95,7 +96,7 @@ class Difference:
 def compare(connection: Statements, campaign: int, plan: Planned) -> Difference:
     """Return how a plan differs from what is recorded of its campaign."""
     recorded = _recorded(connection, campaign)
-    rows = plan.rows
+    rows = plan.as_planned
     people = as_recorded(connection, people_of(rows), recorded.index.to_numpy())
     going = rows["status"].eq("planned").to_numpy()
     place = recorded.index.get_indexer(pd.Index(people))
@@ -257,6 +258,21 @@ def takes(connection: Statements, campaign: int, plan: Planned, found: Differenc
     return found.resumes and not other_words and not replaced_at(connection, campaign, plan.fingerprint)
 
 
+def takes_in_pieces(connection: Statements, campaign: int, plan: Planned) -> bool:
+    """Return whether a campaign goes on with a plan larger than memory: only with its own, and no correction since."""
+    return _in_force(connection, campaign, plan) and "corrected" not in changes_of(connection, campaign)
+
+
+def problems_of(connection: Statements, campaign: int, recorded: pd.DataFrame) -> Objects:
+    """Return the problem of each of these recorded rows, or None."""
+    rows = connection.execute(
+        f"SELECT chunk, position, problem FROM fate WHERE campaign=? AND problem IS NOT NULL AND state<>{PLANNED}",
+        (campaign,),
+    )
+    known = {(chunk, position): problem for chunk, position, problem in rows}
+    return np.array([known.get(place) for place in _places(recorded)], object)
+
+
 def reword(connection: Statements, campaign: int, plan: Planned) -> None:
     """Give rows that are planned again, after the campaign was corrected, the words of the plan."""
     found = compare(connection, campaign, plan)
@@ -384,8 +400,8 @@ def _leave_out(connection: Statements, campaign: int, plan: Planned, found: Diff
     )
     connection.execute("DELETE FROM recipient WHERE campaign=? AND chunk=?", (campaign, LEFT_OUT))
     stays = np.isin(found.people, found.recorded.index.to_numpy()[~dropped])
-    places = np.flatnonzero(plan.rows["status"].ne("planned").to_numpy() & ~stays)
-    rows = plan.rows.iloc[places]
+    places = np.flatnonzero(plan.as_planned["status"].ne("planned").to_numpy() & ~stays)
+    rows = plan.as_planned.iloc[places]
     insert_rows(connection, campaign, rows, places, np.full(len(places), LEFT_OUT), plan.kept, SKIPPED)
 
 
@@ -404,7 +420,7 @@ def _reword(connection: Statements, campaign: int, plan: Planned, found: Differe
     places = found.changed
     if not len(places):
         return
-    rows = plan.rows.iloc[places]
+    rows = plan.as_planned.iloc[places]
     chunk = _new_chunks(connection, campaign, plan, rows, version)
     recorded = found.recorded.loc[found.people[places]]
     values = zip(chunk.tolist(), destinations(connection, rows), _places(recorded), strict=True)
@@ -417,7 +433,7 @@ def _reword(connection: Statements, campaign: int, plan: Planned, found: Differe
 
 def _add(connection: Statements, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
     if len(found.added):
-        rows = plan.rows.iloc[found.added]
+        rows = plan.as_planned.iloc[found.added]
         chunk = _new_chunks(connection, campaign, plan, rows, version)
         insert_rows(connection, campaign, rows, found.added, chunk, plan.kept, PLANNED)
 

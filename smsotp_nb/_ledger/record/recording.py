@@ -33,7 +33,7 @@ class Piece:
     """Some rows of a plan: all are planned, in the order of their requests, or all are left out.
 
     Attributes:
-        rows: the columns of `Planned.rows`.
+        rows: the columns of `Planned.as_planned`.
         position: of each row in the list.
         keys: the key of each body of the plan, by its number.
         wordings: what the bodies of these rows say; None where they have none.
@@ -62,15 +62,19 @@ class Planned(Protocol):
         """Where the files of a plan larger than memory are, which name people; only ``pieces`` is asked of it."""
 
     @property
-    def figures(self) -> Mapping[str, int]:
-        """How many ``rows`` it has, and how many of them are ``planned``."""
+    def size(self) -> int:
+        """How many rows the list has."""
 
     def pieces(self) -> Iterator[Piece]:
         """Give all rows: first those that are left out, then those to go in the order of their requests."""
 
     @property
-    def rows(self) -> pd.DataFrame:
-        """One row for every recipient, in the order of sending.
+    def unplanned(self) -> pd.DataFrame:
+        """How many rows are left out, and why: ``problem`` (str), ``rows`` (Int64), ``first_rows`` (str)."""
+
+    @property
+    def as_planned(self) -> pd.DataFrame:
+        """One row for every recipient, in the order of the list, as nothing but the plan has it.
 
         Columns that are read: ``to, region, type, status, problem`` (str; ``status`` is planned or skipped), ``body,
         chunk, est_parts`` (Int64; missing where skipped), ``encoding, est_currency`` (str) and ``est_cost`` (float64).
@@ -104,12 +108,12 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
                 kind,
                 plan.fingerprint,
                 now,
-                plan.figures["rows"],
+                plan.size,
                 json.dumps(list(plan.kept)),
                 audit.decider(connection),
             ),
         )
-        audit.note(connection, "recorded", rows=plan.figures["rows"], now=now, campaign=number)
+        audit.note(connection, "recorded", rows=plan.size, now=now, campaign=number)
         if plan.folder is not None:
             copies.note_in(connection, plan.folder.absolute(), "folder of the plan", now=now)
         latest = LEFT_OUT

@@ -1,12 +1,13 @@
-"""Compare a plan with the ledger before it is sent: what is recorded of it, and whom the rules hold back now."""
+"""How a plan stands to the ledger: what the next send does with each row of its list, and what keeps it from it."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,211 +15,400 @@ import pandas as pd
 from ... import _cards as cards
 from ..._pandas import STR
 from ..._services import name_key, shown
+from ..._showing import label as called
+from ...results import STATES
 from ..file.store import Store
 from ..people.experiments import NO_PEOPLE
-from ..reading.cards import until
-from ..reading.frames import digits_of
+from ..reading.frames import digits_of, fates
 from ..record import approving, changing
 from ..record.recording import Planned
 from ..rows.answers import Ints
-from ..rows.columns import Columns, times
+from ..rows.columns import Columns
 from ..rows.contacts import Realm
 from ..rows.persons import persons
 from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
 from ..server.address import Address, in_code
-from .rules import CAPPED, HELD_OUT, OTHER_ARM, SAME_TEXT, Row, Rows, Rules, Standing
+from .rules import CAPPED, HELD_OUT, OTHER_ARM, SAME_TEXT, Rows, Rules, Standing
 from .unheeded import Unheeded, together, unheeded
 
+REFUSED = "REFUSED"  # the problem of rows whose plan send refuses as it is
 _SHOWN = 3
 _ASKED = 1_000_000  # rows
 _DONE = (*MAY_HAVE_LEFT, REJECTED, SKIPPED)
+_TEXTED = tuple(STATES[state] for state in MAY_HAVE_LEFT)
+RULES = (OPTED_OUT, HELD_OUT, OTHER_ARM, SAME_TEXT, CAPPED)
 _COST = ["est_cost", "est_currency"]
-_HELD = ("to", "problem", "not_before", "campaign", *_COST)
-_DTYPES = {"to": STR, "problem": STR, "campaign": STR, "est_cost": "float64", "est_currency": STR}
+_FATE = {"status": STR, "problem": STR, "not_before": "datetime64[us, UTC]", "campaign": STR}
+LINES = {
+    **dict.fromkeys(("status", "problem"), STR),
+    "rows": "Int64",
+    "first_rows": STR,
+    **dict.fromkeys(("earliest", "latest"), "datetime64[us, UTC]"),
+    "campaigns": STR,
+}
+
+# What limits say of rows that may go, by ``to, region, chunk, est_cost, est_currency``: None, or what holds one back.
+Admit = Callable[[pd.DataFrame], "np.ndarray[Any, np.dtype[Any]]"]
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What a send of a plan would meet in a ledger at one moment.
+    """What the next send of a plan does with each row of its list, if nothing fails: one value for all that shows it.
 
     Attributes:
-        path: the ledger's file, or the address of its server.
+        path: the ledger's file, or the address of its server; None where no ledger was asked.
+        lines: how many rows there are of each kind; together they are the rows of the list. ``status, problem`` (str),
+            ``rows`` (Int64), ``first_rows`` (str: the labels of the first three), ``earliest, latest`` (UTC: when they
+            may go) and ``campaigns`` (str: whose messages hold them back). Rows that are ``planned`` without a problem
+            go now.
+        rows: the same by row label: ``status, problem`` (str), ``not_before`` (UTC), ``campaign`` (str); of the plan of
+            a Folder only rows that a rule holds back.
+        cost: the estimated cost of those to go now by currency, in micro-units; empty where no rate is known.
         service: of the recorded campaign of this name; None where none is recorded.
-        to_go: how many recipients a send would text now: still planned, and held back by no rule.
-        cost: the estimated cost of their messages by currency, in micro-units; empty where no rate is known.
-        reached: how many of the plan's recipients were texted already, or may have been.
-        added, changed, gone, left_out: recipients that the plan has and the record does not; that are still planned
-            with another message; that are still planned and the plan lacks; and that it leaves out now.
-        held: rows that a rule holds back, by the plan's row label: ``to, problem`` (str), ``not_before`` (UTC; missing
-            for good), ``campaign`` (str: whose message it was), and the plan's ``est_cost`` (float64) and
-            ``est_currency`` (str).
-        other: the campaign of this name is recorded with a different plan; told of plans larger than memory alone.
-        trouble: why the ledger could not be asked; then nothing else is known.
+        added, changed, gone: recipients that the plan has and the record does not; that are still planned with another
+            message; and that are still planned and the plan lacks.
+        refused: why send refuses the plan as it is; empty where it takes it.
+        trouble: why the ledger could not be asked; then only the plan is known.
         unheeded: experiments that are not over, whose holdout the plan would text: it is none of their campaigns.
         approval: how the campaign stands to a second person's approval, in words; empty where none is needed.
     """
 
-    path: Path | Address
-    service: str | None = None
-    to_go: int = 0
+    path: Path | Address | None
+    lines: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({name: [] for name in LINES}).astype(LINES))
+    rows: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({name: [] for name in _FATE}), repr=False)
     cost: Mapping[str, int] = field(default_factory=dict)
-    reached: int = 0
+    service: str | None = None
     added: int = 0
     changed: int = 0
     gone: int = 0
-    left_out: int = 0
-    held: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=_HELD), repr=False)
+    refused: str = ""
     trouble: str = ""
-    other: bool = False
     approval: str = ""
     unheeded: tuple[Unheeded, ...] = ()
 
-    def figures(self) -> tuple[tuple[str, str], ...]:
-        """Return how many a send would text now, and what that is estimated to cost, for a card."""
-        known = [cards.about(cost / 1_000_000, currency) for currency, cost in self.cost.items()]
-        cost = " and ".join(known) or ("unknown" if self.to_go else cards.MISSING)
-        of = "recipient" if self.to_go == 1 else "recipients"
-        return (f"{of} to go now", cards.number(self.to_go)), ("cost of these, estimated", cost)
+    @property
+    def to_go(self) -> int:
+        """How many recipients the next send texts."""
+        return self._many(self.lines["status"].eq("planned") & self.lines["problem"].isna())
+
+    @property
+    def waiting(self) -> int:
+        """How many recipients are to be texted later, because something holds them back now."""
+        return self._many(self.lines["status"].eq("planned") & self.lines["problem"].notna())
+
+    @property
+    def reached(self) -> int:
+        """How many of the plan's recipients were texted already, or may have been."""
+        return self._many(self.lines["status"].isin(_TEXTED))
+
+    def _many(self, chosen: pd.Series) -> int:
+        return int(self.lines.loc[chosen.to_numpy(bool), "rows"].sum())
+
+    def money(self) -> str:
+        """Return the estimated cost of those to go now in words; empty where no rate is known."""
+        return " and ".join(cards.about(cost / 1_000_000, currency) for currency, cost in self.cost.items())
+
+    def state(self) -> str:
+        """Say how far the campaign is."""
+        if not self.reached:
+            return "Nothing has been sent."
+        were = "was" if self.reached == 1 else "were"
+        return f"{_people(self.reached)} {were} texted already, or may have been."
 
     def notes(self) -> list[cards.Note]:
+        """Return what is not a number of rows: the campaign that is recorded, and what send or a person has to know."""
         if self.trouble:
             return [cards.Note("!", f"The ledger {self.path} was not asked: {self.trouble}")]
+        recorded = [cards.Note("i", f"This campaign is recorded, for {shown(self.service)}.")] if self.service else []
+        texts = (
+            ("not yet sent with another text than recorded", self.changed),
+            ("not in the recorded campaign", self.added),
+            ("not yet sent and not in the plan", self.gone),
+        )
+        differ = [cards.Note("!", f"{_people(many)} {text}.") for text, many in texts if many]
+        refused = [cards.Note("!", self.refused)] * bool(self.refused)
         asked = [cards.Note("i" if self.approval.startswith("Approved") else "!", self.approval)] * bool(self.approval)
         texted = [cards.Note("i" if one.exempt else "!", one.sentence()) for one in self.unheeded]
-        return [*self._changes(), *asked, *self.holds(), *texted]
-
-    def _changes(self) -> list[cards.Note]:
-        if self.service is None:
-            return []
-        texts: list[tuple[Literal["!", "i"], int, str]] = [
-            ("i", self.reached, "already reached by this campaign, or in doubt"),
-            ("!", self.changed, "not yet sent with another text than recorded"),
-            ("!", self.added, "not in the recorded campaign"),
-            ("!", self.gone, "not yet sent and not in the plan"),
-            ("i", self.left_out, "not yet sent and left out by this plan"),
-        ]
-        lines = [cards.Note(sign, f"{_people(many)} {text}.") for sign, many, text in texts if many]
-        if self.changed or self.added or self.gone:
-            call = changing.advice(self.changed, self.added, self.gone, ledger=in_code(self.path))
-            lines.append(cards.Note("!", f"Send refuses this plan until the campaign follows it: {call}"))
-        if self.other:
-            lines.append(cards.Note("!", "It is recorded with a different plan: send refuses this one."))
-        lines.insert(0, cards.Note("i", f"This campaign is recorded, for {shown(self.service)}."))
-        return lines
-
-    def holds(self) -> list[cards.Note]:
-        return [self._hold(problem, said) for problem, said in _SAID.items() if self.held["problem"].eq(problem).any()]
-
-    def _hold(self, problem: str, said: str) -> cards.Note:
-        rows = self.held[self.held["problem"].eq(problem).to_numpy()]
-        by = rows["campaign"].dropna().unique().tolist()
-        names = ", ".join(map(repr, by[:_SHOWN])) + (" ..." if len(by) > _SHOWN else "")
-        when = until(rows["not_before"].min(), rows["not_before"].max())
-        return cards.Note("!", f"{_people(len(rows))} {said}{f' ({names})' if by else ''}{when}.")
-
-
-_SAID = {
-    OPTED_OUT: "opted out and will be skipped",
-    HELD_OUT: "will be skipped: an experiment holds them out",
-    OTHER_ARM: "will be skipped: the experiment has them in another arm",
-    SAME_TEXT: "had the same message lately",
-    CAPPED: "had as many messages as the policy allows",
-}
+        return [*recorded, *differ, *refused, *asked, *texted]
 
 
 def _people(many: int) -> str:
     return cards.counted(many, "recipient")
 
 
-def prospect(store: Store, plan: Planned, *, service: str | None, repeat_text: bool, now: int) -> Prospect:
+def prospect(
+    store: Store,
+    plan: Planned,
+    *,
+    service: str | None,
+    repeat_text: bool,
+    now: int,
+    revised: bool = False,
+    admit: Admit | None = None,
+) -> Prospect:
     """Compare a plan with a ledger, see `Ledger.prospect`."""
     with store.reading() as connection:
         found = connection.execute(
-            "SELECT CASE WHEN name_key=? AND purged=0 THEN id END, service FROM campaign WHERE kind='campaign' "
-            "AND service=coalesce(?, service) ORDER BY name_key=? AND purged=0 DESC, id DESC LIMIT 1",
+            "SELECT CASE WHEN name_key=? THEN id END, service, purged, name FROM campaign WHERE kind='campaign' "
+            "AND service=coalesce(?, service) ORDER BY name_key=? DESC, id DESC LIMIT 1",
             (name_key(plan.campaign), service, name_key(plan.campaign)),
         ).fetchone()
-    number, where = found or (None, service)
+    number, where, purged, name = found or (None, service, 0, "")
+    refused = _never(plan, name, purged=bool(purged)) if number is not None else ""
     rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
-    asked: Callable[..., Prospect] = _in_pieces if plan.folder is not None else _in_memory
-    found = asked(store, plan, campaign=number, service=where, rules=rules, now=now)
     approval = approving.state(store, number)
-    if approval and not approval.startswith("Approved"):
-        found = replace(found, to_go=0, cost={})
-    return replace(found, approval=approval)
-
-
-def _in_memory(
-    store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
-) -> Prospect:
-    """Compare a plan with the ledger for one service; ``campaign`` is the recorded campaign of its name."""
-    with store.snapshot() as connection:
-        rows = plan.rows
-        going = rows["status"].eq("planned").to_numpy().copy()
-        found = None if campaign is None else changing.compare(connection, campaign, plan)
-        added = found.added if found else np.zeros(0, np.int64)
-        if found is not None:
-            done = found.recorded.index[found.recorded["state"].ne(PLANNED).to_numpy()]
-            going = going & ~np.isin(found.people, done.to_numpy())
-        places = np.flatnonzero(going)
-        standing = Standing(_rows(np.asarray(plan.body_keys), rows, places), rules)
-        standing.learn(connection, Realm(service or ""), but=campaign, now=now)
-        names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
-        held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
-        texted = unheeded(connection, rules.campaign, standing, marketing=rules.marketing, now=now)
-    told = _held(rows, held, standing, names)
-    going[[row.position for row in held]] = going[added] = False
-    to_go, cost = int(going.sum()), _cost(rows[going])
-    if found is None:
-        return Prospect(store.path, to_go=to_go, cost=cost, held=told, unheeded=texted)
-    known = np.isin(found.people, found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT)].to_numpy())
-    return Prospect(
-        store.path,
-        service=service,
-        to_go=to_go,
-        cost=cost,
-        reached=int(known.sum()),
-        added=len(found.added),
-        changed=len(found.changed),
-        gone=len(found.gone),
-        left_out=len(found.dropped),
-        held=told,
-        unheeded=texted,
+    asked = _Asked(
+        store,
+        plan,
+        campaign=None if purged else number,
+        service=where,
+        rules=rules,
+        now=now,
+        revised=revised,
+        admit=admit,
+        hold=REFUSED if refused else approving.NOT_APPROVED * bool(approval and not approval.startswith("Approved")),
     )
+    made = asked.in_pieces() if plan.folder is not None else asked.in_memory()
+    return dataclasses.replace(made, refused=refused or made.refused, approval=approval)
 
 
-def _in_pieces(
-    store: Store, plan: Planned, *, campaign: int | None, service: str | None, rules: Rules, now: int
-) -> Prospect:
-    """Compare a plan larger than memory with the ledger: whom the rules hold back, and whom it reached already."""
-    done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
-    with store.snapshot() as connection:
+def _never(plan: Planned, name: str, *, purged: bool) -> str:
+    """Say why a campaign of this name is never sent, whatever the plan has; empty where it may be."""
+    if purged:
+        return "The campaign of this name was purged and is never sent again: choose another name."
+    if name != plan.campaign:
+        return f"Another campaign is recorded as {name!r}, which differs only in spelling: send refuses this one."
+    return ""
+
+
+def unasked(plan: Planned, *, path: Path | Address | None = None, trouble: str = "") -> Prospect:
+    """Return what a plan comes to where no ledger is asked: all that is planned goes."""
+    if plan.folder is not None:
+        pieces = [rows for rows, _ in _millions(plan)]
+        total = sum((Counter(_cost(rows)) for rows in pieces), Counter[str]())
+        going = pd.DataFrame({"status": ["planned"], "rows": [sum(map(len, pieces))]})
+        lines = _merged([going, plan.unplanned.assign(status="skipped")])
+        return Prospect(path, lines, cost=dict(total), trouble=trouble)
+    planned = plan.as_planned
+    rows = _framed(_planned_fates(planned["status"], planned["problem"]), planned.index)
+    cost = _cost(planned[planned["status"].eq("planned").to_numpy()])
+    return Prospect(path, _lines(rows), rows, cost, trouble=trouble)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A plan and what of a ledger it is held against, for one service.
+
+    ``campaign`` is the recorded campaign of its name; ``hold`` the problem of all rows that would go, if nothing of the
+    campaign goes now; ``revised``: as if the campaign had followed the plan.
+    """
+
+    store: Store
+    plan: Planned
+    campaign: int | None
+    service: str | None
+    rules: Rules
+    now: int
+    revised: bool
+    admit: Admit | None
+    hold: str
+
+    def in_memory(self) -> Prospect:
+        planned = self.plan.as_planned
+        fates = _planned_fates(planned["status"], planned["problem"])
+        going = planned["status"].eq("planned").to_numpy().copy()
+        with self.store.snapshot() as connection:
+            found = None if self.campaign is None else changing.compare(connection, self.campaign, self.plan)
+            refused = "" if found is None else self._refused(connection, found)
+            if found is not None:
+                _recall(fates, going, connection, self.campaign or 0, found)
+            held, texted = self._held(connection, planned, np.flatnonzero(going), np.asarray(self.plan.body_keys))
+        _set_aside(fates, going, held)
+        _hold(fates["problem"], going, REFUSED if refused else self.hold)
+        rows = _framed(fates, planned.index)
+        made = Prospect(self.store.path, _lines(rows), rows, _cost(planned[going]), unheeded=texted)
+        made = made if self.admit is None else limited(made, planned, self.admit)
+        if found is None:
+            return made
+        return dataclasses.replace(
+            made,
+            service=self.service,
+            added=len(found.added),
+            changed=len(found.changed),
+            gone=len(found.gone),
+            refused=refused,
+        )
+
+    def in_pieces(self) -> Prospect:
+        """Compare a plan larger than memory with the ledger."""
+        plan, store, campaign = self.plan, self.store, self.campaign
+        done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
+        refused = ""
+        with store.snapshot() as connection:
+            if campaign is not None and not changing.takes_in_pieces(connection, campaign, plan):
+                refused = "It is recorded with a different plan: send refuses this one."
+            told, kept, texted, cost = list[pd.DataFrame](), list[pd.DataFrame](), [], Counter[str]()
+            for rows, keys in _millions(plan):
+                going = np.full(len(rows), True)
+                if not refused:
+                    going = ~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done)
+                held, unheard = self._held(connection, rows, np.flatnonzero(going), keys)
+                texted.append(unheard)
+                found, still = _planned_fates(np.full(len(rows), "planned"), np.full(len(rows), None)), going.copy()
+                _set_aside(found, going, held)
+                _hold(found["problem"], going, REFUSED if refused else self.hold)
+                if self.admit is not None:
+                    _admit(found["problem"], going, rows, self.admit)
+                frame = _framed(found, rows.index)
+                told.append(_lines(frame[still]))
+                kept.append(frame.iloc[held["place"]])
+                cost.update(_cost(rows[going]))
+        known = plan.unplanned.assign(status="skipped")
+        if campaign is not None and not refused:
+            known = fates(store, campaign)
+            known = known[known["status"].ne("planned").to_numpy()]
+        rows = pd.concat(kept) if kept else Prospect(None).rows
+        service = None if campaign is None else self.service
+        lines = _merged([*told, known])
+        return Prospect(
+            store.path, lines, rows, dict(cost), service=service, refused=refused, unheeded=together(texted)
+        )
+
+    def _refused(self, connection: Statements, found: changing.Difference) -> str:
+        assert self.campaign is not None
+        if self.revised:
+            late = len(found.added) and changing.was_withdrawn(connection, self.campaign)
+            if not late and not len(found.gone):
+                return ""
+        elif changing.takes(connection, self.campaign, self.plan, found):
+            return ""
+        call = changing.advice(len(found.changed), len(found.added), len(found.gone), ledger=in_code(self.store.path))
+        return f"Send refuses this plan until the campaign follows it: {call}"
+
+    def _held(
+        self, connection: Statements, rows: pd.DataFrame, places: Ints, keys: np.ndarray
+    ) -> tuple[dict[str, Any], tuple[Unheeded, ...]]:
+        """Return which of these rows the rules hold back: their ``place``, and what becomes of each."""
+        standing = Standing(_rows(keys, rows, places), self.rules)
+        standing.learn(connection, Realm(self.service or ""), but=self.campaign, now=self.now)
         names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
-        known = None
-        if campaign is not None:
-            known = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
-        told, texted = [Prospect(store.path).held], []
-        to_go, cost = 0, Counter[str]()
-        for rows, keys in _millions(plan):
-            going = ~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done)
-            places = np.flatnonzero(going)
-            standing = Standing(_rows(keys, rows, places), rules)
-            standing.learn(connection, Realm(service or ""), but=campaign, now=now)
-            held = [standing.row(place, now) for place in standing.held(slice(0, len(places)), now).tolist()]
-            texted.append(unheeded(connection, rules.campaign, standing, marketing=rules.marketing, now=now))
-            if held:
-                told.append(_held(rows, held, standing, names))
-            going[[row.position for row in held]] = False
-            to_go += int(going.sum())
-            cost.update(_cost(rows[going]))
-    frame = pd.concat(told[1:]) if told[1:] else told[0]
-    if campaign is None:
-        return Prospect(store.path, to_go=to_go, cost=cost, held=frame, unheeded=together(texted))
-    reached, other = len(digits_of(store, campaign, MAY_HAVE_LEFT)), known != plan.fingerprint
-    if other:
-        to_go, cost = 0, Counter()
-    return Prospect(store.path, service, to_go, cost, reached, held=frame, other=other, unheeded=together(texted))
+        at = standing.held(slice(0, len(places)), self.now).tolist()
+        held = [standing.row(place, self.now) for place in at]
+        by = standing.by[at].tolist() if at else []
+        found = {
+            "place": np.array([row.position for row in held], np.int64),
+            "status": ["skipped" if row.until is None else "planned" for row in held],
+            "problem": [row.problem for row in held],
+            "not_before": np.array([row.until for row in held], "datetime64[us]"),
+            "campaign": [None if row.until is None else names.get(one) for one, row in zip(by, held, strict=True)],
+        }
+        texted = unheeded(connection, self.rules.campaign, standing, marketing=self.rules.marketing, now=self.now)
+        return found, texted
+
+
+def limited(prospect: Prospect, planned: pd.DataFrame, admit: Admit) -> Prospect:
+    """Return what becomes of the rows of a plan in memory, ``planned``, where limits admit only some of those to go."""
+    problem = prospect.rows["problem"].to_numpy(object).copy()
+    going = prospect.rows["status"].eq("planned").to_numpy() & prospect.rows["problem"].isna().to_numpy()
+    _admit(problem, going, planned, admit)
+    rows = prospect.rows.assign(problem=pd.Series(problem, index=prospect.rows.index, dtype=STR))
+    return dataclasses.replace(prospect, lines=_lines(rows), rows=rows, cost=_cost(planned[going]))
+
+
+def _admit(problem: np.ndarray, going: np.ndarray, planned: pd.DataFrame, admit: Admit) -> None:
+    """Write on rows that would go what keeps the limits from admitting them."""
+    places = np.flatnonzero(going)
+    if len(places):
+        problem[places] = admit(planned.iloc[places])
+        going[places] = pd.isna(problem[places])
+
+
+def _hold(problem: np.ndarray, going: np.ndarray, code: str) -> None:
+    """Write on all rows that would go what holds the whole campaign back, if anything does."""
+    if code:
+        problem[going] = code
+        going[:] = False
+
+
+_Fates = dict[str, Any]  # the columns of `Prospect.rows` as arrays
+
+
+def _planned_fates(status: Any, problem: Any) -> _Fates:
+    """Return what becomes of rows as nothing but their plan says it."""
+    return {
+        "status": np.array(status, object),
+        "problem": np.array(problem, object),
+        "not_before": np.full(len(status), "NaT", "datetime64[us]"),
+        "campaign": np.full(len(status), None, object),
+    }
+
+
+def _set_aside(fates: _Fates, going: np.ndarray, held: Mapping[str, Any]) -> None:
+    for name, column in fates.items():
+        column[held["place"]] = held[name]
+    going[held["place"]] = False
+
+
+def _framed(fates: _Fates, index: pd.Index) -> pd.DataFrame:
+    frame = pd.DataFrame(fates, index=index)
+    frame["not_before"] = frame["not_before"].dt.tz_localize("UTC")
+    return frame.astype(_FATE)
+
+
+def _recall(
+    fates: _Fates, going: np.ndarray, connection: Statements, campaign: int, found: changing.Difference
+) -> None:
+    """Write on the rows what became of those that are recorded and no longer to go."""
+    if not len(found.recorded):
+        return
+    place = found.recorded.index.get_indexer(pd.Index(found.people))
+    state = np.where((place >= 0) & (found.people != 0), found.recorded["state"].to_numpy()[place], PLANNED)
+    done = np.flatnonzero(state != PLANNED)
+    fates["status"][done] = np.array(STATES, object)[state[done]]
+    fates["problem"][done] = changing.problems_of(connection, campaign, found.recorded)[place[done]]
+    going[done] = False
+
+
+def _lines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Count rows by what becomes of them."""
+    if rows.empty:
+        return Prospect(None).lines
+    counted = []
+    for _, mine in rows.groupby(["status", "problem"], dropna=False, sort=False):
+        status, problem = mine[["status", "problem"]].iloc[0]
+        first = ", ".join(map(called, mine.index[:_SHOWN].tolist()))
+        by = mine["campaign"].dropna().unique().tolist()
+        names = ", ".join(map(repr, by[:_SHOWN])) + (" ..." if len(by) > _SHOWN else "")
+        until = mine["not_before"]
+        counted.append((status, problem, len(mine), first, until.min(), until.max(), names or None))
+    columns = zip(LINES.items(), zip(*counted, strict=True), strict=True)
+    return _ordered(pd.DataFrame({name: pd.Series(values, dtype=dtype) for (name, dtype), values in columns}))
+
+
+def _merged(several: list[pd.DataFrame]) -> pd.DataFrame:
+    """Add up the lines of several pieces of a list."""
+    whole = pd.concat([lines.reindex(columns=[*LINES]).astype(LINES) for lines in several])
+    groups = whole.groupby(["status", "problem"], dropna=False, sort=False)
+    added = groups.agg(
+        {"rows": "sum", "first_rows": "first", "earliest": "min", "latest": "max", "campaigns": "first"}
+    ).reset_index()
+    return _ordered(added[added["rows"].gt(0).to_numpy()][[*LINES]].astype(LINES))
+
+
+def _ordered(lines: pd.DataFrame) -> pd.DataFrame:
+    """Put those who go first, then those who wait, the texted, and those left out; of each the most rows first."""
+    order = {status: place for place, status in enumerate(("planned", "sending", "accepted", "in_doubt", "rejected"))}
+    rank = pd.DataFrame(
+        {
+            "status": lines["status"].map(order).fillna(len(order)),
+            "held": lines["problem"].notna(),
+            "rows": -lines["rows"],
+            "problem": lines["problem"].fillna(""),
+        }
+    )
+    by = rank.sort_values(["status", "held", "rows", "problem"], kind="stable").index
+    return lines.loc[by].reset_index(drop=True)
 
 
 def _millions(plan: Planned) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
@@ -229,7 +419,7 @@ def _millions(plan: Planned) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
         if piece.wordings is None:
             continue
         keys = piece.keys
-        waiting.append(piece.rows[["to", "body", *_COST]].set_axis(piece.position))
+        waiting.append(piece.rows[["to", "region", "body", "chunk", *_COST]].set_axis(piece.position))
         if sum(map(len, waiting)) >= _ASKED:
             yield pd.concat(waiting), keys
             waiting = []
@@ -245,26 +435,11 @@ def _rows(keys: np.ndarray, rows: pd.DataFrame, places: np.ndarray) -> Rows:
 
 
 def _cost(rows: pd.DataFrame) -> dict[str, int]:
-    """Return the estimated cost of rows by currency, in micro-units."""
+    """Return the estimated cost of rows by currency, in micro-units, the largest first."""
     known = rows[rows["est_cost"].notna().to_numpy()]
     micros = (known["est_cost"] * 1_000_000).round().astype("int64")
-    return {str(currency): int(cost) for currency, cost in micros.groupby(known["est_currency"]).sum().items()}
-
-
-def _held(rows: pd.DataFrame, held: list[Row], standing: Standing, names: dict[int, str]) -> pd.DataFrame:
-    at = [row.position for row in held]
-    by = dict(zip(standing.rows.position.tolist(), standing.by.tolist(), strict=True))
-    frame = pd.DataFrame(
-        {
-            "to": rows["to"].iloc[at].to_numpy(object),
-            "problem": [row.problem for row in held],
-            "not_before": times(pd.Series([row.until for row in held], dtype="Int64")).array,
-            "campaign": [None if row.until is None else names.get(by[row.position]) for row in held],
-            **{name: rows[name].iloc[at].to_numpy(object) for name in _COST},
-        },
-        index=rows.index[at],
-    )
-    return frame.astype(_DTYPES)
+    sums = micros.groupby(known["est_currency"]).sum().sort_values(ascending=False)
+    return {str(currency): int(cost) for currency, cost in sums.items()}
 
 
 RECENT = 7 * 86_400_000_000  # microseconds: what has rested longer is taken for given up
@@ -312,7 +487,7 @@ def unfinished(store: Store, plan: Planned, *, campaign: int | None, service: st
 
 
 def _planned_people(plan: Planned) -> Ints:
-    rows = plan.rows
+    rows = plan.as_planned
     to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
     return persons(np.array(to.str[1:].astype("int64")))
 

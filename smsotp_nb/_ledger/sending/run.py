@@ -48,7 +48,26 @@ _ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"
 
 
 @understood
-class Run:
+class Account:
+    """What a campaign tried, spent and was billed so far; ``campaign`` None: nothing."""
+
+    def __init__(self, store: Store, campaign: int | None) -> None:
+        self._store, self._of = store, campaign
+
+    def tried(self) -> int:
+        return 0 if self._of is None else tried(counts(self._store, self._of))
+
+    def spent(self) -> dict[str, int]:
+        """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
+        return {} if self._of is None else spent(self._store, self._of)
+
+    def prices(self) -> list[Price]:
+        """Return what messages were billed that may have left, by their estimate, see `billed.prices`."""
+        return [] if self._of is None else prices(self._store, self._of)
+
+
+@understood
+class Run(Account):
     """The right to send one campaign, held until ``close``; made by ``Ledger.begin``.
 
     On start every row found ``sending`` becomes in doubt: its process is dead, for the lock of the campaign is here.
@@ -66,7 +85,8 @@ class Run:
         rules: Rules,
         ownership: Ownership | None = None,
     ) -> None:
-        self.campaign, self._store, self._lock, self._clock = campaign, store, lock, clock
+        super().__init__(store, campaign)
+        self.campaign, self._lock, self._clock = campaign, lock, clock
         self._ownership = ownership
         self._settling = Settling(store, campaign, clock)
         self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
@@ -173,20 +193,9 @@ class Run:
         with self._store.reading() as connection:
             return connection.execute(*_spoken(self.campaign)).fetchone() is not None
 
-    def tried(self) -> int:
-        return tried(self.counts())
-
     def reached(self) -> Ints:
         """Return the numbers that are being texted or may have been, without their plus."""
         return digits_of(self._store, self.campaign, MAY_HAVE_LEFT).to_numpy("int64")
-
-    def spent(self) -> dict[str, int]:
-        """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
-        return spent(self._store, self.campaign)
-
-    def prices(self) -> list[Price]:
-        """Return what messages were billed that may have left, by their estimate, see `billed.prices`."""
-        return prices(self._store, self.campaign)
 
     def billed(self) -> dict[str, int]:
         """Return micro-units by currency: what the accepted rows were billed."""

@@ -13,16 +13,18 @@ from typing import Any
 
 import pandas as pd
 
+from ... import _planning as planning
 from ... import cost
 from ..._cards import MISSING, Block, Card, Figures, Note, Table, about, counted, number, safe
 from ..._experiments import statistics
 from ..._experiments.declaring import HOLDOUT
+from ..._ledger import RULES
 from ..._planning import Plan, overview
 from ..._progress import span
 from ..._showing import label as called
 from ..._showing import masked
 from ..._wire import amount, mask
-from ...problems import PROBLEMS
+from ...problems import PROBLEMS, in_words
 from ...results import Progress
 from .. import skin
 from ..stages import Notice
@@ -117,29 +119,71 @@ def draft_html(draft: Draft | None) -> str:
         return _pane('<p class="smsotp-empty">Reading the list …</p>')
     if draft.plan is None:
         return _pane(_items(draft.problems), "Still to do")
-    if draft.plan.rows["status"].eq("planned").any():
+    if draft.plan.recipients:
         other = "" if draft.other is None else "<h3>The second text</h3>" + _messages(draft.other)
         foreseen = "".join(f'<p class="smsotp-line">{safe(words)}</p>' for words in draft.foreseen)
         return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan) + other + foreseen)
-    reasons = overview.reasons(draft.plan.skipped)
-    said = [f"{counted(count, 'row')}: {meaning or code}" for code, meaning, count in reasons]
+    said = [f"{counted(many, 'row')}: {in_words(why)}" for why, many, _ in draft.plan.problems.itertuples(index=False)]
     return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")
 
 
-def plan_html(plan: Plan) -> str:
+@dataclass(frozen=True, slots=True)
+class CheckScreen:
+    """The card of a plan for the form: what is seen at once - a message, and what needs a decision - and the rest."""
+
+    first: str
+    rest: str
+
+
+def check_screen(plan: Plan) -> CheckScreen:
     """Return the card of a plan, without what the form itself says around it."""
     if plan.prospect is not None:  # that the text changes is said at the button that changes it
-        plan = dataclasses.replace(plan, prospect=dataclasses.replace(plan.prospect, changed=0))
-    card = plan.card()
-    blocks = tuple(block for block in card.blocks if getattr(block, "title", "") != "Rows left out")  # told by group
-    return dataclasses.replace(card, blocks=tuple(map(_in_the_form, blocks)), state="", closing="").html()
+        plan = planning.seen(plan, dataclasses.replace(plan.prospect, changed=0, added=0))
+    # What becomes of the rows is told by group.
+    blocks = [block for block in plan.card().blocks if getattr(block, "columns", ()) != overview.FATES]
+    urgent = [block for block in blocks if isinstance(block, Note) and block.sign in ("!", "cross")]
+    unpriced = plan.figures["unpriced"]
+    if 0 < unpriced < plan.figures["planned"]:
+        urgent.append(Note("!", f"{counted(unpriced, 'recipient')} without a rate: the cost is without them."))
+    lines = "".join(skin.line(_with_cure(note.text), "warn") for note in urgent)
+    card = Card("The plan", "", tuple(_for_form(block) for block in blocks if block not in urgent))
+    warnings = f'<div class="smsotp-warnings">{lines}</div>' if lines else ""
+    return CheckScreen(_messages(plan, 1) + warnings, card.html())
 
 
-def _in_the_form(block: Any) -> Any:
+_CURES = {
+    "Planned numbers of another": "The country column may be wrong: another one can be chosen with “Back to the text”.",
+    "Planned numbers that are landlines": "Leave them out with a suppression list.",
+    "Rates older": "A newer file of rates goes under “More options” of the text.",
+    "without a rate": "Add their countries to the rates, under “More options” of the text.",
+    "Send refuses this plan": NEXT["REFUSED"].capitalize() + ".",
+}
+
+
+def _with_cure(words: str) -> str:
+    """Return a warning with what can be done about it in the form; calls of code are left out."""
+    cure = next((cure for begins, cure in _CURES.items() if begins in words), "")
+    said = _FOR_CODE.sub("", words)
+    said = said.partition(" until the campaign follows it: sms.")[0]
+    return f"{said.rstrip('.')}. {cure}".strip()
+
+
+def _for_form(block: Any) -> Any:
     """Return a block of the card without the words that only code has a use for."""
     if not isinstance(block, Note):
         return block
-    return dataclasses.replace(block, text=_FOR_CODE.sub("", block.text))
+    text = _FOR_CODE.sub("", block.text)
+    for code, words in _IN_FORM.items():
+        text = text.replace(code, words)
+    return dataclasses.replace(block, text=text)
+
+
+_IN_FORM = {
+    "pass plan(rates=...)": "name a file of rates under “More options” of the text",
+    "give it as Template(preview=...) to estimate them": "write it to estimate them",
+    "pass Template(preview=...) to estimate them": "write it to estimate them",
+    "; Message(words, language='de') says otherwise": "",
+}
 
 
 def progress_html(running: Running | None) -> str:
@@ -219,20 +263,17 @@ def _billed(told: Progress) -> str:
 
 
 def _totals(plan: Plan, whole: bool) -> str:
-    rows = plan.rows
-    planned = rows[(rows["status"] == "planned").to_numpy()]
-    said = f"{number(len(planned))} of {counted(len(rows), 'row')} would be texted"
-    parts, cost_said = planned["est_parts"].dropna(), overview.about(planned)
-    said += f": {counted(int(parts.sum()), 'part')}" if len(parts) else ""
+    figures, cost_said = plan.figures, overview.about(plan.rows.loc[lambda rows: rows["status"].eq("planned")])
+    said = f"{number(figures['planned'])} of {counted(figures['rows'], 'row')} would be texted"
+    said += f": {counted(figures['parts'], 'part')}" if figures["parts"] else ""
     said += f", about {cost_said}" if cost_said else ""
-    unrated = int(planned["est_cost"].isna().sum())
-    said += f", {number(unrated)} without a rate" if cost_said and unrated else ""
-    where = "" if whole else f"<br>Seen so far: the first {counted(len(rows), 'row')}."
+    said += f", {number(figures['unpriced'])} without a rate" if cost_said and figures["unpriced"] else ""
+    where = "" if whole else f"<br>Seen so far: the first {counted(figures['rows'], 'row')}."
     return f'<p class="smsotp-line smsotp-num">{safe(said)}.{where}</p>'
 
 
-def _messages(plan: Plan) -> str:
-    items = [_message(row) for row in plan.preview(SHOWN).to_dict("records")]
+def _messages(plan: Plan, many: int = SHOWN) -> str:
+    items = [_message(row) for row in plan.preview(many).to_dict("records")]
     return f'<ul class="smsotp-mail">{"".join(items)}</ul>'
 
 
@@ -290,17 +331,19 @@ def _cost(arm: OneCampaign) -> str:
     if arm.results is not None:
         known = arm.results.rename(columns={"price": "cost"})[["cost", "currency"]].dropna()
         billed = overview.about(known.set_axis(["est_cost", "est_currency"], axis=1))
-    to_go = f"about {arm._cost} to go" if arm._cost and arm.to_go else ""
+    cost_to_go = arm.prospect.money()
+    to_go = f"about {cost_to_go} to go" if cost_to_go and arm.to_go else ""
     return ", ".join(filter(None, [billed, to_go])) or MISSING
 
 
 def _held_back(arms: Mapping[str, OneCampaign]) -> list[Note]:
-    notes = []
-    for name, arm in arms.items():
-        if arm.plan is not None and arm.plan.prospect is not None:
-            prospect = arm.plan.prospect
-            notes += [Note(note.sign, f"Text {name}: {note.text}") for note in prospect.holds()]
-    return notes
+    held = [
+        (name, line)
+        for name, arm in arms.items()
+        for line in arm.prospect.lines.to_dict("records")
+        if line["problem"] in RULES
+    ]
+    return [Note("!", f"Text {name}: {counted(line['rows'], 'row')}: {overview.meaning(line)}.") for name, line in held]
 
 
 def _reading(days: int) -> str:

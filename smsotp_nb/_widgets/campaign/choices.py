@@ -17,6 +17,7 @@ from ..._policy import Policy
 from ..._wire import Variant, Wire
 from ...errors import UsageError
 from ...phones import Reading
+from ...problems import PROBLEMS, in_words
 from ..lists import NONE_CHOSEN
 from ..stages import FIELDS, complaints, plain, sentence
 
@@ -370,4 +371,7 @@ def _in_the_form(words: str) -> str:
 
 def _unreadable(error: UsageError) -> dict[str, str]:
     said = plain(str(error)).split(" Correct them, or")[0]
-    return {"leave_out": f"{sentence(said)} Correct them, or tick that only the others are left out."}
+    words = re.sub(r"\b[A-Z][A-Z_]{4,}\b", lambda code: in_words(code[0]) if code[0] in PROBLEMS else code[0], said)
+    found = {"leave_out": f"{sentence(words)} Correct them, or tick that only the others are left out."}
+    no_country = {"default_region": "Numbers of the suppression list without a country may be of this one."}
+    return found | (no_country if "REGION_MISSING" in said else {})

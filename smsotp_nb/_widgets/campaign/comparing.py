@@ -8,6 +8,7 @@ estimated cost, so that it cuts them alike, and of each text as many go first as
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
@@ -21,14 +22,14 @@ from ..._dispatch import Limits
 from ..._experiments.assigning import foreseen
 from ..._experiments.declaring import HOLDOUT
 from ..._experiments.experiment import Experiment
-from ..._ledger import Record, Unfinished
+from ..._ledger import Prospect, Record, Unfinished
 from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
 from ..stages import CHANGED, Notice, Sign, complaints, refused
 from .choices import DRAWN, SECOND, Choices, Guards
 from .moves import ENDS, OneCampaign
-from .state import Draft, Running
+from .state import NOBODY, Draft, Running
 
 _MICRO = Decimal("0.000001")
 
@@ -83,15 +84,34 @@ class CampaignSteps(OneCampaign):
     def reworded(self) -> int:
         return sum(arm.reworded for arm in self.arms) if self.comparison else super().reworded
 
-    def going(self, first: int = 0) -> int:
-        return sum(arm.going(first) for arm in self.arms) if self.comparison else super().going(first)
+    @property
+    def revises(self) -> bool:
+        return any(arm.revises for arm in self.arms) if self.comparison else super().revises
+
+    def going(self, guards: Guards) -> int:
+        if self.comparison is None:
+            return super().going(guards)
+        return sum(one.to_go for one in self._prospects(guards))
+
+    def cost(self, guards: Guards) -> str:
+        """Say what those to go are estimated to cost, of all texts together."""
+        if self.comparison is None:
+            return super().cost(guards)
+        cost = sum((Counter(one.cost) for one in self._prospects(guards)), Counter[str]())
+        return dataclasses.replace(NOBODY, cost=cost).money()
+
+    def _prospects(self, guards: Guards) -> list[Prospect]:
+        if self.comparison is None:
+            return super()._prospects(guards)
+        shared = [guards] * len(self.arms) if guards.faults() else self._shared(guards)
+        return [arm.under(share) for arm, share in zip(self.arms, shared, strict=True)]
 
     def limits(self, guards: Guards) -> str:
         """Say below the button what else holds the send back, and how it is divided."""
         said = super().limits(guards)
         if len(self.arms) < 2:
             return said
-        said += f" {guards.first:,} of each text go first." if self.going(guards.first) < self.to_go else ""
+        said += f" {guards.first:,} of each text go first." if self.first(guards) else ""
         said += " The limit of the cost is divided between the texts." if guards.budget else ""
         return said.strip()
 
@@ -106,9 +126,9 @@ class CampaignSteps(OneCampaign):
         made, compared = super().draft(choices), choices.compared
         if made.plan is None or not compared.on:
             return made
-        share = made.plan.rows["status"].eq("planned").mean()
+        share = made.plan.recipients / made.plan.size
         try:
-            other = self._planned(self.frame.head(len(made.plan.rows)), _of_arm(choices, SECOND, compared.other))
+            other = self._planned(self.frame.head(made.plan.size), _of_arm(choices, SECOND, compared.other))
             said = compared.foreseen(round(len(self.frame) * share))
         except SmsOtpError as error:
             return Draft(problems=complaints(error))
@@ -129,7 +149,7 @@ class CampaignSteps(OneCampaign):
         test = Experiment(choices.campaign, ledger=self.ledger, **compared.declared())
         whole = self._planned(self.frame, choices)
         arm_of = foreseen(self.frame[compared.unit], test._declared, self.ledger).to_numpy(object)
-        planned = whole.rows["status"].eq("planned").to_numpy()
+        planned = whole.as_planned["status"].eq("planned").to_numpy()
         if (nobody := planned & pd.isna(arm_of)).any():
             labels = ", ".join(map(repr, self.frame.index[nobody][:3].tolist()))
             raise UsageError(f"unit= is blank in {counted(int(nobody.sum()), 'row')} that can be texted: {labels}")
@@ -170,8 +190,6 @@ class CampaignSteps(OneCampaign):
         begun = any(arm.counts for arm in arms)
         states = [arm.counts or {"planned": arm.waiting} for arm in arms] if begun else []
         self.counts = {state: sum(one.get(state, 0) for one in states) for one in states for state in one}
-        self._going = pd.concat([arm._going for arm in arms])
-        self._cost = planning.overview.about(self._going)
         self.plan = dataclasses.replace(self.plan)  # another one: what was drawn of it is not up to date
         self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
 
@@ -250,7 +268,7 @@ class CampaignSteps(OneCampaign):
         for arm, share in zip(self.arms, self._shared(guards), strict=True):
             if self._halted or not arm.to_go:
                 continue
-            arm.send(share, arm.to_type(share.first), reason)
+            arm.send(share, arm.to_type(share), reason)
             why = arm._held_back()
             if arm.refusal.text or arm.notice.sign == "bad" or (why and why.code in ENDS):
                 return
@@ -289,7 +307,8 @@ class CampaignSteps(OneCampaign):
             return [guards] * len(self.arms)
         ((currency, amount),) = limit.items()
         costs = [
-            0.0 if arm.plan is None else planning.overview.costs(arm.plan.rows).get(currency, 0.0) for arm in self.arms
+            0.0 if arm.plan is None else planning.overview.costs(arm.plan.as_planned).get(currency, 0.0)
+            for arm in self.arms
         ]
         total = sum(costs)
         if not total:  # each send then says that it needs an estimate

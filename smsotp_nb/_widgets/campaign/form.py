@@ -59,6 +59,7 @@ class CampaignForm(skin.Shown):
         leave_out: as for ``plan``; a path can be changed in the form.
         rates: as for ``plan``; a path can be changed in the form.
         policy: as for ``plan``.
+        default_region: as for ``plan``; can be changed in the form.
         orders: a row for each order, from which a comparison is read; without it they are uploaded in the form.
         type_above: on a sandbox, the number of messages above which it must be typed before sending.
 
@@ -93,6 +94,7 @@ class CampaignForm(skin.Shown):
         leave_out: Any = None,
         rates: Any = None,
         policy: Policy | None = None,
+        default_region: str = "",
         orders: AnyFrame | None = None,
         type_above: int = TYPE_ABOVE,
     ) -> None:
@@ -100,7 +102,11 @@ class CampaignForm(skin.Shown):
         self.steps = CampaignSteps(
             frame, client=client, ledger=ledger, policy=policy, type_above=type_above, changed=self._render
         )
-        given = {"leave_out": _usable_people(leave_out), "rates": _usable_rates(rates)}
+        given = {
+            "leave_out": _usable_people(leave_out),
+            "rates": _usable_rates(rates),
+            "default_region": default_region,
+        }
         variant = self.steps.client.settings.variant
         self._draft: Draft | None = None
         self._latest: Latest[Choices, Draft] = Latest(self._keep, self._take, wait=QUIET)
@@ -195,7 +201,9 @@ class CampaignForm(skin.Shown):
     def _lay_out(self) -> ipywidgets.VBox:
         self._head = skin.block("", "smsotp-top")  # takes the focus after a step: reading goes on there
         self._notice, self._lines = skin.block(""), skin.block("")
-        self._rest = skin.box(self.outcome.widget, self.sending.widget, classes=("smsotp-main", "smsotp-pad"))
+        self._rest = skin.box(
+            self.outcome.widget, self.sending.widget, self.outcome.below, classes=("smsotp-main", "smsotp-pad")
+        )
         foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
         parts = (self._head, self.write.widget, self._rest, self.reading.widget, foot)
         return skin.form(*parts, classes=("smsotp-campaign",))
@@ -327,7 +335,7 @@ class CampaignForm(skin.Shown):
         return at_fault or (self.sending.typed if self._to_type() else self.sending.send_button)
 
     def _to_type(self) -> str:
-        return self.steps.to_type(self.guards().first)
+        return self.steps.to_type(self.guards())
 
     # -- the draft
 
@@ -388,7 +396,7 @@ class CampaignForm(skin.Shown):
             if writing:
                 self.write.draw(steps, self._draft)
             else:
-                self.outcome.draw(steps)
+                self.outcome.draw(steps, self.guards())
                 self.sending.draw(steps, sure=self._sure)
             if stage == "sending" != self._stage:
                 self.sending.stop_button.focus()  # the button that was pressed is gone
@@ -409,7 +417,7 @@ class CampaignForm(skin.Shown):
                 first=first,
                 before=self._lines_before(),
                 arms=self.steps.asked(self.guards()),
-                reason=self._reason() if self.steps.reworded else "",
+                reason=self._reason() if self.steps.revises else "",
             )
         except UsageError as error:
             return f"{choices.lines(first=first)}\n# {error}"
@@ -422,7 +430,7 @@ class CampaignForm(skin.Shown):
         lines = []
         if self._opted_out:  # the number is not printed
             lines.append(f"sms.People().opt_out(number, source={self._opted_out!r})")
-        if self.steps.reworded:
+        if self.steps.revises:
             lines.append(f"sms.revise(plan, client, reason={self._reason()!r})")
         return lines
 

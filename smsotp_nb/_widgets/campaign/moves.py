@@ -30,6 +30,7 @@ from .state import IN_CODE, NEXT, CampaignState, Draft, Running, in_both
 LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
 NO_PLAN = "There is no plan yet."
 IN_THE_FORM = "corrected in the form"
+LINE = ["status", "problem", "rows"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -189,12 +190,12 @@ class OneCampaign(CampaignState):
             return
         if not self._as_shown("Not sent."):
             return
-        wanted = self.to_type(guards.first)
+        wanted = self.to_type(guards)
         if wanted and typed.replace(",", "").strip() != wanted:
             self._refuse(self.stage, f"Type {wanted} to confirm; nothing was sent.", "warn", {"typed": ""})
             return
         back = self.stage
-        alone = self.tried + self.going(guards.first) if self.going(guards.first) < self.to_go else self.alone
+        alone = self.tried + self.first(guards) if self.first(guards) else self.alone
         if self._begin({"planned", "done"}, "sending", "", still=lambda: plan is self.plan):
             self.alone = alone
             self._send(plan, guards, back, reason.strip() or IN_THE_FORM)
@@ -218,8 +219,7 @@ class OneCampaign(CampaignState):
 
     def _meanwhile(self) -> str:
         """Say what the ledger has that the button does not know of; nothing where it says what would be sent."""
-        campaign = self.recorded()
-        if self.posted_and_to_go(campaign.counts if campaign else {}) != (self.tried, self.waiting):
+        if not self._now().lines[LINE].equals(self.prospect.lines[LINE]):
             self._look_again()
             self._show(self.stage, *self._standing())
             return CHANGED
@@ -230,7 +230,7 @@ class OneCampaign(CampaignState):
         self._started, self.running = self._clock(), None
         try:
             asked = guards.limits(tried=self.tried)
-            if self.reworded and self.recorded() is not None:
+            if self.revises and self.recorded() is not None:
                 revise(plan, self.client, reason=reason, ledger=self.ledger)
             with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
                 send(plan, self.client, limits=asked, ledger=self.ledger, progress=self._heard, stop=self._stop)
@@ -399,7 +399,3 @@ def _meeting(one: Unfinished) -> str:
     texted = f"texted {one.texted:,} of these people and " if one.texted else ""
     many = counted(one.both, "person is", "people are")
     return f"Campaign {one.campaign} {texted}has {one.to_go:,} to go: under another name {many} texted by both."
-
-
-STEPS = ("Write", "Check", "Send", "Results")
-IN_THE_FORM = "corrected in the form"

@@ -67,10 +67,10 @@ class SendPane:
         self._tested.value = skin.line(steps.tested.text, steps.tested.sign) if steps.tested.text else ""
         self.test.offer(steps.test_label(), steps.plan if can_send else None)
         self.test_button.disabled = self.send_button.disabled = steps.stage == "testing"
-        skin.show(self.reason, can_send and bool(steps.reworded))
+        skin.show(self.reason, can_send and steps.revises)
         skin.mark(self.widget, "smsotp-framed", can_send and steps.live)
-        skin.show(self.typed, can_send and bool(steps.to_type(guards.first)))
-        self.typed.description = f"Type {steps.to_type(guards.first)} to confirm"
+        skin.show(self.typed, can_send and bool(steps.to_type(guards)))
+        self.typed.description = f"Type {steps.to_type(guards)} to confirm"
         self._where.value = skin.line(steps.where(), "warn" if steps.live else "") + skin.line(steps.asked_for())
         self._draw_buttons(steps, guards, can_send=can_send, sending=sending, sure=sure)
 
@@ -105,15 +105,15 @@ class SendPane:
             classes=("smsotp-main",),
         )
         return skin.box(
-            self._test,
             self._first,
-            self._guards,
             self._where,
             self.reason,
             self.faults.around("typed", self.typed),
-            skin.box(self.send.widget, self.stop_button, self._limits, classes=("smsotp-field",)),
+            skin.box(self.send.widget, self.stop_button, self._limits, classes=("smsotp-field", "smsotp-sticky")),
             skin.box(self.back_button, self.withdraw_button, classes=("smsotp-act",)),
             self._withdrawal.widget,
+            self._test,
+            self._guards,
             classes=("smsotp-main",),
         )
 
@@ -140,12 +140,15 @@ class ResultPane:
         self._drawn: object = None
         self.widget = self._lay_out()
 
-    def draw(self, steps: CampaignSteps) -> None:
+    def draw(self, steps: CampaignSteps, guards: Guards) -> None:
         sending = steps.stage == "sending"
-        self.outcome.value = skin.notice(steps.notice.text, steps.notice.sign)
+        said = steps.notice.text if steps.stage == "done" else f"{steps.summary(guards)} {steps.notice.text}"
+        self.outcome.value = skin.notice(said.strip(), steps.notice.sign)
         self._draw_card(steps)
-        for part in (self.outcome, self.card, self.refused, self._people):
+        for part in (self.outcome, self.card, self._people):
             skin.show(part, not sending)
+        skin.show(self._fold, not sending and steps.stage != "done")
+        skin.show(self.refused, steps.stage == "done")
         skin.show(self.progress, sending)
         self.progress.value = cards.progress_html(steps.running) if sending else ""
         self.faults.show(steps.faults)
@@ -162,18 +165,23 @@ class ResultPane:
         compared = cards.comparison_card(steps.comparison).html() if steps.comparison else ""
         if done:
             self.card.value = compared + cards.results_html(steps.results, steps.counts, compared=bool(compared))
-            rows, title = steps.results, "Not sent"
+            rows = steps.results
+            self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), "Not sent")
         else:
-            self.card.value = compared or cards.plan_html(steps.plan)
-            rows, title = steps.plan.rows, "Rows that are left out"
-        self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), title)
+            screen = cards.check_screen(steps.plan)
+            self.card.value = compared + screen.first
+            self.details.value = refusals_html(groups(steps.plan.rows, numbers), "Not texted now") + screen.rest
         skin.show(self._rows, done)
         self.table.show(steps.results if done else None, steps.plan.campaign)
         self.doubts.show_all(steps.doubtful())
 
     def _lay_out(self) -> ipywidgets.VBox:
         self.outcome, self.card, self.progress = skin.block(""), skin.block(""), skin.block("")
-        self.refused = skin.block("")
+        self.refused, self.details = skin.block(""), skin.block("")
+        fold = skin.folded(
+            "Who is not texted and why; cost by country; more messages", "Hide the details", self.details
+        )
+        self._fold = skin.box(*fold, classes=("smsotp-main",))
         rows = skin.folded("All rows: filter, sort, download", "Hide the rows", self.table.widget)
         self._rows = skin.box(*rows, classes=("smsotp-main",))
         self._found = skin.box(self.doubts.widget, self._rows, classes=("smsotp-main",))
@@ -188,5 +196,6 @@ class ResultPane:
             ),
             classes=("smsotp-main",),
         )
-        parts = (self.outcome, self.card, self.progress, self._found, self.refused, self._people)
+        self.below = skin.box(self._fold, self._people, classes=("smsotp-main",))
+        parts = (self.outcome, self.card, self.progress, self._found, self.refused)
         return skin.box(*parts, classes=("smsotp-main",))

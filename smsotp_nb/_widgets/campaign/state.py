@@ -5,7 +5,6 @@ The ledger is the only memory: what a screen says of a campaign is read there, s
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -18,7 +17,9 @@ import pandas as pd
 from ... import _planning as planning
 from ..._calling import not_whole, refuse
 from ..._cards import counted
-from ..._ledger import Ledger, LedgerOrPath, Record, Unfinished, not_a_ledger, state_line
+from ..._dispatch.guards import Ahead, read
+from ..._ledger import Ledger, LedgerOrPath, Prospect, Record, Unfinished, limited, not_a_ledger, state_line
+from ..._moments import utc_now
 from ..._planning import Plan
 from ..._policy import Policy, not_policy
 from ..._sandbox.facade import client_of
@@ -33,13 +34,16 @@ if TYPE_CHECKING:
     from ..._sandbox import Sandbox
 
 TYPE_ABOVE = 1000
-IN_CODE = "given in code"
+IN_CODE = "the list given in code"
 TRIED = ("accepted", "rejected", "in_doubt")
 STEPS = ("Write", "Check", "Send", "Results")
+_KINDS = ("to_go", "waiting", "reached")
+NOBODY = Prospect(None)  # what becomes of no list
 
 
 # Where the words of `problems` name what only code has.
 NEXT = {
+    "REFUSED": "plan the list with which this campaign began, or choose another name",
     "CANARY": "look at the results, then send to the others or change their text",
     "EXCLUDED": "nothing, or leave out one campaign less",
     "SAME_TEXT": "change the text, or send again at the time said here",
@@ -54,6 +58,7 @@ NEXT = {
     "DUPLICATE_OF": "nothing: the other row is texted",
 }
 MEANS = {
+    "REFUSED": "this campaign is recorded with people who are not in the list any more, so nothing of it is sent",
     "EXCLUDED": "texted by an earlier campaign that you left out",
     "DUPLICATE_OF": "the same number as another row that is planned",
 }
@@ -137,8 +142,7 @@ class CampaignState(Stages):
         self.running: Running | None = None
         self.alone = 0  # how many went first, to be looked at
         self.tested = Notice()
-        self._going = pd.DataFrame()  # the rows that the next send would post
-        self._cost = ""
+        self._under: tuple[Any, Prospect] | None = None  # what was asked last of the limits, and the answer
 
     @property
     def live(self) -> bool:
@@ -155,7 +159,7 @@ class CampaignState(Stages):
         """Name the list that is in use: its file, its sheet, its rows."""
         if not len(self.frame.columns):
             return "No list is in use."
-        return f"List: {self._called}, {counted(len(self.frame), 'row')}."
+        return f"List: {self._called.removeprefix('the list ')}, {counted(len(self.frame), 'row')}."
 
     def asked_for(self) -> str:
         """Say whom the plan is for and whom it leaves out."""
@@ -165,64 +169,104 @@ class CampaignState(Stages):
         return f"{self.listed()} Suppression list: {given}."
 
     @property
+    def prospect(self) -> Prospect:
+        """What the next send does with each row of the list, without limits; the ledger is not asked again."""
+        return (self.plan.prospect if self.plan else None) or NOBODY
+
+    def under(self, guards: Guards) -> Prospect:
+        """Return the same under these limits; a limit that cannot be read holds nobody back."""
+        prospect, asked = self.prospect, guards.fields
+        if self.plan is None or guards.faults() or not prospect.to_go:
+            return prospect
+        limits = read(guards.limits(tried=self.tried))
+        if not limits.looks_at_rows:
+            return prospect
+        if self._under is None or self._under[0] != (id(prospect), asked):
+            account = self.ledger.account(self.plan.campaign, service=self.client.service)
+            made = limited(prospect, self.plan.as_planned, Ahead(limits, account, utc_now))
+            self._under = (id(prospect), asked), made
+        return self._under[1]
+
+    @property
     def tried(self) -> int:
         """Rows of the recorded campaign that were posted."""
-        return self.posted_and_to_go(self.counts)[0]
+        return sum(self.counts.get(state, 0) for state in TRIED)
 
     @property
     def waiting(self) -> int:
         """Rows that are to be texted, now or when a rule lets them."""
-        return self.posted_and_to_go(self.counts)[1]
-
-    def posted_and_to_go(self, counts: dict[str, int]) -> tuple[int, int]:
-        """Return how many rows were posted and how many are to go by these counts; without any, by the plan."""
-        if counts:
-            return sum(counts[state] for state in TRIED), counts["planned"]
-        return 0, int((self.plan.rows["status"] == "planned").sum()) if self.plan else 0
+        return self.counts["planned"] if self.counts else self.prospect.to_go + self.prospect.waiting
 
     @property
     def to_go(self) -> int:
-        """Rows that the next send would post: those that wait, without whom the rules hold back now."""
-        if self.plan is None:
-            return 0
-        prospect = self.plan.prospect
-        held = len(prospect.held) + prospect.left_out if prospect else 0
-        return max(self.waiting - held, 0)
+        """Rows that the next send would post without limits."""
+        return self.prospect.to_go
 
     @property
     def reworded(self) -> int:
         """Rows not yet sent that are recorded with another text than the plan has."""
-        return self.plan.prospect.changed if self.plan and self.plan.prospect else 0
+        return self.prospect.changed
+
+    @property
+    def revises(self) -> bool:
+        """Whether what is recorded has to follow the plan before it is sent."""
+        return bool(self.prospect.changed or self.prospect.added)
 
     def path(self, guards: Guards) -> tuple[tuple[str, ...], int]:
         """Return the steps of this campaign, and the number of the one in force, from 1.
 
         Where some go first, sending them, looking, and sending the others are steps of their own.
         """
-        first = self.alone or (self.going(guards.first) if self.going(guards.first) < self.to_go else 0)
+        first = self.alone or self.first(guards)
         if not first:
             return STEPS, {"write": 1, "sending": 3, "done": 4}.get(self.stage, 2)
         names = ("Write", "Check", f"The first {first:,}", "Look", "The others", "Results")
         sending, done = 3 if guards.first else 5, 4 if self.to_go else 6
         return names, {"write": 1, "sending": sending, "done": done}.get(self.stage, 2)
 
-    def going(self, first: int = 0) -> int:
-        """Rows that the next send posts if so many go first; 0 is all."""
-        return min(first, self.to_go) if first else self.to_go
+    def going(self, guards: Guards) -> int:
+        """Rows that the next send posts under these limits."""
+        return self.under(guards).to_go
+
+    def cost(self, guards: Guards) -> str:
+        return self.under(guards).money()
+
+    def first(self, guards: Guards) -> int:
+        """Rows that go first, to be looked at before the others; 0 where nobody waits for them."""
+        return self.going(guards) if guards.first and self.going(guards) < self.to_go else 0
 
     def send_label(self, guards: Guards | None = None) -> str:
         """Say on the button what it does: how many messages, which of them, at what estimated and highest cost."""
         if self.plan is None:
             return "Send"
         guards = guards or Guards()
-        going = self.going(guards.first)
-        some = going < self.to_go
-        which = ("the next " if some else "the other ") if self.tried else "the first " if some else ""
+        going, cost, first = self.going(guards), self.cost(guards), self.first(guards)
+        which = ("the next " if first else "the other ") if self.tried else "the first " if first else ""
         what = f"Send {which}{counted(going, 'message')}"
+        if going < self.to_go and not first:
+            what = f"Send {going:,} of {counted(self.to_go, 'message')}"
         what = f"Change the text and s{what[1:]}" if self.reworded else what
         what += " to real people" if self.live else ""
-        what += f", about {self._cost}" if self._cost and not some else ""
+        what += f", about {cost}" if cost else ""
         return what + (f", at most {guards.budget}" if guards.budget else "")
+
+    def summary(self, guards: Guards) -> str:
+        """Say in one sentence who is texted at what cost, and how many rows of the list are not."""
+        if self.plan is None:
+            return ""
+        prospects, cost = self._prospects(guards), self.cost(guards)
+        going, waiting, reached = (sum(getattr(one, what) for one in prospects) for what in _KINDS)
+        rest = (
+            (reached, "texted already, or in doubt"),
+            (waiting, "held back for now"),
+            (self.plan.size - going - waiting - reached, "left out"),
+        )
+        what = [f"{counted(going, 'person', 'people')}", *([f"about {cost}"] if cost else []), f"from {self._called}"]
+        return sentence(", ".join([*what, *(f"{many:,} {words}" for many, words in rest if many)]))
+
+    def _prospects(self, guards: Guards) -> list[Prospect]:
+        """Return what becomes of the rows of each text under these limits."""
+        return [self.under(guards)]
 
     def limits(self, guards: Guards) -> str:
         said = [guards.quiet, guards.pace, guards.failures]
@@ -233,9 +277,9 @@ class CampaignState(Stages):
             return "Back to the text"
         return f"Change the text for the other {self.to_go or self.waiting:,}"
 
-    def to_type(self, first: int = 0) -> str:
+    def to_type(self, guards: Guards | None = None) -> str:
         """Return the number to be typed before sending: that of the messages, when they are many or real; or ``""``."""
-        going = self.going(first)
+        going = self.going(guards or Guards())
         return str(going) if self.live or going > self._type_above else ""
 
     def test_label(self) -> str:
@@ -292,15 +336,16 @@ class CampaignState(Stages):
         if campaign is not None:
             campaign.heed_opt_outs()
         self.counts = campaign.counts if campaign else {}
-        self.plan = dataclasses.replace(
-            self.plan, prospect=self.ledger.prospect(self.plan, service=self.client.service)
-        )
-        frame = campaign._table() if campaign else None
         # Read once a stage: a million rows are not looked up at every redraw.
-        self._going = planning.overview.rows_to_go(self.plan.rows, frame, self.plan.prospect)
-        self._cost = planning.overview.about(self._going)
+        self.plan = planning.seen(self.plan, self._now())
+        frame = campaign._table() if campaign else None
         self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
         return frame
+
+    def _now(self) -> Prospect:
+        """Ask the ledger what the next send does, after what is recorded has followed the plan."""
+        assert self.plan is not None
+        return self.ledger.prospect(self.plan, service=self.client.service, revised=True)
 
     def _look_again(self) -> None:
         (self._read_results if self.stage == "done" else self._look)()
@@ -308,7 +353,7 @@ class CampaignState(Stages):
     def _read_results(self) -> None:
         frame = self._look()
         if frame is not None and self.plan is not None:
-            self.results = frame.set_axis(self.plan.rows.index) if len(frame) == len(self.plan.rows) else frame
+            self.results = frame.set_axis(self.plan.as_planned.index) if len(frame) == self.plan.size else frame
 
     def recorded(self) -> Record | None:
         if self.plan is None or not self.ledger.knows(self.plan.campaign, service=self.client.service):
@@ -317,11 +362,11 @@ class CampaignState(Stages):
 
     def doubtful(self) -> list[tuple[Record, pd.Index]]:
         campaign = self.recorded()
-        return [] if campaign is None or self.plan is None else [(campaign, self.plan.rows.index)]
+        return [] if campaign is None or self.plan is None else [(campaign, self.plan.as_planned.index)]
 
     def _standing(self) -> tuple[str, Sign]:
         if not self.counts:
-            return "Nothing has been sent.", ""
+            return self.prospect.state(), ""
         said = f"This campaign is already recorded: {state_line(self.counts)}."
         if self.reworded:
             rows = counted(min(self.reworded, self.to_go), "row")

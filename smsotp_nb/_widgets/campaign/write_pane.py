@@ -33,7 +33,7 @@ KEPT = (
 class Fields:
     """The fields by their names, as attributes, and `faults`, the lines below them.
 
-    ``given`` is what was given in code for the suppression list and the rates; it is not shown.
+    ``given`` is what was given in code: suppression list and rates, which are not shown, and the default country.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Fields:
         self.kind = ipywidgets.Dropdown(description="Message", options=KINDS, value="content")
         self.phone = skin.choice("Phone column", with_none([], "choose"), None)
         self.region = skin.choice("Country column", with_none([], "none"), None)
-        self.default_region = skin.text("Default country", placeholder="DE")
+        self.default_region = skin.text("Default country", placeholder="DE", value=given.get("default_region") or "")
         self.signature = skin.text("Signature", placeholder="Acme")
         self.template_id = skin.text("Template ID", placeholder="welcome-1")
         self.variables = skin.text("Template variables, from columns", placeholder="name, city")
@@ -134,6 +134,9 @@ def _listed(typed: str) -> tuple[str, ...]:
 # What a draft keeps.
 COMPARED = ("other", "held", "unit", "outcome", "days", "base")
 OUTCOMES = (("Whether somebody buys", OUTCOME), ("How much is spent", AMOUNT), ("Both", BOTH))
+
+
+_FOLDED = ("leave_out", "exclude", "rates", "keep", *COMPARED)  # what stands among the further options
 
 
 class ComparePane:
@@ -250,6 +253,8 @@ class WritePane:
         self.compare.lock(begun and steps.comparison is not None)
         fields.faults.show(steps.faults)
         self.compare.show_faults(steps.faults)
+        if self._more.layout.display == "none" and (self.compare.choices().on or {*steps.faults} & {*_FOLDED}):
+            self.more_button.click()
         self._draw_tick(steps)
         self._draw_met(steps)
         self.check_button.description = "Planning …" if planning else "Check the plan"
@@ -282,6 +287,7 @@ class WritePane:
             box("exclude"),
             box("rates"),
             box("keep"),
+            self.compare.widget,
         )
         self.more_button, self._more = more
         main = skin.box(
@@ -294,7 +300,6 @@ class WritePane:
             self._template,
             box("words"),
             self._columns,
-            self.compare.widget,
             *more,
             self._met,
             self.check_button,

@@ -11,7 +11,7 @@ import ipywidgets
 from ..._calling import in_our_words
 from ..._cards import Card, Note, Table, counted, money, number, safe
 from ..._ledger import Entry, LedgerOrPath
-from ..._planning import Plan
+from ..._planning import Plan, overview
 from ..._services import shown
 from ..._showing import visible
 from ..._wire import amount
@@ -86,8 +86,7 @@ def opened_card(opened: Opened) -> Card:
         return Card(card.title, card.state, (Note("i", words),))
     said = tuple(block for block in card.blocks if not isinstance(block, Table))
     costs = opened.costs
-    prospect = opened.prospect
-    held = prospect.notes() if prospect is not None and len(prospect.held) else []
+    held = overview.fates(opened.prospect) if opened.plan is not None else []
     return Card(card.title, f"{card.state} {costs.state}.", (*said, *held, *costs.blocks[1:]))
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from ... import _planning as planning
 from ... import cost as told
 from ..._cards import Card, counted, number
 from ..._dispatch import send
@@ -71,8 +70,7 @@ class Opened:
     frame: pd.DataFrame
     counts: dict[str, int]
     plan: Plan | None = None
-    prospect: Prospect | None = None
-    cost: str = ""
+    prospect: Prospect = Prospect(None)  # noqa: RUF009 - a frozen value
 
     @property
     def waiting(self) -> int:
@@ -82,8 +80,7 @@ class Opened:
     @property
     def to_go(self) -> int:
         """Rows that a send would post now."""
-        held = len(self.prospect.held) + self.prospect.left_out if self.prospect else 0
-        return max(self.waiting - held, 0)
+        return self.prospect.to_go
 
 
 class CampaignsSteps(Stages):
@@ -193,8 +190,7 @@ class CampaignsSteps(Stages):
         if plan is None or not counts["planned"]:
             return Opened(entry, ledger, campaign, card, costs, frame, counts)
         prospect = ledger.prospect(plan, service=entry.service)
-        cost = planning.overview.about(planning.overview.rows_to_go(plan.rows, frame, prospect))
-        return Opened(entry, ledger, campaign, card, costs, frame, counts, plan, prospect, cost)
+        return Opened(entry, ledger, campaign, card, costs, frame, counts, plan, prospect)
 
     # -- withdraw
 
@@ -241,10 +237,8 @@ class CampaignsSteps(Stages):
                 f"This campaign is of {shown(opened.entry.service)}, the page's client of another account or sandbox: "
                 "nothing can be sent from here."
             )
-        if opened.prospect is not None and opened.prospect.trouble:
-            return opened.prospect.trouble
-        if not opened.to_go:
-            return "Rules hold back all rows that are to go; the card says until when."
+        if opened.prospect.refused or not opened.to_go:
+            return opened.prospect.refused or "Rules hold back all rows that are to go; the card says until when."
         return ""
 
     def send_label(self) -> str:
@@ -252,7 +246,7 @@ class CampaignsSteps(Stages):
         if opened is None:
             return "Send"
         whom = " to real people" if self.live else ""
-        cost = f", about {opened.cost}" if opened.cost else ""
+        cost = f", about {opened.prospect.money()}" if opened.prospect.cost else ""
         return f"Send the other {counted(opened.to_go, 'message')}{whom}{cost}"
 
     def to_type(self) -> str:

@@ -1,0 +1,236 @@
+"""However a campaign went so far: all that shows a number of those to go shows how many the next send texts."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from smsotp_nb import Ledger, Limits, People, Plan, Policy, Sandbox, plan, preflight, record, revise
+from smsotp_nb._widgets.campaign.choices import Choices, Guards
+from smsotp_nb._widgets.campaign.comparing import CampaignSteps
+from smsotp_nb._widgets.campaign.state import in_both
+from smsotp_nb.errors import SmsOtpError
+
+from .sending import Clock, sent
+
+NUMBERS: Final = [f"+1202555{n:04}" for n in range(100, 118)]
+ROWS: Final = [*NUMBERS, NUMBERS[0], "hello"]
+# What the sandbox bills, so that a budget ends where the estimate says.
+RATES: Final = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0075"]})
+LIMITS: Final = (
+    Limits(),
+    Limits(first=3),
+    Limits(first=9),
+    Limits(budget={"USD": "0.0525"}),
+    Limits(budget={"USD": 0.001}),
+    Limits(budget={"EUR": 5}),
+    Limits(quiet_hours=("00:00", "23:59")),
+    Limits(quiet_hours=("04:00", "05:00"), first=4),
+)
+FIELDS: Final[list[dict[str, str | int]]] = [
+    {},
+    {"canary": 3},
+    {"budget": "USD 0.0525"},
+    {"quiet_from": "00:00", "quiet_to": "23:59"},
+]
+some = st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=6, unique=True)
+STEPS: Final = st.one_of(
+    st.tuples(st.just("send"), st.sampled_from(LIMITS)),
+    st.tuples(st.just("opt out"), some),
+    st.tuples(st.just("opt in"), some),
+    st.tuples(st.just("forget"), some),
+    st.tuples(st.just("same text"), some),
+    st.tuples(st.just("another text"), some),
+    st.tuples(st.just("later"), st.sampled_from([1, 30, 80])),
+    st.tuples(st.just("withdraw"), some),
+    st.tuples(st.just("lose"), st.just(None)),
+    st.tuples(st.just("settle"), st.booleans()),
+    st.tuples(st.just("retry"), st.just(None)),
+    st.tuples(st.just("leave out"), some),
+    st.tuples(st.just("reword"), st.just(None)),
+    st.tuples(st.just("shorten"), st.just(None)),
+    st.tuples(st.just("revise"), st.just(None)),
+)
+
+
+@dataclass
+class Story:
+    box: Sandbox
+    ledger: Ledger
+    clock: Clock
+    text: str = "Hello!"
+    rows: list[str] = field(default_factory=lambda: [*ROWS])
+    left_out: list[str] = field(default_factory=list)
+
+    def plan(self) -> Plan:
+        return self._planned("autumn", self.rows, self.text, leave_out=self.left_out or None)
+
+    def _planned(self, name: str, rows: list[str], text: str, **more: Any) -> Plan:
+        policy = Policy(caps=[(2, "24h")])
+        made = plan(
+            pd.DataFrame({"phone": rows}), text, to="phone", campaign=name, rates=RATES, policy=policy,
+            ledger=self.ledger, **more,
+        )  # fmt: skip
+        return made.with_wire(threads=1)
+
+    def take(self, step: str, value: Any) -> None:
+        with contextlib.suppress(SmsOtpError):  # a step that this history does not allow changes nothing
+            getattr(self, step.replace(" ", "_"))(value)
+
+    def send(self, limits: Limits) -> None:
+        sent(self.plan(), self.box, self.ledger, limits=limits)
+
+    def opt_out(self, who: list[str]) -> None:
+        People(self.ledger, now=self.clock).opt_out(who, source="letter")
+
+    def opt_in(self, who: list[str]) -> None:
+        People(self.ledger, now=self.clock).opt_in(who, source="letter")
+
+    def forget(self, who: list[str]) -> None:
+        People(self.ledger, now=self.clock).forget(who)
+
+    def same_text(self, who: list[str]) -> None:
+        sent(self._planned(f"other {self.clock.at:%H%M}", who, self.text), self.box, self.ledger)
+
+    def another_text(self, who: list[str]) -> None:
+        sent(self._planned(f"another {self.clock.at:%H%M}", who, "Other words"), self.box, self.ledger)
+
+    def later(self, hours: int) -> None:
+        self.clock.later(hours=hours)
+
+    def withdraw(self, who: list[str]) -> None:
+        campaign = record("autumn", self.box, self.ledger)
+        campaign.withdraw(campaign.results.loc[lambda rows: rows["to"].isin(who)], reason="moved")
+
+    def lose(self, _: None) -> None:
+        self.box.fault("drop_after", next=1)
+        sent(self.plan(), self.box, self.ledger, limits=Limits(first=2))
+
+    def settle(self, accepted: bool) -> None:
+        campaign = record("autumn", self.box, self.ledger)
+        campaign.settle(campaign.in_doubt, accepted=accepted, evidence="asked")
+
+    def retry(self, _: None) -> None:
+        record("autumn", self.box, self.ledger).retry()
+
+    def leave_out(self, who: list[str]) -> None:
+        self.left_out = who
+
+    def reword(self, _: None) -> None:
+        self.text += " Again!"
+
+    def shorten(self, _: None) -> None:
+        self.rows = self.rows[1:]
+
+    def revise(self, _: None) -> None:
+        revise(self.plan(), self.box, reason="typo", missing="withdraw", ledger=self.ledger)
+
+
+def going(card: object) -> int:
+    found = re.search(r"([\d,]+) +recipients? to go now", str(card))
+    assert found is not None
+    return int(found[1].replace(",", ""))
+
+
+def whole(card: object) -> tuple[int, int]:
+    """Return the sum of the lines under the headline, and what the card says that it is."""
+    lines = str(card).split("Rows that ", 1)
+    if len(lines) == 1:
+        return len(ROWS), len(ROWS)
+    table = lines[1].split("\n\n", 1)[0].splitlines()[1:]
+    counts = [int(found[1]) for line in table if (found := re.match(r"\S[^\d]*? {2,}(\d+)(?: |$)", line))]
+    return sum(counts[:-1]), counts[-1]
+
+
+def tell(story: Story, limits: Limits) -> None:
+    """Compare all that shows how many go now with how many then went."""
+    made, before = story.plan(), len(story.box.inbox)
+    ahead = preflight(made, story.box, limits=limits, ledger=story.ledger)
+    free = preflight(made, story.box, ledger=story.ledger)
+    prospect = story.ledger.prospect(made, service=story.box.service)
+    rows = made.rows
+    counts = {
+        "prospect": prospect.to_go,
+        "plan": going(made),
+        "preflight": going(free),
+        "figures": made.figures["planned"],
+        "rows": int((rows["status"].eq("planned") & rows["problem"].isna()).sum()),
+        "estimate": int(made.estimate["messages"].sum()),
+        "repr": int(re.search(r"([\d,]+) recipients? to go", repr(made))[1]),  # type: ignore[index]
+    }
+    assert len(set(counts.values())) == 1, counts
+    assert int(prospect.lines["rows"].sum()) == len(rows) == made.size
+    for card in (made, ahead, free):
+        assert len(set(whole(card))) == 1
+    assert not set(made.preview()["to"]) - {f"{to[:5]}...{to[-4:]}" for to in rows.loc[rows["problem"].isna(), "to"]}
+    try:
+        sent(made, story.box, story.ledger, limits=limits)
+    except SmsOtpError:
+        assert len(story.box.inbox) == before
+    assert going(ahead) == len(story.box.inbox) - before
+    assert made.rows["status"].isin(["accepted", "in_doubt"]).sum() >= going(ahead)
+
+
+@contextlib.contextmanager
+def told(history: list[tuple[str, Any]]) -> Iterator[Story]:
+    """Let a history happen, and go on from there."""
+    clock = Clock()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Sandbox() as box,
+        Ledger(Path(folder) / "ledger.sqlite", create=True, now=clock) as ledger,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        story = Story(box, ledger, clock)
+        for step, value in history:
+            story.take(step, value)
+            clock.later(minutes=1)
+        box.clear_faults()
+        yield story
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(history=st.lists(STEPS, max_size=7), limits=st.sampled_from(LIMITS))
+def test_what_is_said_to_go_is_what_goes(history: list[tuple[str, Any]], limits: Limits) -> None:
+    with told(history) as story:
+        tell(story, limits)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(history=st.lists(STEPS, max_size=6), fields=st.sampled_from(FIELDS))
+def test_the_button_of_the_form_says_what_goes(history: list[tuple[str, Any]], fields: dict[str, str | int]) -> None:
+    """So do the sentence above it and the number to be typed; where the text changed, the form revises first."""
+    with told(history) as story:
+        people, text = pd.DataFrame({"phone": story.rows}), story.text
+        steps = CampaignSteps(
+            people, client=story.box.client(), ledger=story.ledger, policy=Policy(caps=[(2, "24h")]), type_above=0
+        )
+        wanted = Choices(
+            campaign="autumn", to="phone", kind="text", words=text, rates=RATES, leave_out=story.left_out or None
+        )
+        if not steps.check(wanted):
+            steps.check(wanted, both=in_both(steps.met))
+        if steps.stage != "planned":
+            return  # such as: nobody on the list can be texted
+        guards, before = Guards(fields), len(story.box.inbox)
+        going = steps.going(guards)
+        sentence = steps.summary(guards)
+        assert sentence.startswith(f"{going} p")
+        numbers = [
+            int(found) for found in re.findall(r"(\d+)(?: people| person| texted| held back| left out)", sentence)
+        ]
+        assert sum(numbers) == len(story.rows)
+        assert f"{going} " in steps.send_label(guards)
+        steps.send(guards, steps.to_type(guards))
+        assert len(story.box.inbox) - before == going, (sentence, steps.refusal, steps.notice)
