@@ -319,6 +319,11 @@ def _lines_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     by_id = found["found_by"].eq("id").fillna(False).to_numpy(bool)
     _say_shift(lines[~by_id], ours[~ours.index.isin(place[by_id])], len(lines), read.notes)
     match = _match(read, beside, found)
+    if "in_doubt" in match and not read.is_rounded and read.is_coarser_than(ours["price"]):
+        read.is_rounded = True  # too few lines show it; a price that may be rounded is not recorded as exact
+        read.notes.append(
+            "Its amounts have fewer decimal places than the recorded ones: settle takes no price from it."
+        )
     days = lines["dated"]
     lines = lines.assign(
         match=pd.Series(match, index=lines.index, dtype=STR),

@@ -107,8 +107,10 @@ class Invoice:
     @property
     def may_be_totals(self) -> bool:
         """Return whether its lines may be totals, if none of their ids is known; the number of a line is none."""
-        ids = self.lines["id"].dropna()
-        return "to" not in self.found and bool("messages" in self.found or ids.str.len().lt(_AN_ID).all())
+        named, short = {*self.found}, bool(self.lines["id"].dropna().str.len().lt(_AN_ID).all())
+        return "to" not in named and (
+            "messages" in named or "id" not in named or (short and bool({"at", "country"} & named))
+        )
 
     def conclude_of_prices(
         self, theirs: pd.Series, ours: pd.Series, several: pd.Series | int = 1, *, least: int = 2
@@ -140,6 +142,10 @@ class Invoice:
                     f"Its amounts are {said} the recorded ones{cents}. If they are, divide the column "
                     f"{self.found.get('price', 'price')!r} by {factor:g} and compare again."
                 )
+
+    def is_coarser_than(self, recorded: pd.Series) -> bool:
+        """Return whether recorded amounts have more decimal places than any of the file, so that it may round."""
+        return bool(((recorded.dropna() / 10.0**-self.places).round(6) % 1 != 0).any())
 
     def agrees(self, theirs: pd.Series, ours: pd.Series, several: pd.Series | int = 1) -> pd.Series:
         """Say where amounts are the same, but for the rounding of the file."""
@@ -195,7 +201,7 @@ def invoice_of(
         )
     currency = _currency(texts["currency"], price.units, found, constant, known, notes)
     at, dated, no_dates = _times(cells, texts, tz, written, found, notes)
-    until = _until(cells["until"], tz, written) if "until" in found else at
+    until = _until(cells, texts, at, tz, written, notes)
     lines = pd.DataFrame(
         {
             "id": texts["id"],
@@ -389,7 +395,7 @@ def _times(
         tz = "UTC"
     if not written.format and (moments := _counted_times(texts["at"], found.get("at"), tz, notes)) is not None:
         return moments, pd.Series(False, index=column.index), {}
-    if texts["at"].dropna().str.fullmatch(_MONTH).all() and texts["at"].notna().any():
+    if _are_months(texts["at"]):
         column = texts["at"] + "-01"
     if "clock" in found and texts["clock"].dropna().str.fullmatch(_CLOCK).all():
         column = texts["at"].str.cat(texts["clock"].fillna(""), sep=" ").str.strip().rename(column.name)
@@ -402,14 +408,36 @@ def _times(
     return read.utc(tz, column.index), pd.Series(dated, index=column.index), read.wrong
 
 
-def _until(column: pd.Series, tz: str, written: Written) -> pd.Series:
-    """Return the ends of the lines' periods; what cannot be read is missing."""
-    read = dates.read(column, written)
-    return (
-        pd.Series(pd.NaT, index=column.index, dtype="datetime64[us, UTC]")
-        if read.unclear
-        else read.utc(tz, column.index)
-    )
+def _until(
+    cells: Mapping[str, pd.Series],
+    texts: Mapping[str, pd.Series],
+    at: pd.Series,
+    tz: str,
+    written: Written,
+    notes: list[str],
+) -> pd.Series:
+    """Return the moments before which the lines' periods end; that of a line with one time is its time.
+
+    A month ends with its last day. So does a period whose end is a day without a time, unless it is where another
+    line's begins, or both are the first of a month.
+    """
+    if _are_months(texts["at"]):
+        wall = at.dt.tz_convert(tz).dt.tz_localize(None) + pd.DateOffset(months=1)
+        return wall.dt.tz_localize(tz).dt.tz_convert("UTC").dt.as_unit("us")
+    read = dates.read(cells["until"], written)
+    if read.unclear or np.isnat(read.wall).all():
+        return at
+    ends = read.utc(tz, at.index)
+    starts = at.dt.tz_convert(tz)
+    of_months = starts.dt.day.eq(1) & ends.dt.tz_convert(tz).dt.day.eq(1)
+    inclusive = pd.Series(~read.clock & ~ends.isin(at).to_numpy(), index=at.index) & ~of_months
+    if inclusive.any():
+        notes.append("Its periods end with their last day.")
+    return ends.where(~inclusive, ends + pd.Timedelta(days=1)).fillna(at)
+
+
+def _are_months(texts: pd.Series) -> bool:
+    return bool(texts.notna().any() and texts.dropna().str.fullmatch(_MONTH).all())
 
 
 def _counted_times(texts: pd.Series, name: Hashable, tz: str, notes: list[str]) -> pd.Series | None:

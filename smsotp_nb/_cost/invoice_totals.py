@@ -10,7 +10,6 @@ import pandas as pd
 from .._cards import counted, money
 from .._pandas import STR
 from .._results import contract
-from ..errors import UsageError
 from .invoice_lines import FIELDS, Invoice
 
 APART: Final = ("total", "tax", "credit", "fee")  # lines that are of no message
@@ -73,8 +72,7 @@ def micros(prices: pd.Series) -> pd.Series:
 def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     """Compare lines that are totals with our rows, added up by what the lines name: day or period, country, kind.
 
-    Raises:
-        UsageError: the lines name none of these.
+    Where they name none of these, each is compared with everything that was recorded.
     """
     lines, grain = _groups(read)
     sums = _our_sums(ours, tz)
@@ -94,7 +92,7 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         [lines["match"].fillna(""), "unreadable", "only_theirs", "matched"],
         default="other_price",
     )
-    by = " and ".join(grain)
+    by = " and ".join(grain) or "everything recorded"
     lines = lines.assign(
         id=pd.Series(pd.NA, index=lines.index, dtype=STR),
         to=pd.Series(pd.NA, index=lines.index, dtype=STR),
@@ -108,7 +106,7 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         our_price=prices,
         our_currency=lines["currency"].where(there),
     )
-    read.notes.append(f"Its lines are totals, compared by {by}.")
+    read.notes.append(f"Its lines are totals, compared {'by' if grain else 'with'} {by}.")
     strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
     if "country" in grain and strange:
         read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")
@@ -131,13 +129,7 @@ def _groups(read: Invoice) -> tuple[pd.DataFrame, tuple[str, ...]]:
         )
         if there
     )
-    if not grain:
-        raise UsageError(
-            "invoice=: its lines have neither numbers nor ids, and no day, country or kind by which to compare them; "
-            "name a column: columns={'at': \"...\"}"
-        )
-    keys = [*({"day": ["at", "until"]}.get(name, [name]) for name in grain)]
-    names = [name for key in keys for name in key] + ["currency"]
+    names = [column for name in grain for column in (("at", "until") if name == "day" else (name,))] + ["currency"]
     found = plain.groupby(names, dropna=False, sort=False)
     first = ~plain.duplicated(names)
     sums = {name: found[name].transform("sum", min_count=1) for name in ("price", "messages", "parts")}
@@ -173,8 +165,7 @@ def _of_line(sums: pd.DataFrame, line: dict[Any, Any], grain: tuple[str, ...], t
         if pd.isna(line["at"]):
             return np.zeros(len(sums), bool)
         begins = line["at"].tz_convert(tz).normalize()
-        ends = line["until"].tz_convert(tz) if pd.notna(line["until"]) and line["until"] > line["at"] else begins + _DAY
-        ends = ends if ends > ends.normalize() or ends > begins + _DAY else begins + _DAY
+        ends = line["until"].tz_convert(tz) if line["until"] > line["at"] else begins + _DAY
         mine = mine & (sums["day"].ge(begins) & sums["day"].lt(ends)).to_numpy(bool)
     for name in ("country", "kind"):
         if name in grain:

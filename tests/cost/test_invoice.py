@@ -398,6 +398,22 @@ def test_the_rounding_of_a_file_is_recognised_and_never_recorded(box: Sandbox, l
     assert ledger.record("sale").evidence["price"].tolist() == [round(0.0075, places)] * 4
 
 
+def test_a_price_that_may_be_rounded_is_not_recorded_where_nothing_shows_it(box: Sandbox, ledger: Ledger) -> None:
+    """The invoice has only the messages in doubt."""
+    box.fault("drop_after", next=1)
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    with pytest.warns(SmsOtpWarning, match="in doubt"):
+        sent = send(made, client=box.client(), ledger=ledger, progress=False)
+    doubt = sent[sent["status"].eq("in_doubt")]
+    lines = pd.DataFrame({"to": doubt["to"], "at": sent["at"].max(), "price": 0.01, "currency": "USD"})
+    found = cost.reconcile_invoice(ledger, lines)
+    assert "settle takes no price from it" in " ".join(found.notes)
+    assert found.settle(reason="invoice") == 4
+    rows = ledger.record("sale").results
+    assert rows["status"].eq("accepted").all()
+    assert rows["price"].dropna().unique().tolist() == [0.0075]
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "said"),
     [(0.07134, 0.0713, "rounded to 4"), (0.07134, 0.072, "rounded up to 3"), (0.0768, 0.07, "cut off to 2")],

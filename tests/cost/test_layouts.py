@@ -182,6 +182,36 @@ def test_totals_name_the_day_and_country_that_differ(sent: pd.DataFrame, ledger:
     assert found.doubts.empty
 
 
+def test_one_total_is_that_of_everything(sent: pd.DataFrame, ledger: Ledger) -> None:
+    line = pd.DataFrame({"Description": ["Text messages"], "Quantity": [13], "Amount": [0.2], "Currency": ["USD"]})
+    found = cost.reconcile_invoice(ledger, line)
+    assert found.lines[["match", "messages", "our_messages"]].values.tolist() == [["other_price", 13, 12]]
+    assert found.lines["our_price"].tolist() == [round(sent["price"].sum(), 6)]
+    assert "compared with everything recorded" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("end", ["last day", "first of the next month", "month alone"])
+def test_a_period_has_all_its_days(sent: pd.DataFrame, ledger: Ledger, end: str) -> None:
+    """Messages of the last day count, whichever way its end is written, and those of the day after do not."""
+    last = pd.Timestamp("2026-11-30 21:00", tz="UTC")
+    at = [pd.Timestamp("2026-11-01 00:00", tz="UTC")] * 5 + [last] * 6 + [pd.Timestamp("2026-12-01 00:00", tz="UTC")]
+    table = sent.assign(at=at)
+    line = {
+        "Start date": "2026-11-01",
+        "End date": "2026-11-30",
+        "Quantity": 11,
+        "Cost": table["price"].iloc[:11].sum(),
+    }
+    if end == "first of the next month":
+        line["End date"] = "2026-12-01"
+    if end == "month alone":
+        line = {"Month": "2026-11", **{name: line[name] for name in ("Quantity", "Cost")}}
+    found = cost.reconcile_invoice(table, pd.DataFrame([line]))
+    assert found.lines["match"].tolist() == ["matched"], found.card().text()
+    assert found.lines["our_messages"].tolist() == [11]
+    assert found.only_ours.empty
+
+
 def test_totals_by_kind(sent: pd.DataFrame, client: Client, ledger: Ledger) -> None:
     from smsotp_nb import otp
 
