@@ -50,6 +50,37 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {
         "chargedescription description item produkt art beschreibung designation producto",
     }.items()
 }
+# Where no name is one of these: words that a name has, and words that it must not have.
+LIKE: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
+    field: (re.compile(has), re.compile(lacks))
+    for field, has, lacks in (
+        (
+            "id",
+            r"\b(?:message|msg|sms|nachricht\w*) ?(?:u?u?id|sid|guid|key|identifier)\b|\buuid\b|\bguid\b",
+            r"account|batch",
+        ),
+        (
+            "to",
+            r"recipient|destination|receiver|called|msisdn|mobile|phone|empfänger|\bziel|destinat|\bto\b",
+            r"country|network|operator|prefix|code|\bid\b|status|type|from|sender|zone|land",
+        ),
+        (
+            "at",
+            r"\b(?:sent|send|submi\w+|created|date|datetime|time|timestamp)\b|datum|zeit|fecha|heure|\bdate",
+            r"done|deliver|final|updat|seen|status|expir|duration|\bend\b|latency|zone|valid|until|invoice|due|count|paid",
+        ),
+        (
+            "price",
+            r"price|\bcost|amount|charge|preis|betrag|kosten|\bprix|montant|importe|precio|coût",
+            r"unit|\bper\b|rate|currency|\b(?:tax|vat|mwst)(?: |$)|\bid\b|type|code|carrier|fee|date|class|categ|gross"
+            r"|brutto",
+        ),
+        ("parts", r"\b(?:parts|segments|teile|fragments)\b", r"^$"),
+        ("messages", r"quantity|\bcount\b|number of|\bno of|anzahl|volume|\bqty\b|\bmessages\b", r"error|retry|unit"),
+        ("currency", r"currency|währung|devise|moneda|\bccy\b", r"^$"),
+        ("country", r"country|\bland\b|\bpays\b|pa[ií]s\b", r"prefix|calling|dial|from|sender|origin"),
+    )
+}
 _CODES: Final = (
     "AED ARS AUD BGN BHD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HUF IDR ILS INR JPY KES KRW KWD MAD MXN MYR "
     "NGN NOK NZD PEN PHP PKR PLN QAR RON RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR"
@@ -120,7 +151,25 @@ def found_columns(frame: pd.DataFrame, named: Mapping[str, Any]) -> dict[str, Ha
             first = next((known[name] for name in names if name in known and known[name] not in taken), None)
             if first is not None:
                 found[field] = first
+    for field, (has, lacks) in LIKE.items():
+        if field not in found:
+            rest = [column for column in known.values() if column not in {*found.values()}]
+            like = (column for column in rest if has.search(_words(column)) and not lacks.search(_words(column)))
+            if (first := next(like, None)) is not None:
+                found[field] = first
     return found
+
+
+def _words(name: Hashable) -> str:
+    """Return the words of a name in lower case, without what stands in parentheses.
+
+    Example:
+        >>> _words("DestinationPhone_number (E.164)")
+        'destination phone number'
+    """
+    bare = re.sub(r"\([^)]*\)", " ", str(name))
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", bare)
+    return " ".join(re.findall(r"\w+", apart.replace("_", " "))).casefold()
 
 
 class Amounts(NamedTuple):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Client, Ledger, Wire, cost, plan, send
+from smsotp_nb._cost.invoice_columns import found_columns
 
 PEOPLE = pd.DataFrame(
     {"phone": [f"+1202555{last:04}" for last in range(100, 110)] + ["+4915123456789", "+33612345678"]}
@@ -180,6 +181,19 @@ def test_totals_name_the_day_and_country_that_differ(sent: pd.DataFrame, ledger:
     shown = " ".join(found.card().text().split())
     assert "compared by day and country" in shown
     assert found.doubts.empty
+
+
+NAMES = {
+    "Destination Mobile No.": "to", "SMS GUID": "id", "Date and time sent": "at", "Price (excl. VAT)": "price",
+    "Charged Amount": "price", "Betrag in EUR": "price", "Zielrufnummer (E.164)": "to", "No. of SMS": "messages",
+    "Billing currency code": "currency", "Destination Country": "country", "Submission Time": "at",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "field"), NAMES.items(), ids=NAMES)
+def test_other_names_are_found_by_their_words(name: str, field: str) -> None:
+    others = {key: ["x"] for key in ("Unit price", "VAT amount", "Delivery date", "Sender", "Account id", "Network")}
+    assert found_columns(pd.DataFrame({**others, name: ["x"]}), {}).get(field) == name
 
 
 def test_one_total_is_that_of_everything(sent: pd.DataFrame, ledger: Ledger) -> None:
