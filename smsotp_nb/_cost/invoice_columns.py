@@ -136,19 +136,20 @@ def currency_in(name: Hashable) -> str | None:
 
 
 def found_columns(frame: pd.DataFrame, named: Mapping[str, Any]) -> dict[str, Hashable]:
-    """Return the column of each field: the one that is named, or the first one of a telling name that is not empty."""
+    """Return the column of each field: the one that is named, or the first one of a telling name."""
     known: dict[str, Hashable] = {}
-    for column in frame.columns[~frame.columns.duplicated(keep=False)]:
-        name = plain(column)
-        if name not in known and texts_of(frame[column]).notna().any():
-            known[name] = column
+    columns = frame.columns[~frame.columns.duplicated(keep=False)]
+    blank = [column for column in columns if texts_of(frame[column]).isna().all()]
+    for column in [*columns.drop(blank), *blank]:
+        known.setdefault(plain(column), column)
     found: dict[str, Hashable] = {}
     for field, names in NAMES.items():
         taken = {*found.values(), *named.values()}
         if field in named:
             found[field] = named[field]
         else:
-            first = next((known[name] for name in names if name in known and known[name] not in taken), None)
+            named_so = [known[name] for name in names if name in known and known[name] not in taken]
+            first = next((column for column in named_so if column not in blank), next(iter(named_so), None))
             if first is not None:
                 found[field] = first
     for field, (has, lacks) in LIKE.items():

@@ -293,7 +293,7 @@ def _currency(
         only = next(iter(known))
         notes.append(f"The invoice names no currency: {only} is assumed, the only one recorded.")
         return currency.fillna(only)
-    if currency.isna().all():
+    if currency.isna().all() and "currency" not in found:
         raise UsageError(
             "invoice=: no column 'currency', and nothing tells which one is meant; name the column, or the currency "
             "itself: columns={'currency': 'USD'}"

@@ -505,6 +505,15 @@ def test_times_that_are_numbers_are_read_where_they_can_be_one_kind_only(
         assert any(word in " ".join(found.notes) for word in ("since 1970", "spreadsheet"))
 
 
+def test_an_invoice_without_a_line_or_without_a_price_is_none_the_less_compared(
+    sent: pd.DataFrame, ledger: Ledger
+) -> None:
+    assert cost.reconcile_invoice(ledger, invoice_of(sent).iloc[:0]).lines.empty
+    blank = cost.reconcile_invoice(ledger, invoice_of(sent).assign(price=None))
+    assert blank.lines["match"].eq("unreadable").all()
+    assert blank.only_ours.empty
+
+
 def test_one_currency_for_the_whole_invoice(sent: pd.DataFrame, ledger: Ledger) -> None:
     lines = invoice_of(sent).drop(columns="currency")
     assumed, named = (
