@@ -59,9 +59,11 @@ SPECIAL: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "fee",
-            r"\bfees?\b|gebühr|\bfrais\b|rental|\bmonthly (?:fee|rent|charge|plan|number|service)|monatlich|\bset-?up\b"
+            r"^(?!.*\b(?:sms|messag\w*|texts?|outbound|nachrichten)[ -]?(?:fees?|gebühr\w*|charges?)\b)"
+            r".*(?:\bfees?\b|gebühr"
+            r"|\bfrais\b|rental|\bmonthly (?:fee|rent|charge|plan|number|service)|monatlich|\bset-?up\b"
             r"|surcharge|subscription|abonnement"
-            r"|\brent\b|\bminimum\b|grundpreis|miete|\bcuota\b",
+            r"|\brent\b|\bminimum\b|grundpreis|miete|\bcuota\b)",
         ),
     )
 )
@@ -177,8 +179,7 @@ def invoice_of(
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"invoice= must be a frame or the path of a file, got {given(frame)}")
     constant = names.get("currency")
-    constant = constant if isinstance(constant, str) and re.fullmatch("[A-Z]{3}", constant) else None
-    if constant and constant not in frame.columns:
+    if isinstance(constant, str) and re.fullmatch("[A-Z]{3}", constant) and constant not in frame.columns:
         names = {name: column for name, column in names.items() if name != "currency"}
     else:
         constant = None
@@ -187,6 +188,7 @@ def invoice_of(
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
     cells = {name: frame[found[name]] if name in found else empty for name in NAMES}
     texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
+    to, country = _numbers(texts["to"]), texts["country"].map(_country, na_action="ignore").astype(STR)
     price = amounts(cells["unit_price" if priced_each else "price"], decimal)
     if price.decimal == "," and decimal is None:
         notes.append("Amounts are read with a decimal comma.")
@@ -200,33 +202,34 @@ def invoice_of(
             f"A price is {found['unit_price']!r} times {found['messages' if times is messages else 'parts']!r}."
         )
     currency = _currency(texts["currency"], price.units, found, constant, known, notes)
+    special = _special(frame, found)
+    is_usage = special.eq("fee").fillna(False).astype("bool") & country.notna() & messages.notna()
+    special = special.mask(is_usage | to.notna())
+    if special.notna().any():  # a line below a column of months or times has none
+        cells["at"] = cells["at"].astype(object).where(special.isna(), None)
+        texts["at"] = texts["at"].mask(special.notna())
     at, dated, no_dates = _times(cells, texts, tz, written, found, notes)
     until = _until(cells, texts, at, tz, written, notes)
     lines = pd.DataFrame(
         {
             "id": texts["id"],
-            "to": _numbers(texts["to"]),
+            "to": to,
             "at": at,
             "parts": parts,
             "price": numbers.round(6),
             "currency": currency,
             "messages": messages,
-            "country": texts["country"].map(_country, na_action="ignore").astype(STR),
+            "country": country,
             "kind": _kinds(texts["kind"]),
-            "special": _special(frame, found),
+            "special": special,
             "until": until,
             "dated": dated,
         }
     )
-    plain_usage = lines["special"].eq("fee") & lines["country"].notna() & lines["messages"].notna()
-    lines["special"] = lines["special"].mask(plain_usage.fillna(False).astype("bool") | lines["to"].notna())
     if "part" in found and "id" in found:
         lines = _whole_messages(lines, texts["part"], notes)
-    of_special = lines["special"].notna()
     for name, column in (("price", price.numbers), ("parts", parts), ("at", at)):
-        _warn_of_unreadable(
-            name, texts[name].mask(of_special.reindex(frame.index, fill_value=True)), column, sign, no_dates
-        )
+        _warn_of_unreadable(name, texts[name].mask(special.notna()), column, sign, no_dates)
     return Invoice(lines, found, price.places, notes)
 
 

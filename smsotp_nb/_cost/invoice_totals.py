@@ -76,11 +76,11 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     """
     lines, grain = _groups(read)
     sums = _our_sums(ours, tz)
-    used = np.zeros(len(sums), bool)
-    mine = [_added_up(sums[_of_line(sums, line, grain, tz)]) for line in lines.to_dict("records")]
-    for line in lines[lines["match"].isna()].to_dict("records"):
-        used |= _of_line(sums, line, grain, tz)
-    table = pd.DataFrame(mine, columns=[*_COUNTS], index=lines.index).astype("int64")
+    masks = [_of_line(sums, line, grain, tz) for line in lines.to_dict("records")]
+    of_messages = [mask for mask, apart in zip(masks, lines["match"].notna(), strict=True) if not apart]
+    used = np.array(of_messages, bool).reshape(-1, len(sums)).any(axis=0)
+    table = pd.DataFrame([sums.loc[mask, [*_COUNTS]].sum() for mask in masks], columns=[*_COUNTS])
+    table = table.set_axis(lines.index).astype("int64")
     there = lines["match"].isna() & table["messages"].gt(0)
     prices = contract.money(table["micros"].astype("Int64")).where(there).astype("float64")
     count = lines["messages"].fillna(lines["parts"])
@@ -171,10 +171,6 @@ def _of_line(sums: pd.DataFrame, line: dict[Any, Any], grain: tuple[str, ...], t
         if name in grain:
             mine = mine & sums[name].eq(line[name]).fillna(False).to_numpy(bool)
     return mine
-
-
-def _added_up(sums: pd.DataFrame) -> list[int]:
-    return [int(sums[name].sum()) for name in _COUNTS]
 
 
 def _say(notes: list[str], table: pd.DataFrame, there: pd.Series) -> None:

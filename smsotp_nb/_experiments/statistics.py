@@ -126,7 +126,7 @@ def combined(
     (one, low, high), (other, least, most) = arm, base
     down = (one - low) ** 2 + (most - other) ** 2 - 2 * correlation * (one - low) * (most - other)
     up = (high - one) ** 2 + (other - least) ** 2 - 2 * correlation * (high - one) * (other - least)
-    return one - other - math.sqrt(down), one - other + math.sqrt(up)
+    return one - other - math.sqrt(max(down, 0.0)), one - other + math.sqrt(max(up, 0.0))
 
 
 def newcombe(count: Any, people: Any, base_count: Any, base_people: Any, *, level: float) -> tuple[Any, Any]:
@@ -211,7 +211,7 @@ def compare_with(drawn: Floats, arm: Amounts, base: Amounts, *, level: float) ->
     low, high = combined(*((of.value, *mean_limits(of, both, level=level)) for of in (arm, base)))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = float(difference(sums(arm), sums(base)).t)
-    p = p_value(t, drawn) if math.isfinite(t) and len(drawn) else math.nan
+    p = p_value(t, drawn) if len(drawn) and not math.isnan(t) else 1.0
     return Comparison(between, low, high, p, "weighted Poisson counts, redrawn arms")
 
 

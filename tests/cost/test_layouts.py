@@ -10,6 +10,8 @@ import pytest
 
 from smsotp_nb import Client, Ledger, Wire, cost, plan, send
 from smsotp_nb._cost.invoice_columns import found_columns
+from smsotp_nb._cost.invoice_lines import invoice_of
+from smsotp_nb._dates import Written
 
 PEOPLE = pd.DataFrame(
     {"phone": [f"+1202555{last:04}" for last in range(100, 110)] + ["+4915123456789", "+33612345678"]}
@@ -194,6 +196,29 @@ NAMES = {
 def test_other_names_are_found_by_their_words(name: str, field: str) -> None:
     others = {key: ["x"] for key in ("Unit price", "VAT amount", "Delivery date", "Sender", "Account id", "Network")}
     assert found_columns(pd.DataFrame({**others, name: ["x"]}), {}).get(field) == name
+
+
+SPECIAL = {
+    "VAT 20%": "tax", "zzgl. 19% USt.": "tax", "Total VAT": "tax", "Total incl. VAT": "total", "Subtotal": "total",
+    "Gesamtbetrag": "total", "Monthly number rental": "fee", "Carrier fee": "fee", "Setup fee": "fee",
+    "Discount": "credit", "Credit note 17": "credit", "SMS fees": None,
+    "Outbound SMS incl. VAT": None, "Germany": None, "2026-11-01": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "kind"), SPECIAL.items(), ids=SPECIAL)
+def test_what_a_line_says_of_itself(text: str, kind: str | None) -> None:
+    frame = pd.DataFrame({"Description": [text, "SMS"], "Quantity": [1, 1], "Amount": [1, 1], "Currency": "USD"})
+    special = invoice_of(frame, {}, "UTC", Written(), None, []).lines["special"]
+    assert [None if pd.isna(cell) else cell for cell in special] == [kind, None]
+
+
+def test_a_month_with_a_total_below_it_is_a_month(sent: pd.DataFrame, ledger: Ledger) -> None:
+    table = sent.assign(at=pd.Timestamp("2026-11-30 21:00", tz="UTC"))
+    billed = round(sent["price"].sum(), 6)
+    lines = pd.DataFrame({"Month": ["2026-11", "VAT", "Total"], "Quantity": [12, None, None],
+                          "Cost": [billed, 0.1, billed + 0.1]})  # fmt: skip
+    assert cost.reconcile_invoice(table, lines).lines["match"].tolist() == ["matched", "tax", "total"]
 
 
 def test_one_total_is_that_of_everything(sent: pd.DataFrame, ledger: Ledger) -> None:
