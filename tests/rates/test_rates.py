@@ -97,6 +97,8 @@ def test_any_text_column_serves(dtype: str) -> None:
         "low": "float64",
         "high": "float64",
         "seen": "datetime64[us]",
+        "from_parts": "Int64",
+        "monthly_fee": "float64",
     }
 
 
@@ -236,7 +238,7 @@ def test_what_stands_beside_a_price_is_checked(columns: dict[str, Any], says: st
 
 
 def test_a_rate_given_twice_for_one_day_is_refused() -> None:
-    with pytest.raises(UsageError, match="US is in row 0 too; distinguish them by valid_from or type"):
+    with pytest.raises(UsageError, match="US is in row 0 too; distinguish them by valid_from, type or from_parts"):
         dated((1, "2026-01-01", "MOBILE"), (2, "2026-01-01", "mobile"))
 
 
