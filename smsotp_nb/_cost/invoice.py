@@ -233,7 +233,7 @@ def _ours(ledger: Ledger, service: str | None) -> tuple[pd.DataFrame, dict[str, 
         raise UsageError(f"the ledger has several services; pass service= one of {', '.join(map(repr, services))}")
     tables, records = [pd.DataFrame(columns=[*_DTYPES, "kind"]).astype({**_DTYPES, "kind": STR})], {}
     for kind, it in known:
-        shown = it.name if kind == "campaign" else f"{it.name} ({kind})" if kind == "test" else it.name
+        shown = f"{it.name} (test)" if kind == "test" else it.name
         shown = shown if shown not in records else f"{shown} {it.number}"
         records[shown] = it
         tables.append(_rows_of(ledger._record(it)).assign(campaign=shown, kind=kind))
