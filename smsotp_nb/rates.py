@@ -196,7 +196,7 @@ def month(rates: AnyFrame, parts: Mapping[str, int], *, on: dt.date | None = Non
     refuse(wrong, *(not_whole(f"parts[{iso!r}]", many, least=0) for iso, many in (parts.items() if not wrong else ())))
     day = pd.Timestamp.max if on is None else pd.Timestamp(on)
     held = checked[checked["type"].isna() & ~(checked["valid_from"] > day)]
-    rows = []
+    rows: list[tuple[str, str | None, int, int | None, int | None]] = []
     for iso in dict.fromkeys([*held["iso"], *parts]):
         mine = held[held["iso"].eq(iso)].sort_values("valid_from", na_position="first")
         many = int(parts.get(iso, 0))

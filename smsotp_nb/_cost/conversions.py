@@ -147,11 +147,11 @@ def _billed(sent: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 def _currency(sent: pd.DataFrame, names: list[str]) -> pd.Series:
     """Return each message's currency; one that is not known is that of its group, where it has one."""
     if not names:
-        only = sent["currency"].dropna().unique()
-        return sent["currency"].fillna(only[0]) if len(only) == 1 else sent["currency"]
+        single = sent["currency"].dropna().unique().tolist()
+        return sent["currency"].fillna(single[0]) if len(single) == 1 else sent["currency"]
     known = sent.groupby(names, dropna=False, observed=True)["currency"]
     only = known.transform("first").where(known.transform("nunique").eq(1))
-    return sent["currency"].fillna(only).astype(STR)
+    return sent["currency"].where(sent["currency"].notna(), only).astype(STR)
 
 
 def _counted(
@@ -164,7 +164,7 @@ def _counted(
         person=orders.loc[mine, on].array, worth=0.0 if amount is None else orders.loc[mine, amount].array
     )
     groups = cells.groupby(["currency", *names], dropna=False, observed=True, sort=True)
-    found = groups.agg(
+    found: pd.DataFrame = groups.agg(
         conversions=("worth", "size"), people=("person", "nunique"), amount=("worth", "sum")
     ).reset_index()
     return found if amount is not None else found.drop(columns="amount")

@@ -382,9 +382,9 @@ def _say_shift(lines: pd.DataFrame, ours: pd.DataFrame, many: int, notes: list[s
         shift = hours.index[0].total_seconds() / 3600
         zone = f"tz='Etc/GMT{-shift:+.0f}'" if shift == int(shift) else "the zone of the invoice as tz="
         lines_are = counted(int(hours.iloc[0]), "line is", "lines are")
-        apart = f"{abs(shift):g} {'hour' if abs(shift) == 1 else 'hours'} {'later' if shift > 0 else 'earlier'}"
+        hours_off = f"{abs(shift):g} {'hour' if abs(shift) == 1 else 'hours'} {'later' if shift > 0 else 'earlier'}"
         notes.append(
-            f"{lines_are} {apart} than the message to their number: pass {zone} where the times name no zone, or "
+            f"{lines_are} {hours_off} than the message to their number: pass {zone} where the times name no zone, or "
             "correct them."
         )
 

@@ -319,13 +319,14 @@ def _kinds(texts: pd.Series) -> pd.Series:
 def _special(frame: pd.DataFrame, found: Mapping[str, Hashable]) -> pd.Series:
     """Return tax, total, credit or fee for lines that say so in words, whatever column has them."""
     figures = {found.get(name) for name in ("id", "to", "price", "unit_price", "parts", "messages", "currency")}
-    said = pd.Series(pd.NA, index=frame.index, dtype=STR)
+    said: pd.Series = pd.Series(pd.NA, index=frame.index, dtype=STR)
     for column in frame.columns:
         if column in figures or _OTHER_WORDS.search(str(column)) or frame[column].dtype.kind in "fiMb":
             continue
         texts = texts_of(frame[column])
         kinds = {text: _kind_of(text) for text in texts.dropna().unique().tolist()}
-        said = said.fillna(texts.map(kinds, na_action="ignore").astype(STR))
+        found_here = texts.map(kinds, na_action="ignore").astype(STR)
+        said = said.where(said.notna(), found_here)
     return said
 
 
@@ -401,7 +402,8 @@ def _times(
     if _are_months(texts["at"]):
         column = texts["at"] + "-01"
     if "clock" in found and texts["clock"].dropna().str.fullmatch(_CLOCK).all():
-        column = texts["at"].str.cat(texts["clock"].fillna(""), sep=" ").str.strip().rename(column.name)
+        column = texts["at"].str.cat(texts["clock"].fillna(""), sep=" ").str.strip()
+        column.name = cells["at"].name
     read = dates.read(column, written)
     if read.unclear:
         raise UsageError(f"column {cited(column.name)} of the invoice has {read.unclear}")
@@ -426,7 +428,8 @@ def _until(
     """
     if _are_months(texts["at"]):
         wall = at.dt.tz_convert(tz).dt.tz_localize(None) + pd.DateOffset(months=1)
-        return wall.dt.tz_localize(tz).dt.tz_convert("UTC").dt.as_unit("us")
+        next_month: pd.Series = wall.dt.tz_localize(tz).dt.tz_convert("UTC").dt.as_unit("us")
+        return next_month
     read = dates.read(cells["until"], written)
     if read.unclear or np.isnat(read.wall).all():
         return at
@@ -436,7 +439,8 @@ def _until(
     inclusive = pd.Series(~read.clock & ~ends.isin(at).to_numpy(), index=at.index) & ~of_months
     if inclusive.any():
         notes.append("Its periods end with their last day.")
-    return ends.where(~inclusive, ends + pd.Timedelta(days=1)).fillna(at)
+    last: pd.Series = ends.where(~inclusive, ends + pd.Timedelta(days=1)).fillna(at)
+    return last
 
 
 def _are_months(texts: pd.Series) -> bool:
@@ -458,5 +462,6 @@ def _counted_times(texts: pd.Series, name: Hashable, tz: str, notes: list[str]) 
         if known.between(_SINCE * 1000.0**thousand, _TILL * 1000.0**thousand).all():
             notes.append(f"{name!r} has {said} since 1970, UTC.")
             seconds = (numbers / 1000.0**thousand * 1_000_000).round().astype("Int64")
-            return pd.to_datetime(seconds, unit="us", utc=True).dt.as_unit("us")
+            moments: pd.Series = pd.to_datetime(seconds, unit="us", utc=True).dt.as_unit("us")
+            return moments
     return None

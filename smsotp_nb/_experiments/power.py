@@ -366,9 +366,10 @@ def _amounts(spent: Floats, people: int, held: float, splits: int, level: float,
         base = Amounts(spent[inside], max(int(inside.sum() + random.binomial(people - len(spent), held)), 1))
         arm = Amounts(spent[~inside], max(people - base.people, 1))
         one = statistics.compare_with(drawn, arm, base, level=level)
-        t = statistics.difference(statistics.sums(arm), statistics.sums(base)).t
-        table.append((one.low, one.high, one.p, t))
-    return _rates(*np.array(table).T, level)
+        between = statistics.difference(statistics.sums(arm), statistics.sums(base))
+        table.append((one.low, one.high, one.p, float(between.t)))
+    low, high, p, t = np.array(table).T
+    return _rates(low, high, p, t, level)
 
 
 def _rates(low: Floats, high: Floats, p: Floats, t: npt.NDArray[Any], level: float) -> dict[str, float]:

@@ -103,13 +103,13 @@ def _newcombe_or_exact(arm: Share, base: Share, level: float) -> tuple[float, fl
     if min(arm.people, base.people) >= FEW:
         low, high = newcombe(arm.reached, arm.people, base.reached, base.people, level=level)
         return float(low), float(high)
-    limits = [
-        proportions().proportion_confint(
-            of.reached, of.people, alpha=1 - level, method="beta" if of.people < FEW else "wilson"
-        )
-        for of in (arm, base)
-    ]
-    return combined((arm.value, *map(float, limits[0])), (base.value, *map(float, limits[1])))
+    return combined(_share_limits(arm, level), _share_limits(base, level))
+
+
+def _share_limits(of: Share, level: float) -> tuple[float, float, float]:
+    method = "beta" if of.people < FEW else "wilson"
+    low, high = proportions().proportion_confint(of.reached, of.people, alpha=1 - level, method=method)
+    return of.value, float(low), float(high)
 
 
 def combined(
@@ -208,7 +208,8 @@ def compare_with(drawn: Floats, arm: Amounts, base: Amounts, *, level: float) ->
     if why := _without_limits(arm, base):
         return Comparison(between, math.nan, math.nan, math.nan, why)
     both = np.concatenate([arm.spent, base.spent])
-    low, high = combined(*((of.value, *mean_limits(of, both, level=level)) for of in (arm, base)))
+    one, other = ((of.value, *mean_limits(of, both, level=level)) for of in (arm, base))
+    low, high = combined(one, other)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = float(difference(sums(arm), sums(base)).t)
     p = p_value(t, drawn) if len(drawn) and not math.isnan(t) else 1.0
