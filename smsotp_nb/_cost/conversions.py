@@ -104,7 +104,9 @@ def per_conversion(
 
 def _last_before(sent: pd.DataFrame, orders: pd.DataFrame, on: str, at: str, window: Any) -> Any:
     """Return the row of the last message to each person before their conversion, -1 where there is none in time."""
-    messages = pd.DataFrame({"who": sent[on].astype(object), "moment": sent["at"].dt.as_unit("us"), "row": sent.index})
+    messages = pd.DataFrame(
+        {"who": sent[on].astype(object), "moment": contract.in_zone(sent["at"], "UTC"), "row": sent.index}
+    )
     wanted = pd.DataFrame(
         {"who": orders[on].astype(object).array, "moment": orders[at].dt.tz_convert("UTC").dt.as_unit("us").array}
     )
