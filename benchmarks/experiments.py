@@ -9,6 +9,7 @@ people buy by chance, and buyers spend by a lognormal curve, so that money has a
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from scipy import stats
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from support.made_experiments import BASE, MEAN_SPENT, WEIGHTS, arguments, assignment, orders, spent
+from support.made_experiments import BASE, WEIGHTS, arguments, assignment, orders, spent
 
 from smsotp_nb._experiments import comparing, power, statistics
 from smsotp_nb._experiments.reading import read
@@ -36,7 +37,14 @@ SETTINGS = (
     (64_000, 0.50, BASE, 1.0),
     (5_000, 0.20, 0.05, 1.5),
 )
-MONEY = ((0.05, 1.0), (0.10, 1.0), (0.50, 1.0), (0.05, 1.5), (0.10, 1.5))
+# People, share held out, share that buys without a message, how much more with it, and the spread of what is spent.
+MONEY = (
+    *((64_000, held, BASE, lift, 0.68) for held, lift in ((0.05, 1.0), (0.10, 1.0), (0.50, 1.0), (0.05, 1.5))),
+    *((64_000, 0.05, BASE, lift, spread) for lift, spread in ((0.5, 0.68), (0.0, 0.68), (0.5, 1.2))),
+    *((2000, 0.05, 0.02, lift, 0.68) for lift in (1.0, 0.5)),
+    (1000, 0.10, 0.05, 0.5, 1.2),
+    *((1000, 0.01, base, 0.5, 0.68) for base in (0.05, 0.3)),
+)
 DAYS = 14
 Limits = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 missed: list[str] = []
@@ -94,29 +102,49 @@ def wald(count: Any, people: Any, base_count: Any, base_people: Any) -> Limits:
 
 
 def try_money(runs: int) -> None:
-    """Print the coverage of three intervals of money; without an effect, a miss is a false positive."""
-    for held, lift in MONEY:
-        random = np.random.default_rng(2)
-        found: dict[str, list[tuple[float, float]]] = {"redrawn arms": [], "bootstrap within arms": [], "Welch": []}
+    """Print the coverage of four intervals of money; without an effect, a miss is a false positive."""
+    for people, held, base_share, lift, spread in MONEY:
+        random, mean = np.random.default_rng(2), float(np.exp(spread**2 / 2))
+        found: dict[str, list[tuple[float, float]]] = {
+            "weighted counts": [], "redrawn arms": [], "bootstrap within arms": [], "Welch": [],
+        }  # fmt: skip
         for run in range(runs):
-            arm, base = _arms(random, 64_000, held, lift)
-            one = statistics.compare_amounts(arm, base, draws=999, seed=run)
-            found["redrawn arms"].append((one.low, one.high))
+            arm, base = _arms(random, people, held, (base_share, lift, spread))
+            both = np.concatenate([arm.spent, base.spent])
+            drawn = statistics.redrawn(both, people, held, 999, run)
+            one = statistics.compare_with(drawn, arm, base, level=0.95)
+            found["weighted counts"].append((one.low, one.high))
+            between = statistics.difference(statistics.sums(arm), statistics.sums(base))
+            low, high = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (math.nan, math.nan)
+            found["redrawn arms"].append(_around(between, low, high))
             found["bootstrap within arms"].append(bootstrapped(arm, base, random))
-            difference = statistics.difference(statistics.sums(arm), statistics.sums(base))
-            half = Z * difference.error
-            found["Welch"].append((difference.difference - half, difference.difference + half))
-        print(f"  money: 64,000 people, {held:.0%} held out, {BASE:.2%} buy, with a message {lift:g} times as many")
+            found["Welch"].append(_around(between, -Z, Z))
+        print(
+            f"  money: {people:,} people, {held:.0%} held out, {base_share:.2%} buy, a spread of {spread:g}, "
+            f"with a message {lift:g} times as many"
+        )
         for name, limits in found.items():
             low, high = np.array(limits).T
-            bar = (0.93, 0.975) if name == "redrawn arms" else None
-            said(name, (low, high), BASE * (lift - 1) * MEAN_SPENT, bar)
+            bar = (0.93, 1.0) if name == "weighted counts" else None
+            said(name, (low, high), base_share * (lift - 1) * mean, bar)
 
 
-def _arms(random: np.random.Generator, people: int, held: float, lift: float) -> tuple[Amounts, Amounts]:
-    of_base = int(random.binomial(people, held))
-    buyers = random.binomial(people - of_base, BASE * lift), max(2, random.binomial(of_base, BASE))
-    return Amounts(spent(int(buyers[0]), random), people - of_base), Amounts(spent(int(buyers[1]), random), of_base)
+def _around(between: statistics.Found, low: float, high: float) -> tuple[float, float]:
+    """Return the interval that has these critical values; nothing is left out where there is no error."""
+    if not between.error > 0:
+        return -math.inf, math.inf
+    return between.difference - high * between.error, between.difference - low * between.error
+
+
+def _arms(
+    random: np.random.Generator, people: int, held: float, setting: tuple[float, float, float]
+) -> tuple[Amounts, Amounts]:
+    of_base, (share, lift, spread) = max(1, int(people * held)), setting
+    buyers = random.binomial(people - of_base, share * lift), random.binomial(of_base, share)
+    return (
+        Amounts(random.lognormal(0, spread, int(buyers[0])), people - of_base),
+        Amounts(random.lognormal(0, spread, int(buyers[1])), of_base),
+    )
 
 
 def bootstrapped(arm: Amounts, base: Amounts, random: np.random.Generator, draws: int = 999) -> tuple[float, float]:
@@ -125,8 +153,8 @@ def bootstrapped(arm: Amounts, base: Amounts, random: np.random.Generator, draws
     again = statistics.difference(_again(arm, random, draws), _again(base, random, draws))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (again.difference - found.difference) / again.error
-    low, high = np.quantile(t[np.isfinite(t)], [0.025, 0.975])
-    return found.difference - high * found.error, found.difference - low * found.error
+    t = t[np.isfinite(t)]
+    return _around(found, *np.quantile(t, [0.025, 0.975])) if len(t) else (-math.inf, math.inf)
 
 
 def _again(of: Amounts, random: np.random.Generator, draws: int) -> statistics.Sums:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from ._cost.anomalies import Anomalies, anomalies
 from ._cost.bridge import Bridge, bridge
+from ._cost.conversions import per_conversion
 from ._cost.exchange import convert
+from ._cost.focus import focus
 from ._cost.forecasting import Forecast, forecast
 from ._cost.invoice import Reconciled, reconcile_invoice
 from ._cost.saving import Savings, savings
@@ -38,8 +40,10 @@ __all__ = [
     "convert",
     "differences",
     "drift",
+    "focus",
     "forecast",
     "outcomes",
+    "per_conversion",
     "rates",
     "reconcile",
     "reconcile_invoice",

@@ -1,4 +1,4 @@
-"""The rate table: what one part costs in a country, in which currency, since when, and how reliable that is.
+"""The rate table: what one part costs in a country, in which currency, since when, from how many parts a month on.
 
 Rates are used for estimates only; what a message did cost is in the service's reply.
 """
@@ -10,7 +10,7 @@ import datetime as dt
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,7 @@ import pandas as pd
 
 from . import _dates as dates
 from . import _wire as wire
-from ._calling import given, in_our_words, not_path, refuse
+from ._calling import given, in_our_words, not_path, not_whole, refuse
 from ._foreign.gate import file_at, refuse_large
 from ._frames import AnyFrame, as_pandas
 from ._pandas import STR, is_missing
@@ -28,11 +28,11 @@ from ._showing import NoText, cited, text_of
 from .columns import absent, listed
 from .errors import UsageError
 
-__all__ = ["check", "read"]
+__all__ = ["check", "month", "read"]
 
 
 NEEDED: Final = ("iso", "currency", "price")
-OPTIONAL: Final = ("type", "valid_from", "low", "high", "seen")
+OPTIONAL: Final = ("type", "valid_from", "low", "high", "seen", "from_parts", "monthly_fee")
 OLD_AFTER: Final = dt.timedelta(days=180)
 MEANINGS: Final[dict[str, str]] = {
     "iso": "two-letter country code; `NA` is Namibia",
@@ -42,6 +42,8 @@ MEANINGS: Final[dict[str, str]] = {
     "valid_from": "first day of the price, as 2026-01-31; of several rows the latest that has begun counts",
     "low": "lowest price seen",
     "high": "highest price seen",
+    "from_parts": "part of a calendar month from which on the price holds, of tiers; blank: from the first",
+    "monthly_fee": "what the country costs a month besides, such as for a sender number; blank: nothing",
     "seen": f"day of the last observation; a plan that uses rates older than {OLD_AFTER.days} days says so",
 }
 TYPES: Final = ("MOBILE", "FIXED_LINE", "FIXED_LINE_OR_MOBILE", "VOIP")
@@ -116,11 +118,14 @@ def check(frame: AnyFrame) -> pd.DataFrame:
     Required columns are ``iso`` (two-letter country code), ``currency`` (three-letter code) and ``price`` of one part,
     a number or text with at most six decimal places. Optional are ``type``, a kind of number such as MOBILE (blank:
     any); ``valid_from``, a date (of several rows the latest that has begun applies); ``low`` and ``high``, the range in
-    which the price varies; and ``seen``, the date of the last observation. Other columns are ignored.
+    which the price varies; ``seen``, the date of the last observation; ``from_parts``, the part of a calendar month
+    from which on the price of a tier holds; and ``monthly_fee``, what the country costs a month besides. Other columns
+    are ignored. An estimate knows nothing of the rest of its month: it counts the price of the first tier, and its
+    range goes from the lowest to the highest of all; `month` computes a whole month.
 
     Returns:
         ``iso, currency`` (str), ``price`` (float64), ``type`` (str), ``valid_from`` (datetime64[us]), ``low, high``
-        (float64), ``seen`` (datetime64[us]).
+        (float64), ``seen`` (datetime64[us]), ``from_parts`` (Int64), ``monthly_fee`` (float64).
 
     Raises:
         UsageError: names every unusable row by its label.
@@ -141,7 +146,7 @@ def check(frame: AnyFrame) -> pd.DataFrame:
         for label, days, *values in zip(frame.index.tolist(), when, *columns, strict=True)
     ]
     problems = [f"row {cited(row.label)}: {problem}" for row in rows for problem in row.problems]
-    problems += _repeated(rows)
+    problems += _repeated(rows) + _without_first(rows)
     if problems:
         raise UsageError(_message(problems), problems=tuple(problems))
     return pd.DataFrame(
@@ -154,6 +159,69 @@ def check(frame: AnyFrame) -> pd.DataFrame:
             "low": _money([row.low for row in rows]),
             "high": _money([row.high for row in rows]),
             "seen": pd.Series([row.seen for row in rows], dtype="datetime64[us]"),
+            "from_parts": pd.Series([row.from_parts for row in rows], dtype="Int64"),
+            "monthly_fee": _money([row.monthly_fee for row in rows]),
+        }
+    )
+
+
+@in_our_words
+def month(rates: AnyFrame, parts: Mapping[str, int], *, on: dt.date | None = None) -> pd.DataFrame:
+    """Compute what a calendar month costs by a rate table: each part at the price of its tier, and the monthly fees.
+
+    Args:
+        rates: as for `check`. Of rates by type of number, those for any type count.
+        parts: how many parts were or will be billed in each country, by its two-letter code.
+        on: the day whose prices hold for the whole month; by default the latest of the table.
+
+    Returns:
+        A row a country of the table and of ``parts``: ``iso, currency`` (str), ``parts`` (Int64), ``usage, monthly_fee,
+        cost`` (float64; missing without a rate, which parts then need).
+
+    Raises:
+        UsageError: as `check`, or ``parts`` are no numbers by country.
+
+    Example:
+        >>> tiers = pd.DataFrame({"iso": "US", "currency": "USD", "price": [0.0075, 0.005], "from_parts": [1, 1001],
+        ...                       "monthly_fee": [2, None]})
+        >>> month(tiers, {"US": 3000}).values.tolist()
+        [['US', 'USD', 3000, 17.5, 2.0, 19.5]]
+    """
+    checked = check(rates)
+    wrong = (
+        None
+        if isinstance(parts, Mapping)
+        else f"parts= must be numbers by country such as {{'US': 3000}}, got {given(parts)}"
+    )
+    refuse(wrong, *(not_whole(f"parts[{iso!r}]", many, least=0) for iso, many in (parts.items() if not wrong else ())))
+    day = pd.Timestamp.max if on is None else pd.Timestamp(on)
+    held = checked[checked["type"].isna() & ~(checked["valid_from"] > day)]
+    rows: list[tuple[str, str | None, int, int | None, int | None]] = []
+    for iso in dict.fromkeys([*held["iso"], *parts]):
+        mine = held[held["iso"].eq(iso)].sort_values("valid_from", na_position="first")
+        many = int(parts.get(iso, 0))
+        if mine.empty:
+            rows.append((iso, None, many, None, None))
+            continue
+        since = mine["valid_from"].iloc[-1]
+        tiers = mine[mine["valid_from"].isna() if pd.isna(since) else mine["valid_from"].eq(since)].sort_values(
+            "from_parts"
+        )
+        first = tiers["from_parts"].to_numpy("int64") - 1
+        ends = np.append(first[1:], max(many, first[-1]))
+        within = np.clip(many, first, ends) - first
+        prices, fees = ((tiers[name] * 1_000_000).round().astype("int64") for name in ("price", "monthly_fee"))
+        rows.append((iso, tiers["currency"].iloc[0], many, int((within * prices.to_numpy()).sum()), int(fees.sum())))
+    usage, fee = (pd.Series([row[place] for row in rows], dtype="Int64") for place in (3, 4))
+    return pd.DataFrame(
+        {
+            "iso": pd.Series([row[0] for row in rows], dtype=STR),
+            "currency": pd.Series([row[1] for row in rows], dtype=STR),
+            "parts": pd.Series([row[2] for row in rows], dtype="Int64"),
+            **{
+                name: (micros.astype("float64") / 1_000_000).round(6)
+                for name, micros in (("usage", usage), ("monthly_fee", fee), ("cost", usage + fee))
+            },
         }
     )
 
@@ -168,13 +236,18 @@ def book(checked: pd.DataFrame, *, today: dt.date) -> Book:
         7000
     """
     found: dict[tuple[str, str], Rate] = {}
-    for row in checked.sort_values("valid_from", kind="stable", na_position="first").to_dict("records"):
+    ordered = checked.sort_values(["valid_from", "from_parts"], kind="stable", na_position="first")
+    for row in ordered.to_dict("records"):
         since, seen = _day(row["valid_from"]), _day(row["seen"])
         if since is not None and since > today:
             continue
         key = (row["iso"], "" if pd.isna(row["type"]) else row["type"])
         micros, low, high = (round(row[name] * 1_000_000) for name in ("price", "low", "high"))
-        found[key] = Rate(row["currency"], micros, low, high, seen or since)
+        if row["from_parts"] > 1:  # a tier of the same day: the estimate does not know how far the month is
+            first = found[key]
+            found[key] = replace(first, low=min(first.low, low), high=max(first.high, high))
+        else:
+            found[key] = Rate(row["currency"], micros, low, high, seen or since)
     return found
 
 
@@ -209,20 +282,29 @@ class _Row:
     low: int
     high: int
     seen: dt.date | None
+    from_parts: int
+    monthly_fee: int
     problems: tuple[str, ...]
 
     @classmethod
     def read(cls, label: Any, cells: list[Any], days: _Days) -> _Row:
         iso, currency, type_ = (_code(cells[place]) for place in (0, 1, 3))
         price, low, high = (_micros(cells[place]) for place in (2, 5, 6))
+        from_parts, fee = _from_parts(cells[8]), 0 if _blank(cells[9]) else _micros(cells[9])
         problems = _wrong_codes(iso, currency, type_) + _wrong_prices(cells[2], price, cells[5], low, cells[6], high)
         (valid_from, no_day), (seen, not_seen) = days
         problems += [*no_day, *not_seen]
+        if from_parts is None:
+            problems.append(f"from_parts must be a whole number from 1 on, got {_said(cells[8])}")
+        if fee is None or fee < 0:
+            problems.append(f"monthly_fee must be an amount with at most six decimal places, got {_said(cells[9])}")
         price = price or 0
         low, high = price if low is None else low, price if high is None else high
         if not problems and not low <= price <= high:
             problems.append("low, price and high must be in ascending order")
-        return cls(label, iso, currency, price, type_, valid_from, low, high, seen, tuple(problems))
+        return cls(
+            label, iso, currency, price, type_, valid_from, low, high, seen, from_parts or 1, fee or 0, tuple(problems)
+        )  # fmt: skip
 
 
 def _check_columns(frame: pd.DataFrame) -> None:
@@ -238,17 +320,38 @@ def _check_columns(frame: pd.DataFrame) -> None:
 
 
 def _repeated(rows: list[_Row]) -> list[str]:
-    first: dict[tuple[str, str, dt.date | None], Any] = {}
+    first: dict[tuple[str, str, dt.date | None, int], Any] = {}
     problems = []
     for row in rows:
-        key = (row.iso, row.type, row.valid_from)
+        key = (row.iso, row.type, row.valid_from, row.from_parts)
         if key in first:
             problems.append(
                 f"row {cited(row.label)}: {row.iso} is in row {cited(first[key])} too; "
-                "distinguish them by valid_from or type"
+                "distinguish them by valid_from, type or from_parts"
             )
         first.setdefault(key, row.label)
     return problems
+
+
+def _without_first(rows: list[_Row]) -> list[str]:
+    """Complain of tiers without the one that begins with the first part, or in another currency than it."""
+    first = {(row.iso, row.type, row.valid_from): row.currency for row in rows if row.from_parts == 1}
+    problems = []
+    for row in rows:
+        currency = first.get((row.iso, row.type, row.valid_from))
+        if currency is None:
+            problems.append(f"row {cited(row.label)}: {row.iso} has no price for the first parts of a month")
+        elif currency != row.currency:
+            problems.append(f"row {cited(row.label)}: {row.iso} has tiers in {currency} and {row.currency}")
+    return problems
+
+
+def _from_parts(cell: Any) -> int | None:
+    """Return the first part that a price is for, 1 where a cell is blank, None where it is no whole number."""
+    if _blank(cell):
+        return 1
+    micros = _micros(cell)
+    return micros // 1_000_000 if micros is not None and micros >= 1_000_000 and micros % 1_000_000 == 0 else None
 
 
 def _blank(value: Any) -> bool:

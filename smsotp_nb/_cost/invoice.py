@@ -11,46 +11,45 @@ import numpy as np
 import pandas as pd
 
 from .._calling import in_our_words, not_choice, not_mapping, not_text, not_zone, refuse
-from .._cards import Card, WithCard
+from .._cards import Card, WithCard, counted
 from .._dates import Written
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Address, Ledger, Record, opened, read_from
+from .._ledger import Address, Ledger, Named, Record, opened, read_from
 from .._pandas import STR
 from .._recipients import read_recipients
 from .._results import contract
 from ..errors import UsageError
-from .invoice_lines import FIELDS, card_of, lines_of
+from .invoice_card import card_of
+from .invoice_lines import FIELDS, Invoice, invoice_of
+from .invoice_totals import APART, LINES, Compared, sums_of, totals_compared
 from .sources import Source
 
 MATCHES: Final[dict[str, str]] = {
-    "matched": "the same price as recorded",
-    "other_price": "another price, or a price where none was recorded",
+    "matched": "the same price as recorded, or the same but for the rounding of the whole file",
+    "other_price": "another price, or a price where none was recorded; of totals, another amount or number",
     "in_doubt": "the ledger does not know whether this message was accepted; the line says so",
     "only_theirs": "no such message is recorded",
     "ambiguous": "a day and no time, and several messages to the number on that day: only an id tells which",
-    "repeated": "the message of a line before it",
+    "repeated": "the message of another line",
     "unreadable": "neither an id nor a number with a time, or no price",
+    "tax": "a tax, by its words",
+    "fee": "a fee, a rental or another charge that is of no message",
+    "credit": "a credit, refund or discount",
+    "total": "a total of other lines, which counts for nothing itself",
 }
 _DTYPES: Final[dict[str, str | pd.StringDtype]] = {
     "campaign": STR,
     "row": "Int64",
     "status": STR,
+    "iso": STR,
     **{name: contract.ALL[name] for name in FIELDS},
     "at": "datetime64[us, UTC]",
 }
-_AMOUNTS: Final = (
-    "theirs",
-    "ours",
-    "other_price",
-    "in_doubt",
-    "only_theirs",
-    "ambiguous",
-    "repeated",
-    "unreadable",
-    "only_ours",
-)
 _NEAR: Final = pd.Timedelta(hours=1)
 _DAY: Final = pd.Timedelta(days=1)
+_MOST: Final = 0.9  # of the lines that show something: it is of the whole file
+_QUARTER: Final = pd.Timedelta(minutes=15)  # zones of the earth are whole quarters of an hour apart
+_FARTHEST: Final = pd.Timedelta(hours=14)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,29 +58,32 @@ class Reconciled(WithCard):
 
     Attributes:
         lines: the invoice on its own index: ``id, to, currency`` (str), ``at`` (datetime64[us, UTC]), ``parts``
-            (Int64) and ``price`` (float64) as read; ``match`` (str: matched, other_price, in_doubt, only_theirs,
-            ambiguous, repeated or unreadable) and ``found_by`` (str: id, number and time, or number and day); and of
-            the row that was found
-            ``campaign`` (str), ``row`` (Int64: its place in the campaign), ``our_parts`` (Int64), ``our_price``
-            (float64), ``our_currency`` (str).
+            (Int64) and ``price`` (float64) as read, ``messages`` (Int64), ``country, kind`` (str) of totals; ``match``
+            (str: matched, other_price, in_doubt, only_theirs, ambiguous, repeated, unreadable, tax, fee, credit or
+            total) and ``found_by`` (str: id, number and time, number and day, or the grain of totals); and of the row
+            that was found ``campaign`` (str), ``row`` (Int64: its place in the campaign), ``our_parts, our_messages``
+            (Int64), ``our_price`` (float64), ``our_currency`` (str).
         only_ours: accepted rows of the invoiced period that no line is for: ``campaign, row, id, to, at, parts, price,
-            currency``.
+            currency``; of totals, one row a group, with ``messages, country, kind``.
         totals: a row a currency: ``theirs`` and ``ours`` (float64) and the amounts that lead from one to the other:
-            ``ours + other_price + in_doubt + only_theirs + ambiguous + repeated + unreadable - only_ours = theirs``,
-            exactly.
+            ``ours + rounding + other_price + in_doubt + only_theirs + ambiguous + repeated + unreadable + tax + fee +
+            credit - only_ours = theirs``, exactly. Lines that are totals of others are in none.
+        notes: what was concluded from the file, in sentences: columns, signs, rounding, a shift of all times.
         source: the name of the file, or "a frame".
 
     Example:
-        >>> sorted(MATCHES)
-        ['ambiguous', 'in_doubt', 'matched', 'only_theirs', 'other_price', 'repeated', 'unreadable']
+        >>> sorted(MATCHES)[:4]
+        ['ambiguous', 'credit', 'fee', 'in_doubt']
     """
 
     lines: pd.DataFrame
     only_ours: pd.DataFrame
     totals: pd.DataFrame
+    notes: tuple[str, ...]
     source: str
     _ledger: object  # a Ledger or its path; None: only a table is known
-    _service: str | None
+    _records: Mapping[str, Named]
+    _is_rounded: bool
 
     @property
     def doubts(self) -> pd.DataFrame:
@@ -90,14 +92,15 @@ class Reconciled(WithCard):
 
     def card(self) -> Card:
         """Return the comparison as a card: what agrees and what does not, with amounts, and what `settle` would do."""
-        return card_of(self.lines, self.only_ours, self.totals, self.doubts, self.source)
+        return card_of(self.lines, self.only_ours, self.totals, self.doubts, self.notes, self.source)
 
     @in_our_words
     def settle(self, *, reason: str) -> int:
         """Mark the rows in doubt that the invoice has as accepted, and return how many.
 
-        They take the id, parts and price of their lines, and the ledger keeps the lines: `Record.evidence`. Rows in
-        doubt that the invoice does not have stay in doubt: a later invoice may have them.
+        They take the id, parts and price of their lines, and the ledger keeps the lines: `Record.evidence`. A price
+        that the invoice rounds is not taken: the row stays without one. Rows in doubt that the invoice does not have
+        stay in doubt: a later invoice may have them.
 
         Args:
             reason: the evidence, for the record, such as "invoice 2026-11, line 17".
@@ -117,8 +120,8 @@ class Reconciled(WithCard):
         settled = 0
         with opened(self._ledger) as ledger:
             for campaign, lines in self.doubts.groupby("campaign", sort=False):
-                found = ledger.record(str(campaign), service=self._service)
-                settled += found._found_accepted(lines, self.source, reason)
+                found = ledger._record(self._records[str(campaign)])
+                settled += found._found_accepted(lines, self.source, reason, priced=not self._is_rounded)
         return settled
 
 
@@ -132,33 +135,41 @@ def reconcile_invoice(
     tz: str = "UTC",
     dayfirst: bool | None = None,
     format: str | None = None,
-    decimal: Literal[".", ","] = ".",
+    decimal: Literal[".", ","] | None = None,
 ) -> Reconciled:
-    """Compare a provider's invoice with what the ledger recorded, line by line. Nothing is changed.
+    """Compare a provider's invoice or export with what the ledger recorded, line by line. Nothing is changed.
 
-    A line is the message with its id. Without an id, or with one that is not recorded, it is the nearest message to the
-    same number within an hour of the line's time. Where an invoice has days and no times, it is the only message to
-    the number on that day; among several, nothing is guessed (``ambiguous``). Once a line was found by its id, other
-    lines with ids are found by number only among messages without one. Each message is found once. Messages count as
-    invoiced in this period if they were recorded from the first to the last time of the lines.
+    Campaigns, passcodes and messages to oneself are compared. A line is the message with its id. Without an id, or with
+    one that is not recorded, it is the nearest message to the same number within an hour of the line's time. Where an
+    invoice has days and no times, it is the only message to the number on that day; among several, nothing is guessed
+    (``ambiguous``). Once a line was found by its id, other lines with ids are found by number only among messages
+    without one. Each message is found once. Messages count as invoiced in this period if they were recorded from the
+    first to the last time of the lines.
+
+    An invoice without numbers and known ids is one of totals: they are compared by what its lines name of day, or
+    period, country and kind (passcode, test or campaign). Lines that speak of a tax, a fee, a credit or a total of
+    others are shown apart. Whatever is concluded of the file as a whole is in ``notes`` and on the card: its columns
+    by their names, amounts below nothing that are charges, rounding, amounts 10 or 100 times the recorded ones, times
+    that are all off by the same hours.
 
     Args:
         source: the Ledger, its path, a Record, or a result table. Only a ledger can settle what is in doubt, and a
             result table has no time for such rows, so that only an id finds them.
-        invoice: a frame, or the path of a CSV, Excel or Parquet file, with a line a message.
-        columns: names in the invoice of ``id, to, at, parts, price, currency``, where they differ:
-            ``{"id": "Message SID", "price": "Amount"}``. ``price`` and ``currency`` are needed, and ``id`` or both
-            ``to`` and ``at``.
+        invoice: a frame, or the path of a CSV, Excel or Parquet file, with a line a message or a total.
+        columns: names in the invoice of ``id, to, at, parts, price, currency, messages, country, kind``, where its
+            columns are not found by their names: ``{"id": "Line key", "price": "Net"}``. ``currency`` may be a code
+            such as "USD". A price is needed, and ``id``, or both ``to`` and ``at``, or a day, country or kind.
         service: needed only if the ledger has several services.
         tz: time zone of times that name none, and of days.
         dayfirst: whether 12/11/2026 is 12 November (True) or 11 December (False). Needed only if no line tells.
-        format: the times' format where it is another one, such as ``"%y%m%d"``; ``"excel"`` for the numbers by which a
-            spreadsheet counts days.
-        decimal: the decimal sign of numbers in text. With ``","``, 1.234,50 is 1234.5, and 0.0075 cannot be read.
+        format: the times' format where it is another one, such as ``"%y%m%d"``; ``"excel"`` where some are the numbers
+            by which a spreadsheet counts days. Where all are, or all count from 1970, they are read.
+        decimal: the decimal sign of numbers in text, by default as the cells show it. With ``","``, 1.234,50 is 1234.5,
+            and 0.0075 cannot be read.
 
     Raises:
-        UsageError: a column is missing, dates can be read in two ways, the time zone does not exist, or the ledger has
-            several services.
+        UsageError: a column is missing, dates or amounts can be read in two ways, no currency is known, the time zone
+            does not exist, or the ledger has several services.
 
     Warns:
         SmsOtpWarning: prices, parts or times that cannot be read; it names the column, rows and an example.
@@ -177,43 +188,57 @@ def reconcile_invoice(
     """
     refuse(
         not_zone("tz", tz),
-        not_choice("decimal", decimal, (".", ",")),
+        None if decimal is None else not_choice("decimal", decimal, (".", ",")),
         *(written := Written(dayfirst, format)).wrong(),
         None if columns is None else not_mapping("columns", columns, example="{'id': 'SID'}"),
     )
     frame = read_recipients(invoice) if isinstance(invoice, str | Path) else as_pandas(invoice)
-    lines = lines_of(frame, dict(columns or {}), tz, written, decimal)
-    ours, ledger, service = _recorded(source, service)
+    ours, ledger, records = _recorded(source, service)
+    currencies = sorted(ours["currency"].dropna().unique())
+    read = invoice_of(frame, dict(columns or {}), tz, written, decimal, currencies)
+    read.lines["price"] = _upright(read.lines, read.notes)
     name = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
-    return _reconciled(lines, ours, _matched(lines, ours, tz), ledger, service, name)
+    if read.may_be_totals and _by_id(read.lines["id"], ours["id"]).isna().all():
+        parts = totals_compared(read, ours, tz)
+    else:
+        parts = _lines_compared(read, ours, tz)
+    return Reconciled(
+        *parts, notes=tuple(read.notes), source=name, _ledger=ledger, _records=records, _is_rounded=read.is_rounded
+    )
 
 
 # -- what is compared
 
 
-def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, object, str | None]:
+def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, object, dict[str, Named]]:
     """Return the rows that may be on an invoice, and where doubts about them can be settled."""
     if isinstance(source, Record):
-        return _rows_of(source), source._ledger, source.service
+        it = Named(source._number, source.service, "[]", source.name, 0)
+        return _rows_of(source).assign(kind="campaign"), source._ledger, {source.name: it}
     if isinstance(source, Ledger | str | Path | Address):
         with read_from(source) as book:
-            return _ours(book, service), source, service
+            ours, records = _ours(book, service)
+        return ours, source, records
     needed = [*_DTYPES, *(["service"] if service is not None else [])]
     table = contract.check(source, columns=[name for name in needed if name != "row"])
     mine = table if service is None else table[table["service"].eq(service)]
-    return _billable(mine.assign(row=range(len(mine)))), None, service
+    return _billable(mine.assign(row=range(len(mine)))).assign(kind="campaign"), None, {}
 
 
-def _ours(ledger: Ledger, service: str | None) -> pd.DataFrame:
-    """Return the rows that may be on an invoice, accepted or in doubt, of one service."""
-    known = ledger.campaigns()
-    known = known[known["kind"].eq("campaign")]
-    known = known if service is None else known[known["service"].eq(service)]
-    services = known["service"].unique().tolist()
+def _ours(ledger: Ledger, service: str | None) -> tuple[pd.DataFrame, dict[str, Named]]:
+    """Return the rows that may be on an invoice, accepted or in doubt, of one service, and whose they are by name."""
+    known = [(kind, it) for kind, it in ledger._everything() if service in (None, it.service)]
+    services = [*dict.fromkeys(it.service for _, it in known)]
     if len(services) > 1:
         raise UsageError(f"the ledger has several services; pass service= one of {', '.join(map(repr, services))}")
-    tables = [_rows_of(ledger.record(name, service=services[0])) for name in known["campaign"]]
-    return pd.concat([pd.DataFrame(columns=[*_DTYPES]).astype(_DTYPES), *tables], ignore_index=True)
+    tables, records = [pd.DataFrame(columns=[*_DTYPES, "kind"]).astype({**_DTYPES, "kind": STR})], {}
+    for kind, it in known:
+        shown = f"{it.name} (test)" if kind == "test" else it.name
+        shown = shown if shown not in records else f"{shown} {it.number}"
+        records[shown] = it
+        tables.append(_rows_of(ledger._record(it)).assign(campaign=shown, kind=kind))
+    ours = pd.concat(tables, ignore_index=True)
+    return ours.astype({"campaign": STR, "kind": STR}), records
 
 
 def _rows_of(campaign: Record) -> pd.DataFrame:
@@ -227,6 +252,15 @@ def _billable(table: pd.DataFrame) -> pd.DataFrame:
     """Return the accepted rows and those in doubt."""
     found = table.loc[table["status"].isin(["accepted", "in_doubt"]), list(_DTYPES)]
     return found.assign(at=contract.in_zone(found["at"], "UTC")).astype(_DTYPES).reset_index(drop=True)
+
+
+def _upright(lines: pd.DataFrame, notes: list[str]) -> pd.Series:
+    """Return prices above nothing where a file writes all its charges below it."""
+    prices = lines.loc[lines["special"].isna(), "price"].dropna()
+    if not len(prices) or (prices > 0).any() or not (prices < 0).any():
+        return lines["price"]
+    notes.append("All amounts are below nothing, as some exports write charges; they are read as charges, not credits.")
+    return -lines["price"]
 
 
 # -- which line is which row
@@ -276,41 +310,50 @@ def _near(pairs: pd.DataFrame) -> Iterator[tuple[int, int]]:
 # -- what comes of it
 
 
-def _reconciled(
-    lines: pd.DataFrame,
-    ours: pd.DataFrame,
-    found: pd.DataFrame,
-    ledger: object,
-    service: str | None,
-    source: str,
-) -> Reconciled:
+def _lines_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
+    """Compare lines with messages."""
+    lines, found = read.lines, _matched(read.lines, ours, tz)
     place = found["place"].to_numpy()
     beside = ours.reindex(found["place"].where(found["place"] >= 0)).set_axis(lines.index)
-    match = _match(lines, beside, found)
-    days = lines.pop("dated")
+    read.conclude_of_prices(lines["price"], beside["price"].where(lines["currency"].eq(beside["currency"])))
+    by_id = found["found_by"].eq("id").fillna(False).to_numpy(bool)
+    _say_shift(lines[~by_id], ours[~ours.index.isin(place[by_id])], len(lines), read.notes)
+    match = _match(read, beside, found)
+    if "in_doubt" in match and not read.is_rounded and read.is_coarser_than(ours["price"]):
+        read.is_rounded = True  # too few lines show it; a price that may be rounded is not recorded as exact
+        read.notes.append(
+            "Its amounts have fewer decimal places than the recorded ones: settle takes no price from it."
+        )
+    days = lines["dated"]
     lines = lines.assign(
         match=pd.Series(match, index=lines.index, dtype=STR),
         found_by=found["found_by"].array,
         campaign=beside["campaign"],
         row=beside["row"],
         our_parts=beside["parts"],
+        our_messages=beside["row"].notna().astype("Int64"),
         our_price=beside["price"],
         our_currency=beside["currency"],
     )
     mine = ours[ours["status"].eq("accepted") & ~ours.index.isin(place)]
     only_ours = mine[_invoiced(mine["at"], lines, days, ours)][["campaign", "row", *FIELDS]].reset_index(drop=True)
-    return Reconciled(lines, only_ours, _totals(lines, only_ours), source, ledger, service)
+    return Compared(lines[[*LINES]], only_ours, sums_of(lines, only_ours, lines["match"].ne("repeated")))
 
 
-def _match(lines: pd.DataFrame, beside: pd.DataFrame, found: pd.DataFrame) -> Any:
+def _match(read: Invoice, beside: pd.DataFrame, found: pd.DataFrame) -> Any:
     """Return what each line is, as in `MATCHES`; the first that applies."""
-    place, ids = found["place"], lines["id"].str.lower()
-    same = _micros(lines["price"]).eq(_micros(beside["price"])) & lines["currency"].eq(beside["currency"])
-    again = (ids.notna() & ids.duplicated()).to_numpy() | (place.ge(0) & place.duplicated()).to_numpy()
+    lines, place = read.lines, found["place"]
+    ids = lines["id"].str.lower().reset_index(drop=True)
+    order = lines["price"].isna().reset_index(drop=True).sort_values(kind="stable").index  # those with a price first
+    again = _again(ids, order) | _again(place.where(place.ge(0)), order)
+    same = read.agrees(lines["price"], beside["price"]) & lines["currency"].eq(beside["currency"])
     readable = lines["id"].notna() | (lines["to"].notna() & lines["at"].notna())
+    priced = lines["price"].notna() & lines["currency"].notna()
+    special = lines["special"].notna() & lines["to"].isna() & place.lt(0).to_numpy() & lines["price"].notna()
     kinds = {
-        "unreadable": (~readable | lines["price"].isna() | lines["currency"].isna()).to_numpy(),
+        **{kind: (special & lines["special"].eq(kind)).to_numpy(bool) for kind in APART},
         "repeated": again,
+        "unreadable": (~readable | ~priced).to_numpy(),
         "ambiguous": found["ambiguous"].to_numpy(),
         "only_theirs": place.lt(0).to_numpy(),
         "in_doubt": beside["status"].fillna("").eq("in_doubt").to_numpy(bool),
@@ -319,38 +362,38 @@ def _match(lines: pd.DataFrame, beside: pd.DataFrame, found: pd.DataFrame) -> An
     return np.select([*kinds.values()], [*kinds], default="other_price")
 
 
+def _again(keys: pd.Series, order: pd.Index) -> Any:
+    """Say which lines have the key of a line before them in this order."""
+    ordered = keys.reindex(order)
+    return (ordered.notna() & ordered.duplicated()).reindex(keys.index).to_numpy(bool)
+
+
+def _say_shift(lines: pd.DataFrame, ours: pd.DataFrame, many: int, notes: list[str]) -> None:
+    """Say so where nearly all lines without a known id are the same hours from a message to their number."""
+    lines = lines[~lines["dated"] & lines["special"].isna()].dropna(subset=["to", "at"]).reset_index(names="line")
+    if len(lines) < 2 or len(lines) < (1 - _MOST) * many:
+        return
+    pairs = lines.merge(ours[["to", "at"]].dropna(), on="to", suffixes=("", "_ours"))
+    apart = pairs["at"] - pairs["at_ours"]
+    rounded = apart.dt.round(_QUARTER)
+    near = pairs[(apart.abs() <= _FARTHEST) & ((apart - rounded).abs() <= _QUARTER / 3)].assign(apart=rounded)
+    hours = near.drop_duplicates(["line", "apart"])["apart"].value_counts()
+    if len(hours) and hours.iloc[0] >= _MOST * len(lines) and hours.index[0] != pd.Timedelta(0):
+        shift = hours.index[0].total_seconds() / 3600
+        zone = f"tz='Etc/GMT{-shift:+.0f}'" if shift == int(shift) else "the zone of the invoice as tz="
+        lines_are = counted(int(hours.iloc[0]), "line is", "lines are")
+        hours_off = f"{abs(shift):g} {'hour' if abs(shift) == 1 else 'hours'} {'later' if shift > 0 else 'earlier'}"
+        notes.append(
+            f"{lines_are} {hours_off} than the message to their number: pass {zone} where the times name no zone, or "
+            "correct them."
+        )
+
+
 def _invoiced(at: pd.Series, lines: pd.DataFrame, days: pd.Series, ours: pd.DataFrame) -> pd.Series:
     """Say which times are in the invoiced period: that of the lines, or where they have no times, of their rows."""
+    lines = lines[lines["special"].isna() | lines["row"].notna()]
     begins, ends = lines["at"], lines["at"].where(~days, lines["at"] + _DAY)
     if begins.isna().all():
         begins = ends = ours.merge(lines[["campaign", "row"]].dropna(), on=["campaign", "row"])["at"]
     inside: pd.Series = at.between(begins.min() - _NEAR, ends.max() + _NEAR)
     return inside
-
-
-def _totals(lines: pd.DataFrame, only_ours: pd.DataFrame) -> pd.DataFrame:
-    """Return what leads from our amounts to theirs, by currency, in whole millionths until the end."""
-    first = lines[lines["row"].notna() & lines["match"].ne("repeated")]
-    pieces = [
-        _piece("theirs", lines["currency"], lines["price"]),
-        _piece("ours", first["our_currency"], first["our_price"]),
-        _piece("ours", only_ours["currency"], only_ours["price"]),
-        _piece("only_ours", only_ours["currency"], only_ours["price"]),
-    ]
-    for kind, part in lines.groupby("match"):
-        if kind != "matched":
-            pieces.append(_piece(str(kind), part["currency"], part["price"]))
-        if kind in ("other_price", "in_doubt", "unreadable"):
-            pieces.append(_piece(str(kind), part["our_currency"], part["our_price"], -1))
-    sums = pd.concat(pieces).pivot_table(index="currency", columns="kind", values="micros", aggfunc="sum")
-    sums = sums.reindex(columns=[*_AMOUNTS]).fillna(0).rename_axis(columns=None).reset_index()
-    return sums.assign(currency=sums["currency"].astype(STR), **{name: contract.money(sums[name]) for name in _AMOUNTS})
-
-
-def _piece(kind: str, currency: pd.Series, price: pd.Series, sign: int = 1) -> pd.DataFrame:
-    table = pd.DataFrame({"kind": kind, "currency": currency.array, "micros": _micros(price).array})
-    return table.dropna().assign(micros=lambda known: known["micros"].astype("int64") * sign)
-
-
-def _micros(prices: pd.Series) -> pd.Series:
-    return (prices.astype("float64") * 1_000_000).round().astype("Int64")

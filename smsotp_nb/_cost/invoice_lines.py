@@ -1,9 +1,11 @@
-"""The lines of a provider's invoice: read, whatever it calls its columns and however it writes times, and on a card."""
+"""The lines of a provider's invoice: read, whatever it calls its columns and however it writes times and amounts."""
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -11,78 +13,340 @@ import pandas as pd
 
 from .. import _dates as dates
 from .._calling import given
-from .._cards import Block, Card, Cell, Code, Figures, Note, Table, and_more, counted, money, places_by
-from .._cards.blocks import Align
-from .._dates import Written, spanned
+from .._cards import counted
+from .._dates import Written
 from .._pandas import STR
 from .._pandas import texts as texts_of
-from .._results import contract
+from .._phones.cells.regions import one as country_of
 from .._showing import cited
 from .._showing import label as called
-from .._wire import mask
 from ..columns import absent, listed
 from ..errors import SmsOtpWarning, UsageError
-from .sources import records
+from .invoice_columns import NAMES, amounts, currencies, currency_in, found_columns
 
 FIELDS: Final = ("id", "to", "at", "parts", "price", "currency")
+NAMEABLE: Final = (*FIELDS, "messages", "country", "kind")
 _LEAST_DIGITS: Final = 5  # of a number
-_TOO_MUCH: Final = 1e9  # of a message: what is more is no price and no number of parts
 _LONGEST: Final = 40  # characters of a cell
-_THOUSANDS: Final = "[. '\u00a0\u2019\u202f]"  # the characters themselves: Arrow's expressions know no \u
-_WITH_COMMA: Final = rf"^[+-]?(?:\d+|\d{{1,3}}(?:{_THOUSANDS}\d{{3}})+)(?:,\d+)?$"
+_MONTH: Final = r"\d{4}-(?:0[1-9]|1[0-2])"
+_CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AaPp][Mm])?"
 _EXPECTED: Final = {
     "price": "a number such as 0.0075",
     "parts": "a whole number",
     "at": "a time such as 2026-11-23 14:05, or a day such as 2026-11-23,",
 }
+_SHEET: Final = (20_000, 80_000)  # days since 1899: 1954 to 2119
+_EPOCHS: Final = ("seconds", "milliseconds", "microseconds", "nanoseconds")
+_SINCE, _TILL = 1_000_000_000, 4_000_000_000  # seconds since 1970: 2001 to 2096
+_TAX: Final = "tax(?:es)?|vat|gst|hst|pst|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|iva|btw|moms|impuestos?"
+# What a line says that is of no message, the first that applies: a total with tax is a total, that of a tax is none.
+SPECIAL: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
+    (kind, re.compile(words, re.IGNORECASE))
+    for kind, words in (
+        (
+            "tax",
+            rf"^\W*(?:total )?(?:sales |use |state |local |service )?(?:{_TAX})\b(?!.*(?:total|gesamt))"
+            rf"|^(?!.*(?:incl|inkl|total|gesamt|summe)).*\b(?:{_TAX})\W*(?:\d+(?:[.,]\d+)? ?%\W*)?$",
+        ),
+        (
+            "total",
+            r"\b(?:grand |sub)?-?totals?\b|\bsumme\b|gesamt|zwischensumme|\bamount due\b|\bbalance\b|\bsaldo\b|\bsum\b",
+        ),
+        (
+            "credit",
+            r"\bcredit(?: note)?\b|refund|discount|rebate|gutschrift|rabatt|\bremise\b|\bavoir\b|adjustment|erstattung"
+            r"|descuento|promotional credit",
+        ),
+        (
+            "fee",
+            r"^(?!.*\b(?:sms|messag\w*|texts?|outbound|nachrichten)[ -]?(?:fees?|gebühr\w*|charges?)\b)"
+            r".*(?:\bfees?\b|gebühr"
+            r"|\bfrais\b|rental|\bmonthly (?:fee|rent|charge|plan|number|service)|monatlich|\bset-?up\b"
+            r"|surcharge|subscription|abonnement"
+            r"|\brent\b|\bminimum\b|grundpreis|miete|\bcuota\b)",
+        ),
+    )
+)
+_OTHER_WORDS: Final = re.compile(r"body|text|content|message_?body|status|error|tag|campaign|ref", re.IGNORECASE)
+_AN_ID: Final = 8  # characters
+_EXACT: Final = 6  # decimal places of what is recorded
+_MOST: Final = 0.9  # of the amounts that show what is true of a file
+_HALF: Final = 0.5 + 1e-6
+_ROUNDINGS: Final[dict[str, Callable[[pd.Series], pd.Series]]] = {
+    "rounded": lambda apart: apart.abs().le(_HALF),
+    "rounded up": lambda apart: apart.between(-1e-6, 1 + 1e-6),
+    "cut off": lambda apart: apart.between(-1 - 1e-6, 1e-6),
+}
+_SCALES: Final = {
+    10.0: "10 times",
+    100.0: "100 times",
+    1000.0: "1,000 times",
+    0.1: "a tenth of",
+    0.01: "a hundredth of",
+}
+KINDS: Final = {
+    "passcode": re.compile(r"passcode|\botp\b|verif|2fa|\bauth|one.?time|\bcodes?\b", re.IGNORECASE),
+    "test": re.compile(r"\btests?\b", re.IGNORECASE),
+}
 
 
-def lines_of(frame: pd.DataFrame, names: dict[str, Any], tz: str, written: Written, decimal: str) -> pd.DataFrame:
-    """Return the lines of an invoice in our columns; what cannot be read is missing, and a warning says so.
+@dataclass(slots=True)
+class Invoice:
+    """An invoice as read.
 
-    ``dated`` (bool) says which lines have a day and no time: their ``at`` is the beginning of the day.
+    ``lines`` has `FIELDS` and ``messages`` (Int64), ``country, kind, special`` (str), ``until`` (datetime64[us, UTC])
+    and ``dated`` (bool: a day and no time, ``at`` is its beginning). ``found`` has the column of each field,
+    ``places`` the most decimal places of a price, and ``notes`` what was concluded from the file.
+    """
+
+    lines: pd.DataFrame
+    found: Mapping[str, Hashable]
+    places: int
+    notes: list[str] = field(default_factory=list)
+    is_rounded: bool = False
+    _way: str = ""
+
+    @property
+    def may_be_totals(self) -> bool:
+        """Return whether its lines may be totals, if none of their ids is known; the number of a line is none."""
+        named, short = {*self.found}, bool(self.lines["id"].dropna().str.len().lt(_AN_ID).all())
+        return "to" not in named and (
+            "messages" in named or "id" not in named or (short and bool({"at", "country"} & named))
+        )
+
+    def conclude_of_prices(
+        self, theirs: pd.Series, ours: pd.Series, several: pd.Series | int = 1, *, least: int = 2
+    ) -> None:
+        """Find out of amounts side by side whether the whole file rounds, or has another unit, and note it.
+
+        ``several`` is how many amounts each of theirs is the sum of; it takes ``least`` amounts to show anything.
+        """
+        both = pd.DataFrame(
+            {"theirs": theirs.array, "ours": ours.array, "several": np.broadcast_to(several, len(theirs))}
+        )
+        both = both.dropna().astype("float64")
+        unit = 10.0**-self.places
+        finer = both[((both["ours"] / unit).round(6) % 1 != 0)] if self.places < _EXACT else both.iloc[:0]
+        apart = (finer["theirs"] - finer["ours"]) / (unit * finer["several"])
+        for way, fits in _ROUNDINGS.items():
+            if len(finer) >= least and self.places >= 1 and fits(apart).mean() >= _MOST:
+                self.is_rounded, self._way = True, way
+                self.notes.append(
+                    f"Its amounts are {way} to {counted(self.places, 'decimal place')}; where that is all the "
+                    "difference to the exact ones, they agree."
+                )
+                return
+        ratio = (both["theirs"] / both["ours"].where(both["ours"] > 0)).dropna()
+        for factor, said in _SCALES.items():
+            if len(ratio) >= least and (ratio / factor - 1).abs().lt(1e-6).mean() >= _MOST:
+                cents = ", as if they were cents" if factor == 100 else ""
+                self.notes.append(
+                    f"Its amounts are {said} the recorded ones{cents}. If they are, divide the column "
+                    f"{self.found.get('price', 'price')!r} by {factor:g} and compare again."
+                )
+
+    def is_coarser_than(self, recorded: pd.Series) -> bool:
+        """Return whether recorded amounts have more decimal places than any of the file, so that it may round."""
+        return bool(((recorded.dropna() / 10.0**-self.places).round(6) % 1 != 0).any())
+
+    def agrees(self, theirs: pd.Series, ours: pd.Series, several: pd.Series | int = 1) -> pd.Series:
+        """Say where amounts are the same, but for the rounding of the file."""
+        same = (theirs * 1_000_000).round().eq((ours * 1_000_000).round())
+        if not self.is_rounded:
+            return same
+        apart = (theirs - ours) / (10.0**-self.places * np.asarray(several))
+        return same | _ROUNDINGS[self._way](apart)
+
+
+def invoice_of(
+    frame: pd.DataFrame,
+    names: dict[str, Any],
+    tz: str,
+    written: Written,
+    decimal: str | None,
+    known: Collection[str],
+) -> Invoice:
+    """Read an invoice; what cannot be read is missing, and a warning says so.
+
+    Args:
+        frame: the invoice.
+        names: its columns by our names; a currency may be a code such as "USD".
+        tz: the zone of times that name none.
+        written: how dates are written.
+        decimal: the decimal sign, if it is known.
+        known: the currencies of the ledger.
     """
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"invoice= must be a frame or the path of a file, got {given(frame)}")
-    unknown = [name for name in names if name not in FIELDS]
-    if unknown:
-        raise UsageError(f"columns= names {given(unknown[0])}; it can name {', '.join(FIELDS)}")
-    wanted = [name for name in FIELDS if name in names or name in frame.columns or name in ("price", "currency")]
-    problems = [wrong for name in wanted if (wrong := absent(names.get(name, name), frame.columns, beside=False))]
-    if not {"id"} <= {*wanted} and not {"to", "at"} <= {*wanted}:
-        problems.append("neither a column 'id' nor both 'to' and 'at'; name them: columns={'id': \"...\"}")
-    if problems:
-        raise UsageError(f"invoice=: {'; '.join(problems)} {listed(frame.columns)}")
+    constant = names.get("currency")
+    if isinstance(constant, str) and re.fullmatch("[A-Z]{3}", constant) and constant not in frame.columns:
+        names = {name: column for name, column in names.items() if name != "currency"}
+    else:
+        constant = None
+    found, priced_each = _columns(frame, names)
+    notes = _named(found, names)
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
-    cells = {name: frame[names.get(name, name)] if name in wanted else empty for name in FIELDS}
+    cells = {name: frame[found[name]] if name in found else empty for name in NAMES}
     texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
-    at, dated, no_dates = _times(cells["at"], tz, written)
+    to, country = _numbers(texts["to"]), texts["country"].map(_country, na_action="ignore").astype(STR)
+    price = amounts(cells["unit_price" if priced_each else "price"], decimal)
+    if price.decimal == "," and decimal is None:
+        notes.append("Amounts are read with a decimal comma.")
+    sign = price.decimal if decimal is None else decimal
+    parts, messages = (amounts(cells[name], sign).numbers.round().astype("Int64") for name in ("parts", "messages"))
+    numbers = price.numbers
+    if priced_each:
+        times = messages if messages.notna().any() else parts
+        numbers = numbers * times.astype("float64")
+        notes.append(
+            f"A price is {found['unit_price']!r} times {found['messages' if times is messages else 'parts']!r}."
+        )
+    currency = _currency(texts["currency"], price.units, found, constant, known, notes)
+    special = _special(frame, found)
+    is_usage = special.eq("fee").fillna(False).astype("bool") & country.notna() & messages.notna()
+    special = special.mask(is_usage | to.notna())
+    if special.notna().any():  # a line below a column of months or times has none
+        cells["at"] = cells["at"].astype(object).where(special.isna(), None)
+        texts["at"] = texts["at"].mask(special.notna())
+    at, dated, no_dates = _times(cells, texts, tz, written, found, notes)
+    until = _until(cells, texts, at, tz, written, notes)
     lines = pd.DataFrame(
         {
             "id": texts["id"],
-            "to": _numbers(texts["to"]),
+            "to": to,
             "at": at,
-            "parts": _amounts(cells["parts"], decimal).round().astype("Int64"),
-            "price": _amounts(cells["price"], decimal).round(6),
-            "currency": texts["currency"].str.upper(),
+            "parts": parts,
+            "price": numbers.round(6),
+            "currency": currency,
+            "messages": messages,
+            "country": country,
+            "kind": _kinds(texts["kind"]),
+            "special": special,
+            "until": until,
             "dated": dated,
         }
     )
-    for name in _EXPECTED:
-        _warn_of_unreadable(name, texts[name], lines[name], decimal, no_dates)
-    return lines
+    if "part" in found and "id" in found:
+        lines = _whole_messages(lines, texts["part"], notes)
+    for name, column in (("price", price.numbers), ("parts", parts), ("at", at)):
+        _warn_of_unreadable(name, texts[name].mask(special.notna()), column, sign, no_dates)
+    return Invoice(lines, found, price.places, notes)
 
 
-def _amounts(cells: pd.Series, decimal: str) -> pd.Series:
-    """Return numbers; those of a text have this decimal sign, and with a comma their thousands may be apart."""
-    texts = texts_of(cells).str.strip()
-    if decimal == ",":
-        whole = texts.where(texts.str.contains(_WITH_COMMA, regex=True, na=False))
-        commas = whole.str.replace(_THOUSANDS, "", regex=True).str.replace(",", ".", regex=False)
-        numbers = cells.map(lambda cell: not isinstance(cell, str)).astype("bool")
-        texts = texts.where(numbers, commas)
-    found = pd.to_numeric(texts, errors="coerce").astype("float64")
-    return found.where(found.abs() < _TOO_MUCH)
+def _columns(frame: pd.DataFrame, names: dict[str, Any]) -> tuple[dict[str, Hashable], bool]:
+    """Return the column of each field, and whether the price is that of one message or part.
+
+    Raises:
+        UsageError: a column that was named is missing, there is no price, or nothing says what a line is of.
+    """
+    unknown = [name for name in names if name not in NAMEABLE]
+    if unknown:
+        raise UsageError(f"columns= names {given(unknown[0])}; it can name {', '.join(NAMEABLE)}")
+    problems = [wrong for name in names.values() if (wrong := absent(name, frame.columns, beside=False))]
+    found = {} if problems else found_columns(frame, names)
+    if "to" in found and "to" not in names and _numbers(texts_of(frame[found["to"]])).isna().all():
+        del found["to"]
+    priced_each = "price" not in found and "unit_price" in found and bool({"messages", "parts"} & {*found})
+    if not problems and "price" not in found and not priced_each:
+        problems.append("no column of prices; name it: columns={'price': \"...\"}")
+    grain = {"at", "country", "kind"} & {*found}
+    if (
+        not problems
+        and "id" not in found
+        and not ("to" in found and "at" in found)
+        and not ("to" not in found and grain)
+    ):
+        problems.append("neither a column 'id' nor both 'to' and 'at', nor totals by day, country or kind; name them: "
+                        "columns={'id': \"...\"}")  # fmt: skip
+    if problems:
+        raise UsageError(f"invoice=: {'; '.join(problems)} {listed(frame.columns)}")
+    return found, priced_each
+
+
+def _named(found: Mapping[str, Hashable], names: Mapping[str, Any]) -> list[str]:
+    """Say which columns were taken for what, where nobody named them and their name is another one."""
+    taken = [f"{column!r} as {name}" for name, column in found.items()
+             if name not in names and name in NAMEABLE and column != name]  # fmt: skip
+    return [f"Read by the names of its columns: {', '.join(taken)}."] if taken else []
+
+
+def _currency(
+    column: pd.Series,
+    units: pd.Series,
+    found: Mapping[str, Hashable],
+    constant: str | None,
+    known: Collection[str],
+    notes: list[str],
+) -> pd.Series:
+    """Return the currency of each line: of its column, beside its amount, in the price's name, or the ledger's."""
+    said = currencies(column, known)
+    beside = currencies(units, known)
+    signs = sorted({*units.dropna()} & {unit for unit in units.dropna() if not re.fullmatch("[A-Za-z]{3}", unit)})
+    for sign in signs:
+        code = currencies(pd.Series([sign]), known).iloc[0]
+        if pd.notna(code) and said.isna().any():
+            notes.append(f"{sign} is read as {code}.")
+    currency = said.fillna(beside)
+    if constant:
+        return currency.fillna(constant)
+    named = currency_in(found["price"]) if "price" in found else None
+    if named:
+        return currency.fillna(named)
+    if currency.isna().any() and not signs and "currency" not in found and len(known) == 1:
+        only = next(iter(known))
+        notes.append(f"The invoice names no currency: {only} is assumed, the only one recorded.")
+        return currency.fillna(only)
+    if currency.isna().all() and "currency" not in found:
+        raise UsageError(
+            "invoice=: no column 'currency', and nothing tells which one is meant; name the column, or the currency "
+            "itself: columns={'currency': 'USD'}"
+        )
+    return currency
+
+
+def _country(cell: str) -> str | None:
+    return country_of(cell)[0]
+
+
+def _kinds(texts: pd.Series) -> pd.Series:
+    """Return passcode, test or campaign for each cell that says something."""
+    kinds = texts.where(texts.isna(), "campaign")
+    for kind, words in KINDS.items():
+        kinds = kinds.mask(texts.str.contains(words.pattern, case=False, regex=True, na=False), kind)
+    return kinds.astype(STR)
+
+
+def _special(frame: pd.DataFrame, found: Mapping[str, Hashable]) -> pd.Series:
+    """Return tax, total, credit or fee for lines that say so in words, whatever column has them."""
+    figures = {found.get(name) for name in ("id", "to", "price", "unit_price", "parts", "messages", "currency")}
+    said: pd.Series = pd.Series(pd.NA, index=frame.index, dtype=STR)
+    for column in frame.columns:
+        if column in figures or _OTHER_WORDS.search(str(column)) or frame[column].dtype.kind in "fiMb":
+            continue
+        texts = texts_of(frame[column])
+        kinds = {text: _kind_of(text) for text in texts.dropna().unique().tolist()}
+        found_here = texts.map(kinds, na_action="ignore").astype(STR)
+        said = said.where(said.notna(), found_here)
+    return said
+
+
+def _kind_of(text: str) -> str | None:
+    return next((kind for kind, words in SPECIAL if words.search(text)), None)
+
+
+def _whole_messages(lines: pd.DataFrame, part: pd.Series, notes: list[str]) -> pd.DataFrame:
+    """Put the lines of the parts of one message together, each part once."""
+    key = lines["id"].str.lower()
+    several = (
+        key.notna() & key.duplicated(keep=False) & ~pd.DataFrame({"id": key, "part": part}).duplicated().to_numpy()
+    )
+    if not several.any():
+        return lines
+    sums = lines[several].groupby(key[several])["price"].sum(min_count=1).round(6)
+    first = several & ~key.where(several).duplicated()
+    lines = lines.assign(price=lines["price"].mask(first, key.map(sums)))
+    notes.append("The parts of a message have lines of their own, which are put together.")
+    return lines[~several | first]
 
 
 def _warn_of_unreadable(name: str, texts: pd.Series, read: pd.Series, decimal: str, no_dates: dict[int, str]) -> None:
@@ -118,141 +382,86 @@ def _numbers(texts: pd.Series) -> pd.Series:
     return ("+" + digits).where(digits.fillna("").str.len().ge(_LEAST_DIGITS))
 
 
-def _times(column: pd.Series, tz: str, written: Written) -> tuple[pd.Series, pd.Series, dict[int, str]]:
+def _times(
+    cells: Mapping[str, pd.Series],
+    texts: Mapping[str, pd.Series],
+    tz: str,
+    written: Written,
+    found: Mapping[str, Hashable],
+    notes: list[str],
+) -> tuple[pd.Series, pd.Series, dict[int, str]]:
     """Return the times, which of them are days without a time, and what is wrong with others, by place.
 
     Midnight is no time where all lines have it, as dates of a sheet do.
     """
-    found = dates.read(column, written)
-    if found.unclear:
-        raise UsageError(f"column {cited(column.name)} of the invoice has {found.unclear}")
-    known = ~np.isnat(found.wall)
-    sheet = bool((found.midnight | ~found.clock)[known].all())
-    dated = known & (~found.clock | (found.midnight & sheet))
-    return found.utc(tz, column.index), pd.Series(dated, index=column.index), found.wrong
+    column = cells["at"]
+    if "at" in found and re.search(r"utc|gmt", str(found["at"]), re.IGNORECASE):
+        tz = "UTC"
+    if not written.format and (moments := _counted_times(texts["at"], found.get("at"), tz, notes)) is not None:
+        return moments, pd.Series(False, index=column.index), {}
+    if _are_months(texts["at"]):
+        column = texts["at"] + "-01"
+    if "clock" in found and texts["clock"].dropna().str.fullmatch(_CLOCK).all():
+        column = texts["at"].str.cat(texts["clock"].fillna(""), sep=" ").str.strip()
+        column.name = cells["at"].name
+    read = dates.read(column, written)
+    if read.unclear:
+        raise UsageError(f"column {cited(column.name)} of the invoice has {read.unclear}")
+    known = ~np.isnat(read.wall)
+    sheet = bool((read.midnight | ~read.clock)[known].all())
+    dated = known & (~read.clock | (read.midnight & sheet))
+    return read.utc(tz, column.index), pd.Series(dated, index=column.index), read.wrong
 
 
-_SAID: Final = {
-    "matched": "Same price",
-    "other_price": "Other price",
-    "in_doubt": "In doubt in the ledger",
-    "only_theirs": "On the invoice only",
-    "ambiguous": "Several messages that day",
-    "repeated": "Repeated line",
-    "unreadable": "Unreadable line",
-}
-_SHOWN: Final = 8
-_AMBIGUOUS: Final = (
-    "have a day and no time, and there are several messages to the number on that day. Nothing is guessed: ask the "
-    "provider for ids or times."
-)
+def _until(
+    cells: Mapping[str, pd.Series],
+    texts: Mapping[str, pd.Series],
+    at: pd.Series,
+    tz: str,
+    written: Written,
+    notes: list[str],
+) -> pd.Series:
+    """Return the moments before which the lines' periods end; that of a line with one time is its time.
+
+    A month ends with its last day. So does a period whose end is a day without a time, unless it is where another
+    line's begins, or both are the first of a month.
+    """
+    if _are_months(texts["at"]):
+        wall = at.dt.tz_convert(tz).dt.tz_localize(None) + pd.DateOffset(months=1)
+        next_month: pd.Series = wall.dt.tz_localize(tz).dt.tz_convert("UTC").dt.as_unit("us")
+        return next_month
+    read = dates.read(cells["until"], written)
+    if read.unclear or np.isnat(read.wall).all():
+        return at
+    ends = read.utc(tz, at.index)
+    starts = at.dt.tz_convert(tz)
+    of_months = starts.dt.day.eq(1) & ends.dt.tz_convert(tz).dt.day.eq(1)
+    inclusive = pd.Series(~read.clock & ~ends.isin(at).to_numpy(), index=at.index) & ~of_months
+    if inclusive.any():
+        notes.append("Its periods end with their last day.")
+    last: pd.Series = ends.where(~inclusive, ends + pd.Timedelta(days=1)).fillna(at)
+    return last
 
 
-def card_of(
-    lines: pd.DataFrame, only_ours: pd.DataFrame, totals: pd.DataFrame, doubts: pd.DataFrame, source: str
-) -> Card:
-    """Return the card of a `Reconciled`, of what its attributes give."""
-    sums = _sums(lines, only_ours)
-    figures = Figures(
-        (
-            ("lines", len(lines)),
-            ("with the same price", int(lines["match"].eq("matched").sum())),
-            ("recorded only", len(only_ours)),
-            ("doubts it settles", len(doubts)),
-        )
-    )
-    blocks: list[Block] = [figures, *_days(lines["at"]), *_totals(totals), *_kinds(sums)]
-    if ambiguous := int(lines["match"].eq("ambiguous").sum()):
-        blocks.append(Note("!", f"{counted(ambiguous, 'line')} {_AMBIGUOUS}"))
-    blocks += [*_doubts(doubts), *_prices(lines[lines["match"].eq("other_price")])]
-    closing = "Next: look at .doubts, then .settle(reason=...) marks these rows as accepted." if len(doubts) else ""
-    return Card("Invoice and ledger", f"Compared with {source}. Nothing has been changed.", tuple(blocks), closing)
+def _are_months(texts: pd.Series) -> bool:
+    return bool(texts.notna().any() and texts.dropna().str.fullmatch(_MONTH).all())
 
 
-def _days(at: pd.Series) -> Iterator[Note]:
-    """Say of which days the lines are, so that a wrong order of day and month shows."""
-    known = at.dropna().dt.date
-    if len(known):
-        yield Note("i", f"Its lines are {spanned((known.min(), known.max()))}.")
-
-
-def _totals(totals: pd.DataFrame) -> Iterator[Table]:
-    if len(totals):
-        places = places_by([*totals["currency"]] * 2, [*totals["theirs"], *totals["ours"]])
-        rows = [
-            (row["currency"], *(money(amount, places=places[row["currency"]]) for amount in _three(row)))
-            for row in records(totals)
-        ]
-        yield Table(
-            ("Currency", "Invoiced", "Recorded", "Difference"), tuple(rows), ("left", "right", "right", "right")
-        )
-
-
-def _three(row: dict[str, Any]) -> tuple[float, float, float]:
-    return row["theirs"], row["ours"], round(row["theirs"] - row["ours"], 6)
-
-
-def _sums(lines: pd.DataFrame, only_ours: pd.DataFrame) -> pd.DataFrame:
-    """Return counts and exact amounts by kind and currency, in the order in which they are told."""
-    theirs, ours = lines[["match", "currency", "price"]], only_ours[["currency", "price"]].assign(match="only_ours")
-    cells = (pd.concat([theirs, ours]) if len(ours) else theirs).rename(columns={"match": "kind"})
-    micros = contract.micros(cells["price"].astype("float64"))
-    groups = cells.assign(micros=micros).groupby(["kind", "currency"], dropna=False, sort=True)
-    sums = groups.agg(count=("kind", "size"), micros=("micros", "sum")).reset_index()
-    order = {kind: place for place, kind in enumerate([*_SAID, "only_ours"])}
-    return sums.sort_values("kind", key=lambda kinds: kinds.map(order), kind="stable")
-
-
-def _kinds(sums: pd.DataFrame) -> Iterator[Table]:
-    amounts = contract.money(sums["micros"].astype("Int64")).tolist()
-    currencies = [None if pd.isna(code) else str(code) for code in sums["currency"]]
-    places = places_by(currencies, amounts)
-    said = {**_SAID, "only_ours": "Recorded only"}
-    rows = tuple(
-        (said[kind], int(count), "unknown currency" if code is None else money(amount, code, places=places[code]))
-        for kind, count, code, amount in zip(sums["kind"], sums["count"], currencies, amounts, strict=True)
-    )
-    if rows:
-        yield Table(("What", "Messages", "Amount"), rows, ("left", "right", "right"))
-
-
-def _doubts(doubts: pd.DataFrame) -> Iterator[Table]:
-    if len(doubts):
-        rows = tuple(_doubt(label, row) for label, row in zip(doubts.index, records(doubts.head(_SHOWN)), strict=False))
-        more = and_more(len(doubts) - _SHOWN, ".doubts")
-        heads = ("Line", "Number", "Campaign", "Row", "Time, UTC", "Price")
-        align: tuple[Align, ...] = ("left", "left", "left", "right", "left", "right")
-        yield Table(heads, rows, align, "Doubts that this invoice settles", more)
-
-
-def _doubt(label: Any, row: dict[str, Any]) -> tuple[Cell, ...]:
-    at = "" if pd.isna(row["at"]) else f"{row['at']:%Y-%m-%d %H:%M}"
-    return (
-        called(label),
-        Code(mask(row["to"])),
-        row["campaign"],
-        int(row["row"]),
-        at,
-        money(row["price"], row["currency"]),
-    )
-
-
-def _prices(lines: pd.DataFrame) -> Iterator[Table]:
-    if len(lines):
-        rows = tuple(_price(label, row) for label, row in zip(lines.index, records(lines.head(_SHOWN)), strict=False))
-        more = and_more(len(lines) - _SHOWN, ".lines")
-        heads = ("Line", "Campaign", "Row", "Invoiced", "Recorded")
-        align: tuple[Align, ...] = ("left", "left", "right", "right", "right")
-        yield Table(heads, rows, align, "Other price", more)
-
-
-def _price(label: Any, row: dict[str, Any]) -> tuple[Cell, ...]:
-    ours = None if pd.isna(row["our_price"]) else row["our_price"]
-    named = "" if pd.isna(row["our_currency"]) else row["our_currency"]
-    return (
-        called(label),
-        row["campaign"],
-        int(row["row"]),
-        money(row["price"], row["currency"]),
-        money(ours, named),
-    )
+def _counted_times(texts: pd.Series, name: Hashable, tz: str, notes: list[str]) -> pd.Series | None:
+    """Return times that are numbers, where all of them can be only one kind: of a sheet, or counted from 1970."""
+    numbers = pd.to_numeric(texts, errors="coerce").astype("float64")
+    known = numbers.dropna()
+    if known.empty or len(known) < int(texts.fillna("").ne("").sum()):
+        return None
+    if known.between(*_SHEET).all():
+        notes.append(f"{name!r} has the numbers by which a spreadsheet counts days.")
+        wall = pd.Timestamp("1899-12-30") + pd.to_timedelta((numbers * 86_400_000).round(), unit="ms")
+        local: pd.Series = wall.dt.tz_localize(tz, ambiguous="NaT", nonexistent="shift_forward")
+        return local.dt.tz_convert("UTC").dt.as_unit("us")
+    for thousand, said in enumerate(_EPOCHS):
+        if known.between(_SINCE * 1000.0**thousand, _TILL * 1000.0**thousand).all():
+            notes.append(f"{name!r} has {said} since 1970, UTC.")
+            seconds = (numbers / 1000.0**thousand * 1_000_000).round().astype("Int64")
+            moments: pd.Series = pd.to_datetime(seconds, unit="us", utc=True).dt.as_unit("us")
+            return moments
+    return None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
@@ -27,32 +28,37 @@ class Price(NamedTuple):
 NO_PRICE = Price(math.nan, math.nan)
 
 
-def per_extra(cost: float, low: float, high: float) -> Price:
+def per_extra(cost: float, low: float, high: float, *, cost_high: float | None = None) -> Price:
     """Return the prices that an exact cost and the interval of the extra outcomes leave possible.
 
     Fieller (1954) keeps every ratio that the data do not contradict: a price is kept when ``cost / price`` lies within
-    the interval of the extra outcomes. What was billed is known exactly, so that only the outcomes vary.
+    the interval of the extra outcomes. What was billed is known exactly, so that only the outcomes vary; where some
+    messages have no known price, the cost lies between two amounts, and both ends of the price follow.
 
     Args:
         cost: what was billed for the arm.
         low: lower limit of the extra outcomes.
         high: their upper limit.
+        cost_high: the most that may have been billed; by default ``cost``.
 
     Example:
         >>> per_extra(300.0, 20.0, 100.0)
         Price(low=3.0, high=15.0)
         >>> per_extra(300.0, -20.0, 100.0)
         Price(low=3.0, high=inf)
+        >>> per_extra(300.0, 20.0, 100.0, cost_high=360.0)
+        Price(low=3.0, high=18.0)
     """
     if not high > 0 or not cost > 0:
         return NO_PRICE
-    return Price(cost / high, cost / low if low > 0 else math.inf)
+    most = cost if cost_high is None else cost_high
+    return Price(cost / high, most / low if low > 0 else math.inf)
 
 
 Measure = Share | Amounts
 ARMS: Final = (
     *("outcome", "arm", "people", "contacted", "total", "value", "difference", "low", "high", "p", "p_holm", "settled"),
-    *("extra_low", "extra_high", "cost", "currency", "price_low", "price_high", "method"),
+    *("extra_low", "extra_high", "cost", "cost_high", "currency", "price_low", "price_high", "method"),
 )
 PAIRS: Final = ("outcome", "arm", "against", "difference", "low", "high", "p", "p_holm", "settled", "method")
 
@@ -93,24 +99,25 @@ def by_arm(
     *,
     contacted: Mapping[str, int],
     costs: Mapping[str, Mapping[str, float]],
-    unknown: Collection[str] = (),
+    unknown: Mapping[str, float] = MappingProxyType({}),
     level: float,
     elapsed: float | None,
 ) -> list[dict[str, Any]]:
     """Return a row for each arm, the holdout last: what it came to, and its difference from the holdout.
 
-    Arms whose cost is not wholly known have no upper limit of the price of one.
+    ``unknown`` has what an arm may have been billed besides its cost.
     """
     base = measured.get(HOLDOUT)
     texted = [arm for arm in measured if arm != HOLDOUT]
     against = [compare(measured[arm], base, level=level, elapsed=elapsed) for arm in texted] if base else []
     adjusted = holm([one.p for one in against])
-    rows = [_measures(outcome, arm, of, contacted[arm]) | _cost(costs[arm]) for arm, of in measured.items()]
+    rows = [
+        _measures(outcome, arm, of, contacted[arm]) | _cost(costs[arm], unknown.get(arm, 0.0))
+        for arm, of in measured.items()
+    ]
     for row, one, p in zip(rows, against, adjusted, strict=False):
         row |= one._asdict() | {"p_holm": p, "settled": is_settled(one, p, level)}
         row |= _extra(one, row)
-        if row["arm"] in unknown and not math.isnan(row["price_low"]):
-            row["price_high"] = math.inf
     return rows
 
 
@@ -130,18 +137,19 @@ def _measures(outcome: str, arm: str, of: Measure, contacted: int) -> dict[str, 
     }  # fmt: skip
 
 
-def _cost(costs: Mapping[str, float]) -> dict[str, Any]:
+def _cost(costs: Mapping[str, float], more: float) -> dict[str, Any]:
     """Return what an arm was billed, if in one currency: amounts in several are never added."""
     if len(costs) > 1:
-        return {"cost": math.nan, "currency": None}
-    return {"cost": sum(costs.values()), "currency": next(iter(costs), None)}
+        return {"cost": math.nan, "cost_high": math.nan, "currency": None}
+    cost = sum(costs.values())
+    return {"cost": cost, "cost_high": round(cost + more, 6), "currency": next(iter(costs), None)}
 
 
 def _extra(one: Comparison, row: Mapping[str, Any]) -> dict[str, float]:
     """Return how many outcomes there were more than without the message, and what each cost."""
     low, high = one.low * row["people"], one.high * row["people"]
     sure = low if row["settled"] else min(low, 0.0)
-    price = NO_PRICE if math.isnan(row["cost"]) else per_extra(row["cost"], sure, high)
+    price = NO_PRICE if math.isnan(row["cost"]) else per_extra(row["cost"], sure, high, cost_high=row["cost_high"])
     return {"extra_low": low, "extra_high": high, "price_low": price.low, "price_high": price.high}
 
 

@@ -114,14 +114,16 @@ class Experiment(cards.WithCard):
 
         Args:
             base: what happens without a message: a share for a binary outcome, such as 0.0057; the mean and the
-                standard deviation per person for an amount, such as (0.7, 12.4).
+                standard deviation per person for an amount, such as (0.7, 12.4). Without a holdout, what happens with
+                the weaker arm.
             size: how many people there are.
             effect: how much more is looked for, relative to the base: 0.2 is 20% more.
             chance: of seeing the effect if it is there.
             level: of the interval that is to leave out nothing.
 
         Raises:
-            UsageError: neither or both of ``size`` and ``effect``; nobody is held out; or a base is not one.
+            UsageError: neither or both of ``size`` and ``effect``; there is one arm and no holdout; or a base is not
+                one.
         """
         shares = self._declared.weights
         return power.power(base=base, weights=shares, size=size, effect=effect, chance=chance, level=level)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._cards import MISSING, Bar, Block, Card, Note, Table, money, number
+from .._cards import MISSING, Bar, Block, Card, Note, Table, number
 from . import words
 from .joining import HOLDOUT
 from .statistics import Ratio
@@ -143,15 +143,14 @@ def _exploration(frame: pd.DataFrame, facts: Facts) -> list[Block]:
 
 def _figures(row: Mapping[str, Any], facts: Facts, *, has_base: bool) -> tuple[str, ...]:
     held = row["arm"] == HOLDOUT
-    least = "at least " if words.unbilled(row["arm"], facts) else ""
-    cost = MISSING if math.isnan(row["cost"]) else least + money(row["cost"], row["currency"])
+    cost = MISSING if math.isnan(row["cost"]) else words.cost(row, facts)
     return (
         row["arm"] if len(facts.kinds) == 1 else f"{row['arm']}, {row['outcome']}",
         number(row["people"]),
         number(row["contacted"]),
-        f"{row['value']:.2%}"
+        words.percent(row["value"])
         if facts.kinds[row["outcome"]] == "binary"
-        else money(row["value"], facts.currency, places=4),
+        else words.amount(row["value"], facts.currency),
         MISSING if held else cost,
         MISSING if held or not has_base or not row["cost"] > 0 else words.price(row, facts).partition(" for ")[0],
     )

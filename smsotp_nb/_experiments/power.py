@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -18,36 +19,47 @@ from .._frames import AnyFrame, as_pandas
 from ..errors import UsageError
 from . import statistics
 from .joining import HOLDOUT
-from .statistics import Floats, Share, distributions, proportions, sizes
+from .statistics import Amounts, Floats, Share, distributions, proportions, sizes
+from .words import amount, outwards, percent, places_for
 
 SPLITS: Final = (5.0, 10.0, 20.0, 50.0)  # per cent held out, to choose from
 _LARGEST: Final = 100.0  # an effect beyond it is not looked for: a hundred times more
-_NAMES: Final = ("outcome", "kind", "arm", "base", "effect", "people", "held_out", "forgone")
+_NAMES: Final = ("outcome", "kind", "arm", "against", "base", "effect", "people", "held_out", "forgone")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Power(WithCard):
     """What an experiment can show.
 
-    ``frame`` has a row for each outcome and arm: the smallest ``effect`` (0.2 is 20% more) that would be seen with so
-    many ``people`` in all, how many are ``held_out``, and what they would have brought at that effect (``forgone``, in
-    outcomes or amounts). ``by_holdout`` has the people needed for the effect by the share held out.
+    ``frame`` has a row for each outcome and comparison, an ``arm`` ``against`` the holdout, or without one against each
+    other arm: the smallest ``effect`` (0.2 is 20% more) that would be seen with so many ``people`` in all, how many are
+    ``held_out``, and what they would have brought at that effect (``forgone``, in outcomes or amounts). ``by_holdout``
+    has the people needed for the effect by the share held out from one arm; it is empty without a holdout.
+    ``comparisons`` is how many of them share the error.
     """
 
     frame: pd.DataFrame
     by_holdout: pd.DataFrame
     chance: float
     wanted: bool
+    comparisons: int = 1
 
     def sentence(self) -> str:
         """Return it in words."""
         return " ".join(self._sentences())
 
     def _sentences(self) -> list[str]:
-        """Return a sentence for all arms that stand alike."""
-        alike = [name for name in self.frame.columns if name != "arm"]
-        arms = self.frame.groupby(alike, sort=False)["arm"].agg(" or ".join).reset_index()
-        return [_said(row, self.chance, wanted=self.wanted) for row in _rows(arms)]
+        """Return a sentence for all comparisons that stand alike, and what holds of all of them."""
+        held = self.frame["against"].eq(HOLDOUT)
+        pair = self.frame["arm"].where(held, self.frame["arm"] + " against " + self.frame["against"])
+        alike = [name for name in self.frame.columns if name not in ("arm", "against")]
+        rows = self.frame.assign(pair=pair, held=held).groupby([*alike, "held"], sort=False)["pair"].agg(" or ".join)
+        said = [_said(row, self.chance, wanted=self.wanted) for row in _rows(rows.reset_index())]
+        if self.comparisons > 1:
+            said.append(f"Holm's method is counted in: {self.comparisons} comparisons share the error.")
+        if not held.any():
+            said.append("Nobody is held out, so nothing will say what the campaign itself brought.")
+        return said
 
     def card(self) -> Card:
         """Return it as a card."""
@@ -72,27 +84,40 @@ def power(
 ) -> Power:
     """Say what an experiment can show: the effect seen with these people, or the people an effect needs.
 
-    Shares by Cohen's effect size of two proportions, amounts by that of two means; each arm against the holdout. The
-    numbers are those of statsmodels' ``NormalIndPower``; its search for a size fails where effects are small, so that
-    its closed form is used.
+    Shares by Cohen's effect size of two proportions, amounts by that of two means; each arm against the holdout, or
+    without one each two arms. The numbers are those of statsmodels' ``NormalIndPower``; its search for a size fails
+    where effects are small, so that its closed form is used. Of several comparisons each is tested at its share of the
+    error, the first step of Holm's method: so often an effect is seen that one of them has and the others have not.
 
     Arguments and errors are those of `Experiment.power`; ``weights`` has the share of each arm and of the
     ``"holdout"``, in any unit.
+
+    Example:
+        >>> found = power(base={"bought": 0.05}, weights={"plain": 50, "emoji": 50}, effect=0.2)
+        >>> found.frame[["arm", "against", "people"]].values.tolist()
+        [['plain', 'emoji', 16286]]
     """
     _check(base, weights, size, effect, chance, level)
     rows, choices = [], []
-    total = sum(weights.values())
+    total, pairs = sum(weights.values()), _pairs(weights)
+    each = 1 - (1 - level) / len(pairs)
     for outcome, of in base.items():
-        for arm in (arm for arm in weights if arm != HOLDOUT):
-            part = (weights[arm] + weights[HOLDOUT]) / total
-            ratio = weights[arm] / weights[HOLDOUT]
-            seen = _smallest(of, size * part, ratio, chance, level) if size else float(effect or 0)
-            people = size or math.ceil(_needed(of, seen, ratio, chance, level) / part)
-            held = round(people * weights[HOLDOUT] / total)
-            rows.append((outcome, _kind(of), arm, _mean(of), seen, people, held, held * _mean(of) * seen))
-        choices += [(outcome, held, math.ceil(_needed(of, seen, 100 / held - 1, chance, level))) for held in SPLITS]
+        for arm, against in pairs:
+            part, ratio = (weights[arm] + weights[against]) / total, weights[arm] / weights[against]
+            seen = _smallest(of, size * part, ratio, chance, each) if size else float(effect or 0)
+            people = size or math.ceil(_needed(of, seen, ratio, chance, each) / part)
+            held = round(people * weights.get(HOLDOUT, 0) / total)
+            rows.append((outcome, _kind(of), arm, against, _mean(of), seen, people, held, held * _mean(of) * seen))
+        if weights.get(HOLDOUT):
+            choices += [(outcome, held, math.ceil(_needed(of, seen, 100 / held - 1, chance, each))) for held in SPLITS]
     by_holdout = pd.DataFrame(choices, columns=["outcome", "held", "people"])
-    return Power(pd.DataFrame(rows, columns=[*_NAMES]), by_holdout, chance, size is None)
+    return Power(pd.DataFrame(rows, columns=[*_NAMES]), by_holdout, chance, size is None, len(pairs))
+
+
+def _pairs(weights: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Return what a reading compares: each arm with the holdout, or each two arms where nobody is held out."""
+    arms = [arm for arm in weights if arm != HOLDOUT]
+    return [(arm, HOLDOUT) for arm in arms] if weights.get(HOLDOUT) else [*itertools.combinations(arms, 2)]
 
 
 def _check(
@@ -117,8 +142,8 @@ def _check(
         raise UsageError(
             "power needs one of size= (how many people there are) and effect= (how much more is looked for)"
         )
-    if not weights.get(HOLDOUT, 0) > 0:
-        raise UsageError("nobody is held out, so no effect of the messages can be seen; give the experiment a holdout=")
+    if not _pairs(weights):
+        raise UsageError("one arm has nothing to be compared with; give the experiment a holdout= or another arm")
 
 
 def _not_a_base(name: str, of: Any) -> str | None:
@@ -176,31 +201,35 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _said(row: Mapping[str, Any], chance: float, *, wanted: bool) -> str:
-    more = f'{_percent(row["effect"])} more "{row["outcome"]}" ({_base(row)} without a message)'
+    without = "without a message" if row["held"] else "with the weaker text"
+    more = f'{_percent(row["effect"])} more "{row["outcome"]}" ({_base(row)} {without})'
     often = f"{chance * 10:g} times out of 10"
     if wanted:
         people = f"{_people(row['people'])} people in the experiment"
-        shown = f"To see {more} {often}, {row['arm']} and the holdout need about {people}"
+        pair = f"{row['pair']} and the holdout need" if row["held"] else f"{row['pair']} needs"
+        shown = f"To see {more} {often}, {pair} about {people}"
     else:
         people = counted(row["people"], "person", "people")
-        shown = (
-            f"With {people}, {row['arm']} against the holdout shows {more} {often}; a smaller effect is likely missed"
-        )
+        pair = f"{row['pair']} against the holdout" if row["held"] else row["pair"]
+        shown = f"With {people}, {pair} shows {more} {often}; a smaller effect is likely missed"
+    if not row["held"]:
+        return f"{shown}."
     return (
         f"{shown}. Holding out {row['held_out']:,} of them gives up about {_forgone(row)} if the effect is that large."
     )
 
 
 def _forgone(row: Mapping[str, Any]) -> str:
-    return f'{row["forgone"]:,.0f} "{row["outcome"]}"'
+    return f'{row["forgone"]:,.{places_for((row["forgone"],), 0)}f} "{row["outcome"]}"'
 
 
 def _base(row: Mapping[str, Any]) -> str:
-    return f"{row['base']:.2%}" if row["kind"] == "binary" else f"{row['base']:,.2f} per person"
+    return percent(row["base"]) if row["kind"] == "binary" else f"{amount(row['base'], '', places=2)} per person"
 
 
 def _percent(effect: float) -> str:
-    return f"{math.ceil(effect * 100 - 1e-9):,}%"
+    places = places_for((effect * 100,), 0)
+    return f"{outwards(effect * 100, places=places, down=False):,.{places}f}%"
 
 
 def _people(people: int) -> str:
@@ -328,12 +357,19 @@ def _shares(spent: Floats, people: int, held: float, splits: int, level: float, 
 
 
 def _amounts(spent: Floats, people: int, held: float, splits: int, level: float, seed: int) -> dict[str, float]:
-    """Try the redrawn arms: every split of the same people has the same redrawn arms, so that they are drawn once."""
+    """Try money: every split of the same people has the same redrawn arms, so that they are drawn once."""
     drawn = statistics.redrawn(spent, people, held, statistics.DRAWS, seed)
-    t = statistics.redrawn(spent, people, held, splits, seed + 1)
-    found = [statistics.limits(statistics.Found(one, 1.0), drawn, level=level) for one in t]
-    p = np.array([statistics.p_value(one, drawn) for one in t])
-    return _rates(np.array([low for low, _ in found]), np.array([high for _, high in found]), p, t, level)
+    random = np.random.default_rng(seed + 1)
+    table = []
+    for _ in range(splits):
+        inside = random.random(len(spent)) < held
+        base = Amounts(spent[inside], max(int(inside.sum() + random.binomial(people - len(spent), held)), 1))
+        arm = Amounts(spent[~inside], max(people - base.people, 1))
+        one = statistics.compare_with(drawn, arm, base, level=level)
+        between = statistics.difference(statistics.sums(arm), statistics.sums(base))
+        table.append((one.low, one.high, one.p, float(between.t)))
+    low, high, p, t = np.array(table).T
+    return _rates(low, high, p, t, level)
 
 
 def _rates(low: Floats, high: Floats, p: Floats, t: npt.NDArray[Any], level: float) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -123,10 +124,14 @@ def read(
     doubt, unpriced = (_messages(assigned, found, name) for name in ("in_doubt", "unpriced"))
     facts = words.Facts(
         kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted, to_go,
-        _elsewhere(assigned, found), doubt, unpriced,
+        _elsewhere(assigned, found), doubt, unpriced, _dearest(assigned, found),
     )  # fmt: skip
     contacted, costs = _contacted(assigned, found), _costs(assigned, found)
-    unknown = {arm for arm in found.arms if doubt[arm] or unpriced[arm]}
+    unknown = {
+        arm: (doubt[arm] + unpriced[arm]) * facts.dearest.get(arm, math.inf)
+        for arm in found.arms
+        if doubt[arm] or unpriced[arm]
+    }
     if state in ("waiting", "uneven"):
         rows, two = _counts(found, contacted), comparing.table((), comparing.PAIRS)
         return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts)
@@ -214,6 +219,12 @@ def _messages(assigned: pd.DataFrame, found: Joined, name: str) -> dict[str, int
     many = assigned[name].to_numpy("int64") if name in assigned.columns else np.zeros(len(assigned), np.int64)
     sums = np.bincount(found.arm, weights=many, minlength=len(found.arms))
     return dict(zip(found.arms, sums.astype(int).tolist(), strict=True))
+
+
+def _dearest(assigned: pd.DataFrame, found: Joined) -> dict[str, float]:
+    """Return the most that anybody of each arm was billed, which a message without a known price is counted at."""
+    billed = assigned["cost"].groupby(found.arm).max()
+    return {arm: float(billed[code]) for code, arm in enumerate(found.arms) if billed.get(code, 0.0) > 0}
 
 
 def _elsewhere(assigned: pd.DataFrame, found: Joined) -> tuple[words.Texted, ...]:

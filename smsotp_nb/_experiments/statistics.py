@@ -55,6 +55,7 @@ def sizes() -> Any:
 
 
 SMALL: Final = 20  # a cell below it is tested exactly
+FEW: Final = 50  # people of an arm below which Wilson's limits hold in fewer than 93%
 Floats = npt.NDArray[np.float64]
 
 
@@ -87,15 +88,45 @@ def compare_shares(arm: Share, base: Share, *, level: float = 0.95) -> Compariso
     """Compare two shares: ``arm`` minus ``base``.
 
     The interval is Newcombe's hybrid of two Wilson intervals (Statistics in Medicine 1998, method 10), which keeps its
-    95% where buyers are rare and one arm is small. The test is Fisher's where one of the four cells is below 20, and
-    the pooled z test elsewhere.
+    95% where buyers are rare. Of an arm of fewer than 50 people Clopper and Pearson's limits take the place of
+    Wilson's, which hold in 90% only. The test is Fisher's where one of the four cells is below 20, and the pooled z
+    test elsewhere.
     """
-    low, high = newcombe(arm.reached, arm.people, base.reached, base.people, level=level)
+    low, high = _newcombe_or_exact(arm, base, level)
     exact = is_small(arm, base)
     p = _fisher(arm, base) if exact else _pooled(arm, base)
-    return Comparison(
-        arm.value - base.value, float(low), float(high), p, "Newcombe, Fisher" if exact else "Newcombe, pooled z"
-    )
+    interval = "Newcombe" if min(arm.people, base.people) >= FEW else "Newcombe with exact limits"
+    return Comparison(arm.value - base.value, low, high, p, f"{interval}, {'Fisher' if exact else 'pooled z'}")
+
+
+def _newcombe_or_exact(arm: Share, base: Share, level: float) -> tuple[float, float]:
+    if min(arm.people, base.people) >= FEW:
+        low, high = newcombe(arm.reached, arm.people, base.reached, base.people, level=level)
+        return float(low), float(high)
+    return combined(_share_limits(arm, level), _share_limits(base, level))
+
+
+def _share_limits(of: Share, level: float) -> tuple[float, float, float]:
+    method = "beta" if of.people < FEW else "wilson"
+    low, high = proportions().proportion_confint(of.reached, of.people, alpha=1 - level, method=method)
+    return of.value, float(low), float(high)
+
+
+def combined(
+    arm: tuple[float, float, float], base: tuple[float, float, float], correlation: float = 0.0
+) -> tuple[float, float]:
+    """Return the limits of a difference by those of its two sides, each an estimate with its lower and upper limit.
+
+    By Zou and Donner (Statistics in Medicine 2008, MOVER), as Newcombe's interval is of Wilson's.
+
+    Example:
+        >>> combined((10.0, 7.0, 14.0), (6.0, 3.0, 10.0))
+        (-1.0, 9.0)
+    """
+    (one, low, high), (other, least, most) = arm, base
+    down = (one - low) ** 2 + (most - other) ** 2 - 2 * correlation * (one - low) * (most - other)
+    up = (high - one) ** 2 + (other - least) ** 2 - 2 * correlation * (high - one) * (other - least)
+    return one - other - math.sqrt(max(down, 0.0)), one - other + math.sqrt(max(up, 0.0))
 
 
 def newcombe(count: Any, people: Any, base_count: Any, base_people: Any, *, level: float) -> tuple[Any, Any]:
@@ -156,6 +187,9 @@ def compare_amounts(
 ) -> Comparison:
     """Compare the means of two arms, per person assigned: ``arm`` minus ``base``.
 
+    The interval is `mean_limits` of either arm, combined as Newcombe combines shares; the p-value is that of the arms
+    drawn again.
+
     Args:
         arm: what one arm spent.
         base: what the other spent.
@@ -163,13 +197,70 @@ def compare_amounts(
         draws: how often the arms are drawn again.
         seed: of these drawings; the same data and seed give the same answer.
     """
-    found = difference(sums(arm), sums(base))
-    if not found.error > _SMALLEST:
-        return Comparison(float(found.difference), float("nan"), float("nan"), float("nan"), "nobody spent anything")
     spent = np.concatenate([arm.spent, base.spent])
     drawn = redrawn(spent, arm.people + base.people, base.people / (arm.people + base.people), draws, seed)
-    low, high = limits(found, drawn, level=level)
-    return Comparison(float(found.difference), low, high, p_value(found.t, drawn), "redrawn arms, studentized")
+    return compare_with(drawn, arm, base, level=level)
+
+
+def compare_with(drawn: Floats, arm: Amounts, base: Amounts, *, level: float) -> Comparison:
+    """Compare two arms whose `redrawn` differences are known; without an interval, ``method`` says why."""
+    between = arm.value - base.value
+    if why := _without_limits(arm, base):
+        return Comparison(between, math.nan, math.nan, math.nan, why)
+    both = np.concatenate([arm.spent, base.spent])
+    one, other = ((of.value, *mean_limits(of, both, level=level)) for of in (arm, base))
+    low, high = combined(one, other)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = float(difference(sums(arm), sums(base)).t)
+    p = p_value(t, drawn) if len(drawn) and not math.isnan(t) else 1.0
+    return Comparison(between, low, high, p, "weighted Poisson counts, redrawn arms")
+
+
+def _without_limits(arm: Amounts, base: Amounts) -> str:
+    """Return why no interval can be given, in words; an empty text where one can."""
+    if not arm.spent.any() and not base.spent.any():
+        return "nobody of either has any"
+    constant = [len(of.spent) == of.people and np.ptp(of.spent) <= _SMALLEST for of in (arm, base)]
+    return "everybody of an arm has the same, so nothing shows how much chance does" if all(constant) else ""
+
+
+def mean_limits(of: Amounts, both: Floats, *, level: float) -> tuple[float, float]:
+    """Return the limits of the mean amount per person, by Fay and Feuer (Statistics in Medicine 1997).
+
+    How many people spend each amount is a Poisson count, and the amounts are their weights: the lower limit is that of
+    the gamma distribution with the mean and the variance found, the upper one that of the same with one more person in
+    it. That person spends the largest amount of the arm, or what a unit of money of both arms (``both``) comes from on
+    average, whichever is more, so that an arm in which nobody bought has an upper limit, too. Amounts below nothing,
+    refunds, are a sum of their own.
+    """
+    gains, losses = (Amounts(side[side > 0], of.people) for side in (of.spent, -of.spent))
+    upwards = _gamma_limits(gains, both[both > 0], level)
+    if not len(losses.spent):
+        return upwards
+    downwards = _gamma_limits(losses, -both[both < 0], level)
+    spread = math.sqrt(_variance(sums(gains)) * _variance(sums(losses)))
+    together = -gains.value * losses.value / of.people / spread if spread else 0.0  # nobody is on both sides
+    return combined((gains.value, *upwards), (losses.value, *downwards), max(together, -1.0))
+
+
+def _gamma_limits(of: Amounts, both: Floats, level: float) -> tuple[float, float]:
+    """Return the limits of a mean of amounts above nothing; those who spend nothing are only counted."""
+    if not len(of.spent) and not len(both):
+        return 0.0, 0.0
+    others = 1 - len(of.spent) / of.people  # no one more can spend where everybody does
+    average = float(np.square(both).sum() / both.sum())
+    more = max(float(of.spent.max(initial=0.0)), average) * others / of.people
+    law = distributions()
+    tails = law.t.ppf((1 + level) / 2, max(of.people - 1, 1)) / law.norm.ppf((1 + level) / 2)
+    variance = float(_variance(sums(of))) * tails**2 if of.people > 1 else of.value**2
+    low = _gamma((1 - level) / 2, of.value, variance)
+    return low, _gamma((1 + level) / 2, of.value + more, variance + more**2)
+
+
+def _gamma(share: float, mean: float, variance: float) -> float:
+    if not mean > 0 or not variance > 0:
+        return mean
+    return float(distributions().gamma.ppf(share, mean**2 / variance, scale=variance / mean))
 
 
 class Found(NamedTuple):
@@ -196,15 +287,7 @@ def difference(arm: Sums, base: Sums) -> Found:
 def _variance(of: Sums) -> Any:
     """Return the variance of a mean."""
     mean = of.total / of.people
-    return np.maximum(of.squares / of.people - mean**2, 0.0) / (of.people - 1)
-
-
-def limits(found: Found, drawn: Floats, *, level: float) -> tuple[float, float]:
-    """Return the interval whose critical values are those of the drawings: it leaves out 0 where p says so, too."""
-    ordered = np.sort(drawn)
-    tail = max(1, int((1 - level) / 2 * (len(ordered) + 1) + _SMALLEST))
-    lower, upper = ordered[tail - 1], ordered[-tail]
-    return float(found.difference - upper * found.error), float(found.difference - lower * found.error)
+    return np.maximum(of.squares / of.people - mean**2, 0.0) / np.maximum(of.people - 1, 1)
 
 
 def p_value(t: float, drawn: Floats) -> float:

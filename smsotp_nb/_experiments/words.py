@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -15,6 +15,8 @@ from .joining import AFTER, BEFORE, HOLDOUT, UNKNOWN
 from .statistics import Ratio
 
 MINUS: Final = "−"
+_MOST_PLACES: Final = 12
+_NOTHING: Final = 1e-12  # what arithmetic leaves of a limit that is 0
 _SHOWN: Final = 3  # campaigns
 _DAY: Final = "%Y-%m-%d %H:%M UTC"
 _LEFT: Final = {
@@ -38,7 +40,8 @@ class Texted:
 class Facts:
     """What sentences need beside the tables; ``left_out`` counts rows of outcomes by reason.
 
-    ``in_doubt`` and ``unpriced`` count the messages of each arm whose cost is not known.
+    ``in_doubt`` and ``unpriced`` count the messages of each arm whose cost is not known, and ``dearest`` is the most
+    that anybody of it was billed.
     """
 
     kinds: Mapping[str, str]
@@ -52,6 +55,7 @@ class Facts:
     elsewhere: tuple[Texted, ...] = ()
     in_doubt: Mapping[str, int] = field(default_factory=dict)
     unpriced: Mapping[str, int] = field(default_factory=dict)
+    dearest: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def percent(self) -> str:
@@ -136,13 +140,39 @@ def _reached(row: Mapping[str, Any], facts: Facts) -> str:
 
 def _level(row: Mapping[str, Any], facts: Facts) -> str:
     if _is_share(row, facts):
-        return f"{row['value']:.2%} ({row['total']:,.0f})"
-    return f"{money(row['value'], facts.currency, places=4)} per person"
+        return f"{percent(row['value'])} ({row['total']:,.0f})"
+    return f"{amount(row['value'], facts.currency)} per person"
+
+
+def percent(value: float) -> str:
+    """Return a share with two decimal places, or as many as it takes to show two of its digits.
+
+    Example:
+        >>> percent(0.0057), percent(0.0000123), percent(0.0)
+        ('0.57%', '0.0012%', '0.00%')
+    """
+    return f"{value * 100:.{places_for((value * 100,))}f}%"
+
+
+def amount(value: float, currency: str | None, *, places: int = 4) -> str:
+    """Return an amount with so many decimal places, or as many as it takes to show two of its digits."""
+    return money(value, currency, places=places_for((value,), places))
+
+
+def places_for(values: Iterable[float], least: int = 2) -> int:
+    """Return how many decimal places show two digits of the smallest of these numbers, leaving nothing aside.
+
+    Example:
+        >>> places_for((0.57, -12.0)), places_for((0.00123, 4.0)), places_for((0.0, 1.0))
+        (2, 4, 2)
+    """
+    small = min((abs(value) for value in values if value and math.isfinite(value)), default=1.0)
+    return min(max(least, 1 - math.floor(math.log10(small))), _MOST_PLACES)
 
 
 def _effect(row: Mapping[str, Any], state: str, facts: Facts) -> str:
     if math.isnan(row["low"]):
-        return "Nobody of either has it, so no interval can be given."
+        return f"No interval can be given: {row['method']}."
     if state == "early" or not row["settled"]:
         return f"The difference is {span(row, facts)}: {_maybe(row, state)}.{_cost(row, facts)}"
     if row["high"] < 0:
@@ -164,16 +194,19 @@ def span(row: Mapping[str, Any], facts: Facts) -> str:
     """Return an interval in words, rounded outwards."""
     low, high = row["low"], row["high"]
     if _is_share(row, facts):
-        return f"between {_signed(low * 100, down=True)} and {_signed(high * 100)} percentage points ({_kind(facts)})"
-    shown = f"between {_signed(low, places=4, down=True)} and {_signed(high, places=4)}"
-    return f"{shown} {facts.currency} per person ({_kind(facts)})".replace("  ", " ")
+        places = places_for((low * 100, high * 100))
+        shown = f"between {_signed(low * 100, places, down=True)} and {_signed(high * 100, places)} percentage points"
+    else:
+        places = places_for((low, high), 4)
+        shown = f"between {_signed(low, places, down=True)} and {_signed(high, places)} {facts.currency} per person"
+    return f"{shown} ({_kind(facts)})".replace("  ", " ")
 
 
 def _kind(facts: Facts) -> str:
     return f"{facts.percent} interval"
 
 
-def _signed(value: float, *, places: int = 2, down: bool = False) -> str:
+def _signed(value: float, places: int, *, down: bool = False) -> str:
     """Return a number with its sign, rounded to the lower or the higher one."""
     rounded = outwards(value, places=places, down=down)
     return f"{'+' if rounded > 0 else MINUS if rounded < 0 else ''}{abs(rounded):,.{places}f}"
@@ -181,16 +214,16 @@ def _signed(value: float, *, places: int = 2, down: bool = False) -> str:
 
 def outwards(value: float, *, places: int, down: bool) -> float:
     """Return a limit rounded so that the interval never gets narrower."""
-    scaled = round(value * 10**places, 6)
+    scaled = round(value * 10**places, 6) if abs(value) > _NOTHING else 0.0
     return float((math.floor(scaled) if down else math.ceil(scaled)) / 10**places)
 
 
 def _total(limits: Mapping[str, float], row: Mapping[str, Any], facts: Facts) -> str:
+    places = places_for(limits.values(), 0 if _is_share(row, facts) else 2)
+    low, high = (outwards(limits[side], places=places, down=side == "low") for side in ("low", "high"))
     if _is_share(row, facts):
-        low, high = (outwards(limits[side], places=0, down=side == "low") for side in ("low", "high"))
-        return f'between {low:,.0f} and {high:,.0f} "{row["outcome"]}"'
-    low, high = (outwards(limits[side], places=2, down=side == "low") for side in ("low", "high"))
-    return f"between {money(low, facts.currency, places=2)} and {money(high, facts.currency, places=2)}"
+        return f'between {low:,.{places}f} and {high:,.{places}f} "{row["outcome"]}"'
+    return f"between {money(low, facts.currency, places=places)} and {money(high, facts.currency, places=places)}"
 
 
 def _cost(row: Mapping[str, Any], facts: Facts) -> str:
@@ -199,10 +232,15 @@ def _cost(row: Mapping[str, Any], facts: Facts) -> str:
     unknown = unbilled(row["arm"], facts)
     if not row["cost"] > 0:
         return f" What it cost is not known: {unknown}." if unknown else ""
-    cost = money(row["cost"], row["currency"])
-    if unknown:
-        return f" It cost at least {cost}, as {unknown}: {price(row, facts)}."
-    return f" It cost {cost}: {price(row, facts)}."
+    return f" It cost {cost(row, facts)}{f', as {unknown}' if unknown else ''}: {price(row, facts)}."
+
+
+def cost(row: Mapping[str, Any], facts: Facts) -> str:
+    """Return what an arm was billed: a range where messages have no known price."""
+    least = money(row["cost"], row["currency"])
+    if not unbilled(row["arm"], facts):
+        return least
+    return f"between {least} and {money(row['cost_high'], row['currency'])}"
 
 
 def unbilled(arm: str, facts: Facts) -> str:
@@ -211,27 +249,29 @@ def unbilled(arm: str, facts: Facts) -> str:
     said = [f"{counted(doubt, 'message')} in doubt may have been billed as well"] if doubt else []
     if unpriced:
         said.append(f"{counted(unpriced, 'message was', 'messages were')} accepted without a price that can be read")
-    return " and ".join(said)
+    if said and arm in facts.dearest:
+        most = money(facts.dearest[arm], None)
+        said.append(f"each counts for up to {most}, the most that anybody of the arm was billed")
+    return ", ".join(said)
 
 
 def price(row: Mapping[str, Any], facts: Facts) -> str:
-    """Return what one extra outcome cost, as an interval in words; what is not billed yet leaves it without an end."""
+    """Return what one extra outcome cost, as an interval in words."""
     unit = "each" if _is_share(row, facts) else f"{money(1, facts.currency, places=2)} more"
     if math.isnan(row["price_low"]):
         return "no price, as there were no extra ones" if _is_share(row, facts) else "no price, as nothing more came in"
-    low = money(outwards(row["price_low"], places=2, down=True), row["currency"], places=2)
-    if unbilled(row["arm"], facts):
-        return f"at least {low} for {unit}, with no upper limit"
+    places = places_for((row["price_low"], row["price_high"]))
+    low = money(outwards(row["price_low"], places=places, down=True), row["currency"], places=places)
     if math.isinf(row["price_high"]):
         return f"at least {low} for {unit}, with no upper limit, because the effect may be nothing"
-    high = money(outwards(row["price_high"], places=2, down=False), row["currency"], places=2)
+    high = money(outwards(row["price_high"], places=places, down=False), row["currency"], places=places)
     return f"between {low} and {high} for {unit}"
 
 
 def _pair(row: Mapping[str, Any], state: str, facts: Facts) -> str:
     named = f'For "{row["outcome"]}", {row["arm"]} against {row["against"]}'
     if math.isnan(row["low"]):
-        return f"{named}: nobody of either has it."
+        return f"{named}: no interval can be given, {row['method']}."
     if state != "early" and row["settled"]:
         better = row["arm"] if row["low"] > 0 else row["against"]
         return f"{named} differs by {span(row, facts)}: {better} brought more."

@@ -18,6 +18,7 @@ from .people.consents import Said
 from .places import not_a_ledger, path_of, snapshot_of
 from .reading import spending
 from .reading.cards import state_line, until
+from .reading.frames import Named
 from .reading.spending import Billed, refusals, when_sent, word_sums
 from .reconciling import reconcile
 from .record.approving import Proposal
@@ -47,6 +48,7 @@ __all__ = [
     "Ledger",
     "LedgerOrPath",
     "Listing",
+    "Named",
     "Pending",
     "Piece",
     "Proposal",

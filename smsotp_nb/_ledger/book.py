@@ -182,6 +182,15 @@ class Ledger(LedgerBase):
         others = tuple(one.service for one in found if one != it)
         return Record(self, self._store, it, others)
 
+    def _everything(self) -> list[tuple[str, reading.Named]]:
+        """Return the kind of everything recorded, and what it is: campaigns, messages to oneself and passcodes."""
+        sql = "SELECT kind, id, service, kept, name, created_at FROM campaign ORDER BY id"
+        with self._store.reading() as connection:
+            return [(row[0], reading.Named(*row[1:])) for row in connection.execute(sql)]
+
+    def _record(self, it: reading.Named) -> Record:
+        return Record(self, self._store, it, ())
+
     @in_our_words
     def names(self, *, service: str) -> list[str]:
         """Return the names of a service's campaigns, the latest first.

@@ -378,10 +378,13 @@ class Record:
         finally:
             lock.release()
 
-    def _found_accepted(self, lines: pd.DataFrame, source: str, reason: str) -> int:
-        """Mark rows in doubt as accepted by the lines of an invoice, and keep those; return how many."""
+    def _found_accepted(self, lines: pd.DataFrame, source: str, reason: str, *, priced: bool) -> int:
+        """Mark rows in doubt as accepted by the lines of an invoice, and keep those; return how many.
+
+        They take the lines' prices where these are exact (``priced``).
+        """
         self._recover()
-        found = Evidence.of(source, lines)
+        found = Evidence.of(source, lines, priced=priced)
         return self._move(given_rows.hidden(lines), IN_DOUBT, ACCEPTED, "found accepted", reason, found)
 
     def _move(

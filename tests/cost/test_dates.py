@@ -58,9 +58,13 @@ def test_a_number_is_no_date(ledger: Ledger, reader: str, cell: Any) -> None:
         READERS[reader](ledger, cell)
 
 
-def test_the_numbers_of_an_invoice_are_read_when_they_are_named(ledger: Ledger) -> None:
+def test_the_numbers_of_an_invoice_are_read_where_all_are_of_one_kind_or_are_named(ledger: Ledger) -> None:
+    alone = cost.reconcile_invoice(ledger, invoice(45933.5))
+    assert alone.lines["at"].astype(str).tolist() == ["2025-10-03 12:00:00+00:00"]
+    assert "'at' has the numbers by which a spreadsheet counts days." in alone.notes
     with pytest.warns(SmsOtpWarning, match=r"a number; .* it is 3 October 2025; pass format='excel'"):
-        assert cost.reconcile_invoice(ledger, invoice(45933.5)).lines["at"].isna().all()
+        mixed = cost.reconcile_invoice(ledger, invoice(45933.5, "2025-10-04"))
+    assert mixed.lines["at"].isna().tolist() == [True, False]
     found = cost.reconcile_invoice(ledger, invoice(45933.5, "2025-10-04"), format="excel")
     assert found.lines["at"].astype(str).tolist() == ["2025-10-03 12:00:00+00:00", "2025-10-04 00:00:00+00:00"]
     assert "Its lines are from 3 October 2025 to 4 October 2025." in found.card().text()

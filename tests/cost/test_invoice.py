@@ -9,15 +9,26 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, plan, send
-from smsotp_nb._cost.invoice_lines import lines_of
+from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, otp, plan, send, send_test
+from smsotp_nb._cost.invoice_lines import invoice_of as read_lines
 from smsotp_nb._dates import Written
 from smsotp_nb._ledger import Record
 from smsotp_nb._wire import mask
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 PEOPLE = pd.DataFrame({"phone": [f"+1202555{last:04}" for last in range(100, 112)]})
-AMOUNTS = ["other_price", "in_doubt", "only_theirs", "ambiguous", "repeated", "unreadable"]
+AMOUNTS = [
+    "rounding",
+    "other_price",
+    "in_doubt",
+    "only_theirs",
+    "ambiguous",
+    "repeated",
+    "unreadable",
+    "tax",
+    "fee",
+    "credit",
+]
 
 
 @pytest.fixture
@@ -28,6 +39,12 @@ def sent(client: Client, ledger: Ledger) -> pd.DataFrame:
 
 def invoice_of(sent: pd.DataFrame) -> pd.DataFrame:
     return sent[["id", "to", "at", "parts", "price", "currency"]].reset_index(drop=True)
+
+
+def lines_of(
+    frame: pd.DataFrame, names: dict[str, str], tz: str, written: Written, decimal: str | None
+) -> pd.DataFrame:
+    return read_lines(frame, names, tz, written, decimal, ["USD"]).lines
 
 
 def adds_up(found: cost.Reconciled) -> None:
@@ -95,7 +112,8 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     assert not any(number in f"{said}{found.card().html()}" for number in PEOPLE["phone"])
     assert found.totals["in_doubt"].tolist() == [0.015]
     adds_up(found)
-    credit = cost.reconcile_invoice(ledger, lines.assign(price=-lines["price"]))
+    credited = lines["id"].isin(["a" * 32, "b" * 32])
+    credit = cost.reconcile_invoice(ledger, lines.assign(price=lines["price"].mask(credited, -lines["price"])))
     assert credit.lines["match"].eq("in_doubt").sum() == 2
     assert credit.doubts.empty
     campaign = ledger.record("sale")
@@ -163,8 +181,11 @@ def test_other_names_other_zones_and_plain_numbers(sent: pd.DataFrame, ledger: L
 
 
 def test_what_is_missing_is_said(sent: pd.DataFrame, ledger: Ledger) -> None:
-    with pytest.raises(UsageError, match="no column 'currency'"):
-        cost.reconcile_invoice(ledger, invoice_of(sent).drop(columns="currency"))
+    without = invoice_of(sent).drop(columns="currency")
+    with pytest.raises(UsageError, match="no column 'currency', and nothing tells"):
+        cost.reconcile_invoice(sent.assign(currency=None), without)
+    with pytest.raises(UsageError, match="no column of prices"):
+        cost.reconcile_invoice(ledger, invoice_of(sent).drop(columns="price"))
     with pytest.raises(UsageError, match="neither a column 'id' nor both"):
         cost.reconcile_invoice(ledger, invoice_of(sent)[["to", "price", "currency"]])
     with pytest.raises(UsageError, match="columns= names 'sid'"):
@@ -267,14 +288,16 @@ def test_decimal_commas_are_read_when_they_are_asked_for(sent: pd.DataFrame, led
     path = tmp_path / "invoice.csv"
     prices = sent["price"].map(lambda price: f"{price:.4f}".replace(".", ","))
     sent.assign(price=prices)[["id", "price", "currency"]].to_csv(path, sep=";", index=False)
-    found = cost.reconcile_invoice(ledger, path, decimal=",")
-    assert found.lines["match"].unique().tolist() == ["matched"]
-    assert found.totals["theirs"].tolist() == found.totals["ours"].tolist() == cost.by(sent, [])["cost"].tolist()
+    for decimal in (",", None):
+        found = cost.reconcile_invoice(ledger, path, decimal=decimal)
+        assert found.lines["match"].unique().tolist() == ["matched"]
+        assert found.totals["theirs"].tolist() == found.totals["ours"].tolist() == cost.by(sent, [])["cost"].tolist()
+    assert "Amounts are read with a decimal comma." in found.notes
     said = (
         r"'price'.*: 12 cells of 12 .* such as '0,0075' \(rows 0, 1, 2, ...\); a number such as 0.0075 .* decimal=','"
     )
     with pytest.warns(SmsOtpWarning, match=said):
-        assert cost.reconcile_invoice(ledger, path).lines["match"].unique().tolist() == ["unreadable"]
+        assert cost.reconcile_invoice(ledger, path, decimal=".").lines["match"].unique().tolist() == ["unreadable"]
 
 
 @pytest.mark.parametrize(
@@ -286,7 +309,7 @@ def test_thousands_stand_apart_where_the_decimal_sign_is_a_comma(cell: object, p
     assert lines_of(invoice, {}, "UTC", Written(), ",")["price"].iloc[0] == price
 
 
-@pytest.mark.parametrize("cell", ["0.0075", "1.23,5", "1,2,3", "a,b", ",5"])
+@pytest.mark.parametrize("cell", ["0.0075", "1.23,5", "1,2,3", "a,b"])
 def test_a_number_in_another_form_is_not_guessed(cell: str) -> None:
     invoice = pd.DataFrame({"id": ["x"], "price": [cell], "currency": ["EUR"]}, index=["line 1"])
     with pytest.warns(SmsOtpWarning, match=r"rows line 1\); a number such as 0,0075 is expected; correct"):
@@ -320,3 +343,184 @@ def test_a_settlement_needs_a_reason_and_says_so(sent: pd.DataFrame, ledger: Led
             found.settle(reason=reason)
     with pytest.raises(UsageError, match="settle needs reason="):
         found.settle()  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("cells", "price"),
+    [
+        (["$ 0.0075", "1"], 0.0075), (["USD 0.0075", "1"], 0.0075), (["0,0075 €", "1"], 0.0075),
+        (["(1.50)", "1"], -1.5), (["-$1,234.50", "1"], -1234.5), (["7.5E-03", "1"], 0.0075),
+        (["1 234,5", "1"], 1234.5), (["0.01-", "1"], -0.01),
+        (["US$0.0075", "1"], 0.0075), ([0.00001, 1], 0.00001),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_amounts_as_people_and_programs_write_them(cells: list[object], price: float) -> None:
+    invoice = pd.DataFrame({"id": ["x", "y"], "price": pd.Series(cells, dtype=object), "currency": "USD"})
+    assert lines_of(invoice, {}, "UTC", Written(), None)["price"].iloc[0] == price
+
+
+def test_a_comma_that_may_be_either_sign_is_asked_about() -> None:
+    invoice = pd.DataFrame({"id": ["x", "y"], "price": ["1,234", "2,500"], "currency": "USD"})
+    with pytest.raises(UsageError, match=r"two ways, such as '1,234'; pass decimal='\.' if"):
+        lines_of(invoice, {}, "UTC", Written(), None)
+
+
+def test_passcodes_and_messages_to_oneself_are_on_the_bill(client: Client, ledger: Ledger, sent: pd.DataFrame) -> None:
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", ledger=ledger)
+    test = send_test(made, client, to="+12025550187")
+    challenge = otp.send("+12025550188", client, ledger=ledger)
+    rows = ledger.record(f"passcodes {pd.Timestamp.now('UTC'):%Y-%m}").results
+    lines = pd.concat([invoice_of(sent), invoice_of(test), invoice_of(rows)], ignore_index=True)
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].eq("matched").all(), challenge
+    assert found.only_ours.empty
+    assert found.lines["campaign"].iloc[-2:].tolist() == ["sale (test)", rows["campaign"].iloc[0]]
+
+
+@pytest.mark.parametrize("places", [2, 3])
+def test_the_rounding_of_a_file_is_recognised_and_never_recorded(box: Sandbox, ledger: Ledger, places: int) -> None:
+    box.fault("drop_after", next=1)
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    with pytest.warns(SmsOtpWarning, match="in doubt"):
+        sent = send(made, client=box.client(), ledger=ledger, progress=False)
+    billed = pd.DataFrame({"to": made.rows["to"].array, "at": sent["at"].max(), "price": round(0.0075, places)})
+    found = cost.reconcile_invoice(ledger, billed.assign(currency="USD"))
+    assert found.lines["match"].value_counts().to_dict() == {"matched": 8, "in_doubt": 4}
+    assert f"Its amounts are rounded to {places} decimal places" in " ".join(found.card().text().split())
+    assert found.totals["rounding"].iloc[0] == pytest.approx(8 * (round(0.0075, places) - 0.0075))
+    adds_up(found)
+    assert found.settle(reason="invoice") == 4
+    rows = ledger.record("sale").results
+    assert rows["price"].dropna().unique().tolist() == [0.0075]
+    assert rows["price"].isna().sum() == 4
+    assert rows["status"].eq("accepted").all()
+    assert ledger.record("sale").evidence["price"].tolist() == [round(0.0075, places)] * 4
+
+
+def test_a_price_that_may_be_rounded_is_not_recorded_where_nothing_shows_it(box: Sandbox, ledger: Ledger) -> None:
+    """The invoice has only the messages in doubt."""
+    box.fault("drop_after", next=1)
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    with pytest.warns(SmsOtpWarning, match="in doubt"):
+        sent = send(made, client=box.client(), ledger=ledger, progress=False)
+    doubt = sent[sent["status"].eq("in_doubt")]
+    lines = pd.DataFrame({"to": doubt["to"], "at": sent["at"].max(), "price": 0.01, "currency": "USD"})
+    found = cost.reconcile_invoice(ledger, lines)
+    assert "settle takes no price from it" in " ".join(found.notes)
+    assert found.settle(reason="invoice") == 4
+    rows = ledger.record("sale").results
+    assert rows["status"].eq("accepted").all()
+    assert rows["price"].dropna().unique().tolist() == [0.0075]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "said"),
+    [(0.07134, 0.0713, "rounded to 4"), (0.07134, 0.072, "rounded up to 3"), (0.0768, 0.07, "cut off to 2")],
+)
+def test_each_way_of_rounding_is_named(sent: pd.DataFrame, ours: float, theirs: float, said: str) -> None:
+    found = cost.reconcile_invoice(sent.assign(price=ours), invoice_of(sent).assign(price=theirs))
+    assert found.lines["match"].eq("matched").all()
+    assert f"Its amounts are {said} decimal places" in " ".join(found.notes)
+    adds_up(found)
+
+
+def test_another_price_is_no_rounding(sent: pd.DataFrame, ledger: Ledger) -> None:
+    lines = invoice_of(sent)
+    lines.loc[:, "price"] = 0.02
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].eq("other_price").all()
+    assert not any("decimal place" in note for note in found.notes)
+
+
+def test_tax_total_fee_and_credit_stand_apart(sent: pd.DataFrame, ledger: Ledger) -> None:
+    more = {"Number rental": 2.0, "Credit note 17": -0.5, "VAT 20%": 0.3, "Total": round(sent["price"].sum() + 1.8, 6)}
+    lines = invoice_of(sent).assign(description="SMS")
+    extra = pd.DataFrame({"description": [*more], "price": [*more.values()], "currency": "USD"})
+    found = cost.reconcile_invoice(ledger, pd.concat([lines, extra], ignore_index=True))
+    assert found.lines["match"].tolist() == [*["matched"] * 12, "fee", "credit", "tax", "total"]
+    assert found.totals[["fee", "credit", "tax", "only_theirs"]].values.tolist() == [[2.0, -0.5, 0.3, 0.0]]
+    adds_up(found)
+    shown = " ".join(found.card().text().split())
+    assert "Total of other lines, not counted" in shown
+    assert "is that of its lines" in shown
+    wrong = extra.assign(price=extra["price"].mask(extra["description"].eq("Total"), 99.0))
+    other = cost.reconcile_invoice(ledger, pd.concat([lines, wrong], ignore_index=True))
+    assert "Its total says USD 99.00, and its lines add up to" in " ".join(other.card().text().split())
+
+
+@pytest.mark.parametrize(("hours", "zone"), [(8, "Etc/GMT-8"), (-5, "Etc/GMT+5"), (2, "Etc/GMT-2")])
+def test_times_that_are_all_hours_off_are_said_with_the_zone_that_reads_them(
+    sent: pd.DataFrame, ledger: Ledger, hours: int, zone: str
+) -> None:
+    at = (sent["at"] + pd.Timedelta(hours=hours)).dt.strftime("%Y-%m-%d %H:%M:%S")
+    lines = invoice_of(sent).drop(columns="id").assign(at=at.array)
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].eq("only_theirs").all()
+    assert f"12 lines are {abs(hours)} hours" in " ".join(found.notes)
+    assert f"tz='{zone}'" in " ".join(found.notes)
+    assert cost.reconcile_invoice(ledger, lines, tz=zone).lines["match"].eq("matched").all()
+    here = cost.reconcile_invoice(ledger, invoice_of(sent).drop(columns="id"))
+    assert not any("hours" in note for note in here.notes)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"), [(10, "10 times the recorded ones"), (100, "100 times the recorded ones, as if they were cents")]
+)
+def test_another_unit_of_all_amounts_is_named(sent: pd.DataFrame, ledger: Ledger, times: int, said: str) -> None:
+    found = cost.reconcile_invoice(ledger, invoice_of(sent).assign(price=sent["price"].array * times))
+    assert found.lines["match"].eq("other_price").all()
+    assert said in " ".join(found.notes)
+    one = invoice_of(sent)
+    one.loc[0, "price"] *= times
+    assert not any("times" in note for note in cost.reconcile_invoice(ledger, one).notes)
+
+
+def test_charges_that_are_written_below_nothing_are_read_and_said(sent: pd.DataFrame, ledger: Ledger) -> None:
+    found = cost.reconcile_invoice(ledger, invoice_of(sent).assign(price=-sent["price"].array))
+    assert found.lines["match"].eq("matched").all()
+    assert "All amounts are below nothing" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_repeated_line_without_a_price_is_not_counted_twice(sent: pd.DataFrame, ledger: Ledger, order: int) -> None:
+    again = invoice_of(sent).iloc[[0]].assign(price=None)
+    lines = pd.concat([invoice_of(sent), again][::order], ignore_index=True)
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].value_counts().to_dict() == {"matched": 12, "repeated": 1}
+    assert found.totals["ours"].tolist() == found.totals["theirs"].tolist() == [round(sent["price"].sum(), 6)]
+    adds_up(found)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "excel"])
+def test_times_that_are_numbers_are_read_where_they_can_be_one_kind_only(
+    sent: pd.DataFrame, ledger: Ledger, unit: str
+) -> None:
+    epoch = sent["at"].dt.tz_localize(None) - pd.Timestamp("1899-12-30" if unit == "excel" else "1970-01-01")
+    at = epoch / (pd.Timedelta(days=1) if unit == "excel" else pd.Timedelta(1, unit))
+    lines = invoice_of(sent).drop(columns="id").assign(at=at.array)
+    for cells in (lines, lines.assign(at=lines["at"].map("{:.6f}".format))):
+        found = cost.reconcile_invoice(ledger, cells)
+        assert found.lines["match"].eq("matched").all()
+        assert any(word in " ".join(found.notes) for word in ("since 1970", "spreadsheet"))
+
+
+def test_an_invoice_without_a_line_or_without_a_price_is_none_the_less_compared(
+    sent: pd.DataFrame, ledger: Ledger
+) -> None:
+    assert cost.reconcile_invoice(ledger, invoice_of(sent).iloc[:0]).lines.empty
+    blank = cost.reconcile_invoice(ledger, invoice_of(sent).assign(price=None))
+    assert blank.lines["match"].eq("unreadable").all()
+    assert blank.only_ours.empty
+
+
+def test_one_currency_for_the_whole_invoice(sent: pd.DataFrame, ledger: Ledger) -> None:
+    lines = invoice_of(sent).drop(columns="currency")
+    assumed, named = (
+        cost.reconcile_invoice(ledger, lines),
+        cost.reconcile_invoice(ledger, lines, columns={"currency": "EUR"}),
+    )
+    assert assumed.lines["match"].eq("matched").all()
+    assert "names no currency: USD is assumed" in " ".join(assumed.notes)
+    assert named.lines["currency"].eq("EUR").all()
+    assert named.lines["match"].eq("other_price").all()

@@ -254,10 +254,10 @@ def orders_of(test: Experiment, share: dict[str, int]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("fault", [{}, {"next": 1}, {"next": 3}])
-def test_what_an_extra_outcome_cost_has_no_end_while_messages_may_have_been_billed(
+def test_what_an_extra_outcome_cost_is_a_range_while_messages_may_have_been_billed(
     ledger: Ledger, box: Sandbox, fault: dict[str, int]
 ) -> None:
-    """What is known is the least, and so is the price of one; of no known cost nothing is said."""
+    """From what is known to what it is if all of them were billed; of no known cost nothing is said."""
     test = drawn(ledger, arms={"plain": 80})
     part = dict(test.assign(customers(), to="phone").texted())["plain"]
     made = plan(part, "Hello", to="phone", campaign="autumn/plain", ledger=ledger, wire=Wire(chunk_size=20))
@@ -267,17 +267,23 @@ def test_what_an_extra_outcome_cost_has_no_end_while_messages_may_have_been_bill
     reading = later.read(orders_of(test, {"plain": 2, "holdout": 9}), at="at")
     row = reading.frame.set_index("arm").loc["plain"]
     if row["cost"] > 0:
-        assert f"as {doubt} messages in doubt may have been billed as well: at least USD" in reading.sentence()
-        assert "It cost at least USD" in reading.sentence()
-        assert row["price_high"] == float("inf")
-        assert "at least USD" in str(reading.card())
+        billed = len(box.inbox) * 0.0075
+        assert row["cost"] < billed == pytest.approx(row["cost_high"])
+        said = f"USD {row['cost']:.4f}".rstrip("0"), f"USD {row['cost_high']:.4f}".rstrip("0")
+        assert f"It cost between {said[0]} and {said[1]}" in reading.sentence()
+        assert f"as {doubt} messages in doubt may have been billed as well, each counts for up to 0.0075" in (
+            reading.sentence()
+        )
+        extra = row["extra_low"], row["extra_high"]
+        assert (row["price_low"], row["price_high"]) == pytest.approx((row["cost"] / extra[1], billed / extra[0]))
+        assert f"between {said[0]} and {said[1]}" in str(reading.card())
     else:
         assert f"What it cost is not known: {doubt} messages in doubt" in reading.sentence()
     assert "None" not in reading.sentence()
 
 
 def test_messages_without_a_price_that_can_be_read_are_in_no_cost() -> None:
-    """A price of one is at least what the others cost."""
+    """They cost no more than the dearest of the others."""
     sent = pd.Timestamp("2026-11-01 10:00", tz="UTC")
     people = pd.DataFrame(
         {"unit": range(2000), "arm": ["plain", "holdout"] * 1000, "at": sent, "contacted": [True, False] * 1000,
@@ -286,6 +292,7 @@ def test_messages_without_a_price_that_can_be_read_are_in_no_cost() -> None:
     orders = pd.DataFrame({"customer": range(0, 200, 2), "day": sent + timedelta(days=1)})
     how: dict[str, Any] = {"on": "customer", "at": "day", "kinds": {"bought": "binary"}, "window": timedelta(days=14)}
     reading = read(people, orders, **how)
-    assert "It cost at least USD 7.50, as 3 messages were accepted without a price" in reading.sentence()
-    assert reading.sentence().endswith("at least USD 0.06 for each, with no upper limit.")
-    assert "at least" not in read(people.drop(columns="unpriced"), orders, **how).sentence()
+    said = "It cost between USD 7.50 and USD 7.5225, as 3 messages were accepted without a price that can be read, each"
+    assert said in reading.sentence()
+    assert reading.sentence().endswith("between USD 0.062 and USD 0.092 for each.")
+    assert "It cost USD 7.50: between" in read(people.drop(columns="unpriced"), orders, **how).sentence()

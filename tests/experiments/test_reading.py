@@ -11,7 +11,10 @@ import pandas as pd
 import pytest
 from support.made_experiments import SENT, WEIGHTS, arguments, assignment, orders
 
+from smsotp_nb._experiments.comparing import compare
 from smsotp_nb._experiments.reading import Reading, read
+from smsotp_nb._experiments.statistics import Share
+from smsotp_nb._experiments.words import Facts, percent, span
 from smsotp_nb.errors import UsageError
 
 BOTH = {"bought": "binary", "spend": "amount"}
@@ -210,6 +213,48 @@ def test_a_hostile_name_stays_text() -> None:
     found = reading(2000)
     shown = Reading("<script>", *[getattr(found, name) for name in found.__slots__[1:]])._repr_html_()
     assert "<script>" not in shown
+
+
+RARE = {  # buyers in 4,000,000 texted and 4,000,000 held out
+    "harm": (20, 60), "help": (60, 20), "help of one in a million": (30, 5), "nothing": (20, 20), "nobody": (0, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("texted", "held"), RARE.values(), ids=RARE)
+def test_two_decimals_never_hide_an_answer(texted: int, held: int) -> None:
+    """Read back from the words, the interval lies on the side of nothing where the figures have it."""
+    arm = Share(texted, 4_000_000)
+    one = compare(arm, Share(held, 4_000_000), level=0.95)
+    row = {"outcome": "bought", "arm": "plain", **one._asdict()}
+    facts = Facts({"bought": "binary"}, "USD", 0.95, datetime(2026, 1, 1, tzinfo=UTC), timedelta(1), {}, 0)
+    low, high = re.findall(r"[+−]?[\d.]+(?= and|\s*percentage)", span(row, facts))
+    shown = [float(limit.replace("−", "-")) / 100 for limit in (low, high)]
+    assert shown[0] <= one.low <= one.high <= shown[1]
+    assert [np.sign(limit) for limit in shown] == [np.sign(round(one.low, 12)), np.sign(round(one.high, 12))]
+    assert texted == 0 or float(percent(arm.value).rstrip("%")) > 0
+
+
+@pytest.mark.parametrize("times", [0.0, 1.0, 3.0], ids=["harm", "nothing", "help"])
+def test_the_words_say_what_the_figures_say(times: float) -> None:
+    """Of shares and of money: more, less or nothing settled, and never another one of these."""
+    found = reading(60_000, lift={"plain": times, "emoji": times}, kinds=BOTH, amount="spend")
+    for row in found.frame[found.frame["arm"] != "holdout"].to_dict("records"):
+        kind = f'"{row["outcome"]}" was'
+        part = next(one for one in found.sentence().split("Of the ") if row["arm"] in one and kind in one)
+        said = [word for word in ("more.", "less.", "may have had no effect") if word in part]
+        want = "may have had no effect" if not row["settled"] else "more." if row["low"] > 0 else "less."
+        assert said == [want]
+    assert found.frame["settled"].any() == (times != 1.0)
+
+
+def test_of_everybody_it_is_not_said_that_nobody_has_it() -> None:
+    assigned = assignment(400)
+    everybody = orders(assigned, base=1.0).assign(spend=10.0)
+    said = read(assigned, everybody, **arguments(kinds={"spend": "amount"}, amount="spend")).sentence()
+    assert "obody" not in said
+    assert "No interval can be given: everybody of an arm has the same" in said
+    nothing = read(assigned, everybody.assign(spend=0.0), **arguments(kinds={"spend": "amount"}, amount="spend"))
+    assert "No interval can be given: nobody of either has any." in nothing.sentence()
 
 
 WRONG = {

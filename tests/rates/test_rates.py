@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.dtypes import dtype_names
 
+import smsotp_nb as sms
 from smsotp_nb import rates
 from smsotp_nb.errors import UsageError
 
@@ -96,6 +97,8 @@ def test_any_text_column_serves(dtype: str) -> None:
         "low": "float64",
         "high": "float64",
         "seen": "datetime64[us]",
+        "from_parts": "Int64",
+        "monthly_fee": "float64",
     }
 
 
@@ -235,7 +238,7 @@ def test_what_stands_beside_a_price_is_checked(columns: dict[str, Any], says: st
 
 
 def test_a_rate_given_twice_for_one_day_is_refused() -> None:
-    with pytest.raises(UsageError, match="US is in row 0 too; distinguish them by valid_from or type"):
+    with pytest.raises(UsageError, match="US is in row 0 too; distinguish them by valid_from, type or from_parts"):
         dated((1, "2026-01-01", "MOBILE"), (2, "2026-01-01", "mobile"))
 
 
@@ -262,3 +265,55 @@ def test_a_file_of_many_columns_is_refused_at_its_header(tmp_path: Path) -> None
     (tmp_path / "rates.csv").write_text("iso,currency,price" + ",more" * 100_000 + "\n")
     with pytest.raises(UsageError, match=r"rates\.csv has 100,003 columns, and at most 4,000 are read"):
         rates.read(tmp_path / "rates.csv")
+
+
+TIERS = pd.DataFrame(
+    {"iso": ["US", "US", "US", "DE"], "currency": "USD", "price": [0.0075, 0.005, 0.004, 0.07],
+     "from_parts": [None, 1001, 5001, None], "monthly_fee": [2, None, None, 10]}
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", [0, 1, 1000, 1001, 5000, 5001, 20_000])
+def test_each_part_of_a_month_costs_what_its_tier_says(parts: int) -> None:
+    """Counted one by one."""
+    each = sum(7500 if part <= 1000 else 5000 if part <= 5000 else 4000 for part in range(1, parts + 1))
+    us = rates.month(TIERS, {"US": parts}).set_index("iso").loc["US"]
+    assert us[["usage", "monthly_fee", "cost"]].tolist() == [each / 1e6, 2.0, round(each / 1e6 + 2, 6)]
+
+
+def test_a_month_names_countries_without_a_rate_and_counts_the_fees_of_others() -> None:
+    found = rates.month(TIERS, {"FR": 3}).set_index("iso")
+    assert found["cost"].fillna(-1).to_dict() == {"US": 2.0, "DE": 10.0, "FR": -1}
+    for wrong in ({"US": -1}, {"US": "many"}, 5):
+        with pytest.raises(UsageError, match="parts"):
+            rates.month(TIERS, wrong)  # type: ignore[arg-type]
+
+
+def test_the_prices_of_a_month_are_those_of_its_day() -> None:
+    """A later row without tiers ends the tiers before it."""
+    changed = pd.concat([TIERS.assign(valid_from="2025-01-01"), pd.DataFrame(
+        {"iso": ["US"], "currency": "USD", "price": [0.01], "valid_from": ["2026-06-01"]})])  # fmt: skip
+    usage = [rates.month(changed, {"US": 2000}, on=dt.date(2026, month, 1)).loc[0, "usage"] for month in (5, 6)]
+    assert usage == [12.5, 20.0]
+
+
+def test_an_estimate_counts_the_first_tier_and_ranges_over_all() -> None:
+    found = rates.book(rates.check(TIERS.iloc[::-1]), today=TODAY)["US", ""]
+    assert (found.micros, found.low, found.high) == (7500, 4000, 7500)
+    made = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="x", rates=TIERS)
+    assert made.rows["est_cost"].tolist() == [0.0075]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"from_parts": [2, 1001, 5001, 1]}, "US has no price for the first parts of a month"),
+        ({"from_parts": [1, 1, 5001, 1]}, "distinguish them by valid_from, type or from_parts"),
+        ({"from_parts": [1, 1.5, 5001, 1]}, "from_parts must be a whole number from 1 on"),
+        ({"monthly_fee": ["-2", 1, 1, 1]}, "monthly_fee must be an amount"),
+        ({"currency": ["USD", "EUR", "USD", "USD"]}, "US has tiers in USD and EUR"),
+    ],
+)
+def test_tiers_that_do_not_fit_are_refused(columns: dict[str, list[object]], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        rates.check(TIERS.assign(**columns))

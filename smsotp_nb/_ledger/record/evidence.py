@@ -29,10 +29,14 @@ class Evidence:
 
     source: str
     lines: Mapping[int, dict[str, Any]] = field(repr=False)
+    priced: bool = True
 
     @classmethod
-    def of(cls, source: str, lines: pd.DataFrame) -> Evidence:
-        """Take lines with ``to, id, at, parts, price, currency``; their index says which line of the source each is."""
+    def of(cls, source: str, lines: pd.DataFrame, *, priced: bool) -> Evidence:
+        """Take lines with ``to, id, at, parts, price, currency``; their index says which line of the source each is.
+
+        ``priced`` says whether their prices are exact, and not rounded.
+        """
         said = zip(
             map(str, lines.index),
             map(optional_text, lines["id"]),
@@ -44,19 +48,19 @@ class Evidence:
         )
         numbers = [int(number[1:]) for number in lines["to"]]
         each = (dict(zip(_FIELDS, one, strict=True)) for one in said)
-        return cls(source, dict(zip(numbers, each, strict=True)))
+        return cls(source, dict(zip(numbers, each, strict=True)), priced)
 
 
 def take_over(connection: Statements, campaign: int, evidence: Evidence, places: Mapping[int, Any]) -> str:
     """Give rows the id, parts and price of their lines, and return the evidence as it is kept with the change.
 
     A request has one currency. A price in another one than that of the request, or of lines before it, stays with the
-    evidence alone.
+    evidence alone, and so does a rounded price.
     """
     for number, line in evidence.lines.items():
         chunk, position = places[number]
         here = (campaign, chunk, position)
-        price = line["price"] if _in_currency(connection, here, line["currency"]) else None
+        price = line["price"] if _in_currency(connection, here, line["currency"]) and evidence.priced else None
         connection.execute(
             "UPDATE recipient SET message=coalesce(message, ?), parts=coalesce(parts, ?), price=coalesce(price, ?) "
             "WHERE campaign=? AND chunk=? AND position=?",

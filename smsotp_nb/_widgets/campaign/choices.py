@@ -92,18 +92,10 @@ class Compared:
     def foreseen(self, people: int) -> list[str]:
         if self.outcome == AMOUNT:
             return [_SPENT]
-        if self.held and self.rate is not None and people > 1:
-            shares = {**self.shares, HOLDOUT: float(self.held)}
-            return [power(base={OUTCOME: self.rate}, weights=shares, size=people).sentence()]
         if self.rate is None:
             return ["Enter who buys without a message to see which effect so many people can show."]
-        seen = power(base={OUTCOME: self.rate}, weights={SECOND: 50, HOLDOUT: 50}, size=max(people, 2)).frame
-        more = f'{seen["effect"].iloc[0]:.0%} more "{OUTCOME}"'
-        return [
-            f"With {people:,} people, one text against the other shows {more} ({self.rate:.2%} with the weaker one) 8 "
-            "times out of 10; a smaller difference is likely missed. Nobody is held out, so nothing will say what the "
-            "campaign itself brought."
-        ]
+        shares = {**self.shares, **({HOLDOUT: float(self.held)} if self.held else {})}
+        return [power(base={OUTCOME: self.rate}, weights=shares, size=max(people, 2)).sentence()]
 
 
 _SPENT: Final = (

@@ -1,0 +1,234 @@
+"""Amounts of an invoice and of the ledger added up: by currency, and line by line where an invoice has totals alone."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .._cards import counted, money
+from .._pandas import STR
+from .._results import contract
+from .invoice_lines import FIELDS, Invoice
+
+APART: Final = ("total", "tax", "credit", "fee")  # lines that are of no message
+LINES: Final = (
+    *FIELDS,
+    *("messages", "country", "kind", "match", "found_by", "campaign", "row"),
+    *("our_parts", "our_messages", "our_price", "our_currency"),
+)
+AMOUNTS: Final = (
+    *("theirs", "ours", "rounding", "other_price", "in_doubt", "only_theirs", "ambiguous", "repeated", "unreadable"),
+    *("tax", "fee", "credit", "only_ours"),
+)
+_COUNTS: Final = ("messages", "parts", "micros", "unpriced", "doubt")
+_DAY: Final = pd.Timedelta(days=1)
+
+
+class Compared(NamedTuple):
+    """Lines, what only the ledger has, and the totals of both."""
+
+    lines: pd.DataFrame
+    only_ours: pd.DataFrame
+    totals: pd.DataFrame
+
+
+def sums_of(lines: pd.DataFrame, only_ours: pd.DataFrame, first: pd.Series) -> pd.DataFrame:
+    """Return what leads from our amounts to theirs, by currency, in whole millionths until the end.
+
+    ``first`` says which lines stand for the row that they found, where several found one.
+    """
+    counting, mine = lines[lines["match"].ne("total")], lines[lines["our_price"].notna() & first]
+    pieces = [
+        _piece("theirs", counting["currency"], counting["price"]),
+        _piece("ours", mine["our_currency"], mine["our_price"]),
+        _piece("ours", only_ours["currency"], only_ours["price"]),
+        _piece("only_ours", only_ours["currency"], only_ours["price"]),
+    ]
+    for kind, part in counting.groupby("match"):
+        name = "rounding" if kind == "matched" else str(kind)
+        pieces.append(_piece(name, part["currency"], part["price"]))
+        if kind in ("matched", "other_price", "in_doubt", "unreadable"):
+            pieces.append(_piece(name, part["our_currency"], part["our_price"], -1))
+    sums = pd.concat(pieces).pivot_table(index="currency", columns="kind", values="micros", aggfunc="sum")
+    sums = sums.reindex(columns=[*AMOUNTS]).fillna(0).rename_axis(columns=None).reset_index()
+    return sums.assign(currency=sums["currency"].astype(STR), **{name: contract.money(sums[name]) for name in AMOUNTS})
+
+
+def _piece(kind: str, currency: pd.Series, price: pd.Series, sign: int = 1) -> pd.DataFrame:
+    table = pd.DataFrame({"kind": kind, "currency": currency.array, "micros": micros(price).array})
+    return table.dropna().assign(micros=lambda known: known["micros"].astype("int64") * sign)
+
+
+def micros(prices: pd.Series) -> pd.Series:
+    """Return amounts in whole millionths."""
+    return (prices.astype("float64") * 1_000_000).round().astype("Int64")
+
+
+# -- totals by day, country or kind
+
+
+def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
+    """Compare lines that are totals with our rows, added up by what the lines name: day or period, country, kind.
+
+    Where they name none of these, each is compared with everything that was recorded.
+    """
+    lines, grain = _groups(read)
+    sums = _our_sums(ours, tz)
+    masks = [_of_line(sums, line, grain, tz) for line in lines.to_dict("records")]
+    of_messages = [mask for mask, apart in zip(masks, lines["match"].notna(), strict=True) if not apart]
+    used = np.array(of_messages, bool).reshape(-1, len(sums)).any(axis=0)
+    table = pd.DataFrame([sums.loc[mask, [*_COUNTS]].sum() for mask in masks], columns=[*_COUNTS])
+    table = table.set_axis(lines.index).astype("int64")
+    there = lines["match"].isna() & table["messages"].gt(0)
+    prices = contract.money(table["micros"].astype("Int64")).where(there).astype("float64")
+    count = lines["messages"].fillna(lines["parts"])
+    number = (count.isna() | count.eq(table["messages"]) | count.eq(table["parts"])).fillna(False).astype("bool")
+    read.conclude_of_prices(lines["price"].where(there & number), prices, lines["several"], least=1)
+    same = (read.agrees(lines["price"], prices, lines["several"]) & number).fillna(False).to_numpy(bool)
+    match = np.select(
+        [lines["match"].notna(), lines["price"].isna() | lines["currency"].isna(), ~there, same],
+        [lines["match"].fillna(""), "unreadable", "only_theirs", "matched"],
+        default="other_price",
+    )
+    by = " and ".join(grain) or "everything recorded"
+    lines = lines.assign(
+        id=pd.Series(pd.NA, index=lines.index, dtype=STR),
+        to=pd.Series(pd.NA, index=lines.index, dtype=STR),
+        messages=count,
+        match=pd.Series(match, index=lines.index, dtype=STR),
+        found_by=pd.Series(by, index=lines.index, dtype=STR).where(there),
+        campaign=pd.Series(pd.NA, index=lines.index, dtype=STR),
+        row=pd.Series(pd.NA, index=lines.index, dtype="Int64"),
+        our_parts=table["parts"].astype("Int64").where(there),
+        our_messages=table["messages"].astype("Int64").where(there),
+        our_price=prices,
+        our_currency=lines["currency"].where(there),
+    )
+    read.notes.append(f"Its lines are totals, compared {'by' if grain else 'with'} {by}.")
+    strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
+    if "country" in grain and strange:
+        read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")
+    _say(read.notes, table, there)
+    only_ours = _rest(sums[~used & _in_period(sums, lines, tz)], grain)
+    return Compared(lines[[*LINES]], only_ours, sums_of(lines, only_ours, pd.Series(True, index=lines.index)))
+
+
+def _groups(read: Invoice) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the lines of one group added up, at the first of them, and what tells the groups apart."""
+    lines = read.lines.assign(match=read.lines["special"].where(read.lines["price"].notna()))
+    plain = lines[lines["match"].isna()]
+    kinds = plain["kind"].dropna().unique().tolist()
+    grain = tuple(
+        name
+        for name, there in (
+            ("day", plain["at"].notna().any()),
+            ("country", plain["country"].notna().any()),
+            ("kind", len(kinds) > 1 or kinds in (["passcode"], ["test"])),
+        )
+        if there
+    )
+    names = [column for name in grain for column in (("at", "until") if name == "day" else (name,))] + ["currency"]
+    found = plain.groupby(names, dropna=False, sort=False)
+    first = ~plain.duplicated(names)
+    sums = {name: found[name].transform("sum", min_count=1) for name in ("price", "messages", "parts")}
+    together = plain.assign(**sums, several=found["dated"].transform("size"))[first]
+    together = together.astype({"messages": "Int64", "parts": "Int64"})
+    apart = lines[lines["match"].notna()].assign(several=1)
+    return pd.concat([together, apart]).sort_index(kind="stable") if len(apart) else together, grain
+
+
+def _our_sums(ours: pd.DataFrame, tz: str) -> pd.DataFrame:
+    """Return our rows by day, country, kind and currency."""
+    accepted = ours["status"].eq("accepted")
+    cells = pd.DataFrame(
+        {
+            "day": ours["at"].dt.tz_convert(tz).dt.normalize(),
+            "country": ours["iso"],
+            "kind": ours["kind"],
+            "currency": ours["currency"],
+            "messages": accepted.astype("int64"),
+            "parts": ours["parts"].where(accepted).fillna(0).astype("int64"),
+            "micros": micros(ours["price"]).where(accepted).fillna(0).astype("int64"),
+            "unpriced": (accepted & ours["price"].isna()).astype("int64"),
+            "doubt": (~accepted).astype("int64"),
+        }
+    )
+    return cells.groupby(["day", "country", "kind", "currency"], dropna=False, sort=True).sum().reset_index()
+
+
+def _of_line(sums: pd.DataFrame, line: dict[Any, Any], grain: tuple[str, ...], tz: str) -> Any:
+    """Say which of our sums a line is about; those without a currency are of any."""
+    mine = (sums["currency"].eq(line["currency"]) | sums["currency"].isna()).fillna(True).to_numpy(bool)
+    if "day" in grain:
+        if pd.isna(line["at"]):
+            return np.zeros(len(sums), bool)
+        begins = line["at"].tz_convert(tz).normalize()
+        ends = line["until"].tz_convert(tz) if line["until"] > line["at"] else begins + _DAY
+        mine = mine & (sums["day"].ge(begins) & sums["day"].lt(ends)).to_numpy(bool)
+    for name in ("country", "kind"):
+        if name in grain:
+            mine = mine & sums[name].eq(line[name]).fillna(False).to_numpy(bool)
+    return mine
+
+
+def _say(notes: list[str], table: pd.DataFrame, there: pd.Series) -> None:
+    """Say what our own sums do not hold."""
+    doubt, unpriced = (int(table.loc[there, name].sum()) for name in ("doubt", "unpriced"))
+    if doubt:
+        notes.append(f"{counted(doubt, 'message')} in doubt may be in its totals; totals do not tell which.")
+    if unpriced:
+        notes.append(
+            f"{counted(unpriced, 'message has', 'messages have')} no recorded price and are in no amount of ours."
+        )
+
+
+def _in_period(sums: pd.DataFrame, lines: pd.DataFrame, tz: str) -> Any:
+    """Say which of our days the invoice is about: all, where it names none."""
+    some = lines[lines["at"].notna()]
+    if some.empty:
+        return np.ones(len(sums), bool)
+    ends = some["until"].where(some["until"] > some["at"], some["at"] + _DAY)
+    begins, end = some["at"].min().tz_convert(tz).normalize(), ends.max().tz_convert(tz)
+    return (sums["day"].ge(begins) & sums["day"].lt(end)).to_numpy(bool)
+
+
+def _rest(sums: pd.DataFrame, grain: tuple[str, ...]) -> pd.DataFrame:
+    """Return what no line is for, as rows of the same grain."""
+    sums = sums[sums["messages"] > 0]
+    keys = [*grain, "currency"]
+    found = sums.groupby(keys, dropna=False, sort=True)[["messages", "parts", "micros"]].sum().reset_index()
+    blank = pd.Series(pd.NA, index=found.index, dtype=STR)
+    return pd.DataFrame(
+        {
+            "campaign": blank,
+            "row": pd.Series(pd.NA, index=found.index, dtype="Int64"),
+            "id": blank,
+            "to": blank,
+            "at": found["day"].dt.tz_convert("UTC")
+            if "day" in grain
+            else pd.Series(pd.NaT, index=found.index, dtype="datetime64[us, UTC]"),
+            "parts": found["parts"].astype("Int64"),
+            "price": contract.money(found["micros"].astype("Int64")).astype("float64"),
+            "currency": found["currency"],
+            "messages": found["messages"].astype("Int64"),
+            "country": found["country"] if "country" in grain else blank,
+            "kind": found["kind"] if "kind" in grain else blank,
+        }
+    )
+
+
+def total_lines(lines: pd.DataFrame) -> list[str]:
+    """Return in words whether the lines that are totals agree with the lines above them."""
+    said = []
+    for line in lines[lines["match"].eq("total")].drop_duplicates("currency", keep="last").to_dict("records"):
+        others = lines[lines["currency"].eq(line["currency"]) & lines["match"].ne("total")]
+        net = others[~others["match"].isin(APART)]
+        sums = [round(float(part["price"].sum()), 6) for part in (others, net)]
+        shown = money(line["price"], line["currency"])
+        if any(abs(line["price"] - one) < 0.01 for one in sums):
+            said.append(f"Its total of {shown} is that of its lines.")
+        else:
+            said.append(f"Its total says {shown}, and its lines add up to {money(sums[0], line['currency'])}.")
+    return said

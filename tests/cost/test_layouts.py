@@ -1,0 +1,264 @@
+"""Exports in the layouts of ten providers, each read by the names of its columns; all figures are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from smsotp_nb import Client, Ledger, Wire, cost, plan, send
+from smsotp_nb._cost.invoice_columns import found_columns
+from smsotp_nb._cost.invoice_lines import invoice_of
+from smsotp_nb._dates import Written
+
+PEOPLE = pd.DataFrame(
+    {"phone": [f"+1202555{last:04}" for last in range(100, 110)] + ["+4915123456789", "+33612345678"]}
+)
+Layout = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+@pytest.fixture
+def sent(client: Client, ledger: Ledger) -> pd.DataFrame:
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    return send(made, client=client, ledger=ledger, progress=False)
+
+
+def times(sent: pd.DataFrame, shape: str = "%Y-%m-%d %H:%M:%S") -> pd.Series:
+    return sent["at"].dt.strftime(shape)
+
+
+def by_day(sent: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    table = sent.assign(day=times(sent, "%Y-%m-%d"))
+    return table.groupby(["day", *columns]).agg(messages=("price", "size"), price=("price", "sum")).reset_index()
+
+
+def console_log(sent: pd.DataFrame) -> pd.DataFrame:
+    """Charges below nothing, ids of the provider's own."""
+    return pd.DataFrame(
+        {"From": "Acme", "To": sent["to"], "Body": "Total credit: 20% tax", "Status": "delivered",
+         "SentDate": times(sent, "%Y-%m-%dT%H:%M:%S+00:00"), "ApiVersion": "2010-04-01", "NumSegments": sent["parts"],
+         "ErrorCode": 0, "AccountSid": "AC1", "Sid": [f"SM{n:032}" for n in range(len(sent))],
+         "Direction": "outbound-api", "Price": -sent["price"], "PriceUnit": "USD"}
+    )  # fmt: skip
+
+
+def line_a_part(sent: pd.DataFrame) -> pd.DataFrame:
+    """Every part has a line and a share of the price; the currency is in a name."""
+    lines = pd.DataFrame(
+        {"PublishTimeUTC": times(sent), "MessageId": sent["id"], "DestinationPhoneNumber": sent["to"],
+         "MessageType": "Promotional", "DeliveryStatus": "Message has been accepted by phone carrier",
+         "PriceInUSD": sent["price"] / 2, "PartNumber": 1, "TotalParts": 2}
+    )  # fmt: skip
+    return pd.concat([lines, lines.assign(PartNumber=2)]).sort_index().reset_index(drop=True)
+
+
+def report_in_snake_case(sent: pd.DataFrame) -> pd.DataFrame:
+    """Two ids, a reference and several times; numbers without their plus."""
+    return pd.DataFrame(
+        {"account_id": "abc", "message_id": sent["id"], "client_ref": "winter total", "direction": "outbound",
+         "from": "Acme", "to": sent["to"].str[1:], "network": "26201", "country": sent["iso"], "country_name": "x",
+         "date_received": times(sent, "%Y-%m-%dT%H:%M:%S+0000"), "date_finalized": times(sent), "latency": 811,
+         "status": "delivered", "error_code": 0, "currency": "USD", "total_price": sent["price"],
+         "id": [f"row-{n}" for n in range(len(sent))]}
+    )  # fmt: skip
+
+
+def dotted(sent: pd.DataFrame) -> pd.DataFrame:
+    """Flattened JSON."""
+    return pd.DataFrame(
+        {"id": [f"m{n}" for n in range(len(sent))], "direction": "mt", "originator": "Acme",
+         "recipient": sent["to"].str[1:],
+         "createdDatetime": times(sent), "Sent date": times(sent, "%Y-%m-%dT%H:%M:%SZ"), "messagePartCount": 1,
+         "price.amount": sent["price"], "price.currency": "USD"}
+    )  # fmt: skip
+
+
+def words_with_blanks(sent: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"Message Id": sent["id"], "Communication Name": "sale", "From": "Acme", "To": sent["to"].str[1:],
+         "Country Prefix": "1", "Country Name": "x", "Network Name": "x", "Purchase Price": sent["price"],
+         "Purchase Price Currency": "USD", "Status": "DELIVERED", "Reason": "DELIVERED_TO_HANDSET",
+         "Send At": times(sent, "%d.%m.%Y %H:%M:%S") if int(times(sent, "%d").iloc[0]) > 12 else times(sent),
+         "Done At": times(sent), "Messages Count": 1}
+    )  # fmt: skip
+
+
+def uuid_and_units(sent: pd.DataFrame) -> pd.DataFrame:
+    """No currency anywhere, a rate beside the amount."""
+    return pd.DataFrame(
+        {"message_uuid": sent["id"], "from_number": "Acme", "to_number": sent["to"], "message_direction": "outbound",
+         "message_state": "delivered", "message_time": times(sent, "%Y-%m-%d %H:%M:%S+00:00"), "units": sent["parts"],
+         "total_rate": 0.001, "total_amount": sent["price"], "message_type": "sms", "carrier_fees": 0.002}
+    )  # fmt: skip
+
+
+def call_record(sent: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"cld": sent["to"], "cli": "Acme", "cost": sent["price"].map("{:.4f}".format), "created": times(sent),
+         "currency": "USD", "delivery_status": "delivered", "direction": "outbound",
+         "id": [f"e093fbe0-{n}" for n in range(len(sent))], "parts": 1, "rate": 0.001}
+    )  # fmt: skip
+
+
+def seconds(sent: pd.DataFrame) -> pd.DataFrame:
+    """Times as seconds since 1970, amounts with their sign."""
+    return pd.DataFrame(
+        {"date": (sent["at"].astype("int64") // 1_000_000), "to": sent["to"], "message_parts": 1,
+         "message_price": sent["price"].map("$ {:.4f}".format), "country": sent["iso"],
+         "carrier": "x", "status": "SENT", "custom_string": "vat"}
+    )  # fmt: skip
+
+
+def journal_with_commas(sent: pd.DataFrame) -> pd.DataFrame:
+    """Day and time apart, decimal commas."""
+    return pd.DataFrame(
+        {"Datum": times(sent, "%Y-%m-%d"), "Uhrzeit": times(sent, "%H:%M:%S"), "Absender": "Acme",
+         "Empfänger": sent["to"], "Teile": 1,
+         "Preis": sent["price"].map("{:.4f}".format).str.replace(".", ",", regex=False),
+         "Währung": "USD"}
+    )  # fmt: skip
+
+
+LINES: dict[str, Layout] = {
+    one.__name__: one
+    for one in (console_log, line_a_part, report_in_snake_case, dotted, words_with_blanks, uuid_and_units, call_record,
+                seconds, journal_with_commas)
+}  # fmt: skip
+
+
+def by_country(sent: pd.DataFrame) -> pd.DataFrame:
+    """Daily totals of each network, rounded to cents, with what follows them on a bill."""
+    table = by_day(sent, "iso")
+    lines = pd.DataFrame(
+        {"Date": table["day"], "Country": table["iso"].map({"US": "United States", "DE": "Germany", "FR": "France"}),
+         "Operator": "x", "Quantity": table["messages"], "Amount": table["price"].round(2), "Currency": "USD"}
+    )  # fmt: skip
+    net = lines["Amount"].sum()
+    extra = pd.DataFrame({"Date": ["Monthly number rental", "VAT 20%", "Total"], "Amount": [2.0, 0.4, net + 2.4]})
+    return pd.concat([lines, extra.assign(Currency="USD")], ignore_index=True)
+
+
+def usage_records(sent: pd.DataFrame) -> pd.DataFrame:
+    """One line a category of a month."""
+    start = sent["at"].iloc[0].tz_localize(None).to_period("M")
+    return pd.DataFrame(
+        {"Category": ["sms-outbound"], "Description": ["Outbound SMS"], "StartDate": [str(start.start_time.date())],
+         "EndDate": [str((start.end_time + pd.Timedelta(1, "s")).date())], "Count": [len(sent)],
+         "CountUnit": ["messages"], "Price": [sent["price"].sum()], "PriceUnit": ["usd"]}
+    )  # fmt: skip
+
+
+TOTALS: dict[str, Layout] = {one.__name__: one for one in (by_country, usage_records)}
+
+
+@pytest.mark.parametrize("layout", [*LINES.values(), *TOTALS.values()], ids=[*LINES, *TOTALS])
+def test_a_layout_is_read_by_the_names_of_its_columns(
+    sent: pd.DataFrame, ledger: Ledger, layout: Layout, tmp_path: Path
+) -> None:
+    """As a frame and as a file; every line agrees, and each conclusion is told."""
+    export = layout(sent)
+    file = tmp_path / "export.csv"
+    export.to_csv(file, index=False, sep=";" if layout is journal_with_commas else ",")
+    for invoice in (export, file):
+        found = cost.reconcile_invoice(ledger, invoice)
+        of_messages = found.lines[~found.lines["match"].isin(["tax", "fee", "total"])]
+        assert of_messages["match"].eq("matched").all(), found.card().text()
+        assert found.only_ours.empty
+        assert found.totals["ours"].tolist() == [round(sent["price"].sum(), 6)]
+        assert found.notes
+
+
+def test_totals_name_the_day_and_country_that_differ(sent: pd.DataFrame, ledger: Ledger) -> None:
+    """One message more, one country too much, and one that the invoice does not have."""
+    lines = by_country(sent).iloc[:-3]
+    lines.loc[lines["Country"].eq("United States"), ["Quantity", "Amount"]] = [11, 0.09]
+    lines.loc[lines["Country"].eq("France"), "Country"] = "Spain"
+    found = cost.reconcile_invoice(ledger, lines)
+    of = found.lines.set_index("country")
+    assert of["match"].to_dict() == {"DE": "matched", "ES": "only_theirs", "US": "other_price"}
+    assert of.loc["US", ["messages", "our_messages"]].tolist() == [11, 10]
+    assert found.only_ours[["country", "messages"]].values.tolist() == [["FR", 1]]
+    shown = " ".join(found.card().text().split())
+    assert "compared by day and country" in shown
+    assert found.doubts.empty
+
+
+NAMES = {
+    "Destination Mobile No.": "to", "SMS GUID": "id", "Date and time sent": "at", "Price (excl. VAT)": "price",
+    "Charged Amount": "price", "Betrag in EUR": "price", "Zielrufnummer (E.164)": "to", "No. of SMS": "messages",
+    "Billing currency code": "currency", "Destination Country": "country", "Submission Time": "at",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "field"), NAMES.items(), ids=NAMES)
+def test_other_names_are_found_by_their_words(name: str, field: str) -> None:
+    others = {key: ["x"] for key in ("Unit price", "VAT amount", "Delivery date", "Sender", "Account id", "Network")}
+    assert found_columns(pd.DataFrame({**others, name: ["x"]}), {}).get(field) == name
+
+
+SPECIAL = {
+    "VAT 20%": "tax", "zzgl. 19% USt.": "tax", "Total VAT": "tax", "Total incl. VAT": "total", "Subtotal": "total",
+    "Gesamtbetrag": "total", "Monthly number rental": "fee", "Carrier fee": "fee", "Setup fee": "fee",
+    "Discount": "credit", "Credit note 17": "credit", "SMS fees": None,
+    "Outbound SMS incl. VAT": None, "Germany": None, "2026-11-01": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "kind"), SPECIAL.items(), ids=SPECIAL)
+def test_what_a_line_says_of_itself(text: str, kind: str | None) -> None:
+    frame = pd.DataFrame({"Description": [text, "SMS"], "Quantity": [1, 1], "Amount": [1, 1], "Currency": "USD"})
+    special = invoice_of(frame, {}, "UTC", Written(), None, []).lines["special"]
+    assert [None if pd.isna(cell) else cell for cell in special] == [kind, None]
+
+
+def test_a_month_with_a_total_below_it_is_a_month(sent: pd.DataFrame, ledger: Ledger) -> None:
+    table = sent.assign(at=pd.Timestamp("2026-11-30 21:00", tz="UTC"))
+    billed = round(sent["price"].sum(), 6)
+    lines = pd.DataFrame({"Month": ["2026-11", "VAT", "Total"], "Quantity": [12, None, None],
+                          "Cost": [billed, 0.1, billed + 0.1]})  # fmt: skip
+    assert cost.reconcile_invoice(table, lines).lines["match"].tolist() == ["matched", "tax", "total"]
+
+
+def test_one_total_is_that_of_everything(sent: pd.DataFrame, ledger: Ledger) -> None:
+    line = pd.DataFrame({"Description": ["Text messages"], "Quantity": [13], "Amount": [0.2], "Currency": ["USD"]})
+    found = cost.reconcile_invoice(ledger, line)
+    assert found.lines[["match", "messages", "our_messages"]].values.tolist() == [["other_price", 13, 12]]
+    assert found.lines["our_price"].tolist() == [round(sent["price"].sum(), 6)]
+    assert "compared with everything recorded" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("end", ["last day", "first of the next month", "month alone"])
+def test_a_period_has_all_its_days(sent: pd.DataFrame, ledger: Ledger, end: str) -> None:
+    """Messages of the last day count, whichever way its end is written, and those of the day after do not."""
+    last = pd.Timestamp("2026-11-30 21:00", tz="UTC")
+    at = [pd.Timestamp("2026-11-01 00:00", tz="UTC")] * 5 + [last] * 6 + [pd.Timestamp("2026-12-01 00:00", tz="UTC")]
+    table = sent.assign(at=at)
+    line = {
+        "Start date": "2026-11-01",
+        "End date": "2026-11-30",
+        "Quantity": 11,
+        "Cost": table["price"].iloc[:11].sum(),
+    }
+    if end == "first of the next month":
+        line["End date"] = "2026-12-01"
+    if end == "month alone":
+        line = {"Month": "2026-11", **{name: line[name] for name in ("Quantity", "Cost")}}
+    found = cost.reconcile_invoice(table, pd.DataFrame([line]))
+    assert found.lines["match"].tolist() == ["matched"], found.card().text()
+    assert found.lines["our_messages"].tolist() == [11]
+    assert found.only_ours.empty
+
+
+def test_totals_by_kind(sent: pd.DataFrame, client: Client, ledger: Ledger) -> None:
+    from smsotp_nb import otp
+
+    otp.send("+12025550188", client, ledger=ledger)
+    passcode = ledger.record(f"passcodes {pd.Timestamp.now('UTC'):%Y-%m}").results["price"].sum()
+    lines = pd.DataFrame({"Product": ["SMS", "OTP verification"], "Total": [sent["price"].sum(), passcode],
+                          "Quantity": [12, 1], "Currency": "USD"}).rename(columns={"Total": "Total cost"})  # fmt: skip
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines["match"].eq("matched").all(), found.card().text()
+    assert found.lines["kind"].tolist() == ["campaign", "passcode"]
+    assert found.lines["found_by"].eq("kind").all()
