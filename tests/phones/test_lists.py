@@ -68,7 +68,7 @@ def test_report_of_nothing_and_of_a_wrong_frame() -> None:
 def test_every_problem_has_a_question() -> None:
     """Whoever gets a report knows what to ask for; policies a caller chose need none."""
     assert set(PROBLEMS) - set(ASKS) == {"REGION_MISMATCH", "TEST_NUMBER", "DUPLICATE_OF"}
-    assert set(NOTES) > REPAIR_NOTES > {"TRIMMED", "MX_1_DROPPED"}
+    assert set(NOTES) > REPAIR_NOTES > {"TRIMMED", "OLD_PREFIX_DROPPED"}
 
 
 def test_unusable_rows_carry_their_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> None:
@@ -243,8 +243,8 @@ EXPLAINED = [
     ("rule", "5550100", "AG", ["A rule of Antigua and Barbuda turns 5550100 into 2685550100"]),
     ("no country", "4155550100", None, ["No number: there is no country to read it by", "REGION_MISSING"]),
     ("unknown code", "+999 12345", "US", ["UNKNOWN_CALLING_CODE"]),
-    ("repaired", "tel:+1-415-555-0100", None, ["LABEL_REMOVED: tel:", "What is left is '+1-415-555-0100'"]),
-    ("refused", "0491 570 156 (home)", "AU", ["not texted, TEXT_IN_NUMBER"]),
+    ("repaired", "tel:+1-415-555-0100", None, ["LABEL_REMOVED: ", "What is left is '+1-415-555-0100'"]),
+    ("refused", "0491 570 156 (ring twice)", "AU", ["not texted, TEXT_IN_NUMBER"]),
     ("short", "55", "US", ["2 digits are too short in United States", "TOO_SHORT"]),
     ("in no range", "+1 115 555 0100", None, ["They are in no range of the plan", "NOT_IN_USE"]),
 ]

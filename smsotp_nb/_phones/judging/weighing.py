@@ -64,24 +64,13 @@ def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidenc
         second = prospects.other_numbers(work, second)
     tried = [Rewritten(SECOND_SPELLING, second.rows, second.text, second.notes)]
     for reading in readings.READINGS:
-        if reading.doubts == "never" and reading.repair not in asked and not work.every_reading:
-            continue
         rows = prospects.candidates(work, reading, front)
         if not work.every_reading:
-            alone = None if evidence.speaks_for(reading.name) else _alone(work, tried)
             equals = evidence.rivalry(reading.name) or meets(evidence, reading.name)
-            rows = prospects.worth(work, reading, rows, asked, equals=equals, alone=alone)
+            rows = prospects.worth(work, reading, rows, asked, equals=equals)
         if len(rows):
             tried.append(readings.rewrite(work, reading, rows))
     return readings.attempt(work, [it for it in tried if len(it.rows)])
-
-
-def _alone(work: Work, tried: list[Rewritten]) -> Mask:
-    """Return which rows have only one reading among these."""
-    alone = np.ones(len(work), bool)
-    for it in tried:
-        alone[it.rows] = False
-    return alone
 
 
 def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence) -> Trial:
@@ -135,17 +124,25 @@ def _entries(work: Work, trials: list[Trial], asked: Collection[str], evidence: 
     sizes = [len(part) for part in rows]
     numbers = [work.answers.e164.take(pa.array(written)), *(trial.answers.e164 for trial in trials)]
     shares = [np.zeros(len(written), np.int64), *(_support(work, trial, evidence) for trial in trials)]
-    free = [True, *(not trial.reading.repair or trial.reading.repair in asked for trial in trials)]
+    free = [np.ones(len(written), bool), *(_free(work, trial, asked) for trial in trials)]
     entries = Entries(
         row=np.concatenate(rows),
         trial=np.repeat(np.arange(len(sizes)) + AS_WRITTEN, sizes),
         place=np.concatenate([np.arange(size) for size in sizes]),
         number=_numbered(numbers),
-        taken=np.repeat(free, sizes) | (np.concatenate(shares) > 0),
+        taken=np.concatenate(free) | (np.concatenate(shares) > 0),
         share=np.concatenate(shares),
         against=np.concatenate([np.full(len(written), 100), *(_against(work, trial, evidence) for trial in trials)]),
     )
     return entries.only(np.argsort(entries.row, kind="stable"))
+
+
+def _free(work: Work, trial: Trial, asked: Collection[str]) -> Mask:
+    """Return which rows may be read so without evidence: a lost plus where only that gives a number, a mobile one."""
+    if not trial.reading.repair or trial.reading.repair in asked:
+        return np.ones(len(trial.rows), bool)
+    only: Mask = work.placed(trial.rows) & ~work.answers.valid[trial.rows] & (RANK.take(trial.answers.kind) == 2)
+    return only
 
 
 def _numbered(numbers: list[pa.Array]) -> npt.NDArray[np.int64]:

@@ -31,7 +31,6 @@ REPAIRS = {
     "lost_plus": "A lost plus",
     "trailing_note": "Words after the number",
     "vanity": "Letters for digits",
-    "mx_1": "Mexico's old mobile 1",
 }
 
 
