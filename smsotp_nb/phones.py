@@ -7,7 +7,7 @@ whether it is the right person, no plan can say. So what might text a stranger i
 Problems: one code for a row, the first that applies.
 
 =========================  ============================================================================================
-MISSING                    the cell is blank
+MISSING                    no number in the cell: blank, n/a, none ...
 NOT_TEXT                   the cell holds neither text nor a number
 SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it like 1.41556E+10 and the last digits are lost
 MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
@@ -25,7 +25,7 @@ TOO_LONG                   more digits than any number of that country
 TOO_SHORT                  fewer digits than any number of that country
 INVALID_LENGTH             no number of that country has this many digits
 LOCAL_ONLY                 the area code is missing
-NOT_IN_USE                 the right length, but not in that country's numbering plan
+NOT_IN_USE                 the right length, but the numbering plan of its country has no such number
 TYPE_NOT_ALLOWED           a kind of number that is not texted (premium, toll-free, pager ...)
 REGION_MISMATCH            a number of another country than the one beside it (only with region_mismatch='refuse')
 TEST_NUMBER                a number reserved for fiction (only with test_numbers='refuse')

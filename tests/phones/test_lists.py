@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import phonenumbers
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from phonenumbers import PhoneNumberFormat
+from support import phone_lists
 
 from smsotp_nb import phones
 from smsotp_nb._phones.summary import ASKS, REPAIR_NOTES, Met
@@ -63,6 +68,54 @@ def test_report_of_nothing_and_of_a_wrong_frame() -> None:
     assert "Every row has a number" in str(phones.report(phones.normalize([])))
     with pytest.raises(UsageError, match=r"phones\.normalize"):
         phones.report(pd.DataFrame({"to": [US]}))
+
+
+def advised(numbers: list[str], default_region: str | None, **given: Any) -> tuple[str, ...]:
+    judged = phones.normalize(numbers, default_region=default_region, **given)
+    return phones.report(judged, numbers=numbers, default_region=default_region, **given).advice
+
+
+def test_advice_names_the_cure_and_counts_it() -> None:
+    """What each repair would bring, and a default country that reads the list as another country's landlines."""
+    noted = [f"0491 570 1{n:02} (ring twice)" for n in range(10, 17)]
+    assert advised(noted, "AU") == (
+        "7 rows have words behind the number that nobody knows: Reading(repair=['trailing_note'])",
+    )
+    abroad = [f"331990012{n:02}" for n in range(30)]
+    assert advised(abroad, "US", reading=phones.Reading(evidence="none")) == (
+        "30 rows are landlines of France with a plus: Reading(repair=['lost_plus'])",
+    )
+    assert advised(noted, "AU", reading=phones.Reading(repair=["trailing_note"])) == ()
+    swedish = [f"070-174 06 {n:02}" for n in range(12)]
+    (told,) = advised(swedish, "DE")
+    assert told.startswith("of 12 numbers without a calling code ")
+    assert told.endswith("other countries: which of them is default_region?")
+    (told,) = advised([f"07400 1234{n:02}" for n in range(12)], "US")
+    assert told.endswith("12 in GB or IN or IQ: which of them is default_region?")
+    assert advised(swedish, "SE") == ()
+    assert advised(swedish[:5], "DE") == ()
+    chunks = phones.Tally()
+    for part in (noted[:3], noted[3:]):
+        chunks.add(phones.normalize(part, default_region="AU"), part, default_region="AU")
+    assert chunks.report().advice == advised(noted, "AU")
+
+
+MOBILE_HOMES = (
+    *("AR", "AT", "AU", "BE", "BR", "CH", "CN", "CO", "CZ", "DE", "EG", "ES", "FR", "GB", "ID", "IN", "IT", "JP", "KE"),
+    *("KR", "MX", "NL", "PL", "RU", "SE", "TR"),
+)
+
+
+def test_no_doubt_about_a_default_that_is_right() -> None:
+    """Lists of mobile numbers of 26 countries, in their own country."""
+    for home in MOBILE_HOMES:
+        example = phonenumbers.example_number_for_type(home, phonenumbers.PhoneNumberType.MOBILE)
+        draw = random.Random(home)
+        drawn = [phone_lists.drawn(example, draw, 5) for _ in range(40)]
+        numbers = [
+            phone_lists.written(it, PhoneNumberFormat.NATIONAL) for it in drawn if phonenumbers.is_valid_number(it)
+        ]
+        assert not [line for line in advised(numbers, home) if "default_region" in line], home
 
 
 def test_every_problem_has_a_question() -> None:

@@ -79,7 +79,7 @@ def read(note: str) -> Says:
     Example:
         >>> [read(it) for it in ("(home)", "- Ann van Dyck", "(do not text)", "(ring twice)", "(mobile?)")]
         ['nothing', 'nothing', 'no', 'unclear', 'unclear']
-        >>> [read(it) for it in ("Tfno.", "携帯：", "王小明", "(김철수)", "使われていません")]
+        >>> [read(it) for it in ("Tfno.", "携帯", "王小明", "(김철수)", "使われていません")]
         ['nothing', 'nothing', 'nothing', 'nothing', 'no']
     """
     if says_no(note):

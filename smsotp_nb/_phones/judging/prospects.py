@@ -30,6 +30,8 @@ def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Ro
     if reading.name == CODE_ONCE:
         rows = _perhaps_twice(work, rows)
         return rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
+    if reading.doubts == "never":
+        rows = rows[~work.answers.valid[rows]]
     if reading.regions:
         rows = rows[work.placed_in(rows, reading.regions)]
     return matching(work.text, rows, reading.pattern) if reading.pattern else rows
@@ -116,9 +118,7 @@ def _by_text(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *
         return rows[~(valid & _same_after_00(work, rows))]
     if reading.doubts == "any":
         return rows
-    if reading.doubts == "never":
-        return rows[~valid]
-    if reading.doubts == "as good" or equals or reading.repair in asked:
+    if reading.doubts in ("as good", "never") or equals or reading.repair in asked:
         return rows
     useful = valid & (RANK.take(work.answers.kind[rows]) < 2)
     useful |= ~valid

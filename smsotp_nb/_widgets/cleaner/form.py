@@ -400,7 +400,7 @@ class PhoneCleaner(skin.Shown):
     def _draw_list(self, cleaned: Cleaned) -> None:
         self._figures.value = Card(
             "Rows", "", (Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES)),)
-        ).html()
+        ).html() + "".join(skin.line(sentence(line)) for line in cleaned.advice)
         self._fill_filter(cleaned)
         views, found = rows(cleaned, self.shown.value, find=self.find.value, page=self._page)
         pages = max(1, -(-found // PAGE))
