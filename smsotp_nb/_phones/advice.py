@@ -66,11 +66,11 @@ class Advice:
         refused = np.flatnonzero(out)[: REREAD - self.reread]
         self.reread += len(refused)
         numbers = numbers.set_axis(judged.index)
-        where = {"region": None if beside is None else beside.iloc[refused], "default_region": default_region}
+        regions = None if beside is None else beside.iloc[refused]
         for repair in REPAIRS:
             if len(refused) and repair not in reading.repair:
                 asked = reading.replace(repair=[*reading.repair, repair], evidence=reading.gathered)
-                found = normalize(numbers.iloc[refused], **where, reading=asked)
+                found = normalize(numbers.iloc[refused], region=regions, default_region=default_region, reading=asked)
                 found = found[found["to"].notna()]
                 kinds = zip(found["region"].fillna(""), found["type"].fillna(""), strict=True)
                 self.cured.update((repair, *kind) for kind in kinds)

@@ -244,19 +244,15 @@ def test_two_numbers_become_two_rows() -> None:
         phones.explode(frame, "fone")
 
 
-def test_two_numbers_with_a_blank_between_need_their_country() -> None:
-    """Where the plan shows two numbers in one way only, they are divided; without a country nobody can tell."""
-    cells = ["089 1234 089 1235", "0171 1234567 0171 1234568", "089 123456 01", None]
-    frame = pd.DataFrame({"phone": cells, "country": ["Germany", "DE", "DE", "DE"]})
-    pd.testing.assert_frame_equal(phones.explode(frame, "phone"), frame)
-    divided = ["089 1234", "089 1235", "0171 1234567", "0171 1234568", "089 123456 01"]
-    for countries in ({"region": "country"}, {"default_region": "DE"}):
-        exploded = phones.explode(frame, "phone", **countries)
-        assert exploded["phone"].tolist()[:5] == divided
-        assert exploded.index.tolist() == [0, 0, 1, 1, 2, 3]
-    assert phones.normalize(divided[:4], default_region="DE")["problem"].isna().all()
-    with pytest.raises(UsageError, match="no column 'land'"):
-        phones.explode(frame, "phone", region="land")
+def test_two_numbers_with_a_blank_between() -> None:
+    """Where both halves are as long as numbers and begin with a zero, they are divided; one number is left alone."""
+    cells = ["089 1234 089 1235", "0171 1234567 0171 1234568", "089 123456 01", "030 0123 0456", None]
+    frame = pd.DataFrame({"phone": cells})
+    exploded = phones.explode(frame, "phone")
+    assert exploded["phone"].tolist()[:6] == ["089 1234", "089 1235", "0171 1234567", "0171 1234568", *cells[2:4]]
+    assert exploded.index.tolist() == [0, 0, 1, 1, 2, 3, 4]
+    problems = phones.normalize(cells[:3], default_region="DE")["problem"]
+    assert problems.fillna("").tolist() == ["MULTIPLE_NUMBERS", "MULTIPLE_NUMBERS", ""]
 
 
 def test_repeats_name_the_first_row(judged: pd.DataFrame) -> None:

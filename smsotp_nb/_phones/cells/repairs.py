@@ -124,6 +124,8 @@ VANITY: Final = re.compile(r"\A\+?[\d ().-]*\d[ ().-]*+[A-Z]{3}[A-Z\d-]*+")
 KEYPAD: Final = re.compile(r"\d-?[A-Z]{3}")  # letters of a keypad
 LEFT_OVER: Final = re.compile(r"[^\d+ ().\-/\[\]]")
 SIDE_BY_SIDE: Final = re.compile(r"\d{7}\s+\(?\d{7}")  # nobody writes one number in two such blocks
+AT_HOME: Final = re.compile(r"\A\(?0[1-9]")
+SECOND_ZERO: Final = re.compile(r"(?<=\d)\s++(?=\(?0\d)")
 BARE: Final = re.compile(r"\A(?:[+\d]|\(\s*+\+?\d)[^A-Za-z]*\d")  # nothing wrapped around it
 ONE_NUMBER: Final = re.compile(r"[+(]?\d[\d ().-]*")  # nothing in it but digits and separators
 LIKE_A_CODE: Final = re.compile(r"\A[ (]*+[1-9]")
@@ -339,7 +341,7 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     """Check that one number is left: drop extensions and harmless notes, report two numbers and text."""
     many = _digits(cell.text) >= (TWO_NUMBERS if ONE_NUMBER.fullmatch(cell.text) else 2 * SEVEN)
     one = ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text) and not COUNTED.fullmatch(cell.text)
-    if one and not many:
+    if one and not many and not _halves(cell.text):
         return _trunk_zero(cell)
     whole = cell.text
     twice = _twice(_without_note(cell.text, repair)) if many else None
@@ -427,9 +429,18 @@ def _trunk_zero(cell: _Cell) -> Cleaned:
     return Cleaned(dropped, (*cell.notes, "TRUNK_ZERO_DROPPED"), other=cell.text, other_notes=tuple(cell.notes))
 
 
+def _halves(text: str) -> list[str]:
+    """Divide ``089 1234 089 1235`` at the blank, if both halves are as long as numbers; no number alone looks so."""
+    if not AT_HOME.match(text) or _digits(text) < 2 * SEVEN:
+        return []
+    cuts = [(text[: cut.start()], text[cut.end() :]) for cut in SECOND_ZERO.finditer(text)]
+    halves = [list(parts) for parts in cuts if min(map(_digits, parts)) >= SEVEN]
+    return halves[0] if len(halves) == 1 else []
+
+
 def pieces(text: str) -> list[str]:
     """Split a cell where a second number may begin; one piece where there is one number."""
-    parts = [part.strip(EDGES + QUOTES) for part in OF_TWO.split(text)]
+    parts = [part.strip(EDGES + QUOTES) for part in _halves(text) or OF_TWO.split(text)]
     return [part for part in parts if any(sign.isdigit() for sign in part)]
 
 
@@ -445,6 +456,8 @@ def holds_several(text: str) -> bool:
         (True, False)
     """
     if SERIES.search(text):
+        return True
+    if _halves(text):
         return True
     if not OF_TWO.search(text):
         return False
