@@ -13,6 +13,7 @@ from support.dtypes import dtype_names
 
 from smsotp_nb import phones
 from smsotp_nb._phones import countries
+from smsotp_nb._phones.cells import notes
 from smsotp_nb._phones.vocabulary import NOTES, PROBLEMS, REPAIRS
 from smsotp_nb.errors import UsageError
 
@@ -361,6 +362,14 @@ def test_a_note_that_is_not_understood_is_not_dropped(note: str) -> None:
     assert row(f"0491 570 156 ({note})", "AU")["problem"] == "TEXT_IN_NUMBER"
     assert row(f"{note}: 0491 570 156", "AU", repair=REPAIRS)["problem"] == "TEXT_IN_NUMBER"
     assert row(f"0491 570 156 ({note})", "AU", repair={"trailing_note"})["to"] == AU
+
+
+def test_no_word_says_both() -> None:
+    """A harmless word is none that says no, has no part of one, and none of the signs."""
+    assert not notes.HARMLESS & notes.WORDS
+    assert not [word for word in notes.HARMLESS if notes.STEMS.search(word)]
+    assert not [sign for sign in notes.SIGNS if sign.isascii()]
+    assert not [word for word in notes.HARMLESS if any(sign in word for sign in notes.SIGNS)]
 
 
 def test_no_may_be_the_word_number() -> None:

@@ -37,7 +37,7 @@ def _lists() -> dict[str, list[str]]:
 
 LISTS: Final = _lists()
 WORDS: Final = frozenset(LISTS["words that say no"])
-STEMS: Final = tuple(LISTS["parts of words that say no"])
+STEMS: Final = re.compile("|".join(map(re.escape, LISTS["parts of words that say no"])))
 SIGNS: Final = tuple(LISTS["signs that say no"])
 HARMLESS: Final = frozenset(LISTS["words that say nothing"])
 HARMLESS_SIGNS: Final = frozenset("".join(LISTS["signs that say nothing"]))
@@ -68,9 +68,10 @@ def says_no(text: str) -> bool:
         [True, True, True, False]
     """
     folded = _folded(FRENCH_NOT.sub("ne ", LATIN_NOT.sub(" not", text.casefold())))
-    if any(sign in folded for sign in SIGNS):
+    if not folded.isascii() and any(sign in folded for sign in SIGNS):
         return True
-    return any(word in WORDS or any(stem in word for stem in STEMS) for word in LETTERS.findall(folded))
+    words = [word for word in LETTERS.findall(folded) if word not in HARMLESS]  # none of these says no
+    return not WORDS.isdisjoint(words) or STEMS.search(" ".join(words)) is not None
 
 
 def read(note: str) -> Says:

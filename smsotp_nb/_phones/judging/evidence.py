@@ -157,6 +157,9 @@ def gather(work: Work, level: Level) -> Evidence:
     for reading in readings.READINGS:
         if reading.name in (readings.IDD, readings.WITH_PLUS, readings.CODE_ONCE):
             rows = prospects.candidates(work, reading, front)
+            if not len(rows):
+                counts[reading.name] = Count()
+                continue
             (trial,) = readings.attempt(work, [readings.rewrite(work, reading, rows)])
             counts[reading.name] = _count(work, trial, written)
     return Evidence(counts, level)
@@ -167,7 +170,10 @@ def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) ->
     valid = work.answers.valid.copy()
     zero = readings.BY_NAME[readings.WITH_ZERO]
     rows = prospects.candidates(work, zero, front)
-    (trial,) = readings.attempt(work, [readings.rewrite(work, zero, rows[~valid[rows]])])
+    rows = rows[~valid[rows]]
+    if not len(rows):
+        return valid
+    (trial,) = readings.attempt(work, [readings.rewrite(work, zero, rows)])
     valid[readings.good(trial).rows] = True
     return valid
 

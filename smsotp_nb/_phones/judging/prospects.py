@@ -27,11 +27,13 @@ Places = npt.NDArray[Any]  # int32
 def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
     """Return the undecided rows that this reading applies to."""
     rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
+    if reading.doubts == "never":
+        rows = rows[~work.answers.valid[rows]]
+    if not len(rows):
+        return rows
     if reading.name == CODE_ONCE:
         rows = _perhaps_twice(work, rows)
         return rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
-    if reading.doubts == "never":
-        rows = rows[~work.answers.valid[rows]]
     if reading.regions:
         rows = rows[work.placed_in(rows, reading.regions)]
     return matching(work.text, rows, reading.pattern) if reading.pattern else rows

@@ -61,7 +61,7 @@ def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidenc
         rows = prospects.candidates(work, reading, front)
         if not work.every_reading:
             equals = meets(evidence, reading.name)
-            rows = prospects.worth(work, reading, rows, asked, equals=equals)
+            rows = rows if not len(rows) else prospects.worth(work, reading, rows, asked, equals=equals)
         if len(rows):
             tried.append(readings.rewrite(work, reading, rows))
     return readings.attempt(work, [it for it in tried if len(it.rows)])
