@@ -130,7 +130,7 @@ def of_one_region(region: str, numbers: list[PhoneNumber], draw: Drawing) -> Ite
         yield List(kind, cells([write(number, draw) for number in numbers]), truth, region)
     for kind, write in NOBODY.items():
         yield List(kind, cells([write(number, draw) for number in numbers]), nobody, region)
-    pairs = zip(numbers, draw.sample(numbers, len(numbers)), strict=True)
+    pairs = zip(numbers, numbers[1:] + numbers[:1], strict=True)
     two = [draw.choice(SEPARATORS).join((national(one), national(other))) for one, other in pairs]
     yield List("two numbers", cells(two), nobody, region)
     at_home = [float(bare(number)) for number in numbers]
@@ -278,7 +278,7 @@ def without_each_rule(all_lists: list[List]) -> None:
 def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]]:
     from smsotp_nb import phones
     from smsotp_nb._phones.cells import regions, repairs
-    from smsotp_nb._phones.judging import readings, weighing
+    from smsotp_nb._phones.judging import readings
 
     for one in readings.READINGS:
         if not one.repair or one.name == readings.WITH_PLUS:
@@ -289,7 +289,6 @@ def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]
     for name, pattern in (("hidden digits", "HIDDEN"), ("a count behind", "COUNTED"), ("a series behind", "SERIES")):
         yield name, mock.patch.object(repairs, pattern, never), {}
     yield "a plus at the end", mock.patch.object(repairs, "LIKE_A_CODE", never), {}
-    yield "two numbers side by side", mock.patch.object(weighing, "_two_numbers"), {}
     yield "states", mock.patch.object(regions, "PARTS", {}), {}
 
 

@@ -7,7 +7,7 @@ whether it is the right person, no plan can say. So what might text a stranger i
 Problems: one code for a row, the first that applies.
 
 =========================  ============================================================================================
-MISSING                    the cell is blank
+MISSING                    no number in the cell: blank, n/a, none ...
 NOT_TEXT                   the cell holds neither text nor a number
 SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it like 1.41556E+10 and the last digits are lost
 MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
@@ -25,7 +25,7 @@ TOO_LONG                   more digits than any number of that country
 TOO_SHORT                  fewer digits than any number of that country
 INVALID_LENGTH             no number of that country has this many digits
 LOCAL_ONLY                 the area code is missing
-NOT_IN_USE                 the right length, but not in that country's numbering plan
+NOT_IN_USE                 the right length, but the numbering plan of its country has no such number
 TYPE_NOT_ALLOWED           a kind of number that is not texted (premium, toll-free, pager ...)
 REGION_MISMATCH            a number of another country than the one beside it (only with region_mismatch='refuse')
 TEST_NUMBER                a number reserved for fiction (only with test_numbers='refuse')
@@ -39,18 +39,20 @@ TRIMMED                    blanks or stray punctuation around the number removed
 INVISIBLE_REMOVED          invisible characters or unusual blanks removed
 DIGITS_TRANSLATED          digits of another script written as 0-9
 QUOTE_REMOVED              a spreadsheet's apostrophe, quotes or ="..." removed
-LABEL_REMOVED              tel:, Phone: or another label before the number removed
+LABEL_REMOVED              a label, a name, a link or an e-mail address around the number removed
+LETTERS_READ               O or l in place of a 0 or 1 read as that digit
+SAME_NUMBER_TWICE          the cell has the same number in two notations
 FLOAT_ENDING               the cell was a decimal number; its .0 is not part of the phone number
 SCI_NOTATION               scientific notation with all digits present written out
 EXTENSION_DROPPED          an extension after the number dropped
-TRUNK_ZERO_DROPPED         the (0) after a calling code dropped
+TRUNK_ZERO_DROPPED         a zero that is dialled at home only, such as the (0) after a calling code, dropped
 LEADING_ZERO_RESTORED      a leading zero that belongs to the number put back
 IDD_00_READ                00 read as the plus sign
-PLUS_RESTORED              repair 'lost_plus': read as if it began with a plus
-TRAILING_NOTE_DROPPED      repair 'trailing_note': a harmless note such as (home), or a name, dropped
+PLUS_RESTORED              read as if it began with a plus, which was lost
+TRAILING_NOTE_DROPPED      words behind the number that say nothing against it, such as (home) or a name, dropped
 VANITY_LETTERS             repair 'vanity': letters read as digits of a keypad
-MX_1_DROPPED               repair 'mx_1': the old mobile 1 after +52 dropped
-LEADING_ZERO_DROPPED       the zero before a Colombian mobile number dropped
+OLD_PREFIX_DROPPED         a prefix that is dialled no more, such as Mexico's 01, 044 or +52 1, dropped
+OVERSEAS_READ              a number of a French overseas department, written as in France
 CODE_SAID_TWICE            a calling code written twice read once
 PLUS_MOVED                 a plus at the end, as in right-to-left exports, moved to the front
 COLUMN_EVIDENCE            the other rows of the column show which of two readings is meant
@@ -67,8 +69,8 @@ VOIP                       an internet telephony number; it may not receive text
 =========================  ============================================================================================
 
 Never done, because each would text strangers: guessing a country, an area code or a digit; keeping the first of two
-numbers; reading the shorthand 4155550100/2; the letter O as a zero; choosing between two valid readings; mending
-numbers that a reform of their plan has changed.
+numbers; reading the shorthand 4155550100/2; dropping words that may say no; choosing between two valid readings;
+mending numbers that a reform of their plan has changed.
 """
 
 from __future__ import annotations

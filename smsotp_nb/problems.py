@@ -55,7 +55,7 @@ def _yours(code: str, stage: Stage, status: str, meaning: str, next_step: str) -
 
 
 _KNOWN: Final = (
-    _number("MISSING", "the cell is blank", "the numbers that are missing"),
+    _number("MISSING", "no number in the cell: blank, n/a, none ...", "the numbers that are missing"),
     _number("NOT_TEXT", "the cell holds neither text nor a number", "the file with the phone column formatted as text"),
     _number(
         "SCI_NOTATION_LOST_DIGITS",
@@ -107,7 +107,7 @@ _KNOWN: Final = (
     _number("LOCAL_ONLY", "the area code is missing", "the area codes"),
     _number(
         "NOT_IN_USE",
-        "the right length, but not in that country's numbering plan",
+        "the right length, but the numbering plan of its country has no such number",
         "numbers of today's plan: typing errors, or changed since the list was made",
     ),
     _number(

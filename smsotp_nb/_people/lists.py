@@ -76,9 +76,7 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
         if column is not None:
             require(column, frame.columns, where=f"{name}=")
     regions = None if how.region is None else frame[how.region]
-    # The phone that the old mobile 1 of Mexico rang is the one that must not be texted.
-    reading = how.reading.replace(repair=[*how.reading.repair, "mx_1"])
-    found = phones.normalize(frame[how.column], region=regions, default_region=how.default_region, reading=reading)
+    found = phones.normalize(frame[how.column], region=regions, default_region=how.default_region, reading=how.reading)
     blank = found["problem"].eq("MISSING").to_numpy(bool)
     unread = found["to"].isna().to_numpy() & ~blank
     found_at = None if how.at is None else dates.read(frame[how.at], how.written)

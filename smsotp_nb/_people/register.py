@@ -427,9 +427,7 @@ def _one(number: Any) -> Numbers:
 
 def _read(numbers: Numbers, default_region: str | None) -> Numbers:
     """Return E.164 numbers without their plus, as integers."""
-    found = phones.normalize(
-        pd.Series(list(numbers), dtype=object), default_region=default_region, reading=Reading(repair=["mx_1"])
-    )
+    found = phones.normalize(pd.Series(list(numbers), dtype=object), default_region=default_region)
     unread = found["to"].isna().to_numpy()
     if unread.any():
         problems = [

@@ -9,6 +9,7 @@
 ``vocabulary``  the codes of problems, notes and repairs
 ``columns``     which columns of a list hold numbers and countries
 ``pieces``      lists that come in pieces: Arrow's record batches, chunks
+``advice``      what would help a list: repairs, another default country
 ``summary``     the report on a list, and which numbers were seen before
 """
 
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from .._lazy import attributes
 
 if TYPE_CHECKING:
+    from .advice import Advice
     from .columns import Found, find_columns
     from .countries import country_name, look_up, place, time_zones
     from .judging.answers import verdict
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 __getattr__ = attributes(
     __name__,
     {
+        "advice": ["Advice"],
         "columns": ["Found", "find_columns"],
         "countries": ["country_name", "look_up", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
@@ -60,6 +63,7 @@ __getattr__ = attributes(
 __all__ = [
     "DRAWN",
     "PROBLEMS",
+    "Advice",
     "Answers",
     "Cells",
     "Cleaned",

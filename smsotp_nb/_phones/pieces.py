@@ -190,7 +190,7 @@ class Cleaned:
     Example:
         >>> chunk = next(clean_chunks([pd.DataFrame({"phone": ["n/a"]}, index=[7])], phone="phone"))
         >>> chunk.unusable[["row", "problem", "meaning"]].values.tolist()
-        [[7, 'MISSING', 'the cell is blank']]
+        [[7, 'MISSING', 'no number in the cell: blank, n/a, none ...']]
     """
 
     rows: pd.DataFrame
@@ -233,7 +233,7 @@ def clean_chunks(
             found = weigh_column(chunk[phone], region=regions, default_region=default_region, reading=reading)
             reading = reading.replace(evidence=found)
         judged = normalize(chunk[phone], region=regions, default_region=default_region, reading=reading)
-        repeats = tally.add(judged, chunk[phone])
+        repeats = tally.add(judged, chunk[phone], region=regions, default_region=default_region, reading=reading)
         left_out = _unusable(chunk, judged)
         judged["problem"] = judged["problem"].mask(repeats, "DUPLICATE_OF")
         named = judged.rename(columns=free_names(judged.columns, chunk.columns))

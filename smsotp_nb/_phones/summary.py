@@ -20,7 +20,10 @@ from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from ..errors import UsageError
 from ..problems import asked_for
+from .advice import Advice
+from .cells import text as cells
 from .countries import country_name
+from .judging.policy import Reading
 from .judging.several import one_phone
 from .vocabulary import NOTES, PROBLEMS
 
@@ -109,6 +112,8 @@ class Report(WithCard):
         notes: frame of ``note, rows, share, meaning, examples``.
         regions: frame of ``region, country, rows`` of the usable rows.
         types: frame of ``type, rows`` of the usable rows.
+        advice: what each repair would bring, and whether another default country fits better, if the raw numbers were
+            given.
 
     Example:
         >>> from smsotp_nb import phones
@@ -125,6 +130,7 @@ class Report(WithCard):
     notes: pd.DataFrame
     regions: pd.DataFrame
     types: pd.DataFrame
+    advice: tuple[str, ...] = ()
 
     def card(self) -> Card:
         """Return the report as a card; examples are shortened so that nobody can be called from it."""
@@ -142,6 +148,8 @@ class Report(WithCard):
 
     def _tables(self) -> list[Table]:
         tables = []
+        if self.advice:
+            tables.append(Table(("What would help",), tuple((line,) for line in self.advice), ("left",)))
         if len(self.problems):
             rows = _rows(self.problems, "problem", "rows", "meaning", "ask")
             columns = ("Problem", "Rows", "Meaning", "Ask for")
@@ -188,10 +196,22 @@ class Tally:
     types: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
     met: Met = field(default_factory=Met)
+    advice: Advice = field(default_factory=Advice)
 
     @in_our_words
-    def add(self, judged: AnyFrame, numbers: object = None) -> npt.NDArray[np.bool_]:
-        """Count a judged frame; return which rows repeat a number seen before, in this frame or an earlier one."""
+    def add(
+        self,
+        judged: AnyFrame,
+        numbers: object = None,
+        *,
+        region: object = None,
+        default_region: str | None = None,
+        reading: Reading = Reading(),
+    ) -> npt.NDArray[np.bool_]:
+        """Count a judged frame; return which rows repeat a number seen before, in this frame or an earlier one.
+
+        The advice needs the raw ``numbers``, and with what they were judged.
+        """
         judged = as_pandas(judged)
         numbers = as_pandas(numbers)
         refuse(not_judged("Tally.add", judged), _not_beside(judged, numbers))
@@ -203,6 +223,9 @@ class Tally:
         self.types.update(_counts(judged["type"][usable]))
         self._count_notes(judged["note"], usable)
         self._keep_examples(judged, numbers)
+        if numbers is not None:
+            column = cells.column(numbers, what="numbers")
+            self.advice.add(judged, column, region=region, default_region=default_region, reading=reading)
         repeats = np.zeros(len(judged), bool)
         repeats[usable] = self.met.add(_digits(one_phone(judged["to"][usable])))
         self.repeated += int(repeats.sum())
@@ -244,6 +267,7 @@ class Tally:
             notes=self._table("note", self.notes, NOTES, ask=False),
             regions=_counted("region", self.regions).pipe(_with_country),
             types=_counted("type", self.types),
+            advice=self.advice.told(),
         )
 
     def _table(self, name: str, counts: Counter[str], meanings: dict[str, str], *, ask: bool) -> pd.DataFrame:
@@ -289,8 +313,18 @@ def _with_country(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @in_our_words
-def report(judged: AnyFrame, *, numbers: object = None) -> Report:
-    """Summarize what ``normalize`` returned. If the raw ``numbers`` are passed, every code comes with examples.
+def report(
+    judged: AnyFrame,
+    *,
+    numbers: object = None,
+    region: object = None,
+    default_region: str | None = None,
+    reading: Reading = Reading(),
+) -> Report:
+    """Summarize what ``normalize`` returned.
+
+    If the raw ``numbers`` are passed, every code comes with examples, and ``advice`` counts what would help; for that,
+    pass ``region``, ``default_region`` and ``reading`` as they were given to ``normalize``.
 
     Example:
         >>> from smsotp_nb import phones
@@ -302,7 +336,7 @@ def report(judged: AnyFrame, *, numbers: object = None) -> Report:
     numbers = as_pandas(numbers)
     refuse(not_judged("report()", judged), _not_beside(judged, numbers))
     tally = Tally()
-    tally.add(judged, numbers)
+    tally.add(judged, numbers, region=region, default_region=default_region, reading=reading)
     return tally.report()
 
 

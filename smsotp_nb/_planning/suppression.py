@@ -104,8 +104,7 @@ def _read(cells: pd.Series[Any], regions: pd.Series[Any] | None, numbers: Number
 
     Leaving out one person too many is the smaller mistake: the other one texts somebody who is on the list.
     """
-    # The old mobile 1 of Mexico is mended unasked: the phone that it rang is the one to leave out.
-    reading = numbers.reading.replace(repair=[*numbers.reading.repair, "mx_1"], test_numbers="note")
+    reading = numbers.reading.replace(test_numbers="note")
     found = phones.normalize(cells, region=regions, default_region=numbers.default_region, reading=reading)
     to, problem = [found["to"]], found["problem"]
     if e164:

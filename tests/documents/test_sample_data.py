@@ -83,7 +83,7 @@ def test_every_number_we_would_text_is_reserved_or_an_example(people: pd.DataFra
 
 
 def test_no_repair_asked_for_leads_to_anybody(people: pd.DataFrame) -> None:
-    everything = ("lost_plus", "trailing_note", "vanity", "mx_1")
+    everything = ("lost_plus", "trailing_note", "vanity")
     judged = phones.normalize(
         people["phone"], region=people["country"], default_region="DE", reading=phones.Reading(repair=everything)
     )

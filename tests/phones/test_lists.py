@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import phonenumbers
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from phonenumbers import PhoneNumberFormat
+from support import phone_lists
 
 from smsotp_nb import phones
 from smsotp_nb._phones.summary import ASKS, REPAIR_NOTES, Met
@@ -65,10 +70,58 @@ def test_report_of_nothing_and_of_a_wrong_frame() -> None:
         phones.report(pd.DataFrame({"to": [US]}))
 
 
+def advised(numbers: list[str], default_region: str | None, **given: Any) -> tuple[str, ...]:
+    judged = phones.normalize(numbers, default_region=default_region, **given)
+    return phones.report(judged, numbers=numbers, default_region=default_region, **given).advice
+
+
+def test_advice_names_the_cure_and_counts_it() -> None:
+    """What each repair would bring, and a default country that reads the list as another country's landlines."""
+    noted = [f"0491 570 1{n:02} (ring twice)" for n in range(10, 17)]
+    assert advised(noted, "AU") == (
+        "7 rows have words behind the number that nobody knows: Reading(repair=['trailing_note'])",
+    )
+    abroad = [f"331990012{n:02}" for n in range(30)]
+    assert advised(abroad, "US", reading=phones.Reading(evidence="none")) == (
+        "30 rows are landlines of France with a plus: Reading(repair=['lost_plus'])",
+    )
+    assert advised(noted, "AU", reading=phones.Reading(repair=["trailing_note"])) == ()
+    swedish = [f"070-174 06 {n:02}" for n in range(12)]
+    (told,) = advised(swedish, "DE")
+    assert told.startswith("of 12 numbers without a calling code ")
+    assert told.endswith("other countries: which of them is default_region?")
+    (told,) = advised([f"07400 1234{n:02}" for n in range(12)], "US")
+    assert told.endswith("12 in GB or IN or IQ: which of them is default_region?")
+    assert advised(swedish, "SE") == ()
+    assert advised(swedish[:5], "DE") == ()
+    chunks = phones.Tally()
+    for part in (noted[:3], noted[3:]):
+        chunks.add(phones.normalize(part, default_region="AU"), part, default_region="AU")
+    assert chunks.report().advice == advised(noted, "AU")
+
+
+MOBILE_HOMES = (
+    *("AR", "AT", "AU", "BE", "BR", "CH", "CN", "CO", "CZ", "DE", "EG", "ES", "FR", "GB", "ID", "IN", "IT", "JP", "KE"),
+    *("KR", "MX", "NL", "PL", "RU", "SE", "TR"),
+)
+
+
+def test_no_doubt_about_a_default_that_is_right() -> None:
+    """Lists of mobile numbers of 26 countries, in their own country."""
+    for home in MOBILE_HOMES:
+        example = phonenumbers.example_number_for_type(home, phonenumbers.PhoneNumberType.MOBILE)
+        draw = random.Random(home)
+        drawn = [phone_lists.drawn(example, draw, 5) for _ in range(40)]
+        numbers = [
+            phone_lists.written(it, PhoneNumberFormat.NATIONAL) for it in drawn if phonenumbers.is_valid_number(it)
+        ]
+        assert not [line for line in advised(numbers, home) if "default_region" in line], home
+
+
 def test_every_problem_has_a_question() -> None:
     """Whoever gets a report knows what to ask for; policies a caller chose need none."""
     assert set(PROBLEMS) - set(ASKS) == {"REGION_MISMATCH", "TEST_NUMBER", "DUPLICATE_OF"}
-    assert set(NOTES) > REPAIR_NOTES > {"TRIMMED", "MX_1_DROPPED"}
+    assert set(NOTES) > REPAIR_NOTES > {"TRIMMED", "OLD_PREFIX_DROPPED"}
 
 
 def test_unusable_rows_carry_their_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> None:
@@ -191,19 +244,15 @@ def test_two_numbers_become_two_rows() -> None:
         phones.explode(frame, "fone")
 
 
-def test_two_numbers_with_a_blank_between_need_their_country() -> None:
-    """Where the plan shows two numbers in one way only, they are divided; without a country nobody can tell."""
-    cells = ["089 1234 089 1235", "0171 1234567 0171 1234568", "089 123456 01", None]
-    frame = pd.DataFrame({"phone": cells, "country": ["Germany", "DE", "DE", "DE"]})
-    pd.testing.assert_frame_equal(phones.explode(frame, "phone"), frame)
-    divided = ["089 1234", "089 1235", "0171 1234567", "0171 1234568", "089 123456 01"]
-    for countries in ({"region": "country"}, {"default_region": "DE"}):
-        exploded = phones.explode(frame, "phone", **countries)
-        assert exploded["phone"].tolist()[:5] == divided
-        assert exploded.index.tolist() == [0, 0, 1, 1, 2, 3]
-    assert phones.normalize(divided[:4], default_region="DE")["problem"].isna().all()
-    with pytest.raises(UsageError, match="no column 'land'"):
-        phones.explode(frame, "phone", region="land")
+def test_two_numbers_with_a_blank_between() -> None:
+    """Where both halves are as long as numbers and begin with a zero, they are divided; one number is left alone."""
+    cells = ["089 1234 089 1235", "0171 1234567 0171 1234568", "089 123456 01", "030 0123 0456", None]
+    frame = pd.DataFrame({"phone": cells})
+    exploded = phones.explode(frame, "phone")
+    assert exploded["phone"].tolist()[:6] == ["089 1234", "089 1235", "0171 1234567", "0171 1234568", *cells[2:4]]
+    assert exploded.index.tolist() == [0, 0, 1, 1, 2, 3, 4]
+    problems = phones.normalize(cells[:3], default_region="DE")["problem"]
+    assert problems.fillna("").tolist() == ["MULTIPLE_NUMBERS", "MULTIPLE_NUMBERS", ""]
 
 
 def test_repeats_name_the_first_row(judged: pd.DataFrame) -> None:
@@ -243,8 +292,8 @@ EXPLAINED = [
     ("rule", "5550100", "AG", ["A rule of Antigua and Barbuda turns 5550100 into 2685550100"]),
     ("no country", "4155550100", None, ["No number: there is no country to read it by", "REGION_MISSING"]),
     ("unknown code", "+999 12345", "US", ["UNKNOWN_CALLING_CODE"]),
-    ("repaired", "tel:+1-415-555-0100", None, ["LABEL_REMOVED: tel:", "What is left is '+1-415-555-0100'"]),
-    ("refused", "0491 570 156 (home)", "AU", ["not texted, TEXT_IN_NUMBER"]),
+    ("repaired", "tel:+1-415-555-0100", None, ["LABEL_REMOVED: ", "What is left is '+1-415-555-0100'"]),
+    ("refused", "0491 570 156 (ring twice)", "AU", ["not texted, TEXT_IN_NUMBER"]),
     ("short", "55", "US", ["2 digits are too short in United States", "TOO_SHORT"]),
     ("in no range", "+1 115 555 0100", None, ["They are in no range of the plan", "NOT_IN_USE"]),
 ]

@@ -165,7 +165,7 @@ def test_two_numbers_of_one_phone_are_one_person(one: str, other: str, turned: b
 
 def test_the_old_mobile_digit_of_mexico_is_the_same_phone() -> None:
     listed = pd.DataFrame({"phone": ["+525512345678", "+5215512345678"], "name": ["Ann", "Ann"]})
-    assert problems(plan(listed, reading=Reading(repair=["mx_1"]))) == ["", "DUPLICATE_OF"]
+    assert problems(plan(listed)) == ["", "DUPLICATE_OF"]
     for source in (["+521 55 1234 5678"], pd.Series([5215512345678], name="to"), pd.Series(["+5215512345678"])):
         assert problems(plan(listed.head(1), leave_out=source)) == ["SUPPRESSED"]
 

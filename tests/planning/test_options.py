@@ -14,7 +14,7 @@ import smsotp_nb as sms
 from smsotp_nb.errors import UsageError
 
 VALUES: dict[str, tuple[Any, Any]] = {
-    "reading": (sms.Reading(repair=["mx_1", "lost_plus"], landlines=False), sms.Reading()),
+    "reading": (sms.Reading(repair=["vanity", "lost_plus"], landlines=False), sms.Reading()),
     "wire": (sms.Wire(chunk_size=5, threads=2), sms.Wire()),
     "limits": (sms.Limits(budget={"USD": 5}, quiet_hours=("21:00", "08:00"), stop_after=None), sms.Limits()),
     "message": (sms.Message({"de": "Hi", "en": sms.column("msg")}, priority=["en"], literal=True), sms.Message("a")),

@@ -16,9 +16,11 @@ STROKES: Final = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı"
 
 
 def _folded(text: str) -> str:
-    """Return text without case and accents, in which words of a list are looked for."""
-    text = "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
-    return text.translate(STROKES)
+    """Return text without case, accents and vowel signs, in which words of a list are looked for."""
+    if not text.isascii():
+        signs = unicodedata.normalize("NFKD", text.casefold())
+        return "".join(sign for sign in signs if unicodedata.category(sign)[0] != "M").translate(STROKES)
+    return text.casefold()
 
 
 def _lists() -> dict[str, list[str]]:
@@ -35,17 +37,27 @@ def _lists() -> dict[str, list[str]]:
 
 LISTS: Final = _lists()
 WORDS: Final = frozenset(LISTS["words that say no"])
-STEMS: Final = tuple(LISTS["parts of words that say no"])
+STEMS: Final = re.compile("|".join(map(re.escape, LISTS["parts of words that say no"])))
 SIGNS: Final = tuple(LISTS["signs that say no"])
 HARMLESS: Final = frozenset(LISTS["words that say nothing"])
+HARMLESS_SIGNS: Final = frozenset("".join(LISTS["signs that say nothing"]))
+SURNAMES: Final = tuple(unicodedata.normalize("NFC", name) for name in LISTS["surnames without blanks"])
+HONORIFICS: Final = tuple(unicodedata.normalize("NFC", word) for word in LISTS["honorifics without blanks"])
 PARTICLES: Final = frozenset(
     "van von der den de del della di da dos das du la le el al bin ibn ben ter ten zu".split()  # noqa: SIM905
 )
 NAMES: Final = 3  # words of a name at most, without its particles
 LETTERS: Final = re.compile(r"[^\W\d_]+")
+MARKS: Final = (
+    "\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0903\u093a-\u0963\u0980-\u0fff\u1000-\u109f\u1780-\u17ff"
+)
+WORD: Final = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
+EAST: Final = 4  # signs of a Chinese, Japanese or Korean name
 LATIN_NOT: Final = re.compile(r"n['’ʼ`´]t\b")
 FRENCH_NOT: Final = re.compile(r"\bn['’ʼ`´](?=\w)")
-PUNCTUATION: Final = frozenset(" ()[],;:.-–/&'’\"|*")
+PUNCTUATION: Final = frozenset(" \t\r\n()[]<>{},;:.-–—/&'’`´\"|*+#!=~\u200d\ufe0f")
+SOUTHERN: Final = 12  # letters of a name in a script without capitals
+EASTERN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def says_no(text: str) -> bool:
@@ -56,25 +68,41 @@ def says_no(text: str) -> bool:
         [True, True, True, False]
     """
     folded = _folded(FRENCH_NOT.sub("ne ", LATIN_NOT.sub(" not", text.casefold())))
-    if any(sign in folded for sign in SIGNS):
+    if not folded.isascii() and any(sign in folded for sign in SIGNS):
         return True
-    return any(word in WORDS or any(stem in word for stem in STEMS) for word in LETTERS.findall(folded))
+    words = [word for word in LETTERS.findall(folded) if word not in HARMLESS]  # none of these says no
+    return not WORDS.isdisjoint(words) or STEMS.search(" ".join(words)) is not None
 
 
 def read(note: str) -> Says:
-    """Return what a note behind a number says.
+    """Return what words beside a number say.
 
     Example:
         >>> [read(it) for it in ("(home)", "- Ann van Dyck", "(do not text)", "(ring twice)", "(mobile?)")]
         ['nothing', 'nothing', 'no', 'unclear', 'unclear']
+        >>> [read(it) for it in ("Tfno.", "携帯", "王小明", "(김철수)", "使われていません")]
+        ['nothing', 'nothing', 'nothing', 'nothing', 'no']
     """
     if says_no(note):
         return "no"
-    words = LETTERS.findall(unicodedata.normalize("NFC", note))
+    if not all(
+        sign in PUNCTUATION or sign in HARMLESS_SIGNS for sign in note if unicodedata.category(sign)[0] not in "LM"
+    ):
+        return "unclear"
+    words = WORD.findall(unicodedata.normalize("NFC", note))
     unknown = [word for word in words if _folded(word) not in HARMLESS and word not in PARTICLES]
-    names = all(word[0].isupper() and word[1:] == word[1:].lower() for word in unknown)
-    known = names and len(unknown) <= NAMES and all(sign.isalpha() or sign in PUNCTUATION for sign in note)
+    names = [word for word in unknown if not (len(word) == 1 and word.isupper())]  # beside initials
+    known = len(names) <= NAMES and all(map(_like_a_name, names)) and bool(names or not unknown)
     return "nothing" if known else "unclear"
+
+
+def _like_a_name(word: str) -> bool:
+    """Return whether a word is written like a name; a single letter may stand for anything."""
+    if EASTERN.search(word):
+        return word.endswith(HONORIFICS) or (word.startswith(SURNAMES) and 2 <= len(word) <= EAST)
+    if word[:1].lower() == word[:1].upper():  # no capitals in this script
+        return 2 <= len(word) <= SOUTHERN
+    return len(word) > 1 and word[0].isupper() and word[1:] == word[1:].lower()
 
 
 def of_all_numbers(text: str) -> bool:

@@ -10,7 +10,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Final
+from urllib.parse import unquote
 
 from . import notes
 
@@ -40,6 +42,7 @@ class _Cell:
     notes: list[str] = field(default_factory=list)
     hidden: bool = False
     plus_behind: bool = False
+    without_letters: str = ""
 
     def became(self, text: str, note: str) -> None:
         if text != self.text:
@@ -49,15 +52,38 @@ class _Cell:
 
 BLANK_WORDS: Final = frozenset({"nan", "none", "null", "nil", "n/a", "na", "<na>", "#n/a", "n.a.", "unknown", "nat"})
 
-LABEL: Final = re.compile(
-    r"(?:(?:tel|callto|sms|whatsapp):(?://)?"
-    r"|[\u260e\u260f\u2706\u2121\U0001f4de\U0001f4f1\U0001f4f2\U0001f57e\U0001f57f]\ufe0f?\s*+:?"
-    r"|\((?:m|mob|mobile|mobil|cell|handy|tel|t|p|h|w)\)\s*+:?"
-    r"|(?:telephone|telefon|telefono|teléfono|téléphone|tel|tél|phone|mobile|mobil|móvil|cellphone|cell|mob|handy"
-    r"|portable|gsm|whatsapp|sms|ph|no(?=[.])|nr|t|m|p)"  # No. is the word number, No may be a no
-    r"(?:\s*+(?:no|nr|number))?(?:\.\s*+:?|\s*+:|\s++(?=[+\d(])|(?=\+)))\s*+",
+START: Final = re.compile(r"[(\[<]*+\s*+\+?\s*+\(?\d")  # of a number
+COUNTED_LABEL: Final = re.compile(r"\A(?=[^\W\d_])[^\d+(]*?\s?([1-9])\s?(?:[:)]|\.\s)\s*+")  # Phone 2: ...
+NUMBER_WORD: Final = re.compile(  # No. is the word number, No may be a no
+    r"(?<=[^\W\d_])[. ]\s*+(?:no|nr)\b|\Ano\.|\Ano(?=[. ]\s*+(?:hp|telp?|telf|telepon|telefon|handphone)\b)|\bn[°º]",
     re.IGNORECASE,
 )
+TIMES: Final = re.compile(
+    r"(?<![\d+])(?:(?:[01]?\d|2[0-4])(?:[:.h][0-5]\d)?\s?"
+    r"(?:[ap]\.?m\b\.?|h\b|hrs?\b|uhr\b|o'clock|час\w*|ч\b|годин\w*|時|点|點|시|giờ|godz\w*|óra|hod\w*)"
+    r"|[1-9](?:st|nd|rd|th)\b|24/7\b)",
+    re.IGNORECASE,
+)
+EMAIL: Final = re.compile(r"(?:mailto:)?[\w.+%-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE)
+# Links and URIs (RFC 3966, RFC 5724 and what messengers made up), ids of WhatsApp, lines of vCards.
+URI: Final = re.compile(
+    r"\b(?:tel|callto|sms|smsto|mms|mmsto|phone|call|dial|whatsapp|viber|skype|facetime(?:-audio)?|imessage|sips?|tg|zalo"
+    r"|line|im|signal|sgnl):[^\s\"'<>\[\]]++(?!\s*+[\d(])"
+    r"|(?:https?://)?(?:[\w-]++\.)*?(?:wa\.me|whatsapp\.com|t\.me|telegram\.(?:me|dog)|signal\.me|viber\.(?:com|me|click)"
+    r"|zalo\.me|line\.me|imo\.im)/[^\s\"'<>\[\]]++"
+    r"|\b\d{7,15}(?::\d+)?@(?:c\.us|s\.whatsapp\.net|lid)\b",
+    re.IGNORECASE,
+)
+OF_MESSENGER: Final = re.compile(
+    r"(?:whatsapp|viber|tg|zalo|line|signal|sgnl|https?)://|[\w.-]++/|\d+(?::\d+)?@", re.IGNORECASE
+)
+NAMED: Final = re.compile(
+    r"[?&;](?:phone|number|tel|to|num|msisdn|mobile|recipients?)=(\+?\s?[\d\-. ()]++)", re.IGNORECASE
+)
+CONTEXT: Final = re.compile(r";phone-context=(\+[\d\-.()]++)", re.IGNORECASE)
+IN_PATH: Final = re.compile(r"(?:[a-z][\w+.-]*+:)?/*(?:[\w.-]*/|#p/)*(\+?[\d\-. ()]++)(?:@[\w.:-]++)?/?", re.IGNORECASE)
+VCARD: Final = re.compile(r"\A\s*+(?:[\w-]++\.TEL(?:;[^:]*+)?|TEL;[^:]*+):\s*+", re.IGNORECASE)
+ANCHOR: Final = re.compile(r"<a\s[^>]*?href\s*+=\s*+[\"']?+([^\"'>\s]++)[\"']?[^>]*+>|</a>|\]\(", re.IGNORECASE)
 FORMULA: Final = re.compile(r'\A="?([^"]*+)"?')
 FLOAT_TEXT: Final = re.compile(r"\A(\+?(?:[ ()-]*+\d){7,}+)[.,]0")
 MONEY_TEXT: Final = re.compile(r"\A(\+?(?:[ ().-]*\d){3,})[.,]0++")  # or one point of several, or of few digits
@@ -66,10 +92,11 @@ DATE: Final = re.compile(
     r"(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d)(?:[ T][\d:.]+)?"
 )
 EXTENSION: Final = re.compile(
-    r"(?:;ext=|(?:(?:\b|(?<=\d))e?xt(?:ensi[oó]n?|n)?|\banexo|\bint|\bdw|\bdurchwahl|доб|x|#|,,)[.:]?\s*+)(\d++)#?$",
+    r"(?:;(?:ext|postd)=|(?:(?:\b|(?<=\d))e?xt(?:ensi[oó]n?|n)?|\b(?:anexo|int|interno?|dw|durchwahl|poste|ramal|toestel|wewn"
+    r"|klapka|linka|mell[eé]k|anknytning|lokal|dahili|вн|вну?тр)|доб|内線|内线|分機|分机|转|轉|내선|داخلي|داخلی|x|#|,,)[.:]?\s*+)(\d++)#?$",
     re.IGNORECASE,
 )
-LIKE_AN_EXTENSION: Final = re.compile(r"[x#]|,,|int|dw|durch|доб", re.IGNORECASE)
+LIKE_AN_EXTENSION: Final = re.compile(r"[x#]|,,|[^\W\d_]{2}|转|轉", re.IGNORECASE)
 TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
 OF_TWO: Final = re.compile(
     r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})", re.IGNORECASE
@@ -84,19 +111,44 @@ HIDDEN: Final = re.compile(  # at the end, in front, in between
 )
 HIDING: Final = re.compile(r"[.*_\u2022\u00b7\u2026]")
 LAST_DIGIT: Final = re.compile(r"\d(?=\D*+\Z)")
-TRAILING_NOTE: Final = re.compile(r"(?<=[\d)])\s*+[\(\[,;:–-]*+\s*+[^\W\d_]")  # behind the last digit
+CARRIER: Final = re.compile(r"\b0 ?[xX]{2} ?(?=[1-9]{2})")  # the place of a Brazilian carrier's code
+BARS: Final = re.compile(r"(?<=[\d)])\s*+[|_~·•:'=^`´*](?=\s?[(\d])")
+COMMA: Final = re.compile(r"\d\s*+,\s*+[\d+(]")
+COMMAS: Final = re.compile(
+    r"\+?\(?\d{1,5}\)?(?:(?:, ?\d{1,4}){2,}|(?<=\+\d\d), ?\d{6,}|(?<=\A0\d\d), ?\d{6,}|(?<=\A0\d\d\d), ?\d{6,})"
+)
+LETTERS: Final = re.compile(r"[+(]?(?=(?:\D*+\d){5})[\dOoОоlIiІі() .\-/+]++")  # with O and l in place of digits
+NO_LETTERS: Final = re.compile(r"(?<![^ ./\-])[OoОоlIiІі]+(?![^ ./\-])")  # but alone they are words
+DIGIT_OF_LETTER: Final = str.maketrans("OoОоlIiІі", "000011111")
 VANITY: Final = re.compile(r"\A\+?[\d ().-]*\d[ ().-]*+[A-Z]{3}[A-Z\d-]*+")
+KEYPAD: Final = re.compile(r"\d-?[A-Z]{3}")  # letters of a keypad
 LEFT_OVER: Final = re.compile(r"[^\d+ ().\-/\[\]]")
 SIDE_BY_SIDE: Final = re.compile(r"\d{7}\s+\(?\d{7}")  # nobody writes one number in two such blocks
-BARE: Final = re.compile(r"\A(?:[+\d]|\(\s*+\+?\d).*\d")  # nothing wrapped around it
+AT_HOME: Final = re.compile(r"\A\(?0[1-9]")
+SECOND_ZERO: Final = re.compile(r"(?<=\d)\s++(?=\(?0\d)")
+BARE: Final = re.compile(r"\A(?:[+\d]|\(\s*+\+?\d)[^A-Za-z]*\d")  # nothing wrapped around it
 ONE_NUMBER: Final = re.compile(r"[+(]?\d[\d ().-]*")  # nothing in it but digits and separators
 LIKE_A_CODE: Final = re.compile(r"\A[ (]*+[1-9]")
 CONTROL: Final = re.compile(r"[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+TWO_NUMBERS: Final = 16  # digits; no number has so many behind its prefixes
+MOST_OF_TWO: Final = 36  # digits of two numbers
+LONGEST_FRONT: Final = 4  # digits of a calling code and the prefix behind it
 SEVEN: Final = 7  # digits that a whole number has at least
 EDGES: Final = " \t\r\n,;:._-/|*"
 BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
-DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"))
-QUOTES: Final = "'\"`´‘’‚‛“”„«»"
+DASHES: Final = str.maketrans(
+    dict.fromkeys(
+        "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2053\u207b\u208b\u2212\u2500\u2501\u30fc\uff70\u301c\u3030\ufe31\ufe58\ufe63\uff0d\uff5e",
+        "-",
+    )
+    | dict.fromkeys("\u2502\u2503\uffe8\u01c0\u2223", "|")
+    | dict.fromkeys("\u2219\u22c5\u30fb\uff65\u2027", "\u00b7")
+    | dict.fromkeys("\u3001\ufe50\uff64\u060c", ",")
+    | dict.fromkeys("\u3002\uff61", ".")
+    | dict.fromkeys("\u3010\u3014\u300c\uff62", "(")
+    | dict.fromkeys("\u3011\u3015\u300d\uff63", ")")
+)
+QUOTES: Final = "'\"`´‘’‚‛“”„«»<>"
 
 
 def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
@@ -107,11 +159,14 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
         '+1 (415) 555-0100'
         >>> clean("14155550100.0").text, clean("1.41556E+10").problem
         ('14155550100', 'SCI_NOTATION_LOST_DIGITS')
-        >>> clean("0491 570 156 (home)").problem, clean("0491 570 156 (home)", {"trailing_note"}).text
-        ('TEXT_IN_NUMBER', '0491 570 156')
+        >>> clean("Tfno. 0491 570 156 (home)").text, clean("https://wa.me/61491570156").text
+        ('0491 570 156', '+61491570156')
+        >>> clean("0491 570 156 (ring twice)").problem, clean("0491 570 156 (not his)").problem
+        ('TEXT_IN_NUMBER', 'NOTE_SAYS_NO')
     """
     cell = _Cell(raw)
     _characters(cell)
+    _links(cell)
     _wrapping(cell)
     if not cell.text or cell.text.casefold() in BLANK_WORDS or not cell.text.strip("-?./ "):
         return Cleaned(raw, problem="MISSING")
@@ -122,7 +177,10 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
         return number
     if DATE.fullmatch(cell.text):
         return Cleaned(raw, problem="NOT_A_NUMBER")
-    return _plus_in_front(cell, _digits_only(cell, raw, repair))
+    cleaned = _digits_only(cell, raw, repair)
+    if "LETTERS_READ" in cleaned.notes and cleaned.other is None:
+        return replace(cleaned, other=cell.without_letters, other_notes=cleaned.notes)
+    return _plus_in_front(cell, cleaned)
 
 
 def characters(raw: str) -> tuple[str, tuple[str, ...]]:
@@ -163,9 +221,10 @@ def _visible(sign: str) -> str:
 
 
 def _ascii_digit(sign: str) -> str:
-    if unicodedata.category(sign) == "Nd":
+    kind = unicodedata.category(sign)
+    if kind == "Nd" or (kind == "No" and unicodedata.digit(sign, None) is not None):
         return str(unicodedata.digit(sign))
-    return unicodedata.normalize("NFKC", sign) if "\uff01" <= sign <= "\uff5e" else sign
+    return unicodedata.normalize("NFKC", sign) if "\uff01" <= sign <= "\uff5e" or sign in "\ufe62\u207a" else sign
 
 
 VISIBLE: Final = _Signs(_visible)
@@ -175,6 +234,8 @@ ASCII_DIGITS: Final = _Signs(_ascii_digit)
 def _wrapping(cell: _Cell) -> None:
     """Remove blanks, quotes, a formula and labels, however they are nested."""
     cell.hidden = _digits_hidden(cell.text)
+    _letters(cell)
+    cell.text = CARRIER.sub("0", cell.text)
     if BARE.fullmatch(cell.text):
         return
     for _ in range(4):
@@ -185,10 +246,62 @@ def _wrapping(cell: _Cell) -> None:
         cell.became(cell.text.lstrip(EDGES).rstrip(EDGES + "(" + stray), "TRIMMED")
         formula = FORMULA.fullmatch(cell.text)
         cell.became(formula[1] if formula else cell.text.strip(QUOTES), "QUOTE_REMOVED")
-        label = LABEL.match(cell.text)
-        cell.became(cell.text[label.end() :] if label else cell.text, "LABEL_REMOVED")
+        _letters(cell)
+        _front(cell)
         if cell.text == before:
             return
+
+
+def _links(cell: _Cell) -> None:
+    """Replace links, URIs and vCard lines by their numbers; drop e-mail addresses beside a number."""
+    if not any(sign in cell.text for sign in ":/@"):
+        return
+    text = cell.text
+    card = VCARD.match(text)
+    if card and not notes.says_no(card[0]):
+        text = text[card.end() :]
+    if URI.search(text):
+        text = URI.sub(_of_uri, ANCHOR.sub(r" \1 ", text)).strip(EDGES + ")")
+    without = EMAIL.sub(" ", text).strip(EDGES)
+    cell.became(text if "@" not in text or _digits(without) < SEVEN - 1 else without, "LABEL_REMOVED")
+
+
+def _of_uri(found: re.Match[str]) -> str:
+    """Return the number of a link, with the plus that messengers leave out; a link without a number as it is."""
+    uri = unquote(found[0])
+    context, named = CONTEXT.search(uri), NAMED.search(uri)
+    path, _, rest = uri.partition(";")
+    in_path = IN_PATH.fullmatch(path.partition("?")[0].partition("&")[0])
+    number = named[1] if named else in_path[1] if in_path else ""
+    if context and number[:1] != "+":
+        number = context[1] + " " + number
+    if _digits(number) < SEVEN:
+        return found[0]
+    if OF_MESSENGER.match(uri) and number[:1] not in "+0(":
+        number = "+" + number
+    extension = EXTENSION.search(f";{rest}")
+    return f" / {number}{extension[0] if extension else ''} / "
+
+
+def _front(cell: _Cell) -> None:
+    """Remove words in front of a number: labels in any language, a name, nothing that may say no."""
+    if cell.text[:1] in "+0123456789":
+        return
+    text = TIMES.sub(lambda time: " " * len(time[0]), cell.text)
+    label = COUNTED_LABEL.match(text)
+    start = label or START.search(text)
+    if start is None:
+        return
+    end = start.end() if label else start.start()
+    if end and notes.read(NUMBER_WORD.sub(" ", text[: label.start(1) if label else end])) == "nothing":
+        cell.became(cell.text[end:].lstrip(), "LABEL_REMOVED")
+
+
+def _letters(cell: _Cell) -> None:
+    """``O171 1234567``: read O and l where digits must be; whether that is a number, its plan says."""
+    if LETTERS.fullmatch(cell.text) and any(map(str.isalpha, cell.text)) and not NO_LETTERS.search(cell.text):
+        cell.without_letters = cell.text.translate(dict.fromkeys(DIGIT_OF_LETTER))
+        cell.became(cell.text.translate(DIGIT_OF_LETTER), "LETTERS_READ")
 
 
 def _digits_hidden(text: str) -> bool:
@@ -226,9 +339,15 @@ def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
 
 def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     """Check that one number is left: drop extensions and harmless notes, report two numbers and text."""
-    if ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text) and not COUNTED.fullmatch(cell.text):
+    many = _digits(cell.text) >= (TWO_NUMBERS if ONE_NUMBER.fullmatch(cell.text) else 2 * SEVEN)
+    one = ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text) and not COUNTED.fullmatch(cell.text)
+    if one and not many and not _halves(cell.text):
         return _trunk_zero(cell)
     whole = cell.text
+    twice = _twice(_without_note(cell.text, repair)) if many else None
+    if twice:
+        made = (*cell.notes, "SAME_NUMBER_TWICE")
+        return Cleaned(twice[0], made, other=twice[1], other_notes=made)
     if "vanity" in repair and _digits(whole) > SEVEN and VANITY.fullmatch(whole) and notes.says_no(whole):
         return Cleaned(raw, problem="NOTE_SAYS_NO")
     if "vanity" in repair and VANITY.fullmatch(cell.text):
@@ -238,15 +357,17 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
         if len(extension[1]) >= SEVEN:
             return Cleaned(raw, problem="MULTIPLE_NUMBERS")
         cell.became(cell.text[: extension.start()].rstrip(BLANKS).rstrip(EDGES), "EXTENSION_DROPPED")
+    if COMMAS.fullmatch(cell.text):
+        cell.text = cell.text.replace(",", " ")
     if holds_several(cell.text):
         noted = _whole_numbers(cell.text) <= 1 and notes.says_no(whole)
-        return Cleaned(raw, problem="NOTE_SAYS_NO" if noted else "MULTIPLE_NUMBERS")
+        return Cleaned(cell.text, problem="NOTE_SAYS_NO" if noted else "MULTIPLE_NUMBERS")
+    cell.text = BARS.sub("-", cell.text)
     counted = COUNTED.fullmatch(cell.text)
     if counted:
         made = tuple(cell.notes)
         return Cleaned(counted[1], (*made, "EXTENSION_DROPPED"), other=cell.text, other_notes=made)
-    if "trailing_note" in repair:
-        cell.became(_without_note(cell.text).rstrip(EDGES), "TRAILING_NOTE_DROPPED")
+    cell.became(_without_note(cell.text, repair), "TRAILING_NOTE_DROPPED")
     if LEFT_OVER.search(cell.text):
         if _digits(cell.text) < 3:
             return Cleaned(raw, problem="NOT_A_NUMBER")
@@ -258,11 +379,46 @@ def _digits(text: str) -> int:
     return sum(map(str.isdigit, text))
 
 
-def _without_note(text: str) -> str:
+def _without_note(text: str, repair: Collection[str]) -> str:
+    """Remove words behind a number that say nothing against it; on request all that do not say no."""
+    rest = TIMES.sub(" ", text)
+    text = rest if _digits(rest) >= SEVEN else text
     last = LAST_DIGIT.search(text)
-    note = TRAILING_NOTE.search(text, last.end() if last else 0)
-    harmless = note is not None and notes.read(text[note.start() :]) == "nothing"
-    return text[: note.start()] if note and harmless else text
+    end = last.end() if last else len(text)
+    note = text[end:]
+    if not note.strip(" )"):
+        return text
+    says = notes.read(note)
+    if _digits(text[:end]) < SEVEN - 1 or KEYPAD.search(text):
+        return text
+    if says == "nothing" or ("trailing_note" in repair and says != "no"):
+        closing = ")" if text[:end].count("(") > text[:end].count(")") and note.lstrip().startswith(")") else ""
+        return text[:end] + closing
+    return text
+
+
+def _twice(text: str) -> tuple[str, str] | None:
+    """Divide a cell with one number in two notations, whose last digits are the same; the plan decides on both."""
+    places = [at for at, sign in enumerate(text) if sign.isdigit()]
+    digits = "".join(text[at] for at in places)
+    best, alike = 0, 0
+    for cut in range(SEVEN, min(len(digits), MOST_OF_TWO) - SEVEN + 1):
+        if places[cut] == places[cut - 1] + 1:
+            continue
+        one, other = digits[:cut].lstrip("0"), digits[cut:].lstrip("0")
+        pairs = zip(reversed(one), reversed(other), strict=False)
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        fronts = len(one) - common, len(other) - common
+        if common > alike and max(fronts) <= LONGEST_FRONT and common >= (SEVEN if 0 in fronts else SEVEN + 1):
+            best, alike = cut, common
+    if not best or len(digits) > MOST_OF_TWO:
+        return None
+    end, begin = places[best - 1] + 1, places[best]
+    between, pluses = text[end:begin], ("+" in text[: places[0]], "+" in text[end:begin])
+    if (all(pluses) and digits[:best] != digits[best:]) or notes.read(between) != "nothing":
+        return None
+    second = ("+" if pluses[1] else "") + text[begin:]
+    return text[:end].lstrip("[("), second.replace(")", " ", max(second.count(")") - second.count("("), 0)).rstrip()
 
 
 def _trunk_zero(cell: _Cell) -> Cleaned:
@@ -273,9 +429,18 @@ def _trunk_zero(cell: _Cell) -> Cleaned:
     return Cleaned(dropped, (*cell.notes, "TRUNK_ZERO_DROPPED"), other=cell.text, other_notes=tuple(cell.notes))
 
 
+def _halves(text: str) -> list[str]:
+    """Divide ``089 1234 089 1235`` at the blank, if both halves are as long as numbers; no number alone looks so."""
+    if not AT_HOME.match(text) or _digits(text) < 2 * SEVEN:
+        return []
+    cuts = [(text[: cut.start()], text[cut.end() :]) for cut in SECOND_ZERO.finditer(text)]
+    halves = [list(parts) for parts in cuts if min(map(_digits, parts)) >= SEVEN]
+    return halves[0] if len(halves) == 1 else []
+
+
 def pieces(text: str) -> list[str]:
     """Split a cell where a second number may begin; one piece where there is one number."""
-    parts = [part.strip(EDGES + QUOTES) for part in OF_TWO.split(text)]
+    parts = [part.strip(EDGES + QUOTES) for part in _halves(text) or OF_TWO.split(text)]
     return [part for part in parts if any(sign.isdigit() for sign in part)]
 
 
@@ -292,9 +457,11 @@ def holds_several(text: str) -> bool:
     """
     if SERIES.search(text):
         return True
+    if _halves(text):
+        return True
     if not OF_TWO.search(text):
         return False
     lengths = [_digits(part) for part in pieces(text)]
-    if sum(length >= SEVEN for length in lengths) > 1 or "," in text.strip(EDGES):
+    if sum(length >= SEVEN for length in lengths) > 1 or COMMA.search(text):
         return sum(lengths) >= SEVEN
     return len(lengths) > 1 and lengths[-2] >= SEVEN and SHORTHAND.search(text) is not None

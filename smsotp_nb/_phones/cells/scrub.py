@@ -62,7 +62,8 @@ LONG: Final = r"[+(]?(?:[ ().\-]*[0-9]){7,}"
 DIGITS: Final = r"^\+?[0-9]{2,}$"
 PLAIN: Final = rf"^{BODY}$"  # nothing here for the repairs of a cell to look at, unless
 NOT_SO_PLAIN: Final = (
-    r"\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
+    r"(?:[0-9][^0-9]*){16}|^\(?0[1-9](?:[^0-9]*[0-9]){5,}\s+\(?0[0-9](?:[^0-9]*[0-9]){5,}"
+    r"|\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
     r"|^(?:(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}|[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2})(?: [0-9.]+)?$"
 )
 READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
@@ -103,42 +104,14 @@ FORMS: Final = (
     ),
     Form(BLANK, ANYTHING, TRIMMED, ("TRIMMED",)),
     Form(ANYTHING, BLANK, TRIMMED, ("TRIMMED",)),
-    Form(NUMBER, DIGIT, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$|^{LONG} (?:or|/) {LONG}$", problem="MULTIPLE_NUMBERS"),
+    Form(NUMBER, DIGIT, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$", problem="MULTIPLE_NUMBERS"),
     Form(
         NUMBER,
         BRACKET,
-        rf"^[+(]?[0-9](?:[ ().\-]*[0-9]){{2,}} \((?i:{USUAL})\)$",
-        problem="TEXT_IN_NUMBER",
-        unless="trailing_note",
+        rf"^(?P<number>[+(]?[0-9](?:[ ().\-]*[0-9]){{5,}}) \((?i:{USUAL})\)$",
+        ("TRAILING_NOTE_DROPPED",),
     ),
     Form(LETTER, LETTER, r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
-)
-# Signs that only stand between digits by mistake. Between the first digit and the last no repair takes anything away
-# but an extension, two numbers are told by certain signs and words, hidden digits by stars and points: where none of
-# these can be, such a sign is left over. A letter has a digit beside it, so it is no word. In front nothing is taken
-# away from behind a sign that is neither a quote nor the beginning of a label.
-BETWEEN: Final = r"[0-9 ().\-\[\]+/]"
-LETTER_THERE: Final = r"(?:[0-9][A-Za-z]|[A-Za-z][0-9])"
-STRANGE: Final = r"[&!\x22$%'<=>?@^\x60{}~;|\\#]"
-# none of these either: stars and points of other scripts, ends of lines
-NO_SIGN: Final = r"\x{85}\x{b7}\x{2022}\x{2026}\x{2028}\x{2029}"
-MISTAKE: Final = rf"(?:{LETTER_THERE}|{STRANGE}|{BETWEEN}[^\x00-\x7f{NO_SIGN}])"
-AROUND: Final = rf",*_\r\n{NO_SIGN}"
-MISTAKEN: Final = (
-    rf"^(?:[^0-9{AROUND}]*[0-9]{BETWEEN}*{MISTAKE}|[&!$%<>?@^{{}}~][^0-9A-Za-z\x80-\x{{10ffff}}{AROUND}]*[0-9])"
-    rf"(?:{MISTAKE}|{BETWEEN})*[0-9][^0-9)\]{AROUND}]*$"
-)
-ONE: Final = r"[0-9\x{80}-\x{10ffff}]"  # a digit in any dress
-PERHAPS_NOT: Final = "|".join(
-    (
-        r"[.]{2}",  # hidden digits
-        r"[A-Za-z]{2}|[^\x00-\x7f]",  # a word or a sign that may say no
-        rf"(?:{ONE}.*){{7}}(?:[;|\\/]|[&+](?:.*{ONE}){{7}})|/ *- *[0-9]{{1,4}}[^0-9]*$",  # two numbers, a series
-        r"[0-9]{7} +\(?[0-9]{7}",
-        r"[xX][tT]|[xX#][.:]? *[0-9]+[^0-9]*$",  # an extension
-        r"[0-9][eE]\+?[0-9]{1,3}[^0-9]*$|[-./][0-9]{1,4}T[0-9.]+[^0-9]*$",  # a decimal number, a date
-        r"^(?:[^0-9]*[0-9]){0,2}[^0-9]*$",  # hardly a digit
-    )
 )
 
 
@@ -213,7 +186,6 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
         if form.unless not in repair or not form.unless:
             mine = left & ((begins == form.begins) | (form.begins == ANYTHING))
             _apply(found, form, left, np.flatnonzero(mine & ((ends == form.ends) | (form.ends == ANYTHING))))
-    _mistaken(found, left, np.flatnonzero(left))
     _one_by_one(found, texts, np.flatnonzero(left), repair)
     found.finish()
     return found
@@ -306,14 +278,6 @@ def _apply(found: Scrubbed, form: Form, left: Mask, rows: Rows) -> None:
         rows = rows[sure]
         found.read(rows, number.filter(pa.array(sure)))
         found.notes[rows] |= bits(form.notes)
-    left[rows] = False
-
-
-def _mistaken(found: Scrubbed, left: Mask, rows: Rows) -> None:
-    """``601 12o 456``: refuse numbers with a sign inside that no repair and no label knows."""
-    rows = matching(found.text, rows, MISTAKEN)
-    rows = np.setdiff1d(rows, matching(found.text, rows, PERHAPS_NOT), assume_unique=True)
-    _refuse(found, rows, "TEXT_IN_NUMBER")
     left[rows] = False
 
 

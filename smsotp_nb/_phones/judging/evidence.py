@@ -54,7 +54,6 @@ class Count:
         mobile: how many rows of these two are mobile numbers in the other reading.
         written: rows that only the reading as written fits.
         both: rows that both fit, with different numbers, by calling code of the other one.
-        rivals: how many of them are mobile numbers in the other reading, and as good a number as written.
         mobiles: those of them whose plan tells mobile numbers from landlines, by calling code.
         rows: all rows looked at.
     """
@@ -64,7 +63,6 @@ class Count:
     mobile: int = 0
     written: int = 0
     both: Counter[int] = field(default_factory=Counter)
-    rivals: int = 0
     mobiles: Counter[int] = field(default_factory=Counter)
     rows: int = 0
 
@@ -108,26 +106,6 @@ class Evidence:
         """Return whether the evidence supports a reading for any calling code."""
         count = self.counts.get(reading)
         return count is not None and any(self.share_for(reading, code) for code in count.other | count.better)
-
-    def share_against(self, reading: str, code: int) -> int:
-        """Return the percentage that supports the reading as written; 0 if that is not enough to settle a doubt.
-
-        If the rows were meant in the other way, some of them would fit only that, or fit it better. Many rows of a
-        calling code that fit both readings equally, and hardly any such rows, therefore fit the other by chance.
-        """
-        count, bar = self.counts.get(reading), BARS.get(self.level)
-        if count is None or bar is None:
-            return 0
-        equally = count.both[code] - count.better[code]
-        enough = count.written >= bar.rows and equally >= bar.rows and not met(self, reading, code)
-        return int(100 * count.written / (count.written + count.telling(code))) if enough else 0
-
-    def rivalry(self, reading: str) -> bool:
-        """Return whether so many rows are equally good numbers in another reading that no row can be told apart."""
-        count = self.counts.get(reading)
-        if count is None or count.rows < BARS["overwhelming"].rows:
-            return False
-        return count.rivals >= 0.3 * count.rows and count.written * 10 <= count.rivals
 
     def __str__(self) -> str:
         told = (
@@ -179,6 +157,9 @@ def gather(work: Work, level: Level) -> Evidence:
     for reading in readings.READINGS:
         if reading.name in (readings.IDD, readings.WITH_PLUS, readings.CODE_ONCE):
             rows = prospects.candidates(work, reading, front)
+            if not len(rows):
+                counts[reading.name] = Count()
+                continue
             (trial,) = readings.attempt(work, [readings.rewrite(work, reading, rows)])
             counts[reading.name] = _count(work, trial, written)
     return Evidence(counts, level)
@@ -189,7 +170,10 @@ def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) ->
     valid = work.answers.valid.copy()
     zero = readings.BY_NAME[readings.WITH_ZERO]
     rows = prospects.candidates(work, zero, front)
-    (trial,) = readings.attempt(work, [readings.rewrite(work, zero, rows[~valid[rows]])])
+    rows = rows[~valid[rows]]
+    if not len(rows):
+        return valid
+    (trial,) = readings.attempt(work, [readings.rewrite(work, zero, rows)])
     valid[readings.good(trial).rows] = True
     return valid
 
@@ -220,7 +204,6 @@ def _count(work: Work, trial: Trial, written: Mask) -> Count:
         mobile=int((rank[other | better] == 2).sum()),
         written=int((here & ~valid).sum()),
         both=Counter(trial.answers.cc[both].tolist()),
-        rivals=int(equal.sum()),
         mobiles=Counter(trial.answers.cc[equal & (trial.answers.kind == MOBILE)].tolist()),
         rows=len(rows),
     )

@@ -46,7 +46,8 @@ class Reading(Options):
     """How phone numbers are read. One value serves the list, the lists of whom to leave out, and an experiment alike.
 
     Args:
-        repair: repairs that are made only on request: ``lost_plus``, ``trailing_note``, ``vanity``, ``mx_1``.
+        repair: repairs that are made only on request: ``lost_plus`` (also landlines, and if the text as written is a
+            number too, it is held), ``trailing_note`` (all words behind a number that do not say no), ``vanity``.
         landlines: whether landlines are texted; by default they are, noted FIXED_LINE.
         test_numbers: ``"refuse"`` turns the note TEST_NUMBER into a problem.
         region_mismatch: ``"refuse"`` turns the note REGION_MISMATCH into a problem.

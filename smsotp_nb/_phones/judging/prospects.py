@@ -27,6 +27,10 @@ Places = npt.NDArray[Any]  # int32
 def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
     """Return the undecided rows that this reading applies to."""
     rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
+    if reading.doubts == "never":
+        rows = rows[~work.answers.valid[rows]]
+    if not len(rows):
+        return rows
     if reading.name == CODE_ONCE:
         rows = _perhaps_twice(work, rows)
         return rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
@@ -59,25 +63,19 @@ def _code_again(found: Answers, rows: Rows) -> Mask:
     return again
 
 
-def worth(
-    work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool = False, alone: Mask | None = None
-) -> Rows:
-    """Return those of the rows where this reading could change something.
-
-    ``alone`` are rows that have only this reading beside the one as written (None: do not look at that). If the one as
-    written is not valid there, a reading that is made only on request changes nothing.
-    """
+def worth(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool = False) -> Rows:
+    """Return those of the rows where this reading could change something."""
     if work.stretch is None or reading.name not in SKIPPED:
-        return _by_text(work, reading, rows, asked, equals=equals, alone=alone)
+        return _by_text(work, reading, rows, asked, equals=equals)
     direct = work.stretch.direct[rows]
     sure, others = rows[direct], rows[~direct]
     if reading.name == WITH_PLUS and not (equals or reading.repair in asked):
-        sure = sure[_may_be_better(work, work.stretch, sure, alone)]
+        sure = sure[_may_be_better(work, work.stretch, sure)]
     if len(sure):
-        sure = sure[_promising(work, work.stretch, reading, sure, equals or reading.repair in asked, alone)]
+        sure = sure[_promising(work, work.stretch, reading, sure, equals or reading.repair in asked)]
     if not len(others):
         return sure
-    others = _by_text(work, reading, others, asked, equals=equals, alone=alone)
+    others = _by_text(work, reading, others, asked, equals=equals)
     return np.sort(np.concatenate((sure, others)))
 
 
@@ -93,16 +91,16 @@ def other_numbers(work: Work, second: Second) -> Second:
     return second.only(keep)
 
 
-def _may_be_better(work: Work, stretch: Stretch, rows: Rows, alone: Mask | None) -> Mask:
+def _may_be_better(work: Work, stretch: Stretch, rows: Rows) -> Mask:
     """Leave out rows that are no number either way, and mobile numbers unless they may begin with their own code."""
     valid, kind, cc = (it.take(rows) for it in (work.answers.valid, work.answers.kind, work.answers.cc))
     first = stretch.found.signs.take(stretch.found.start.take(rows))
     own = first == FIRST_DIGIT.take(cc)
-    flags: Mask = np.where(valid, (RANK.take(kind) < 2) | own, True if alone is None else ~alone[rows])
+    flags: Mask = ~valid | (RANK.take(kind) < 2) | own
     return flags
 
 
-def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool, alone: Mask | None) -> Mask:
+def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool) -> Mask:
     """Return which rows a reading could change, judged by their digits."""
     found = stretch.with_plus(rows, SKIPPED[reading.name](stretch, rows))
     valid, fits = work.answers.valid[rows], found.valid
@@ -110,26 +108,22 @@ def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_go
         fits = fits & ~(valid & found.same)
     if reading.name == WITH_PLUS and not as_good:
         here = RANK.take(work.answers.kind[rows])
-        useful = here < 2 if alone is None else RANK.take(found.kind) > here
+        useful = here < 2
         useful |= found.code == work.answers.cc[rows]
-        fits = fits & np.where(valid, useful, True if alone is None else ~alone[rows])
+        fits = fits & (~valid | useful)
     return fits | ~found.sure
 
 
-def _by_text(
-    work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool, alone: Mask | None
-) -> Rows:
+def _by_text(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool) -> Rows:
     valid = work.answers.valid[rows]
     if reading.name == IDD:
         return rows[~(valid & _same_after_00(work, rows))]
     if reading.doubts == "any":
         return rows
-    if reading.doubts == "never":
-        return rows[~valid]
-    if reading.doubts == "as good" or equals or reading.repair in asked:
+    if reading.doubts in ("as good", "never") or equals or reading.repair in asked:
         return rows
     useful = valid & (RANK.take(work.answers.kind[rows]) < 2)
-    useful |= ~valid & (True if alone is None else ~alone[rows])
+    useful |= ~valid
     rest = np.flatnonzero(valid & ~useful)
     useful[rest] = own_code_in_front(work, rows[rest])
     return rows[useful]

@@ -12,7 +12,7 @@ be meant in another way, how they would be written then, and when that is enough
 
 If the text is not valid as written, the only valid reading is used, with its note; two that differ are ambiguous. A
 reading with a ``repair`` is always compared with the others, but is used only if that repair was requested or the
-evidence of the column supports it.
+evidence of the column supports it, or, of a lost plus, if it is a mobile number and the text as written none at all.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ def _zero_belongs(found: Answers) -> Mask:
 
 
 CODES: Final = calling_codes()
+ABROAD: Final = rf"(?:\+|00) ?(?:{'|'.join(CODES)})[ .()\-]*"
 TWICE: Final = re.compile(rf"\A[ (]*+(?:\+|00)\D*+({'|'.join(CODES)})\D*+(?:00)?(?=\1)(.*)", re.DOTALL)
 
 
@@ -89,6 +90,22 @@ def _said_once(texts: pa.Array) -> pa.Array:
     """``+49 49171 ...`` and ``+49 0049 171 ...`` without the first 49; a text without such a pair becomes null."""
     found = [TWICE.fullmatch(text) for text in texts.to_pylist()]
     return pa.array([f"+{pair[2]}" if pair else None for pair in found], STRING)
+
+
+def _overseas(code: int) -> Reading:
+    """``0692 12 34 56`` in a French list: a number of Réunion, which is called in this way from France."""
+    at_home = r"^[( ]*(?:(?:\+ ?|00 ?)33[ .)\-]*(?:\(0\))?|0)[ .()\-]*"
+    rewrite = _replacing(at_home, f"+{code} ")
+    name = f"overseas, +{code}"
+    return Reading(
+        name,
+        "OVERSEAS_READ",
+        (PLUS, DOUBLE_ZERO, ZERO),
+        at_home + "[2567]",
+        rewrite,
+        "never",
+        regions=frozenset({"FR"}),
+    )
 
 
 # whose plans have numbers that begin with a zero (by the metadata's general descriptions and examples)
@@ -113,23 +130,31 @@ READINGS: Final = (
         keep=_zero_belongs,
     ),
     Reading(
-        "zero dropped",
-        "LEADING_ZERO_DROPPED",
-        (ZERO,),
-        r"^[ (]*0[ )]*3",
-        _replacing(r"^([ (]*)0", r"\1"),
-        "any",
-        regions=frozenset({"CO"}),
+        "trunk zero dropped",
+        "TRUNK_ZERO_DROPPED",
+        (PLUS, DOUBLE_ZERO, ZERO),
+        rf"^[( ]*(?:{ABROAD}0|0[ .()\-]*[1-9])",
+        _replacing(rf"^([( ]*(?:{ABROAD})?)0[ .()\-]*", r"\1"),
+        "never",
     ),
     Reading(
-        "without the 1 of Mexico",
-        "MX_1_DROPPED",
-        (PLUS,),
-        r"^\+ ?52[ .()\-]*1",
-        _replacing(r"^(\+ ?52[ .()\-]*)1", r"\1"),
+        "without Mexico's old prefix",
+        "OLD_PREFIX_DROPPED",
+        (PLUS, DOUBLE_ZERO, BARE),
+        r"^[( ]*(?:\+ ?|00 ?)?52[ .()\-]*(?:0?1|04[45])",
+        _replacing(r"^[( ]*(?:\+ ?|00 ?)?52[ .()\-]*(?:0?1|04[45])[ .()\-]*", "+52 "),
         "never",
-        repair="mx_1",
     ),
+    Reading(
+        "without Mexico's old prefix, at home",
+        "OLD_PREFIX_DROPPED",
+        (ZERO, BARE),
+        r"^[( ]*(?:01|04[45]|1)",
+        _replacing(r"^[( ]*(?:01|04[45]|1)[ .()\-]*", "+52 "),
+        "never",
+        regions=frozenset({"MX"}),
+    ),
+    *map(_overseas, (262, 590, 594, 596)),
     Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), r"", _replacing(r"^[ ]*", "+"), "stronger", repair="lost_plus"),
     Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), r"", _said_once, "as good"),
 )

@@ -17,53 +17,32 @@ from ..._showing import is_whole
 from ...columns import require
 from ..cells import notes, repairs
 from ..cells import text as cells
-from .weighing import side_by_side
-from .work import take_in
 
 SEVEN: Final = 7  # digits that a number has at least
 
 
 @in_our_words
-def explode(
-    frame: AnyFrame, column: str, *, region: str | None = None, default_region: str | None = None
-) -> pd.DataFrame:
+def explode(frame: AnyFrame, column: str) -> pd.DataFrame:
     """Give every number of a cell a row of its own; the other cells and the row's label are repeated.
 
     Only cells with the problem MULTIPLE_NUMBERS are divided, and only if each piece has at least seven digits: the
-    shorthand ``4155550100/2`` is left alone, because its second number would be a guess. Two numbers with nothing but a
-    blank between them (``089 1234 089 1235``) can be told only by the plan of their country: name it, or the column
-    ``region`` of countries, as in ``normalize``.
+    shorthand ``4155550100/2`` is left alone, because its second number would be a guess.
 
     Example:
         >>> frame = pd.DataFrame({"name": ["Ada", "Bob"], "phone": ["+14155550100", "0491570156 / 0491570157"]})
         >>> explode(frame, "phone")["phone"].tolist()
         ['+14155550100', '0491570156', '0491570157']
-        >>> frame = pd.DataFrame({"phone": ["089 1234 089 1235"]})
-        >>> explode(frame, "phone", default_region="DE")["phone"].tolist()
-        ['089 1234', '089 1235']
     """
     people: pd.DataFrame = as_pandas(frame)
     refuse(not_frame("frame", people))
     require(column, people.columns)
-    if region is not None:
-        require(region, people.columns, where="region=")
     text = cells.read(people[column]).text
-    halves = _halves(people[column], None if region is None else people[region], default_region)
-    parts = [_numbers(cell) or halves.get(row, []) for row, cell in enumerate(text.fillna(""))]
+    parts = [_numbers(cell) for cell in text.fillna("")]
     rows = np.repeat(np.arange(len(people)), [max(len(found), 1) for found in parts])
     divided = [number for found, cell in zip(parts, people[column], strict=True) for number in found or [cell]]
     exploded = people.iloc[rows].copy()
     exploded[column] = pd.Series(divided, index=exploded.index, dtype=object if len(rows) == len(people) else STR)
     return exploded if len(rows) > len(people) else people.copy()
-
-
-def _halves(column: pd.Series, region: pd.Series | None, default_region: str | None) -> dict[int, list[str]]:
-    """Return the two numbers of each cell that can be divided at a blank in one way only, by row."""
-    work = take_in(column, region, default_region).part(slice(0, len(column)))
-    ways: dict[int, list[str]] = {}
-    for row, *numbers in side_by_side(work, np.flatnonzero(work.open())):
-        ways[row] = [*ways.get(row, []), *numbers]
-    return {row: numbers for row, numbers in ways.items() if len(numbers) == 2 and min(map(_digits, numbers)) >= SEVEN}
 
 
 def _digits(text: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..fast.memory import STRING, Mask, Rows, matching
+from ..fast.memory import STRING, Mask, Rows
 from ..vocabulary import NOTE_BIT
 from . import answers, prospects, readings
 from .evidence import Evidence, differing, meets, met, mixes, tells
@@ -23,9 +22,6 @@ from .work import Second, Work
 Fronts = npt.NDArray[np.uint8]
 
 AS_WRITTEN: Final = -1  # in place of the number of a trial
-HALVES: Final = r"^\(?0(?:[^0-9]*[0-9]){5,}[^0-9]* \(?0(?:[^0-9]*[0-9]){5,}$"
-SIX: Final = 6  # digits that a half has at least
-HALF_ENDS: Final = re.compile(r"(?<! ) ++(?=\(?0)")
 
 
 @dataclass(slots=True)
@@ -38,7 +34,6 @@ class Entries:
     number: npt.NDArray[np.int64]  # equal ones are the same number
     taken: Mask  # may be taken where nothing speaks against it
     share: npt.NDArray[np.int64]  # percent of the column's evidence that is for it, 0: not enough
-    against: npt.NDArray[np.int64]  # the same against it
 
     def only(self, chosen: Any) -> Entries:
         return Entries(*(getattr(self, name)[chosen] for name in self.__slots__))
@@ -50,7 +45,6 @@ def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second
     ``second`` has other spellings left by repairs.
     """
     front = readings.fronts(work.text)
-    _two_numbers(work, front)
     trials = _trials(work, front, asked, evidence, second)
     strong = [_strong(work, readings.good(trial), asked, evidence) for trial in trials]
     if any(len(trial.rows) for trial in strong):
@@ -64,24 +58,13 @@ def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidenc
         second = prospects.other_numbers(work, second)
     tried = [Rewritten(SECOND_SPELLING, second.rows, second.text, second.notes)]
     for reading in readings.READINGS:
-        if reading.doubts == "never" and reading.repair not in asked and not work.every_reading:
-            continue
         rows = prospects.candidates(work, reading, front)
         if not work.every_reading:
-            alone = None if evidence.speaks_for(reading.name) else _alone(work, tried)
-            equals = evidence.rivalry(reading.name) or meets(evidence, reading.name)
-            rows = prospects.worth(work, reading, rows, asked, equals=equals, alone=alone)
+            equals = meets(evidence, reading.name)
+            rows = rows if not len(rows) else prospects.worth(work, reading, rows, asked, equals=equals)
         if len(rows):
             tried.append(readings.rewrite(work, reading, rows))
     return readings.attempt(work, [it for it in tried if len(it.rows)])
-
-
-def _alone(work: Work, tried: list[Rewritten]) -> Mask:
-    """Return which rows have only one reading among these."""
-    alone = np.ones(len(work), bool)
-    for it in tried:
-        alone[it.rows] = False
-    return alone
 
 
 def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence) -> Trial:
@@ -92,7 +75,6 @@ def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence
         enough = (rank > rank_here) | (reading.repair in asked) | (_shares(work, trial, evidence) > 0)
         if reading.name == readings.WITH_PLUS:
             enough |= trial.answers.cc == here.cc
-        enough |= (rank >= rank_here) & evidence.rivalry(reading.name)
         enough |= (rank > 0) & _by_code(trial, partial(met, evidence)).astype(bool)
     elif reading.doubts == "as good":
         enough = rank >= rank_here
@@ -116,12 +98,6 @@ def _support(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int
     return shares
 
 
-def _against(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int64]:
-    """Return the same for the reading as written; no column confirms a landline over a mobile number."""
-    better = RANK.take(trial.answers.kind) > RANK.take(work.answers.kind[trial.rows])
-    return np.where(better, 0, _by_code(trial, evidence.share_against))
-
-
 def _by_code(trial: Trial, share: Callable[[str, int], int | bool]) -> npt.NDArray[np.int64]:
     codes = {code: share(trial.reading.name, code) for code in np.unique(trial.answers.cc).tolist()}
     return np.array([codes[code] for code in trial.answers.cc.tolist()], np.int64)
@@ -135,17 +111,24 @@ def _entries(work: Work, trials: list[Trial], asked: Collection[str], evidence: 
     sizes = [len(part) for part in rows]
     numbers = [work.answers.e164.take(pa.array(written)), *(trial.answers.e164 for trial in trials)]
     shares = [np.zeros(len(written), np.int64), *(_support(work, trial, evidence) for trial in trials)]
-    free = [True, *(not trial.reading.repair or trial.reading.repair in asked for trial in trials)]
+    free = [np.ones(len(written), bool), *(_free(work, trial, asked) for trial in trials)]
     entries = Entries(
         row=np.concatenate(rows),
         trial=np.repeat(np.arange(len(sizes)) + AS_WRITTEN, sizes),
         place=np.concatenate([np.arange(size) for size in sizes]),
         number=_numbered(numbers),
-        taken=np.repeat(free, sizes) | (np.concatenate(shares) > 0),
+        taken=np.concatenate(free) | (np.concatenate(shares) > 0),
         share=np.concatenate(shares),
-        against=np.concatenate([np.full(len(written), 100), *(_against(work, trial, evidence) for trial in trials)]),
     )
     return entries.only(np.argsort(entries.row, kind="stable"))
+
+
+def _free(work: Work, trial: Trial, asked: Collection[str]) -> Mask:
+    """Return which rows may be read so without evidence: a lost plus where only that gives a number, a mobile one."""
+    if not trial.reading.repair or trial.reading.repair in asked:
+        return np.ones(len(trial.rows), bool)
+    only: Mask = work.placed(trial.rows) & ~work.answers.valid[trial.rows] & (RANK.take(trial.answers.kind) == 2)
+    return only
 
 
 def _numbered(numbers: list[pa.Array]) -> npt.NDArray[np.int64]:
@@ -160,9 +143,7 @@ def _settle(work: Work, trials: list[Trial], entries: Entries) -> None:
     agreed = _agreeing(entries, first)
     favoured = _one_favoured(entries, first)
     chosen = np.where(agreed, _first(entries.taken, first), favoured)
-    doubtful = ~agreed & (favoured < 0)
-    kept = doubtful & _kept(work, entries, first)
-    work.refuse(_flags(len(work), entries.row[first[doubtful & ~kept]]), "AMBIGUOUS_READING")
+    work.refuse(_flags(len(work), entries.row[first[~agreed & (favoured < 0)]]), "AMBIGUOUS_READING")
     chosen = chosen[chosen >= 0]
     _take(work, trials, entries.only(chosen))
 
@@ -180,16 +161,6 @@ def _one_favoured(entries: Entries, first: Rows) -> Rows:
     lowest = np.minimum.reduceat(np.where(flags, entries.number, most), first)
     highest = np.maximum.reduceat(np.where(flags, entries.number, -1), first)
     return np.where(lowest == highest, _first(flags, first), -1)
-
-
-def _kept(work: Work, entries: Entries, first: Rows) -> Mask:
-    """Note and return which rows keep their reading as written, because the column contradicts all others."""
-    share = np.minimum.reduceat(entries.against, first)
-    kept: Mask = (share > 0) & (entries.trial[first] == AS_WRITTEN) & ~_agreeing(entries, first)
-    rows = entries.row[first[kept]]
-    work.note(rows, "COLUMN_EVIDENCE")
-    work.detail[rows] = share[kept] * 1000
-    return kept
 
 
 def _agreeing(entries: Entries, first: Rows) -> Mask:
@@ -218,37 +189,3 @@ def _flags(size: int, rows: Rows) -> Mask:
     flags = np.zeros(size, bool)
     flags[rows] = True
     return flags
-
-
-def _two_numbers(work: Work, front: Fronts) -> None:
-    """``089 1234 089 1235``: two numbers with nothing but a blank between them, where both halves are numbers."""
-    rows = np.flatnonzero(((front == readings.ZERO) | (front == readings.DOUBLE_ZERO)) & work.open())
-    if work.stretch is not None:
-        rows = rows[~work.stretch.direct[rows] | (work.stretch.found.count[rows] >= 2 * SIX)]
-    found = np.array([row for row, _, _ in side_by_side(work, rows)], np.intp)
-    work.refuse(_flags(len(work), found), "MULTIPLE_NUMBERS")
-
-
-MOST_DIGITS = 60  # of two numbers, and more than any two have
-
-
-def side_by_side(work: Work, rows: Rows) -> list[tuple[int, str, str]]:
-    """Return how texts can be divided at a blank into two numbers of their country that begin with a zero."""
-    rows = matching(work.text, rows, HALVES)
-    texts = work.text.take(pa.array(rows)).to_pylist()
-    halves = [(row, *parts) for row, text in zip(rows.tolist(), texts, strict=True) for parts in _halves(text)]
-    if not halves:
-        return []
-    region = work.regions(np.array([row for row, _, _ in halves]))
-    both = np.ones(len(halves), bool)
-    for side in (1, 2):
-        both &= answers.of(pa.array([half[side] for half in halves], STRING), region).valid
-    return [half for half, numbers in zip(halves, both.tolist(), strict=True) if numbers]
-
-
-def _halves(text: str) -> list[tuple[str, str]]:
-    """Return every way to divide a text before a zero into two of at least six digits."""
-    if sum(sign.isdigit() for sign in text) > MOST_DIGITS:  # more ways than anybody could wait for
-        return []
-    cuts = [(text[: cut.start()], text[cut.end() :]) for cut in HALF_ENDS.finditer(text)]
-    return [parts for parts in cuts if all(sum(sign.isdigit() for sign in part) >= SIX for part in parts)]

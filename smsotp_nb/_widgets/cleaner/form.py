@@ -31,7 +31,6 @@ REPAIRS = {
     "lost_plus": "A lost plus",
     "trailing_note": "Words after the number",
     "vanity": "Letters for digits",
-    "mx_1": "Mexico's old mobile 1",
 }
 
 
@@ -401,7 +400,7 @@ class PhoneCleaner(skin.Shown):
     def _draw_list(self, cleaned: Cleaned) -> None:
         self._figures.value = Card(
             "Rows", "", (Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES)),)
-        ).html()
+        ).html() + "".join(skin.line(sentence(line)) for line in cleaned.advice)
         self._fill_filter(cleaned)
         views, found = rows(cleaned, self.shown.value, find=self.find.value, page=self._page)
         pages = max(1, -(-found // PAGE))

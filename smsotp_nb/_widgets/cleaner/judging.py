@@ -94,6 +94,7 @@ class Cleaned:
     problems: Mapping[str, int]
     evidence: phones.Evidence | None = None
     problem: str = ""
+    advice: tuple[str, ...] = ()
 
     @property
     def table(self) -> pd.DataFrame:
@@ -155,13 +156,22 @@ def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
         judged = phones.normalize(frame[question.column], region=region, **asked)
     except SmsOtpError as error:
         return Cleaned(edits, frame, question, _nothing(frame), {}, {}, problem=str(error))
+    advice = phones.Tally().advice
+    advice.add(
+        judged,
+        frame[question.column],
+        region=region,
+        default_region=asked.get("default_region"),
+        reading=asked["reading"],
+    )
     gone = np.isin(np.arange(len(frame)), list(edits.left_out))
     judged["result"] = _outcomes(edits.source[question.column], judged["to"], gone)
     _name_duplicates(judged)
     counts = judged["result"].value_counts().to_dict()
     problems = judged.loc[(judged["result"] == "unusable").to_numpy(), "problem"].value_counts().to_dict()
     ordered = {code: int(problems[code]) for code in vocabulary.PROBLEMS if code in problems}
-    return Cleaned(edits, frame, question, judged, {n: int(counts.get(n, 0)) for n in OUTCOMES}, ordered, evidence)
+    outcomes = {name: int(counts.get(name, 0)) for name in OUTCOMES}
+    return Cleaned(edits, frame, question, judged, outcomes, ordered, evidence, advice=advice.told())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,151 @@
+"""What would help a judged list: what each repair would bring, and whether its default country is the wrong one.
+
+All of it is counted by reading rows again in another way; nothing is done unasked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from .cells import text as cells
+from .countries import country_name
+from .fast.memory import STRING
+from .fast.tables import KINDS
+from .judging import answers
+from .judging.judgement import normalize
+from .judging.policy import Reading
+from .judging.readings import RANK
+from .vocabulary import REPAIRS
+
+ASKED: Final = 150  # rows of a list that are read by every country's plan
+REREAD: Final = 20_000  # refused rows that are read with each repair; a longer list brings at least as much
+FEWEST: Final = 10  # such rows that a doubt about the default needs
+HERE, THERE = 0.2, 0.95  # at most so many are mobile numbers of the default country, at least so many of the other
+SHOWN: Final = 3
+NATIONAL: Final = r"^[\s'\"(]*(?:0[1-9]|[1-9])[\d\s().\-/]{4,}$"
+LANDLINE: Final = KINDS.index("FIXED_LINE")
+FOR_REPAIR: Final = {
+    "trailing_note": "have words behind the number that nobody knows",
+    "vanity": "have letters of a keypad",
+}
+
+
+@dataclass(slots=True)
+class Advice:
+    """Counts that grow chunk by chunk.
+
+    Attributes:
+        cured: refused rows that a repair would read, by repair, country and kind.
+        asked: rows without a calling code that were read by the plans of all countries.
+        mobiles: those of them that are mobile numbers, by country.
+        landlines: those that are landlines of the default country.
+        default: the default country.
+        reread: refused rows that were read with each repair.
+    """
+
+    cured: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    asked: int = 0
+    mobiles: Counter[str] = field(default_factory=Counter)
+    landlines: int = 0
+    default: str = ""
+    reread: int = 0
+
+    def add(
+        self, judged: pd.DataFrame, numbers: pd.Series, *, region: Any, default_region: str | None, reading: Reading
+    ) -> None:
+        """Read a judged part of a list again: refused rows with each repair, rows without a country by all plans."""
+        beside = None if region is None else cells.column(region, what="region", like=numbers)
+        out = (judged["to"].isna() & ~judged["problem"].isin(["MISSING", "NOTE_SAYS_NO"])).to_numpy(bool)
+        refused = np.flatnonzero(out)[: REREAD - self.reread]
+        self.reread += len(refused)
+        numbers = numbers.set_axis(judged.index)
+        regions = None if beside is None else beside.iloc[refused]
+        for repair in REPAIRS:
+            if len(refused) and repair not in reading.repair:
+                asked = reading.replace(repair=[*reading.repair, repair], evidence=reading.gathered)
+                found = normalize(numbers.iloc[refused], region=regions, default_region=default_region, reading=asked)
+                found = found[found["to"].notna()]
+                kinds = zip(found["region"].fillna(""), found["type"].fillna(""), strict=True)
+                self.cured.update((repair, *kind) for kind in kinds)
+        if self.asked < ASKED:
+            alone = np.ones(len(numbers), bool) if beside is None else beside.isna().to_numpy(bool)
+            self._by_all_plans(cells.read(numbers).text[alone], (default_region or "").upper())
+
+    def _by_all_plans(self, texts: pd.Series, default: str) -> None:
+        chosen = texts[cells.matches(texts, NATIONAL)].head(ASKED - self.asked)
+        if chosen.empty:
+            return
+        self.asked += len(chosen)
+        self.default = default
+        if default in answers.REGION_PLACE:
+            mobile, landline = _read_in(chosen, [default])
+            self.mobiles[default] += int(mobile[0])
+            self.landlines += int(landline[0])
+        if self.mobiles[default] <= HERE * self.asked:
+            others = [name for name in answers.REGIONS[1:] if name != default]
+            mobile, _ = _read_in(chosen, others)
+            self.mobiles.update({name: int(count) for name, count in zip(others, mobile, strict=True) if count})
+
+    def told(self) -> tuple[str, ...]:
+        """Return the advice in words, the doubt about the default country first.
+
+        Example:
+            >>> from smsotp_nb import phones
+            >>> cells = [f"0491 570 1{n:02} (ring twice)" for n in range(6, 12)]
+            >>> phones.report(phones.normalize(cells, default_region="AU"), numbers=cells, default_region="AU").advice
+            ("6 rows have words behind the number that nobody knows: Reading(repair=['trailing_note'])",)
+        """
+        return (*self._default_told(), *self._repairs_told())
+
+    def _default_told(self) -> list[str]:
+        others = [(count, name) for name, count in self.mobiles.items() if name != self.default]
+        best = sorted((pair for pair in others if pair[0] >= THERE * self.asked), key=lambda it: (-it[0], it[1]))
+        if self.asked < FEWEST or not best or self.mobiles[self.default] > HERE * self.asked:
+            return []
+        count, name = best[0]
+        few = len(best) <= SHOWN
+        names = " or ".join(name for _, name in best) if few else f"each of {len(best)} other countries"
+        asked = f"default_region={name!r}?" if len(best) == 1 else "which of them is default_region?"
+        landlines = f"{self.landlines:,} are landlines and " if self.landlines else ""
+        here = f"{landlines}{self.mobiles[self.default]:,} {'' if landlines else 'are '}mobiles in {self.default}, "
+        return [
+            f"of {self.asked:,} numbers without a calling code {here if self.default else ''}"
+            f"{count:,} {'are mobiles ' if not self.default else ''}in {names}: {asked}"
+        ]
+
+    def _repairs_told(self) -> list[str]:
+        lines = []
+        for repair in REPAIRS:
+            kinds = {(region, kind): rows for (name, region, kind), rows in self.cured.items() if name == repair}
+            if not kinds:
+                continue
+            (region, kind), most = max(kinds.items(), key=lambda it: it[1])
+            total = sum(kinds.values())
+            what = FOR_REPAIR.get(repair, "")
+            if not what:
+                said = "landlines" if kind == "FIXED_LINE" else "mobiles" if "MOBILE" in kind else "numbers"
+                rest = f", {total - most:,} of them of other countries or kinds" if total > most else ""
+                what = f"are {said} of {country_name(region)} with a plus{rest}"
+            least = "at least " if self.reread >= REREAD else ""
+            lines.append(f"{least}{total:,} {'row' if total == 1 else 'rows'} {what}: Reading(repair=[{repair!r}])")
+        return lines
+
+
+def _read_in(texts: pd.Series, regions: list[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return, for each region, how many texts are its mobile numbers, and how many its landlines."""
+    size, places = len(texts), len(regions)
+    which = np.repeat(np.arange(places), size)
+    found = answers.of(
+        pa.array(list(texts) * places, STRING), pa.DictionaryArray.from_arrays(which, pa.array(regions, STRING))
+    )
+    mine = found.valid & (found.region == np.array([answers.REGION_PLACE[name] for name in regions])[which])
+    kinds = (RANK.take(found.kind) == 2, found.kind == LANDLINE)
+    mobile, landline = ((mine & kind).reshape(places, size).sum(axis=1) for kind in kinds)
+    return mobile, landline
