@@ -115,10 +115,15 @@ class Upload:
     def _chosen(self) -> None:
         """Read the file and forget its bytes, which a saved notebook would hold."""
         files = self.button.value
-        if files:
-            name, content = files[0]["name"], bytes(files[0]["content"])
+        if not files:
+            return
+        if isinstance(files, dict):  # ipywidgets 7
+            name, file = next(iter(files.items()))
+            self.button.metadata, self.button.data, self.button._counter = [], [], 0
+        else:
+            name, file = files[0]["name"], files[0]
             self.button.value = ()
-            self.show(read_upload(name, content))
+        self.show(read_upload(name, bytes(file["content"])))
 
 
 def _plain(words: str, file: Path) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.servers import Server
 
 from smsotp_nb import Client, Ledger
 from smsotp_nb._widgets.campaign.drafts import MOST, Drafts
@@ -57,6 +58,17 @@ def test_a_draft_is_offered_after_a_kernel_died(tmp_path: Path, client: Client) 
     assert form.write._offer.layout.display == "none"
     form._latest.settle()
     assert files(path) == [kept]
+
+
+@pytest.mark.on_server
+def test_a_draft_for_a_ledger_on_a_server_is_in_the_user_s_folder(server: Server, client: Client) -> None:
+    address = server.database()
+    with Ledger(address, create=True) as ledger:
+        form = CampaignForm(PEOPLE, client=client, ledger=ledger)
+        form.fields.campaign.value = "spring"
+        form._latest.settle()
+        assert "campaign spring" in CampaignForm(PEOPLE, client=client, ledger=ledger).write._kept.value
+    server.drop(address)
 
 
 def test_a_discarded_draft_is_gone(tmp_path: Path, client: Client) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.uploads import upload
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox
@@ -235,11 +236,6 @@ def test_the_rest_that_another_process_changed_is_not_withdrawn(form: CampaignFo
 # -- a list that is uploaded
 
 
-def upload(form: CampaignForm, name: str, content: bytes) -> None:
-    file = {"name": name, "type": "", "size": len(content), "content": memoryview(content)}
-    form.write.upload.value = ({**file, "last_modified": datetime.now(UTC)},)
-
-
 def csv(rows: int) -> bytes:
     return PEOPLE.head(rows).to_csv(index=False).encode()
 
@@ -248,7 +244,7 @@ def csv(rows: int) -> bytes:
 def uploading(client: Client, ledger: Ledger) -> Iterator[CampaignForm]:
     """A form whose list is uploaded: ``first.csv`` with five rows."""
     made = written(waited(CampaignForm(client=client, ledger=ledger, rates=RATES)))
-    upload(made, "first.csv", csv(5))
+    upload(made.write.upload, "first.csv", csv(5))
     assert "List: first.csv, 5 rows." in made._head.value
     yield made
     made._latest.settle()
@@ -259,7 +255,7 @@ BAD = [("second.csv", b""), ("second.xlsx", b"no workbook"), ("second.csv", b"a,
 
 @pytest.mark.parametrize(("name", "content"), BAD, ids=["empty", "no workbook", "twice a name"])
 def test_a_refused_list_leaves_none_in_use(uploading: CampaignForm, box: Sandbox, name: str, content: bytes) -> None:
-    upload(uploading, name, content)
+    upload(uploading.write.upload, name, content)
     assert name in uploading.write._read.value
     assert "No list is in use." in uploading._head.value
     assert uploading.choices().to == ""
@@ -276,7 +272,7 @@ def test_a_reading_that_breaks_leaves_no_list_in_use(uploading: CampaignForm, mo
         raise MemoryError
 
     monkeypatch.setattr(lists, "_read", breaks)
-    upload(uploading, "second.csv", csv(3))
+    upload(uploading.write.upload, "second.csv", csv(3))
     assert "second.csv cannot be read. The form failed (MemoryError)" in uploading.write._read.value
     assert uploading.steps.listed() == "No list is in use."
 
@@ -288,7 +284,7 @@ def test_a_file_that_arrives_after_the_plan_takes_the_plan_away(
     uploading.write.check_button.click()
     seen = label(uploading.sending.send)
     assert uploading.steps.stage == "planned"
-    upload(uploading, "second.csv", content)
+    upload(uploading.write.upload, "second.csv", content)
     press(uploading.sending.send, seen)
     assert box.inbox.empty
     assert (uploading.steps.stage, uploading.steps.plan) == ("write", None)
@@ -300,7 +296,7 @@ def test_a_file_that_arrives_while_the_list_is_planned_is_not_taken(
     make = uploading.steps._make
 
     def planned(choices: Any) -> Any:
-        upload(uploading, "second.csv", csv(3))
+        upload(uploading.write.upload, "second.csv", csv(3))
         return make(choices)
 
     monkeypatch.setattr(uploading.steps, "_make", planned)
@@ -318,7 +314,8 @@ def test_another_list_replaces_all_that_came_after_the_first(uploading: Campaign
     form.sending.back_button.click()
     form.sending.guard_fields["canary"].value, form.sending.typed.value, form.sending.reason.value = 2, "2", "typo"
     assert form.fields.phone.disabled
-    upload(form, "second.csv", PEOPLE.tail(6).rename(columns={"phone": "mobile"}).to_csv(index=False).encode())
+    mobiles = PEOPLE.tail(6).rename(columns={"phone": "mobile"})
+    upload(form.write.upload, "second.csv", mobiles.to_csv(index=False).encode())
     assert (form.choices().to, form.fields.phone.disabled) == ("mobile", False)
     assert (form.guards().first, form.sending.typed.value, form.sending.reason.value) == (0, "", "")
     assert (form.steps.alone, form.steps.unfinished, form.steps.results) == (0, "", None)
@@ -336,7 +333,7 @@ def test_every_screen_names_the_list_and_the_suppression_list(
     with pd.ExcelWriter(book) as writer:
         PEOPLE.head(3).to_excel(writer, sheet_name="Kunden", index=False)
         PEOPLE.to_excel(writer, sheet_name="Alt", index=False)
-    upload(uploading, "people.xlsx", book.read_bytes())
+    upload(uploading.write.upload, "people.xlsx", book.read_bytes())
     named = "List: people.xlsx, sheet Kunden, 3 rows."
     assert "people.xlsx, sheet Kunden: 3 rows" in uploading.write._read.value
     assert named in uploading._head.value

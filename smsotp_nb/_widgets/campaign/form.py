@@ -264,13 +264,13 @@ class CampaignForm(skin.Shown):
         self._sure = False
         self._gesture += 1
         self.steps.back()
-        self.fields.words.focus()
+        skin.focus(self.fields.words)
 
     def _ask_to_withdraw(self) -> None:
         self._sure = True
         self._gesture += 1
         self._render()
-        self.sending.keep_button.focus()
+        skin.focus(self.sending.keep_button)
 
     def _withdraw(self, plan: Plan) -> None:
         self.steps.withdraw(self.sending.reason.value, plan=plan)
@@ -278,7 +278,7 @@ class CampaignForm(skin.Shown):
     def _keep_rest(self) -> None:
         self._sure = False
         self._render()
-        self.sending.withdraw_button.focus()
+        skin.focus(self.sending.withdraw_button)
 
     def _opt_out(self) -> None:
         fields = self.outcome
@@ -295,7 +295,7 @@ class CampaignForm(skin.Shown):
 
     def _settled(self, words: str, sign: Sign) -> None:
         self.steps.settled(words, sign)
-        self._head.focus()
+        skin.focus(self._head)
 
     def _moves(
         self, move: Callable[..., None], then: Callable[[], ipywidgets.DOMWidget] | None = None
@@ -309,7 +309,7 @@ class CampaignForm(skin.Shown):
 
             def focus() -> None:
                 if mine == self._gesture:  # who has gone on meanwhile keeps the focus
-                    (then or self._next_to_read)().focus()
+                    skin.focus((then or self._next_to_read)())
 
             return focus
 
@@ -339,14 +339,14 @@ class CampaignForm(skin.Shown):
             self.compare.fill_in(draft.values)
             self.sending.fill_in(draft.values)
             self.write.offer("")
-        self.fields.words.focus()
+        skin.focus(self.fields.words)
 
     def _discard_draft(self) -> None:
         if self._offered is not None:
             self._drafts.discard(self._offered)
             self._offered = None
             self.write.offer("")
-        self.fields.campaign.focus()
+        skin.focus(self.fields.campaign)
 
     def _keep(self, choices: Choices) -> Draft:
         """Make the preview; beside it keep the draft, which is as late as the preview is."""
@@ -391,7 +391,7 @@ class CampaignForm(skin.Shown):
                 self.outcome.draw(steps)
                 self.sending.draw(steps, sure=self._sure)
             if stage == "sending" != self._stage:
-                self.sending.stop_button.focus()  # the button that was pressed is gone
+                skin.focus(self.sending.stop_button)  # the button that was pressed is gone
             self._stage = stage
             self.reading.draw(stage, steps.comparison.test.name if steps.comparison else "")
             said = Notice() if steps.met else steps.refusal  # that stands where it is answered

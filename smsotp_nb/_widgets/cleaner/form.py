@@ -292,7 +292,7 @@ class PhoneCleaner(skin.Shown):
         self.editor.close()
         skin.primary(self.files.clean_button, True)
         if not self.rows.focus(self._focus_at):
-            self.find.focus()
+            skin.focus(self.find)
 
     def _change_list(self, step: Step) -> None:
         self._edits = self._edits.after(step)
@@ -307,7 +307,7 @@ class PhoneCleaner(skin.Shown):
         self._answer("The last edit is undone.")
         self._latest.ask((self.question(), self._edits), at_once=True)
         if not self._edits.steps:
-            self.find.focus()
+            skin.focus(self.find)
 
     # -- files
 
@@ -340,7 +340,7 @@ class PhoneCleaner(skin.Shown):
 
         def tell() -> None:
             self._tell(*outcome, at_owner=which == "questions" and self.files.asked is None)
-            focused.focus()
+            skin.focus(focused)
 
         return tell
 
@@ -367,7 +367,7 @@ class PhoneCleaner(skin.Shown):
             if step.changes:
                 self._change_list(step)
             self._tell(*outcome, at_owner=True)
-            self.owner.back.focus()
+            skin.focus(self.owner.back)
 
         return tell
 
@@ -415,8 +415,9 @@ class PhoneCleaner(skin.Shown):
         changed = len(self._edits.cells) + len(self._edits.left_out)
         skin.show(self._change, bool(self._edits.steps))
         self._changed.value = skin.line(f"{counted(changed, 'row')} edited or left out; the clean list has the edits.")
-        if self._focus_at >= 0 and self._focus_at >= len(views):  # the button with the focus has gone
-            _ = self.rows.focus(self._focus_at) or self.find.focus()
+        gone = self._focus_at >= 0 and self._focus_at >= len(views)  # the button with the focus
+        if gone and not self.rows.focus(self._focus_at):
+            skin.focus(self.find)
         self._focus_at = -1
 
     def _fill_filter(self, cleaned: Cleaned) -> None:

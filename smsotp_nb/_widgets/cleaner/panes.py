@@ -50,7 +50,7 @@ class RowsView:
         """Put the focus on the button of a row, or of the last one there is; say whether there is one."""
         if not self._places:
             return False
-        self.buttons[min(at, len(self._places) - 1)].focus()
+        skin.focus(self.buttons[min(at, len(self._places) - 1)])
         return True
 
     def at(self, place: int) -> int:
@@ -135,7 +135,7 @@ class RowEditor:
         self.opened = row
         skin.show(self.widget, True)
         self._ask(at_once=True)
-        self.number.focus()
+        skin.focus(self.number)
 
     def close(self) -> None:
         self.opened = None
@@ -245,7 +245,7 @@ class FilesPart:
     def _keep(self) -> None:
         field = self.field(self.asked.which if self.asked else "usable")
         self._answered("The file is unchanged.")
-        field.focus()
+        skin.focus(field)
 
     def _named_anew(self) -> None:
         """Another name takes back the question about the old one; its ending is the format."""
