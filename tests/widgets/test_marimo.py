@@ -12,7 +12,7 @@ import ipywidgets
 import marimo
 import pytest
 
-pytestmark = pytest.mark.skipif(ipywidgets.version_info[0] < 8, reason="marimo itself needs ipywidgets 8")
+pytestmark = pytest.mark.skipif(ipywidgets.__version__ < "8", reason="marimo itself needs ipywidgets 8")
 
 APP = """
     import marimo

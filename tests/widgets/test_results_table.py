@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 import re
@@ -11,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.uploads import taken
 
 from smsotp_nb._widgets.results import PAGE, Asked, ResultsView, hidden
 from smsotp_nb._widgets.results_table import PIECE, Download, ResultsTable
@@ -141,17 +141,6 @@ def test_a_whole_number_that_is_searched_for_does_not_stay_in_the_field(table: p
 
 
 # -- what is downloaded
-
-
-def taken(download: Download) -> tuple[str, bytes]:
-    """Take a file as the page does."""
-    content, name = b"", ""
-    while download.open:
-        piece = download._piece.value
-        name = re.search(r'data-name="([^"]*)"', piece)[1]  # type: ignore[index]
-        content += base64.b64decode(re.sub("<[^>]*>", "", piece))
-        download._taken.click()
-    return name, content
 
 
 @pytest.fixture

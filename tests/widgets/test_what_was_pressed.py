@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from support.uploads import upload
+from support.uploads import taken, upload
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox
@@ -411,50 +411,22 @@ def test_a_tick_that_comes_with_the_press_is_shown_first(client: Client, ledger:
 # -- the cleaner
 
 
-def test_only_the_file_that_was_asked_about_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cleaner = PhoneCleaner(PEOPLE).settle()
-    mine, other = tmp_path / "mine.csv", tmp_path / "other.csv"
-    for file in (mine, other):
-        file.write_text("kept")
-    cleaner.files.clean_path.value = str(mine)
-    press(cleaner.files.write_clean)
-    cleaner.settle()
-    assert "mine.csv already exists. Replace it?" in cleaner._notice.value
-
-    def settled(read: Callable[[], Any], **_: Any) -> Any:
-        cleaner.files.clean_path.value = str(other)  # typed before the press, told after it
-        return read()
-
-    with monkeypatch.context() as late:
-        late.setattr(skin, "settled", settled)
-        press(cleaner.files.replace)
-        cleaner.settle()
-    assert (mine.read_text(), other.read_text()) == ("kept", "kept")
-    assert "other.csv already exists. Replace it?" in cleaner._notice.value
-    press(cleaner.files.replace)
-    cleaner.settle()
-    assert (mine.read_text(), "phone" in other.read_text()) == ("kept", True)
-
-
-def test_a_list_that_is_being_judged_anew_is_not_written_as_it_was(tmp_path: Path) -> None:
+def test_a_list_that_is_being_judged_anew_is_not_downloaded_as_it_was() -> None:
     people = pd.DataFrame({"phone": ["030 901820", "+12025550123"], "second": ["+12025550124", "nobody"]})
     cleaner = PhoneCleaner(people, phone="phone").settle()
-    cleaner.files.clean_path.value = str(tmp_path / "clean.csv")
     cleaner.phone.value = "second"
-    press(cleaner.files.write_clean)
-    cleaner.settle()
-    assert not (tmp_path / "clean.csv").exists()
+    press(cleaner.clean)
+    assert not cleaner.settle().download.open
     assert ANOTHER in cleaner._notice.value
-    press(cleaner.files.write_clean)
-    cleaner.settle()
-    assert (tmp_path / "clean.csv").exists()
+    press(cleaner.clean)
+    assert b"+12025550124" in taken(cleaner.settle().download)[1]
 
 
 def test_the_cleaner_names_the_sheet_of_a_workbook(tmp_path: Path) -> None:
     book = tmp_path / "people.xlsx"
     PEOPLE.to_excel(book, sheet_name="Kunden", index=False)
     cleaner = PhoneCleaner(book).settle()
-    assert "people.xlsx, sheet Kunden: 12 rows." in str([child.value for child in cleaner.widget.children[:2]])
+    assert "people.xlsx, sheet Kunden: 12 rows." in cleaner._head.value
 
 
 # -- passcodes
