@@ -117,7 +117,8 @@ class PhoneCleaner(skin.Shown):
         """Have no list."""
         self.frame: pd.DataFrame | None = None
         self._name, self._shown_as, self._read = "list.csv", "", list[str]()
-        self._edits, self._cleaned, self._page = Edits(pd.DataFrame()), None, 0
+        self._cleaned: Cleaned | None = None
+        self._edits, self._page = Edits(pd.DataFrame()), 0
 
     def _use(self, frame: pd.DataFrame, *, name: str, called: str, code: list[str]) -> None:
         """Begin with a list; ``called`` is what the form calls its file, ``code`` the line that reads it."""

@@ -169,6 +169,8 @@ class OtpForm(skin.Shown):
         for button in (self.change_button, self.restart_button):
             button.on_click(lambda _: self._restart())
         skin.on_enter(self.code, self._verify)
+        for field in (self.phone, self.intent, self.signature, self.custom):
+            skin.on_enter(field, self._send)
 
     def _lay_out(self) -> ipywidgets.VBox:
         """Return the steps one below the other; one of them is shown."""
