@@ -11,7 +11,7 @@ from .conftest import Lab, Notebook, expect
 
 CLEANER = """
 from smsotp_nb.widgets import PhoneCleaner
-PhoneCleaner()
+PhoneCleaner(phone="phone", region="country")
 """
 
 

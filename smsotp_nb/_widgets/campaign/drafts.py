@@ -1,8 +1,7 @@
 """Drafts that outlive a kernel: what was typed into a campaign form, for this user only.
 
-They are beside the ledger's file; where a server keeps the ledger, in this user's own folder.
-
-A draft holds texts and choices. It holds nothing that was given in code, no key, and nothing of the list.
+They are beside the ledger's file; where a server keeps the ledger, in this user's own folder. A draft holds texts and
+choices. It holds nothing that was given in code, no key, and of the list only the name of an uploaded file.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ MOST = 20  # drafts that are kept
 LONGEST = 1 << 24  # bytes of one
 # Between them a moment can be told by any clock.
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+UPLOADED = "uploaded"  # of a draft: the name of the file that was chosen in the form
 Values = Mapping[str, str | int]
 
 
@@ -39,12 +39,14 @@ class Kept:
     values: Values = field(repr=False)
     at: datetime
 
-    def words(self) -> str:
-        """Say which draft it is, by the clock of this machine."""
+    def words(self, *, uploads: bool = False) -> str:
+        """Say which draft it is, by the clock of this machine, and in a form that ``uploads`` which list it was for."""
         when = self.at.astimezone()
         day = "" if when.date() == datetime.now().astimezone().date() else f"{when:%Y-%m-%d} "
         name = str(self.values.get("campaign", "")).strip()
-        return f"Your draft of {day}{when:%H:%M} is here{f': campaign {name}' if name else ''}."
+        file = self.values.get(UPLOADED, "") if uploads else ""
+        again = f" Its list is not kept: choose {file} again." if file else ""
+        return f"Your draft of {day}{when:%H:%M} is here{f': campaign {name}' if name else ''}.{again}"
 
 
 class Drafts:

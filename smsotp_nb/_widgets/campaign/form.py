@@ -25,7 +25,7 @@ from ..stages import Latest, Notice, Sign
 from . import cards
 from .choices import Choices, Guards
 from .comparing import CampaignSteps
-from .drafts import Drafts
+from .drafts import UPLOADED, Drafts
 from .moves import IN_THE_FORM
 from .read_pane import ReadPane
 from .send_pane import ResultPane, SendPane
@@ -130,7 +130,7 @@ class CampaignForm(skin.Shown):
         self.fields.offer_campaigns(self.steps.campaigns())
         if frame is not None:
             self._offer(self.steps.frame)
-        self.write.offer(self._offered.words() if self._offered else "")
+        self.write.offer(self._offered.words(uploads=frame is None) if self._offered else "")
         self._render()
         self._latest.ask(self.choices(), at_once=True)
 
@@ -351,9 +351,9 @@ class CampaignForm(skin.Shown):
     def _keep(self, choices: Choices) -> Draft:
         """Make the preview; beside it keep the draft, which is as late as the preview is."""
         if self.steps.stage == "write":
-            typed = self.fields.draft()
+            typed, file = self.fields.draft(), {UPLOADED: self._uploaded.name} if self._uploaded else {}
             try:
-                self._drafts.keep(typed | self.compare.draft() | self.sending.draft() if typed else {})
+                self._drafts.keep(typed | self.compare.draft() | self.sending.draft() | file if typed else {})
             except UsageError as error:
                 self.write.offer(str(error), keep=False)
         return self.steps.draft(choices)
