@@ -381,7 +381,7 @@ def _client_of(service: Client | Sandbox, *, what: str) -> Client:
 
     if isinstance(service, Client):
         return service
-    from ._sandbox.facade import client_of  # aiohttp and more: not for those who have a client
+    from ._sandbox.facade import client_of  # not for those who have a client
 
     return client_of(service, what=what)
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
+from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Interval, Marked, Message, Meter, Note, State, Table
 from .sheet import PAGE, style_sheet
 from .terminal import blocks_text, fitted, one_line, terminal_width
 from .web import block_html, safe
-from .words import MISSING, about, and_more, counted, money, number, places_by, places_of, share, width
+from .words import MISSING, about, and_more, counted, money, number, places_by, places_of, share, shares, width
 
 __all__ = [
     "MISSING",
@@ -26,6 +26,7 @@ __all__ = [
     "Cell",
     "Code",
     "Figures",
+    "Interval",
     "Marked",
     "Message",
     "Meter",
@@ -44,6 +45,7 @@ __all__ = [
     "places_of",
     "safe",
     "share",
+    "shares",
     "style_sheet",
     "terminal_width",
     "width",
@@ -116,10 +118,10 @@ class WithCard:
         return self.card().html()
 
 
-def page(title: str, cards: Sequence[Card], *, facts: Sequence[tuple[str, str]] = ()) -> str:
+def page(title: str, cards: Sequence[Card], *, facts: Sequence[tuple[str, str]] = (), lead: str = "") -> str:
     """Return cards as one HTML file that needs nothing else, reads in light and dark, and prints on A4.
 
-    ``facts`` stand below the title: what the cards are about, pairs of a name and its value.
+    ``lead`` is a sentence below the title; ``facts`` say what the cards are about, pairs of a name and its value.
     """
     said = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in facts)
     body = "".join(f"<section>{card.html()}</section>" for card in cards)
@@ -127,5 +129,6 @@ def page(title: str, cards: Sequence[Card], *, facts: Sequence[tuple[str, str]] 
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{safe(title)}</title><style>{PAGE}</style></head>"
-        f"<body><main><h1>{safe(title)}</h1>{f'<dl>{said}</dl>' if said else ''}{body}</main></body></html>"
+        f"<body><main><h1>{safe(title)}</h1>{f'<p>{safe(lead)}</p>' if lead else ''}"
+        f"{f'<dl>{said}</dl>' if said else ''}{body}</main></body></html>"
     )

@@ -44,12 +44,13 @@ class Bar:
     """A cell with a bar: ``share`` of the longest one (0 to 1), its words, and ``hollow`` for the second of a pair.
 
     ``start`` is where the bar begins, as a share of the same length: the steps of a waterfall begin where the one above
-    ends.
+    ends. A step that falls is ``hollow``, one that ``rises`` is neither that nor full as a total is.
     """
 
     share: float
     value: str
     hollow: bool = False
+    rises: bool = False
     size: float = 8.0
     start: float = 0.0
 
@@ -61,7 +62,17 @@ class Bars:
     bars: tuple[Bar, ...]
 
 
-Cell = str | int | float | Decimal | None | Code | State | Marked | Bar | Bars
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A cell with an interval on a scale from 0 to 1: its ends and its point, None without any; and where zero is."""
+
+    span: tuple[float, float, float] | None
+    zero: float
+    value: str
+    size: float = 16.0
+
+
+Cell = str | int | float | Decimal | None | Code | State | Marked | Bar | Bars | Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ PAGE: Final = """
 body{margin:0;background:Canvas;color:CanvasText;
 font:15px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 main{max-width:62em;margin:0 auto;padding:1.6em 1.2em 3em;box-sizing:border-box}
-h1{font-size:1.6em;margin:0 0 .6em}
+h1{font-size:1.6em;margin:0 0 .6em;overflow-wrap:anywhere}
 dl{margin:0 0 1.6em}
 dl div{display:flex;flex-wrap:wrap;gap:0 1em}
 dt{flex:0 0 5em;opacity:.8}
 dd{flex:1 1 12em;margin:0;overflow-wrap:anywhere}
 section{margin:0 0 2.2em}
-@page{size:A4;margin:12mm 14mm}
+@page{size:A4;margin:12mm 14mm 16mm;@bottom-right{content:counter(page) " / " counter(pages);font-size:8pt}}
 @media print{:root{color-scheme:light}
 body{font-size:8.5pt}
 main{padding:0}
@@ -59,6 +59,8 @@ border:1px solid var(--so-line);border-radius:8px;background:var(--so-face)}
 .smsotp-card tfoot tr{background:none}
 .smsotp-card tbody tr:hover{background:var(--so-face)}
 .smsotp-card .so-bar{border-top-color:var(--so-accent)!important;border-radius:2px}
+.smsotp-card .so-point{border-color:var(--so-accent)!important}
+.smsotp-card .so-zero{border-color:var(--so-edge)!important}
 .smsotp-card .so-hollow{border-color:var(--so-accent)!important;border-radius:2px}
 .smsotp-card .so-meter{border-color:var(--so-edge)!important}
 .smsotp-card .so-meter .so-bar{border-radius:0}
@@ -75,7 +77,8 @@ background:color-mix(in srgb,var(--so-accent) 22%,transparent)}
 .smsotp-card .so-note+.so-note{margin-top:.45em!important}
 @container (max-width:22em){.smsotp-card .so-figure{padding:.6em!important}
 .smsotp-card .so-figure>div:first-child{font-size:1.2em!important}}
-@media (forced-colors:active){.smsotp-card .so-bar,.smsotp-card .so-hollow{forced-color-adjust:none;
+@media (forced-colors:active){
+.smsotp-card :is(.so-bar,.so-hollow,.so-point,.so-zero){forced-color-adjust:none;
 border-color:CanvasText!important}
 .smsotp-card mark,.smsotp-card ins,.smsotp-card del{forced-color-adjust:none;background:Highlight;color:HighlightText}}
 """
@@ -97,6 +100,7 @@ font-family:var(--jp-content-font-family,var(--vscode-font-family,system-ui)),sa
 .smsotp-card .KIND .so-bars::before{display:none}
 .smsotp-card .KIND .so-bars div{white-space:normal!important}
 .smsotp-card .KIND .so-bars span{display:block}
+.smsotp-card .KIND .so-zero{height:14px!important;margin:-7px -1px -7px 0!important}
 .smsotp-card .KIND td:first-child{font-weight:600}
 """
 

@@ -5,9 +5,26 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
-from .blocks import SIGNS, Align, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
+from .blocks import (
+    SIGNS,
+    Align,
+    Bar,
+    Bars,
+    Block,
+    Cell,
+    Code,
+    Figures,
+    Interval,
+    Marked,
+    Message,
+    Meter,
+    Note,
+    State,
+    Table,
+)
 from .sheet import MOST_FIGURES, SHORT
 from .words import beginning, plain_value, told
 
@@ -89,7 +106,7 @@ def _is_three(block: Table) -> bool:
 
 def _is_chart(cell: Cell) -> bool:
     """Long bars take a line of their own where there is little room."""
-    return isinstance(cell, Bars) or (isinstance(cell, Bar) and cell.size > _SHORT_BAR)
+    return isinstance(cell, Bars | Interval) or (isinstance(cell, Bar) and cell.size > _SHORT_BAR)
 
 
 def _row_html(row: Sequence[Cell], columns: Sequence[str], styles: Sequence[str]) -> str:
@@ -125,6 +142,8 @@ def _cell_html(cell: Cell) -> str:
         return f'<span style="{_CODE_FONT};white-space:{wrap}">{"".join(pieces)}</span>'
     if isinstance(cell, Bars):
         return f"<div>{''.join(_bar_html(bar) for bar in cell.bars)}</div>"
+    if isinstance(cell, Interval):
+        return _interval_html(cell)
     return _bar_html(cell) if isinstance(cell, Bar) else safe(plain_value(cell))
 
 
@@ -140,11 +159,38 @@ def _bar_html(bar: Bar) -> str:
     if bar.hollow:
         shape = f'class="so-hollow" style="{place};height:.4em;border:1px solid #1976d2"'
     else:
-        shape = f'class="so-bar" style="{place};border-top:.6em solid #1976d2"'
+        line = "double" if bar.rises else "solid"
+        shape = f'class="so-bar" style="{place};border-top:.6em {line} #1976d2"'
     track = f"display:inline-block;width:{bar.size:g}em;max-width:100%;vertical-align:middle;margin-right:.6em"
     words = safe(bar.value)
     drawn = f'<div class="so-track" style="{track}"><div {shape}></div></div>'
     return f'<div style="white-space:nowrap;{_TABULAR}">{drawn}<span style="white-space:nowrap">{words}</span></div>'
+
+
+_MARK: Final = "display:inline-block;vertical-align:middle"
+# The line at zero is higher than a row and takes no room, so that it goes through all of them.
+_LINE: Final = "height:44px;margin:-22px -1px -22px 0;border-left:1px solid #757575"
+_DOT: Final = "border:4px solid #1976d2;border-radius:50%;margin:0 -4px"
+
+
+def _interval_html(cell: Interval) -> str:
+    """Draw the pieces of a scale side by side, by borders; they are of no height but for the line and the point."""
+    marks = [(cell.zero, f'<span class="so-zero" style="{_MARK};{_LINE}"></span>')]
+    if cell.span:
+        marks.append((cell.span[1], f'<span class="so-point" style="{_MARK};{_DOT}"></span>'))
+    low, _, high = cell.span or (2.0, 2.0, 2.0)
+    cuts = sorted({0.0, 1.0, *(at for at, _ in marks), *(at for at in (low, high) if at <= 1.0)})
+    drawn = []
+    for begins, ends in pairwise(cuts):
+        drawn += [mark for at, mark in marks if at == begins]
+        kind = 'so-bar" style="border-top:2px solid #1976d2;' if low <= begins < high else 'so-gap" style="'
+        drawn.append(f'<span class="{kind}{_MARK};width:{ends - begins:.2%}"></span>')
+    drawn += [mark for at, mark in marks if at == 1.0]
+    track = f"display:inline-block;width:{cell.size:g}em;max-width:100%;vertical-align:middle;margin-right:.6em"
+    pieces = f'<div style="font-size:0;line-height:0;white-space:nowrap">{"".join(drawn)}</div>'
+    words = f'<span style="white-space:nowrap">{safe(cell.value)}</span>'
+    line = f'<div class="so-track" style="{track}">{pieces}</div>'
+    return f'<div style="white-space:nowrap;{_TABULAR}">{line}{words}</div>'
 
 
 def _note_html(block: Note) -> str:

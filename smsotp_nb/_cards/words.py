@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -100,6 +101,22 @@ def share(value: float | None) -> str:
     if value is None or _is_missing(value):
         return MISSING
     return "<1%" if 0 < value < 0.005 else f"{value:.0%}"
+
+
+def shares(values: Sequence[float | None]) -> list[str]:
+    """Return fractions of a whole as percents that add up to what they come to together: the largest rests round up.
+
+    Example:
+        >>> shares([1 / 3, 1 / 3, 1 / 3]), shares([0.996, 0.004])
+        (['34%', '33%', '33%'], ['100%', '<1%'])
+    """
+    known = {at: 100 * value for at, value in enumerate(values) if value is not None and not _is_missing(value)}
+    whole = {at: math.floor(value) for at, value in known.items()}
+    left = round(math.fsum(known.values())) - sum(whole.values())
+    for at in sorted(known, key=lambda at: whole[at] - known[at])[:left]:
+        whole[at] += 1
+    tiny = {at for at, value in known.items() if value > 0 and not whole[at]}
+    return ["<1%" if at in tiny else f"{whole[at]}%" if at in known else MISSING for at in range(len(values))]
 
 
 def plain_value(cell: str | float | Decimal | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, Final, Literal
 
@@ -47,7 +47,8 @@ def bars(table: AnyFrame, *, value: Value = "cost", title: str = "", top: int = 
             ``messages`` label the bars. Months and days keep their order; everything else is ordered by size.
         value: what to draw: ``cost``, ``messages`` or ``parts`` (the last two with their share).
         title: title of the card; by default it says what is drawn.
-        top: maximum number of bars per currency (of months, the latest); the rest is summed up below.
+        top: number of bars per currency; the others have one together. Of months and days the latest are drawn, and the
+            rest is summed up below.
 
     Returns:
         A card. A bar's length is its share of the longest bar in its currency.
@@ -163,12 +164,15 @@ def _block(part: pd.DataFrame, names: list[str], value: Value, compared: bool, t
     part = _with_bars(part, compared) if value == "cost" else part.assign(_size=part[value].astype("float64"))
     shown, rest = _chosen(part, names, top)
     if value == "cost":
-        draw, more = _of_amounts(shown, rest, str(currency))
+        draw, others, more = _of_amounts(shown, rest, str(currency))
     else:
-        draw, more = _of_counts(shown, rest, value)
-    rows = tuple((_label(row, names), draw(row)) for row in records(shown))
-    together = f"and {len(rest)} more, together {more}" if len(rest) else ""
-    return Table(columns=(_heading(names), said), rows=rows, more=together)
+        draw, others, more = _of_counts(shown, rest, value)
+    rows = [(_label(row, names), draw(row)) for row in records(shown)]
+    if not len(rest):
+        return Table(columns=(_heading(names), said), rows=tuple(rows))
+    if set(names) & set(_TIMES):  # earlier times together are no time of their own
+        return Table((_heading(names), said), tuple(rows), more=f"and {len(rest)} more, together {more}")
+    return Table((_heading(names), said), (*rows, (counted(len(rest), "other"), draw(others))))
 
 
 def _with_bars(part: pd.DataFrame, compared: bool) -> pd.DataFrame:
@@ -216,11 +220,11 @@ def _is_known(value: Any) -> bool:
     return value is not None and not pd.isna(value)
 
 
-def _of_amounts(shown: pd.DataFrame, rest: pd.DataFrame, currency: str) -> tuple[Draw, str]:
-    """Return how a row's amounts are drawn, and the amounts of the rest in the same words."""
+def _of_amounts(shown: pd.DataFrame, rest: pd.DataFrame, currency: str) -> tuple[Draw, dict[str, Any], str]:
+    """Return how a row's amounts are drawn, those of the rest, and these in words."""
     names = [name for name in _AMOUNTS if name in shown.columns]
     together = {name: float(_sum(rest[name])) for name in names if rest[name].notna().any()}
-    longest = float(shown[names].astype("float64").max().max())
+    longest = max(float(shown[names].astype("float64").max().max()), *_unless_times(shown, together.values()))
     places = places_of([*shown[names].to_numpy().ravel(), *together.values()])
 
     def said(name: str, value: Any) -> str:
@@ -237,12 +241,19 @@ def _of_amounts(shown: pd.DataFrame, rest: pd.DataFrame, currency: str) -> tuple
         drawn = drawn or (Bar(0.0, "unknown", size=_SIZE),)
         return Bars(drawn) if len(names) > 1 else drawn[0]
 
-    return draw, ", ".join(said(name, value) for name, value in together.items()) or "an unknown amount"
+    words = ", ".join(said(name, value) for name, value in together.items()) or "an unknown amount"
+    return draw, {name: together.get(name) for name in names}, words
 
 
-def _of_counts(shown: pd.DataFrame, rest: pd.DataFrame, value: str) -> tuple[Draw, str]:
-    """Return how a row's count is drawn with its share, and the count of the rest."""
-    longest, left = int(shown[value].max()), int(rest[value].sum())
+def _unless_times(shown: pd.DataFrame, together: Iterable[float]) -> list[float]:
+    """Return what the bar of the rest adds to the scale; the rest of times has none."""
+    return [0.0, *([] if set(_TIMES) & set(shown.columns) else together)]
+
+
+def _of_counts(shown: pd.DataFrame, rest: pd.DataFrame, value: str) -> tuple[Draw, dict[str, Any], str]:
+    """Return how a row's count is drawn with its share, the count of the rest, and that in words."""
+    left = int(rest[value].sum())
+    longest = max(int(shown[value].max()), *map(int, _unless_times(shown, [left])))
     total = int(shown[value].sum()) + left
 
     def draw(row: dict[str, Any]) -> Cell:
@@ -250,4 +261,4 @@ def _of_counts(shown: pd.DataFrame, rest: pd.DataFrame, value: str) -> tuple[Dra
         part = f", {share(count / total)}" if total else ""
         return Bar(count / longest if longest else 0.0, f"{number(count)}{part}", size=_SIZE)
 
-    return draw, number(left)
+    return draw, {value: left}, number(left)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import cost
 from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
-from .._cards import Card, Figures, Note, counted, money, number, page, places_of
+from .._cards import Card, Figures, Note, counted, money, number, page, places_of, shares
 from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read
 from .._cost.views import billed_in_words
 from .._ledger import Ledger, path_of, snapshot_of, when_sent
@@ -23,7 +23,7 @@ from .._results.files import write_book, write_text
 from .._services import is_rehearsal, shown
 from ..errors import UsageError
 from .drawing import bars
-from .sections import AMOUNTS, COUNTS, Section, places, sections, totals
+from .sections import AMOUNTS, COUNTS, Lines, Section, folded, places, sections, totals
 
 
 @in_our_words
@@ -75,20 +75,22 @@ def report(
     results: Source,
     path: str | Path,
     *,
-    title: str = "What was spent",
+    title: str = "",
     tz: str = "UTC",
     overwrite: bool = False,
     now: Now = utc_now,
 ) -> Path:
     """Write a cost report to one file: a page that prints on A4 (``.html``), or the same as a workbook (``.xlsx``).
 
-    It is made to be passed on: it says which period and campaigns it covers, when it was made and from what; what was
-    billed other than estimated comes first, and each table ends with its total. It names no phone number.
+    It is made to be passed on: a sentence at the top says what it comes to, and below stand the period, the campaigns,
+    when it was made and from what. What was billed other than estimated comes first; each table ends with its total, to
+    which the shares add up. On the page, countries below 1 % are one line together, and printed pages are numbered. It
+    names no phone number.
 
     Args:
         results: a result table, a ledger, the path of one, or its `cost.spending`.
         path: where to write.
-        title: title of the report.
+        title: title of the report; by default the campaigns that it covers.
         tz: time zone of the period and of months, such as ``"Europe/Berlin"``.
         overwrite: replace an existing file.
         now: the clock, which says when the report was made.
@@ -121,7 +123,7 @@ def report(
         raise UsageError(f"{file.name!r} must end in .html or .xlsx; the extension selects the format")
     frame = _with_months(read(results, tz=tz), tz)
     about, told = facts(results, frame, tz=tz, now=now), sections(frame)
-    return writer(title, about, frame, told, file, overwrite=overwrite, inputs=files(results))
+    return writer(title or _title(frame), about, frame, told, file, overwrite=overwrite, inputs=files(results))
 
 
 def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
@@ -137,7 +139,33 @@ def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
 def _write_page(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
     summary = Card("Totals", billed_in_words(cost.summary(frame)), (*_figures(frame), *about.notes))
     cards = [summary, *(section.card() for section in told)]
-    return write_text(page(title, cards, facts=about.pairs), file, **how)
+    return write_text(page(title, cards, facts=about.pairs, lead=_conclusion(frame, told)), file, **how)
+
+
+def _title(frame: pd.DataFrame) -> str:
+    names = _campaigns(frame)
+    return f"What {names} cost" if names else "What was spent"
+
+
+def _conclusion(frame: pd.DataFrame, told: list[Section]) -> str:
+    """Say in a sentence for each currency what was spent, against what was expected, and where most of it went."""
+    countries = next((section.lines for section in told if section.title == "By country"), {})
+    return " ".join(_sentence(line, folded(countries.get(line["Currency"], []))[:-1]) for line in totals(frame))
+
+
+def _sentence(line: dict[str, Any], countries: Lines) -> str:
+    if line["Billed"] is None:
+        return ""
+    currency, off = line["Currency"], line.get("Difference")
+    cost_of = "cost" if line["Messages"] != 1 else "costs"
+    said = f"{counted(line['Messages'], 'message')} {cost_of} {money(line['Billed'], currency)}"
+    if off:
+        said += f", {money(abs(off), currency)} {'less' if off < 0 else 'more'} than estimated"
+    if len(countries) > 1 and line["Billed"]:
+        percents = shares([one["Share"] for one in countries])
+        most, percent = max(zip(countries, percents, strict=True), key=lambda pair: pair[0]["Share"] or 0.0)
+        said += f"; the largest part of it, {percent}, went to {most['Country']}"
+    return f"{said}."
 
 
 _FIGURES: Final = ("Billed", "Estimated", "Difference")
@@ -162,7 +190,12 @@ def _figures_of(line: dict[str, Any]) -> Figures:
 
 
 def _write_book(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
-    said = [("Report", title), *about.pairs, *(("Note", note.text) for note in about.notes)]
+    said = [
+        ("Report", title),
+        ("Conclusion", _conclusion(frame, told)),
+        *about.pairs,
+        *(("Note", note.text) for note in about.notes),
+    ]
     lines = totals(frame)
     tables = {"Report": pd.DataFrame(said, columns=["About", "What"]), "Totals": pd.DataFrame(lines)}
     tables |= {section.title: section.frame() for section in told}

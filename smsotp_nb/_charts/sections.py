@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 import pandas as pd
 
 from .. import cost
-from .._cards import MISSING, Bar, Block, Card, Cell, Table, counted, money, number, places_of, share
+from .._cards import MISSING, Bar, Block, Card, Cell, Table, counted, money, number, places_of, share, shares
 from .._cost.sources import has_estimates, records
 from .._results.contract import micros
 from .._results.contract import money as money_of
@@ -21,6 +22,7 @@ AMOUNTS: Final = ("Estimated", "Billed", "Difference", "A message")
 TOTAL: Final = "Total"
 UNKNOWN: Final = "unknown"
 _AVERAGE_PLACES: Final = 4
+_SMALL: Final = 0.01  # of what was billed
 Lines = list[dict[str, Any]]
 
 
@@ -39,7 +41,7 @@ class Section:
     def card(self) -> Card:
         """Return the section for a page: a table a currency, all amounts of one with as many decimal places."""
         several = len(self.lines) > 1
-        tables = tuple(_table(currency, lines, several=several) for currency, lines in self.lines.items())
+        tables = tuple(_table(currency, folded(lines), several=several) for currency, lines in self.lines.items())
         blocks: tuple[Block, ...] = tables
         return Card(self.title, self.state, blocks)
 
@@ -185,10 +187,31 @@ def _reason(row: dict[str, Any]) -> str:
 # -- as a table of a card ----------------------------------------------------------------------------------------------
 
 
+def folded(lines: Lines) -> Lines:
+    """Return the lines of a page: countries whose share is small stand together before the total."""
+    small = [line for line in lines[:-1] if "Country" in line and 0 <= (line.get("Share") or -1) < _SMALL]
+    if len(small) < 2:
+        return lines
+    billed = float(sum(Decimal(str(line["Billed"])) for line in small))
+    messages, parts = sum(line["Messages"] for line in small), sum(line["Parts"] for line in small)
+    others = {
+        "Country": f"{number(len(small))} others",
+        "Messages": messages,
+        "Parts": parts,
+        "Billed": billed,
+        "A message": billed / messages if messages else None,
+        "Share": sum(line["Share"] for line in small),
+    }
+    return [*(line for line in lines[:-1] if line not in small), others, lines[-1]]
+
+
 def _table(currency: str, lines: Lines, *, several: bool) -> Table:
     names, digits = list(lines[0]), places(lines)
-    longest = max((line.get("Share") or 0.0 for line in lines[:-1]), default=0.0)
-    drawn = [tuple(_cell(line, name, digits, longest) for name in names) for line in lines]
+    parts = [line.get("Share") for line in lines[:-1]]
+    longest, said = max((part or 0.0 for part in parts), default=0.0), [*shares(parts), share(lines[-1].get("Share"))]
+    drawn = [
+        tuple(_cell(line, name, digits, longest, at) for name in names) for line, at in zip(lines, said, strict=True)
+    ]
     return Table(
         columns=tuple(f"{name}, {currency}" if name == "Billed" else name for name in names),
         rows=tuple(drawn[:-1]),
@@ -198,7 +221,7 @@ def _table(currency: str, lines: Lines, *, several: bool) -> Table:
     )
 
 
-def _cell(line: dict[str, Any], name: str, digits: int, longest: float) -> Cell:
+def _cell(line: dict[str, Any], name: str, digits: int, longest: float, said: str) -> Cell:
     value = line[name]
     if name in AMOUNTS:
         return _amount(value, digits, signed=name == "Difference", known=name != "Billed")
@@ -206,8 +229,8 @@ def _cell(line: dict[str, Any], name: str, digits: int, longest: float) -> Cell:
         plain: Cell = value
         return plain
     if value is None or line[next(iter(line))] == TOTAL:
-        return share(value)
-    return Bar(value / longest if longest else 0.0, share(value))
+        return said
+    return Bar(value / longest if longest else 0.0, said)
 
 
 def _amount(value: float | None, digits: int, *, signed: bool, known: bool) -> str:

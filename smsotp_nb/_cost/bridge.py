@@ -339,8 +339,9 @@ def _steps(total: dict[str, Any]) -> Iterator[tuple[str, Bar]]:
     said = _shown_effects(total, places)
     yield _SAID["before"], Bar(total["before"] / longest, money(total["before"], places=places), size=_SIZE)
     for effect, amount, start, end in zip(EFFECTS, said, ends, ends[1:], strict=False):
-        low, long = min(start, end) / longest, abs(end - start) / longest
-        yield _SAID[effect], Bar(long, _signed(amount, places), start=low, size=_SIZE, hollow=end < start)
+        low, long = min(start, end) / longest, abs(total[effect]) / longest
+        words, falls = _signed(amount, places), end < start
+        yield _SAID[effect], Bar(long, words, start=low, size=_SIZE, hollow=falls, rises=not falls)
     yield _SAID["now"], Bar(total["now"] / longest, money(total["now"], places=places), size=_SIZE)
 
 

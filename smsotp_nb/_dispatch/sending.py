@@ -168,8 +168,7 @@ def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight")
     if not isinstance(plan, Plan):
         raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(people, message, ...)")
     if not isinstance(client, Client):
-        # aiohttp and more: not for those who have a client.
-        from .._sandbox.facade import client_of
+        from .._sandbox.facade import client_of  # not for those who have a client
 
         client = client_of(client, what=what)
     if client.sandbox is not None and client.sandbox._ended:

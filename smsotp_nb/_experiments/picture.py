@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._cards import MISSING, Bar, Block, Card, Note, Table, number
+from .._cards import MISSING, Block, Card, Interval, Note, Table, number
 from . import words
 from .joining import HOLDOUT
 from .statistics import Ratio
@@ -22,7 +22,7 @@ _STATES: Final = {
     "read": "Read on its day, each person in the arm they were assigned to",
 }
 _SIZE: Final = 14.0  # em of the longest interval
-_POINT: Final = 0.008  # of its length: the mark of no effect
+_LEGEND: Final = "The line is at no effect, the point at the difference that was measured."
 
 
 def card(
@@ -49,7 +49,7 @@ def card(
 
 
 def chart(name: str, frame: pd.DataFrame, facts: Facts) -> Card:
-    """Return the intervals of each outcome as bars on one scale, with a mark where there is no effect."""
+    """Return the intervals of each outcome on one scale, with a line where there is no effect."""
     blocks = tuple(_charts(frame, frame.iloc[:0], facts)) if "outcome" in frame.columns else (_counts(frame),)
     return Card(_title(name), f"Differences from the people held out, {facts.percent} intervals", blocks)
 
@@ -87,12 +87,11 @@ def _intervals(outcome: str, frame: pd.DataFrame, pairs: pd.DataFrame, facts: Fa
     against = [row for row in words.rows(pairs) if row["outcome"] == outcome]
     drawn = [(row["arm"], row) for row in rows] + [(f"{row['arm']} against {row['against']}", row) for row in against]
     least, most = _scale([row for _, row in drawn])
-    zero = ("no effect", Bar(_POINT, "0", size=_SIZE, start=-least / (most - least)))
     bars = tuple((label, _bar(row, least, most, facts)) for label, row in drawn)
     unit = "percentage points" if facts.kinds[outcome] == "binary" else f"{facts.currency} per person".strip()
     what = "difference from the people held out" if has_base else "difference between the arms"
     title = f"{outcome}: {what}, {facts.percent} interval"
-    return Table(("Arm", f"Difference, {unit}"), (zero, *bars), title=title)
+    return Table(("Arm", f"Difference, {unit}"), bars, title=title, more=_LEGEND)
 
 
 def _has_base(frame: pd.DataFrame) -> bool:
@@ -108,11 +107,10 @@ def _scale(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     return least - room, most + room
 
 
-def _bar(row: Mapping[str, Any], least: float, most: float, facts: Facts) -> Bar:
-    if math.isnan(row["low"]):
-        return Bar(0.0, "no interval", size=_SIZE)
-    share, start = (row["high"] - row["low"]) / (most - least), (row["low"] - least) / (most - least)
-    return Bar(share, _limits(row, facts), size=_SIZE, start=start)
+def _bar(row: Mapping[str, Any], least: float, most: float, facts: Facts) -> Interval:
+    span = None if math.isnan(row["low"]) else (row["low"], row["difference"], row["high"])
+    place = [(at - least) / (most - least) for at in (0.0, *(span or ()))]
+    return Interval((place[1], place[2], place[3]) if span else None, place[0], _limits(row, facts), size=_SIZE)
 
 
 def _limits(row: Mapping[str, Any], facts: Facts) -> str:

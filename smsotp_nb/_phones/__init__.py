@@ -21,6 +21,7 @@ from .._lazy import attributes
 
 if TYPE_CHECKING:
     from .advice import Advice
+    from .cells.repairs import clean
     from .columns import Found, find_columns
     from .countries import country_name, look_up, place, time_zones
     from .judging.answers import verdict
@@ -41,6 +42,7 @@ __getattr__ = attributes(
     __name__,
     {
         "advice": ["Advice"],
+        "cells.repairs": ["clean"],
         "columns": ["Found", "find_columns"],
         "countries": ["country_name", "look_up", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
@@ -75,6 +77,7 @@ __all__ = [
     "Report",
     "Tally",
     "ask_owner",
+    "clean",
     "clean_chunks",
     "country_name",
     "drawn",

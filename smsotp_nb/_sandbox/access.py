@@ -17,6 +17,9 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
 from .._calling import given
 
+HOST: Final = "127.0.0.1"
+OWN: Final = frozenset({HOST, "localhost", "::1"})
+
 MISSING_KEY: Final = "104110"
 INVALID_SIGNATURE: Final = "104201"
 INVALID_TIMESTAMP: Final = "104202"
@@ -30,6 +33,11 @@ DOTNET: Final = "!*()"
 UNESCAPED: Final = ("", "*", DOTNET, JAVASCRIPT)
 _ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
 SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until the year 5138), above in milliseconds
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether an address is a loopback address."""
+    return (urlsplit(url).hostname or "") in OWN
 
 
 def _encoders() -> Iterable[Callable[[str], str]]:

@@ -10,7 +10,7 @@ from .._calling import refuse
 from ..errors import UsageError
 from ..settings import sandbox_secrets
 from . import server
-from .access import not_token
+from .access import HOST, not_token
 from .choices import Rules
 
 LONGEST = 1 << 14  # bytes of a file with a secret
@@ -34,7 +34,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
 def _describe_reach(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     host_help = "address to listen on; beyond loopback a token is made, printed and asked for"
-    add("--host", default=server.HOST, help=host_help)
+    add("--host", default=HOST, help=host_help)
     allow_help = "a name by which others call it, such as a container's; may be repeated"
     add("--allow-host", action="append", default=[], metavar="NAME", help=allow_help)
     token_help = "file with the token, in place of one made at the start (or set SMSOTP_SANDBOX_TOKEN)"

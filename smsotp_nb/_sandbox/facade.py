@@ -34,10 +34,9 @@ from .._services import SandboxService
 from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from . import tokens
-from .access import not_token
+from .access import HOST, is_loopback, not_token
 from .asking import GLANCE, Asking, about, named, summed_up
 from .choices import Rules
-from .server import HOST, Server, is_loopback
 from .service import millionths
 from .testing.faults import Fault
 
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .._client import Client
+    from .server import Server
 
 _HOLDERS: weakref.WeakValueDictionary[Path, Sandbox] = weakref.WeakValueDictionary()
 
@@ -98,6 +98,8 @@ class Sandbox:
         allow_hosts: Iterable[str] = (),
         token: str | None = None,
     ) -> None:
+        from .server import Server  # aiohttp: not for those who only speak to a service
+
         names = [allow_hosts] if isinstance(allow_hosts, str) else allow_hosts
         seedless = isinstance(seed, bool) or not isinstance(seed, int | str | None)
         refuse(

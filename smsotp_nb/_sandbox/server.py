@@ -19,7 +19,6 @@ from importlib.resources import files
 from pathlib import Path
 from posixpath import normpath
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -27,7 +26,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from .. import _wire as wire
 from ..errors import SmsOtpWarning, UsageError
 from . import access
-from .access import Gate
+from .access import HOST, OWN, Gate
 from .account import Account, Received
 from .choices import Rules
 from .desk import ASSETS, Desk, as_json
@@ -243,8 +242,6 @@ def _hang_up(request: web.BaseRequest, *, reset: bool) -> web.StreamResponse:
     return web.Response()
 
 
-HOST = "127.0.0.1"
-OWN = frozenset({HOST, "localhost", "::1"})
 EVERYWHERE = frozenset({"0.0.0.0", "::", ""})
 DEFAULT_BALANCE = 1_000
 HOW_LONG_TO_STOP = 5.0
@@ -412,8 +409,3 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _readable(faults: Iterable[Fault | str]) -> Faults:
     return Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
-
-
-def is_loopback(url: str) -> bool:
-    """Return whether an address is a loopback address."""
-    return (urlsplit(url).hostname or "") in OWN

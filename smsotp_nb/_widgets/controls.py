@@ -79,7 +79,7 @@ class Leafing:
         self.before.disabled, self.after.disabled = page == 0, page + 1 >= pages
         pressed, self._pressed = self._pressed, None
         if pressed is not None and pressed.disabled:
-            (self.after if pressed is self.before else self.before).focus()
+            skin.focus(self.after if pressed is self.before else self.before)
 
     def _press(self, button: ipywidgets.Button, by: int) -> None:
         self._pressed = button

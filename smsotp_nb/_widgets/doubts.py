@@ -96,11 +96,11 @@ class Doubts:
     def _ask(self) -> None:
         self.settling.not_accepted()
         if self.settling.stage == "sure":
-            self.unsure_button.focus()
+            skin.focus(self.unsure_button)
 
     def _leave(self) -> None:
         self.settling.unsure()
-        self.again_button.focus()
+        skin.focus(self.again_button)
 
     def _settles(self, move: Callable[[frozenset[int]], None]) -> Callable[[frozenset[int]], Callable[[], None]]:
         def settle(ticked: frozenset[int]) -> Callable[[], None]:
@@ -111,7 +111,7 @@ class Doubts:
 
     def _focus(self) -> None:
         if self.settling.left:
-            self.request.focus()
+            skin.focus(self.request)
 
     # -- drawing
 

@@ -67,7 +67,7 @@ class Uploaded:
 
 def read_upload(name: str, content: bytes) -> Uploaded:
     """Read an uploaded file; it is on the disk, for this user only, while it is read."""
-    name = Path(name.replace("\\\\", "/")).name or "list.csv"
+    name = base_name(name)
     with tempfile.TemporaryDirectory(prefix="smsotp-") as folder:
         file = Path(folder) / name
         try:
@@ -103,7 +103,7 @@ class Upload:
 
     def __init__(self, label: str, kinds: str, take: Callable[[Uploaded], str]) -> None:
         self._take = take
-        self.button = ipywidgets.FileUpload(accept=kinds, multiple=False, description=label, icon="")
+        self.button = chooser(label, kinds)
         self.said = skin.block("")
         self.widget = skin.box(self.button, self.said, classes=("smsotp-field",))
         self.button.observe(lambda _: self._chosen(), "value")
@@ -114,12 +114,31 @@ class Upload:
         self.said.value = skin.line(refused, "warn") if refused else skin.line(read.words, read.sign)
 
     def _chosen(self) -> None:
-        """Read the file and forget its bytes, which a saved notebook would hold."""
-        files = self.button.value
-        if files:
-            name, content = files[0]["name"], bytes(files[0]["content"])
-            self.button.value = ()
-            self.show(read_upload(name, content))
+        chosen = taken_from(self.button)
+        if chosen:
+            self.show(read_upload(*chosen))
+
+
+def chooser(label: str, kinds: str) -> ipywidgets.FileUpload:
+    return ipywidgets.FileUpload(accept=kinds, multiple=False, description=label, icon="")
+
+
+def taken_from(button: ipywidgets.FileUpload) -> tuple[str, bytes] | None:
+    """Return name and content of the file that was chosen, and forget its bytes: a saved notebook would hold them."""
+    files = button.value
+    if not files:
+        return None
+    if isinstance(files, dict):  # ipywidgets 7
+        name, file = next(iter(files.items()))
+        button.metadata, button.data, button._counter = [], [], 0
+    else:
+        name, file = files[0]["name"], files[0]
+        button.value = ()
+    return base_name(name), bytes(file["content"])
+
+
+def base_name(name: str) -> str:
+    return Path(name.replace("\\", "/")).name or "list.csv"
 
 
 # What helps only where the file is read in code.

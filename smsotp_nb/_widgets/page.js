@@ -6,10 +6,6 @@
   // With the focus on a widget's button, JupyterLab's command keys would act on the notebook: "d d" deletes the cell.
   root.addEventListener('focusin', function (event) {
     event.target.setAttribute('data-lm-suppress-shortcuts', 'true');
-    if (event.target.closest('.smsotp-code')) {
-      event.target.setAttribute('inputmode', 'numeric');
-      event.target.setAttribute('autocomplete', 'one-time-code');
-    }
   });
 
   // A press tells which label was read: the button may have another one by the time the kernel hears of it. The click
@@ -40,6 +36,11 @@
     root.querySelectorAll('.smsotp-field .jupyter-widgets :is(input, select, textarea)').forEach(function (field) {
       var invalid = String(!!field.closest('.smsotp-invalid'));
       if (field.getAttribute('aria-invalid') !== invalid) field.setAttribute('aria-invalid', invalid);
+    });
+    // Before it has the focus: a phone offers the code of a message then.
+    root.querySelectorAll('.smsotp-code input').forEach(function (code) {
+      code.setAttribute('inputmode', 'numeric');
+      code.setAttribute('autocomplete', 'one-time-code');
     });
     // The top of a form takes the focus after a step, so that reading goes on there and no key reaches the notebook.
     root.querySelectorAll('.smsotp-top > .widget-html-content').forEach(function (top) { top.tabIndex = -1; });

@@ -28,6 +28,7 @@ AGAIN: Final = "Run this cell again to go on."
 TO_USE: Final = "Run this cell to use it."
 DEAD: Final = "jupyter-widgets-disconnected"  # what ipywidgets calls a widget without a kernel
 OUTPUT: Final = ".jp-OutputArea-child"
+VIEW: Final = "application/vnd.jupyter.widget-view+json"  # written here, since ipywidgets 7 has no function for it
 
 
 def marker(model: str) -> str:
@@ -102,9 +103,9 @@ def block(value: str, *classes: str) -> ipywidgets.HTML:
     return made
 
 
-def button(label: str, *classes: str, tooltip: str = "") -> ipywidgets.Button:
+def button(label: str, *classes: str) -> ipywidgets.Button:
     """Return a button without an icon: icon fonts come from the network."""
-    made = ipywidgets.Button(description=label, tooltip=tooltip or None)
+    made = ipywidgets.Button(description=label)
     for name in classes:
         made.add_class(name)
     return made
@@ -206,11 +207,10 @@ class Shown:
         # Silent where no widget can be drawn: the card before it says it all.
         _output({**self._repr_mimebundle_(), "text/plain": ""})
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         """Return the widget's view; the text that is saved names the form and holds nothing typed into it."""
-        made = self.widget._repr_mimebundle_(**kwargs)
-        data = made[0] if isinstance(made, tuple) else made
-        return {**data, "text/plain": repr(self)}
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
+        return {VIEW: view, "text/plain": repr(self)}
 
     def _mime_(self) -> tuple[str, str]:
         """Return what marimo shows, which asks for it by this name: it runs no ipywidgets."""
@@ -241,6 +241,12 @@ def on_enter(field: ipywidgets.Text, act: Callable[[], None]) -> None:
 
 def show(part: ipywidgets.Widget, yes: bool) -> None:
     part.layout.display = None if yes else "none"
+
+
+def focus(part: ipywidgets.DOMWidget) -> None:
+    """Put the focus on a part. With ipywidgets 7, which cannot, the page's script sees that it stays in the form."""
+    if hasattr(part, "focus"):
+        part.focus()
 
 
 def mark(part: ipywidgets.DOMWidget, name: str, yes: bool) -> None:

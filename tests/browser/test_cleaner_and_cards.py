@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 
@@ -10,8 +11,7 @@ from .conftest import Lab, Notebook, expect
 
 CLEANER = """
 from smsotp_nb.widgets import PhoneCleaner
-cleaner = PhoneCleaner("../sample_data/recipients.csv")
-cleaner
+PhoneCleaner(phone="phone", region="country")
 """
 
 
@@ -32,31 +32,34 @@ def answered(file: Path, row: str, number: str) -> None:
     book.save(file)
 
 
-def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Notebook, lab: Lab) -> None:
+CONTROLS = "button, input, select, textarea, summary"
+
+
+def test_a_list_is_uploaded_edited_downloaded_and_its_owner_asked(notebook: Notebook, lab: Lab, tmp_path: Path) -> None:
     """By keyboard from the filter to the merged answers; the focus never leaves the form."""
-    folder = lab.folder / "notebooks"
-    for old in folder.glob("messy*"):
-        old.unlink()
-    (folder / "messy.csv").write_text("\n".join(MESSY), encoding="utf-8")
-    cell = CLEANER.replace('"../sample_data/recipients.csv"', '"messy.csv", phone="phone", region="country"')
-    notebook.open(lab.write("cleaner.ipynb", cell)).run_all()
+    messy, folder = tmp_path / "messy.csv", lab.folder / "notebooks"
+    messy.write_text("\n".join(MESSY), encoding="utf-8")
+    there = {*folder.iterdir()}
+    notebook.open(lab.write("cleaner.ipynb", CLEANER)).run_all()
     page = notebook.page
     card = page.locator(".smsotp-form")
-    card.get_by_text("2 of 28 rows, to messy-clean.csv.").wait_for()
+    choose(card.get_by_role("button", name="Choose a list"), messy)
+    card.get_by_text("2 of 28 rows; to decide about: 25.").wait_for()
+    card.get_by_text("Page 1 of 5, 25 rows").wait_for()
+    assert card.locator(CONTROLS).filter(visible=True).count() <= 15, "14 and the button that chose the list"
     assert notebook.look() == []
 
-    card.get_by_label("Show").select_option(label="unusable (25)")
-    card.get_by_text("Page 1 of 2, 25 rows").wait_for()
     card.get_by_role("button", name="Next rows").focus()
-    page.keyboard.press("Enter")
-    card.get_by_text("Page 2 of 2").wait_for()
+    for at in (2, 3, 4, 5):
+        page.keyboard.press("Enter")
+        card.get_by_text(f"Page {at} of 5").wait_for()
     page.wait_for_function("() => document.activeElement.textContent === 'Previous rows'")
     cells = notebook.cells()
     page.keyboard.press("d")
     page.keyboard.press("d")
     assert notebook.cells() == cells
-    page.keyboard.press("Enter")
-    card.get_by_text("Page 1 of 2").wait_for()
+    card.get_by_label("Find").fill("2")
+    card.get_by_label("Find").press("Enter")
 
     card.get_by_role("button", name="Edit row 2", exact=True).focus()
     page.keyboard.press("Enter")
@@ -66,63 +69,44 @@ def test_a_list_is_filtered_edited_written_and_its_owner_asked(notebook: Noteboo
     card.get_by_text("✓ +12025550145, United States").wait_for()
     assert notebook.look(picture="cleaner-edit") == []
     number.press("Enter")
-    card.get_by_text("3 of 28 rows, to messy-clean.csv.").wait_for()
-    card.get_by_text("Page 1 of 2, 24 rows").wait_for()
-    page.wait_for_function("() => document.activeElement.textContent === 'Edit row 3'")
-
-    write = card.get_by_role("button", name="Write the clean list", exact=True)
-    write.focus()
-    page.keyboard.press("Enter")
-    card.get_by_text("3 rows written to").wait_for()
-    assert "202 555 0145" in (folder / "messy-clean.csv").read_text(encoding="utf-8")
-    assert "555-0110" in (folder / "messy.csv").read_text(encoding="utf-8")
+    card.get_by_text("3 of 28 rows").wait_for()
     page.wait_for_function(INSIDE)
 
-    card.get_by_role("button", name="Ask the owner of the list").click()
-    card.get_by_role("button", name="Write the workbook").click()
-    card.get_by_text("24 rows with complete numbers written to").wait_for()
-    answered(folder / "messy-questions.xlsx", "3", "+1 202 555 0147")
-    answered(folder / "messy-questions.xlsx", "4", "ask Kim")
-    card.get_by_label("The workbook as it came back").fill("messy-questions.xlsx")
-    card.get_by_role("button", name="Merge the answers").click()
+    clean = card.get_by_role("button", name="Download the clean list, 3 rows")
+    clean.focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    assert download.value.suggested_filename == "messy-clean.csv"
+    assert "202 555 0145" in Path(download.value.path()).read_text(encoding="utf-8")
+    card.get_by_text("Downloaded: 3 rows in messy-clean.csv.").wait_for()
+    page.wait_for_function(INSIDE)
+
+    card.get_by_role("button", name="The rows left out").click()
+    with page.expect_download() as download:
+        card.get_by_role("button", name="Download the questions").click()
+    questions = tmp_path / download.value.suggested_filename
+    download.value.save_as(questions)
+    card.get_by_text("24 rows with complete numbers in messy-questions.xlsx").wait_for()
+    answered(questions, "3", "+1 202 555 0147")
+    answered(questions, "4", "ask Kim")
+    choose(card.get_by_role("button", name="Choose the workbook as it came back"), questions)
     card.get_by_text("1 answer merged").wait_for()
-    card.get_by_text("4 of 28 rows, to messy-clean.csv.").wait_for()
+    card.get_by_text("4 of 28 rows").wait_for()
     card.get_by_text("✕ still unusable").wait_for()
     assert notebook.look(picture="cleaner-merged") == []
     card.get_by_role("button", name="Undo the last edit").focus()
     page.keyboard.press("Enter")
-    card.get_by_text("3 of 28 rows, to messy-clean.csv.").wait_for()
+    card.get_by_text("3 of 28 rows").wait_for()
     page.keyboard.press("Enter")
-    card.get_by_text("2 of 28 rows, to messy-clean.csv.").wait_for()
+    card.get_by_text("2 of 28 rows").wait_for()
     page.wait_for_function(INSIDE)
+    assert {*folder.iterdir()} - there <= {folder / "cleaner.ipynb", folder / ".ipynb_checkpoints"}
 
 
-def test_a_file_that_is_there_is_asked_about_by_keyboard(notebook: Notebook, lab: Lab) -> None:
-    """The clean list is written; again, and it asks: Enter keeps the file, Shift+Tab and Enter replaces it."""
-    clean = lab.folder / "notebooks" / "recipients-clean.csv"
-    clean.unlink(missing_ok=True)
-    notebook.open(lab.write("cleaner.ipynb", CLEANER)).run_all()
-    page = notebook.page
-    card = page.locator(".smsotp-form")
-    card.get_by_text("Page 1 of").wait_for()
-    write = card.get_by_role("button", name="Write the clean list", exact=True)
-    write.click()
-    card.get_by_text("rows written to").wait_for()
-    assert "+" in clean.read_text(encoding="utf-8")
-    clean.write_text("mine", encoding="utf-8")
-    write.click()
-    card.get_by_text("already exists. Replace it?").wait_for()
-    page.wait_for_function("() => document.activeElement.textContent === 'Keep it'")
-    assert notebook.look(picture="cleaner-question") == []
-    page.keyboard.press("Enter")
-    card.get_by_text("The file is unchanged.").wait_for()
-    assert clean.read_text(encoding="utf-8") == "mine"
-    write.click()
-    page.wait_for_function("() => document.activeElement.textContent === 'Keep it'")
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Enter")
-    card.get_by_text("rows written to").wait_for()
-    assert clean.read_text(encoding="utf-8").startswith('"')
+def choose(button: Any, file: Path) -> None:
+    with button.page.expect_file_chooser() as chooser:
+        button.click()
+    chooser.value.set_files(file)
 
 
 FORMS = """

@@ -38,7 +38,7 @@ reached("done")
 for work in threading.enumerate():
     if work.name == "smsotp-form": work.join()
 """
-BUTTONS = {"form": "sending.back_button", "otp": "send_button", "cleaner": "files.clean_button"}
+BUTTONS = {"form": "sending.back_button", "otp": "send_button", "cleaner": "clean.button"}
 GOES = ("disabled = True", "layout.display = 'none'")
 HELD = """number => (window.held = document.activeElement)
   && document.querySelectorAll('.smsotp-form')[number].contains(held) && held.matches('button:enabled')"""

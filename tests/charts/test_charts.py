@@ -25,9 +25,13 @@ def test_the_estimate_stands_beside_the_billed_amount() -> None:
 
 
 def test_what_is_not_drawn_is_summed_up() -> None:
-    """A long tail is one line with its exact sum."""
+    """A long tail is one bar with its exact sum, on the scale of the others."""
     given = table(5, iso=["US", "DE", "FR", "IN", "NG"], price=[5.0, 4.0, 3.0, 0.1, 0.2])
-    assert "and 2 more, together USD 0.30" in charts.bars(cost.by_country(given), top=3).text()
+    assert "2 others          █            0.30" in charts.bars(cost.by_country(given), top=3).text()
+    long = charts.bars(cost.by_country(given), top=1).text()
+    assert "2 others" not in long
+    assert "4 others          ████████████ 7.30" in long
+    assert "United States US  ████████     5.00" in long
 
 
 def test_hostile_names_stay_text() -> None:

@@ -128,6 +128,32 @@ def test_a_table_without_months_or_countries_is_reported_too(tmp_path: Path) -> 
     assert openpyxl.load_workbook(charts.report(bare, tmp_path / "spent.xlsx")).sheetnames == ["Report", "Totals"]
 
 
+def test_the_title_names_the_campaign_and_a_sentence_concludes(tmp_path: Path) -> None:
+    given = table(4, iso=["US", "US", "DE", "IN"], price=[1.0, 1.0, 1.0, 3.0], est_cost=1.0, campaign="autumn")
+    text = charts.report(given, tmp_path / "a.html").read_text(encoding="utf-8")
+    said = "4 messages cost USD 6.00, USD 2.00 more than estimated; the largest part of it, 50%, went to India IN."
+    assert f"<h1>What campaign autumn cost</h1><p>{said}</p>" in text
+    sheet = openpyxl.load_workbook(charts.report(given, tmp_path / "a.xlsx"))["Report"]
+    assert [row[1].value for row in sheet.iter_rows(min_row=2, max_row=3)] == ["What campaign autumn cost", said]
+
+
+def test_shares_add_up_and_small_countries_stand_together(tmp_path: Path) -> None:
+    """On the page; the workbook has every country. What is folded adds up to the total too."""
+    small = ["FR", "GB", "NG", "BR"]
+    given = table(10, iso=["US", "US", "DE", "DE", "IN", "IN", *small], price=[1.0] * 6 + [0.01] * 4)
+    page = Shown(charts.report(given, tmp_path / "a.html").read_text(encoding="utf-8"))
+    rows = next(lines for lines in page.tables if lines[0][-1] == "Share")[1:]
+    assert [row[0] for row in rows][3:] == ["4 others", "Total"]
+    assert rows[3][1:4] == ["4", "4", "0.040"]
+    assert sum(int(row[5].strip("%<")) for row in rows[:-1] if row[5] != "<1%") == 100
+    assert openpyxl.load_workbook(charts.report(given, tmp_path / "a.xlsx"))["By country"].max_row == 9
+
+
+def test_pages_are_numbered(tmp_path: Path) -> None:
+    text = charts.report(table(1), tmp_path / "a.html").read_text(encoding="utf-8")
+    assert 'counter(page) " / " counter(pages)' in text
+
+
 def test_an_empty_table_is_reported(tmp_path: Path) -> None:
     """Nothing was billed is an answer."""
     assert "nothing was billed" in charts.report(table(0), tmp_path / "spent.html").read_text(encoding="utf-8")

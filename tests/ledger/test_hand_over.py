@@ -36,7 +36,7 @@ class Notebook:
         self.folder = folder / "notebooks"
         cells = json.loads((self.folder / "hand_over.ipynb").read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        self.begins, self.plans, self.sends, self.looks, *self.settles = code
+        self.begins, self.plans, self.dies, self.sends, self.looks, *self.settles = code
 
     def begin(self, kernel: Kernel) -> str:
         """Run it down to the cell that sends; return what its first cell says."""
@@ -124,6 +124,25 @@ def test_a_kernel_on_another_machine_goes_on_and_texts_nobody_twice(
         nobody_twice(box.inbox["to"], ledger.record("hand-over").counts, told)
         sending = ledger.audit().loc[lambda decisions: decisions["what"].eq("sending"), "who"]
     assert sending.tolist() == [f"postgres ({who})" for who in ("anna on anna-laptop", *["ben on ben-desktop"] * 2)]
+
+
+def test_run_all_tells_the_story_and_again_changes_nothing(notebook: Notebook, tmp_path: Path) -> None:
+    """A process dies in the middle, the kernel goes on; a second run from the top texts nobody."""
+    own = {"SMSOTP_LEDGER": str(tmp_path / "ledger.sqlite"), "HOME": str(tmp_path)}
+    for again in (False, True):
+        kernel = Kernel.here(notebook.folder, **own)
+        try:
+            notebook.begin(kernel)
+            died, went_on, card = (kernel.run(cell) for cell in (notebook.dies, notebook.sends, notebook.looks))
+            told = notebook.settle(kernel)
+        finally:
+            kernel.end()
+        assert ("is being run by" in died) is not again
+        assert ("in_doubt" in went_on) is not again
+        assert "hand-over" in card
+        assert "Traceback" not in died + went_on + card + told
+        with Sandbox(state=notebook.folder / "hand_over.sqlite") as box, Ledger(own["SMSOTP_LEDGER"]) as ledger:
+            nobody_twice(box.inbox["to"], ledger.record("hand-over").counts, told)
 
 
 def test_two_kernels_on_one_machine_hand_a_campaign_over(notebook: Notebook, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.servers import Server
+from support.uploads import upload
 
 from smsotp_nb import Client, Ledger
 from smsotp_nb._widgets.campaign.drafts import MOST, Drafts
@@ -57,6 +59,31 @@ def test_a_draft_is_offered_after_a_kernel_died(tmp_path: Path, client: Client) 
     assert form.write._offer.layout.display == "none"
     form._latest.settle()
     assert files(path) == [kept]
+
+
+def test_after_a_restart_the_form_says_which_list_to_choose_again(tmp_path: Path, client: Client) -> None:
+    """The list itself is not kept; a form whose list is given in code asks for none."""
+    path = tmp_path / "ledger.sqlite"
+    form = CampaignForm(client=client, ledger=Ledger(path, create=True))
+    upload(form.write.upload, "people.csv", b"phone\n+1 202 555 0123\n")
+    form.fields.campaign.value = "spring"
+    form._latest.settle()
+    assert (
+        "Its list is not kept: choose people.csv again." in CampaignForm(client=client, ledger=path).write._kept.value
+    )
+    assert "people.csv" not in CampaignForm(PEOPLE, client=client, ledger=path).write._kept.value
+    assert "555" not in files(path)[0].read_text(encoding="utf-8")
+
+
+@pytest.mark.on_server
+def test_a_draft_for_a_ledger_on_a_server_is_in_the_user_s_folder(server: Server, client: Client) -> None:
+    address = server.database()
+    with Ledger(address, create=True) as ledger:
+        form = CampaignForm(PEOPLE, client=client, ledger=ledger)
+        form.fields.campaign.value = "spring"
+        form._latest.settle()
+        assert "campaign spring" in CampaignForm(PEOPLE, client=client, ledger=ledger).write._kept.value
+    server.drop(address)
 
 
 def test_a_discarded_draft_is_gone(tmp_path: Path, client: Client) -> None:

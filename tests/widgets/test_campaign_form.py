@@ -8,12 +8,12 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import pytest
+from support.uploads import upload
 
 import smsotp_nb._planning as planning
 from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Template, send
@@ -995,16 +995,8 @@ def test_a_list_is_uploaded(box: Sandbox, ledger: Ledger) -> None:
         form._latest.settle()
         assert "Choose the list of recipients." in form.write._preview.value
         content = b"phone;name\n+1 202 555 0147;Ann\n\nnobody;Bob\n"
-        form.write.upload.value = (
-            {
-                "name": "people.csv",
-                "type": "text/csv",
-                "size": len(content),
-                "content": memoryview(content),
-                "last_modified": datetime.now(UTC),
-            },
-        )
-        assert form.write.upload.value == ()
+        upload(form.write.upload, "people.csv", content)
+        assert not form.write.upload.value
         assert "people.csv: 2 rows, 2 columns." in form.write._read.value
         assert form.choices().to == "phone"
         form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"

@@ -8,8 +8,11 @@ import subprocess
 import sys
 import textwrap
 
+import ipywidgets
 import marimo
 import pytest
+
+pytestmark = pytest.mark.skipif(ipywidgets.__version__ < "8", reason="marimo itself needs ipywidgets 8")
 
 APP = """
     import marimo

@@ -352,6 +352,11 @@ def test_a_late_second_click_on_send_is_not_a_second_code(clock: Clock) -> None:
         ("+44 7700 900123", "warn", ""),
         ("+33 1 99 00 12 34", "ok", "+33199001234"),
         ("+<b>", "warn", ""),
+        ("tel:+1-202-555-0123", "ok", ANNA),
+        ("\u202a+1\u00a0202\u200b 555 0123\u202c", "ok", ANNA),
+        ("＋１ ２０２ ５５５ ０１２３", "ok", ANNA),
+        ("+1 202 555 0123 / +1 202 555 0147", "warn", ""),
+        ("\u200b ", "", ""),
     ],
 )
 def test_number_hint(typed: str, sign: str, e164: str) -> None:

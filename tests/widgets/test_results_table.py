@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 import re
@@ -11,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.uploads import taken
 
 from smsotp_nb._widgets.results import PAGE, Asked, ResultsView, hidden
 from smsotp_nb._widgets.results_table import PIECE, Download, ResultsTable
@@ -143,17 +143,6 @@ def test_a_whole_number_that_is_searched_for_does_not_stay_in_the_field(table: p
 # -- what is downloaded
 
 
-def taken(download: Download) -> tuple[str, bytes]:
-    """Take a file as the page does."""
-    content, name = b"", ""
-    while download.open:
-        piece = download._piece.value
-        name = re.search(r'data-name="([^"]*)"', piece)[1]  # type: ignore[index]
-        content += base64.b64decode(re.sub("<[^>]*>", "", piece))
-        download._taken.click()
-    return name, content
-
-
 @pytest.fixture
 def downloaded(
     table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
@@ -226,7 +215,7 @@ def test_only_a_page_button_that_was_pressed_and_went_dead_passes_the_focus_on(m
     focused: list[str] = []
     shown = ResultsTable()
     for button in (shown._leafing.before, shown._leafing.after):
-        monkeypatch.setattr(type(button), "focus", lambda self: focused.append(self.description))
+        monkeypatch.setattr(type(button), "focus", lambda self: focused.append(self.description), raising=False)
     shown.show(pd.DataFrame({"to": [f"+1202555{n:04}" for n in range(PAGE + 1)], "status": "accepted"}))
     shown.settle().search.value = "0003"
     shown.settle().search.value = ""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.uploads import taken, upload
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox
@@ -235,11 +236,6 @@ def test_the_rest_that_another_process_changed_is_not_withdrawn(form: CampaignFo
 # -- a list that is uploaded
 
 
-def upload(form: CampaignForm, name: str, content: bytes) -> None:
-    file = {"name": name, "type": "", "size": len(content), "content": memoryview(content)}
-    form.write.upload.value = ({**file, "last_modified": datetime.now(UTC)},)
-
-
 def csv(rows: int) -> bytes:
     return PEOPLE.head(rows).to_csv(index=False).encode()
 
@@ -248,7 +244,7 @@ def csv(rows: int) -> bytes:
 def uploading(client: Client, ledger: Ledger) -> Iterator[CampaignForm]:
     """A form whose list is uploaded: ``first.csv`` with five rows."""
     made = written(waited(CampaignForm(client=client, ledger=ledger, rates=RATES)))
-    upload(made, "first.csv", csv(5))
+    upload(made.write.upload, "first.csv", csv(5))
     assert "List: first.csv, 5 rows." in made._head.value
     yield made
     made._latest.settle()
@@ -259,7 +255,7 @@ BAD = [("second.csv", b""), ("second.xlsx", b"no workbook"), ("second.csv", b"a,
 
 @pytest.mark.parametrize(("name", "content"), BAD, ids=["empty", "no workbook", "twice a name"])
 def test_a_refused_list_leaves_none_in_use(uploading: CampaignForm, box: Sandbox, name: str, content: bytes) -> None:
-    upload(uploading, name, content)
+    upload(uploading.write.upload, name, content)
     assert name in uploading.write._read.value
     assert "No list is in use." in uploading._head.value
     assert uploading.choices().to == ""
@@ -276,7 +272,7 @@ def test_a_reading_that_breaks_leaves_no_list_in_use(uploading: CampaignForm, mo
         raise MemoryError
 
     monkeypatch.setattr(lists, "_read", breaks)
-    upload(uploading, "second.csv", csv(3))
+    upload(uploading.write.upload, "second.csv", csv(3))
     assert "second.csv cannot be read. The form failed (MemoryError)" in uploading.write._read.value
     assert uploading.steps.listed() == "No list is in use."
 
@@ -288,7 +284,7 @@ def test_a_file_that_arrives_after_the_plan_takes_the_plan_away(
     uploading.write.check_button.click()
     seen = label(uploading.sending.send)
     assert uploading.steps.stage == "planned"
-    upload(uploading, "second.csv", content)
+    upload(uploading.write.upload, "second.csv", content)
     press(uploading.sending.send, seen)
     assert box.inbox.empty
     assert (uploading.steps.stage, uploading.steps.plan) == ("write", None)
@@ -300,7 +296,7 @@ def test_a_file_that_arrives_while_the_list_is_planned_is_not_taken(
     make = uploading.steps._make
 
     def planned(choices: Any) -> Any:
-        upload(uploading, "second.csv", csv(3))
+        upload(uploading.write.upload, "second.csv", csv(3))
         return make(choices)
 
     monkeypatch.setattr(uploading.steps, "_make", planned)
@@ -318,7 +314,8 @@ def test_another_list_replaces_all_that_came_after_the_first(uploading: Campaign
     form.sending.back_button.click()
     form.sending.guard_fields["canary"].value, form.sending.typed.value, form.sending.reason.value = 2, "2", "typo"
     assert form.fields.phone.disabled
-    upload(form, "second.csv", PEOPLE.tail(6).rename(columns={"phone": "mobile"}).to_csv(index=False).encode())
+    mobiles = PEOPLE.tail(6).rename(columns={"phone": "mobile"})
+    upload(form.write.upload, "second.csv", mobiles.to_csv(index=False).encode())
     assert (form.choices().to, form.fields.phone.disabled) == ("mobile", False)
     assert (form.guards().first, form.sending.typed.value, form.sending.reason.value) == (0, "", "")
     assert (form.steps.alone, form.steps.unfinished, form.steps.results) == (0, "", None)
@@ -336,7 +333,7 @@ def test_every_screen_names_the_list_and_the_suppression_list(
     with pd.ExcelWriter(book) as writer:
         PEOPLE.head(3).to_excel(writer, sheet_name="Kunden", index=False)
         PEOPLE.to_excel(writer, sheet_name="Alt", index=False)
-    upload(uploading, "people.xlsx", book.read_bytes())
+    upload(uploading.write.upload, "people.xlsx", book.read_bytes())
     named = "List: people.xlsx, sheet Kunden, 3 rows."
     assert "people.xlsx, sheet Kunden: 3 rows" in uploading.write._read.value
     assert named in uploading._head.value
@@ -414,50 +411,22 @@ def test_a_tick_that_comes_with_the_press_is_shown_first(client: Client, ledger:
 # -- the cleaner
 
 
-def test_only_the_file_that_was_asked_about_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cleaner = PhoneCleaner(PEOPLE).settle()
-    mine, other = tmp_path / "mine.csv", tmp_path / "other.csv"
-    for file in (mine, other):
-        file.write_text("kept")
-    cleaner.files.clean_path.value = str(mine)
-    press(cleaner.files.write_clean)
-    cleaner.settle()
-    assert "mine.csv already exists. Replace it?" in cleaner._notice.value
-
-    def settled(read: Callable[[], Any], **_: Any) -> Any:
-        cleaner.files.clean_path.value = str(other)  # typed before the press, told after it
-        return read()
-
-    with monkeypatch.context() as late:
-        late.setattr(skin, "settled", settled)
-        press(cleaner.files.replace)
-        cleaner.settle()
-    assert (mine.read_text(), other.read_text()) == ("kept", "kept")
-    assert "other.csv already exists. Replace it?" in cleaner._notice.value
-    press(cleaner.files.replace)
-    cleaner.settle()
-    assert (mine.read_text(), "phone" in other.read_text()) == ("kept", True)
-
-
-def test_a_list_that_is_being_judged_anew_is_not_written_as_it_was(tmp_path: Path) -> None:
+def test_a_list_that_is_being_judged_anew_is_not_downloaded_as_it_was() -> None:
     people = pd.DataFrame({"phone": ["030 901820", "+12025550123"], "second": ["+12025550124", "nobody"]})
     cleaner = PhoneCleaner(people, phone="phone").settle()
-    cleaner.files.clean_path.value = str(tmp_path / "clean.csv")
     cleaner.phone.value = "second"
-    press(cleaner.files.write_clean)
-    cleaner.settle()
-    assert not (tmp_path / "clean.csv").exists()
+    press(cleaner.clean)
+    assert not cleaner.settle().download.open
     assert ANOTHER in cleaner._notice.value
-    press(cleaner.files.write_clean)
-    cleaner.settle()
-    assert (tmp_path / "clean.csv").exists()
+    press(cleaner.clean)
+    assert b"+12025550124" in taken(cleaner.settle().download)[1]
 
 
 def test_the_cleaner_names_the_sheet_of_a_workbook(tmp_path: Path) -> None:
     book = tmp_path / "people.xlsx"
     PEOPLE.to_excel(book, sheet_name="Kunden", index=False)
     cleaner = PhoneCleaner(book).settle()
-    assert "people.xlsx, sheet Kunden: 12 rows." in str([child.value for child in cleaner.widget.children[:2]])
+    assert "people.xlsx, sheet Kunden: 12 rows." in cleaner._head.value
 
 
 # -- passcodes

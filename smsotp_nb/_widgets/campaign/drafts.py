@@ -1,6 +1,7 @@
-"""Drafts that outlive a kernel: what was typed into a campaign form, beside the ledger, for this user only.
+"""Drafts that outlive a kernel: what was typed into a campaign form, for this user only.
 
-A draft holds texts and choices. It holds nothing that was given in code, no key, and nothing of the list.
+They are beside the ledger's file; where a server keeps the ledger, in this user's own folder. A draft holds texts and
+choices. It holds nothing that was given in code, no key, and of the list only the name of an uploaded file.
 """
 
 from __future__ import annotations
@@ -12,16 +13,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._outputs import outputs
 from ..._own_files import FOLDER, READ_WRITE, OwnFiles, is_of_another
 from ...errors import UsageError
+from ...settings import state_folder
+
+if TYPE_CHECKING:
+    from ..._ledger import Address
 
 MOST = 20  # drafts that are kept
 LONGEST = 1 << 24  # bytes of one
 # Between them a moment can be told by any clock.
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+UPLOADED = "uploaded"  # of a draft: the name of the file that was chosen in the form
 Values = Mapping[str, str | int]
 
 
@@ -33,21 +39,25 @@ class Kept:
     values: Values = field(repr=False)
     at: datetime
 
-    def words(self) -> str:
-        """Say which draft it is, by the clock of this machine."""
+    def words(self, *, uploads: bool = False) -> str:
+        """Say which draft it is, by the clock of this machine, and in a form that ``uploads`` which list it was for."""
         when = self.at.astimezone()
         day = "" if when.date() == datetime.now().astimezone().date() else f"{when:%Y-%m-%d} "
         name = str(self.values.get("campaign", "")).strip()
-        return f"Your draft of {day}{when:%H:%M} is here{f': campaign {name}' if name else ''}."
+        file = self.values.get(UPLOADED, "") if uploads else ""
+        again = f" Its list is not kept: choose {file} again." if file else ""
+        return f"Your draft of {day}{when:%H:%M} is here{f': campaign {name}' if name else ''}.{again}"
 
 
 class Drafts:
-    """The drafts beside a ledger. A form keeps one, in a file of its own."""
+    """The drafts for a ledger. A form keeps one, in a file of its own."""
 
-    def __init__(self, ledger: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, ledger: Path | Address, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         # Several users may use a ledger that belongs to another one; beside one of our own everything is ours.
-        self._own = OwnFiles(UsageError, "; the draft was not kept", of_others=is_of_another(ledger))
-        self._folder = ledger.resolve().with_name(ledger.name + "-drafts")
+        of_others = isinstance(ledger, Path) and is_of_another(ledger)
+        self._own = OwnFiles(UsageError, "; the draft was not kept", of_others=of_others)
+        place = ledger.resolve() if isinstance(ledger, Path) else state_folder() / ledger.key
+        self._folder = place.with_name(place.name + "-drafts")
         self._file = self._folder / f"{secrets.token_hex(8)}.json"
         self._now = now
         self._kept: Values = {}
@@ -65,6 +75,7 @@ class Drafts:
             return
         content = json.dumps({"at": self._now().isoformat(), "values": dict(values)}).encode()
         try:
+            self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._own.make_folder(self._folder)
             os.close(self._own.open(self._file, os.O_CREAT | READ_WRITE))
         except OSError as error:

@@ -25,7 +25,7 @@ from ..stages import Latest, Notice, Sign
 from . import cards
 from .choices import Choices, Guards
 from .comparing import CampaignSteps
-from .drafts import Drafts
+from .drafts import UPLOADED, Drafts
 from .moves import IN_THE_FORM
 from .read_pane import ReadPane
 from .send_pane import ResultPane, SendPane
@@ -136,7 +136,7 @@ class CampaignForm(skin.Shown):
         self.fields.offer_campaigns(self.steps.campaigns())
         if frame is not None:
             self._offer(self.steps.frame)
-        self.write.offer(self._offered.words() if self._offered else "")
+        self.write.offer(self._offered.words(uploads=frame is None) if self._offered else "")
         self._render()
         self._latest.ask(self.choices(), at_once=True)
 
@@ -272,13 +272,13 @@ class CampaignForm(skin.Shown):
         self._sure = False
         self._gesture += 1
         self.steps.back()
-        self.fields.words.focus()
+        skin.focus(self.fields.words)
 
     def _ask_to_withdraw(self) -> None:
         self._sure = True
         self._gesture += 1
         self._render()
-        self.sending.keep_button.focus()
+        skin.focus(self.sending.keep_button)
 
     def _withdraw(self, plan: Plan) -> None:
         self.steps.withdraw(self.sending.reason.value, plan=plan)
@@ -286,7 +286,7 @@ class CampaignForm(skin.Shown):
     def _keep_rest(self) -> None:
         self._sure = False
         self._render()
-        self.sending.withdraw_button.focus()
+        skin.focus(self.sending.withdraw_button)
 
     def _opt_out(self) -> None:
         fields = self.outcome
@@ -303,7 +303,7 @@ class CampaignForm(skin.Shown):
 
     def _settled(self, words: str, sign: Sign) -> None:
         self.steps.settled(words, sign)
-        self._head.focus()
+        skin.focus(self._head)
 
     def _moves(
         self, move: Callable[..., None], then: Callable[[], ipywidgets.DOMWidget] | None = None
@@ -317,7 +317,7 @@ class CampaignForm(skin.Shown):
 
             def focus() -> None:
                 if mine == self._gesture:  # who has gone on meanwhile keeps the focus
-                    (then or self._next_to_read)().focus()
+                    skin.focus((then or self._next_to_read)())
 
             return focus
 
@@ -347,21 +347,21 @@ class CampaignForm(skin.Shown):
             self.compare.fill_in(draft.values)
             self.sending.fill_in(draft.values)
             self.write.offer("")
-        self.fields.words.focus()
+        skin.focus(self.fields.words)
 
     def _discard_draft(self) -> None:
         if self._offered is not None:
             self._drafts.discard(self._offered)
             self._offered = None
             self.write.offer("")
-        self.fields.campaign.focus()
+        skin.focus(self.fields.campaign)
 
     def _keep(self, choices: Choices) -> Draft:
         """Make the preview; beside it keep the draft, which is as late as the preview is."""
         if self.steps.stage == "write":
-            typed = self.fields.draft()
+            typed, file = self.fields.draft(), {UPLOADED: self._uploaded.name} if self._uploaded else {}
             try:
-                self._drafts.keep(typed | self.compare.draft() | self.sending.draft() if typed else {})
+                self._drafts.keep(typed | self.compare.draft() | self.sending.draft() | file if typed else {})
             except UsageError as error:
                 self.write.offer(str(error), keep=False)
         return self.steps.draft(choices)
@@ -399,7 +399,7 @@ class CampaignForm(skin.Shown):
                 self.outcome.draw(steps, self.guards())
                 self.sending.draw(steps, sure=self._sure)
             if stage == "sending" != self._stage:
-                self.sending.stop_button.focus()  # the button that was pressed is gone
+                skin.focus(self.sending.stop_button)  # the button that was pressed is gone
             self._stage = stage
             self.reading.draw(stage, steps.comparison.test.name if steps.comparison else "")
             said = Notice() if steps.met else steps.refusal  # that stands where it is answered

@@ -114,7 +114,7 @@ class ReadPane:
             name, chosen, early = skin.settled(lambda: (self.comparison.value, self.chosen(), self.early.value))
             self.steps.read(name, chosen, early)
             field = self.faults.first() or self.button
-            return lambda: field.focus()  # the button was dead meanwhile, and had the focus
+            return lambda: skin.focus(field)  # the button was dead meanwhile, and had the focus
 
         self.work.begin(self.button, read)
 

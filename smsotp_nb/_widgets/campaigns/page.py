@@ -276,7 +276,7 @@ class CampaignsPage(skin.Shown):
         self.steps.back()
         self._ask(self.steps.answer.question.page)
         names = [entry.name for entry in self.steps.answer.listing.entries]
-        (self.open_buttons[names.index(self._came_from)] if self._came_from in names else self.search).focus()
+        skin.focus(self.open_buttons[names.index(self._came_from)] if self._came_from in names else self.search)
 
     def _send(self, opened: Opened) -> Callable[[], None]:
         typed = skin.settled(lambda: self.typed.value, wait=self._settle)
@@ -287,7 +287,7 @@ class CampaignsPage(skin.Shown):
     def _ask_to_withdraw(self) -> None:
         self.steps.ask_to_withdraw()
         if self.steps.stage == "asking":
-            self.reason.focus()
+            skin.focus(self.reason)
 
     def _withdraw(self, opened: Opened) -> Callable[[], None]:
         reason = skin.settled(lambda: self.reason.value, wait=self._settle)
@@ -300,11 +300,11 @@ class CampaignsPage(skin.Shown):
             self.steps.again()  # the boxes say what was settled
         else:
             self.steps.again(words, sign)
-            self._head.focus()  # the boxes are gone
+            skin.focus(self._head)  # the boxes are gone
 
     def _keep(self) -> None:
         self.steps.keep()
-        self.withdraw_button.focus()
+        skin.focus(self.withdraw_button)
 
     def _work(self, what: str, move: Callable[[], None]) -> None:
         def work() -> Callable[[], None]:
@@ -314,7 +314,7 @@ class CampaignsPage(skin.Shown):
         self.work.begin(what, work)
 
     def _focus(self) -> None:
-        (self.typed if self.steps.notice.text.startswith("Type ") else self._head).focus()
+        skin.focus(self.typed if self.steps.notice.text.startswith("Type ") else self._head)
 
     # -- drawing
 
@@ -331,7 +331,7 @@ class CampaignsPage(skin.Shown):
                 self._draw_one(opened)
             self._lines.value = skin.lines(self._code(opened))
             if steps.stage == "sending" != self._stage:
-                self.stop_button.focus()  # the button that was pressed is gone
+                skin.focus(self.stop_button)  # the button that was pressed is gone
             self._stage = steps.stage
             self._save_card()
 

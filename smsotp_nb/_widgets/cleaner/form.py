@@ -1,4 +1,4 @@
-"""The phone cleaner: the clean list first, each row before and after, edits, and the owner's answers."""
+"""The phone cleaner: the rows to decide about, each before and after, the clean list, and the owner's answers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from ..._cards import Card, Figures, counted, number
 from ..._frames import AnyFrame, as_pandas
 from ..._phones import text_of
 from ...columns import require
-from ...errors import FileExists, SmsOtpError
+from ...errors import SmsOtpError, UsageError
 from ...recipients import read_recipients, sheets
 from .. import skin
-from ..controls import Leafing
-from ..lists import NONE_CHOSEN, names_of, with_none
+from ..controls import Leafing, Pinned, offer
+from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
+from ..results_table import Download
 from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, plain, refused, sentence
 from .edits import PEOPLE, Edits, Step
-from .judging import OUTCOMES, PAGE, Cleaned, Question, clean, filters, judged_alone, merge, rows
-from .panes import FilesPart, Opened, OwnerPart, RowEditor, RowsView, Typed, Wanted
+from .judging import OUTCOMES, PAGE, Cleaned, Question, ask, clean, export, filters, judged_alone, merge, rows
+from .panes import Opened, OwnerPart, RowEditor, RowsView, Typed, Wanted
 
 QUIET = 0.35
 CHOOSE = "Choose the column of the phone numbers."
+CHOOSE_LIST = "Choose a list."
+ENDINGS = (".xlsx", ".tsv")  # of the lists that come back in their own format; all others as .csv
 REPAIRS = {
     "lost_plus": "A lost plus",
     "trailing_note": "Words after the number",
@@ -50,13 +53,14 @@ def _called(source: AnyFrame | str | Path, sheet: str | int | None) -> str:
 class PhoneCleaner(skin.Shown):
     """A form that shows what becomes of a list's phone numbers, and why. Make it the last line of a cell.
 
-    Rows are edited in the form, and a workbook asks the owner of the list for the rest. Neither the list nor its file
-    is changed; ``table`` is the list with its edits and the new columns. An existing file is replaced only after a
-    confirmation, and the file that the list was read from is never replaced.
+    It begins with the rows that need a decision: edit them, leave them out, or ask the owner of the list by a workbook.
+    The clean list, the rows left out and the workbook are downloaded. Nothing is written where the kernel runs, and
+    neither the list nor its file is changed. ``table`` is the list with its edits and the new columns.
 
     Args:
         source: a frame, or the path of a CSV, Excel or Parquet file, whose rows are called as a spreadsheet counts
-            them: the header is row 1. The rows of a frame are called by their labels.
+            them: the header is row 1. The rows of a frame are called by their labels. Without it a CSV or Excel file is
+            chosen in the form.
         phone: the column of numbers to begin with; found by content by default.
         region: the column of countries to begin with; found by content by default.
         default_region: country of the rows without one, such as ``"DE"``.
@@ -81,7 +85,7 @@ class PhoneCleaner(skin.Shown):
     @in_our_words
     def __init__(
         self,
-        source: AnyFrame | str | Path,
+        source: AnyFrame | str | Path | None = None,
         *,
         phone: str | None = None,
         region: str | None = None,
@@ -89,26 +93,70 @@ class PhoneCleaner(skin.Shown):
         sheet: str | int | None = None,
     ) -> None:
         refuse(not_text("default_region", default_region, hint="; a code such as 'DE', or '' for none"))
-        self._source = source if isinstance(source, (str, Path)) else None
-        self.frame = _read(source, sheet)
-        self._sheet = _called(source, sheet)
-        self._names = names_of(self.frame)
-        of = "" if sheet is None else f", sheet={sheet!r}"
-        self._read = [f"{PEOPLE}sms.read_recipients({str(source)!r}{of}, numbered=True)"] if self._source else []
-        self._edits = Edits(self.frame)
-        self._cleaned: Cleaned | None = None
-        self._page = self._times = 0  # times the list was judged
-        self._said, self._at_owner, self._filling, self._focus_at = skin.notice(""), False, False, -1
+        self._wanted, self._times = (phone, region), 0  # times the list was judged
+        self._said, self._filling, self._focus_at, self._offered = skin.notice(""), False, -1, ""
         self._drawing, self.work = threading.RLock(), Work(self._tell)
         self._latest: Latest[tuple[Question, Edits], Cleaned] = Latest(
             lambda asked: clean(asked[1], asked[0]), self._take, wait=QUIET
         )
-        self._make_fields(phone, region, default_region)
-        self._make_files()
+        self._make_parts(default_region, upload=source is None)
+        self._forget()
         self._listen()
         self.widget = self._lay_out()
-        self._render()
+        if source is not None:
+            file = source if isinstance(source, (str, Path)) else None
+            of = "" if sheet is None else f", sheet={sheet!r}"
+            read = f"{PEOPLE}sms.read_recipients({str(source)!r}{of}, numbered=True)"
+            called = f"{Path(file).name}{_called(file, sheet)}" if file else ""
+            self._use(_read(source, sheet), name=str(file or ""), called=called, code=[read] if file else [])
+        else:
+            self._render()
+
+    def _forget(self) -> None:
+        """Have no list."""
+        self.frame: pd.DataFrame | None = None
+        self._name, self._shown_as, self._read = "list.csv", "", list[str]()
+        self._cleaned: Cleaned | None = None
+        self._edits, self._page = Edits(pd.DataFrame()), 0
+
+    def _use(self, frame: pd.DataFrame, *, name: str, called: str, code: list[str]) -> None:
+        """Begin with a list; ``called`` is what the form calls its file, ``code`` the line that reads it."""
+        names = names_of(frame)
+        for wanted in self._wanted:
+            if wanted not in (None, NONE_CHOSEN):
+                require(wanted, [column for _, column in names])
+        self._forget()
+        self.frame, self._edits, self._read, self._shown_as = frame, Edits(frame), code, called
+        stem, ending = Path(name).stem or "list", Path(name).suffix.lower()
+        self._name = stem + (ending if ending in ENDINGS else ".csv")
+        found = phones.find_columns(frame, default_region=self.default_region.value or None)
+        phone, region = self._wanted
+        self._filling = True
+        number = found.phone if phone is None else phone
+        offer(self.phone, names if number is not None else with_none(names, "choose"), number)
+        offer(self.region, with_none(names, "none"), found.region if region is None else region)
+        self.owner.of(names)
+        self.shown.value, self.find.value = "", ""
+        self._filling = False
+        self.editor.close()
+        if self.phone.value == NONE_CHOSEN and self._reading.layout.display == "none":
+            self._reading_link.click()
+        self._answer()
         self._latest.ask((self.question(), self._edits), at_once=True)
+
+    def _take_list(self, read: Uploaded) -> str:
+        """Use an uploaded list; one that cannot be used leaves none in use. Return what is to be said instead."""
+        try:
+            if read.frame is not None:
+                self._use(read.frame, name=read.name, called=read.called, code=[read.line])
+                return ""
+        except UsageError as error:
+            self._forget()
+            self._render()
+            return f"{read.name} is not used: {error}"
+        self._forget()
+        self._render()
+        return ""
 
     def question(self) -> Question:
         """Return what the fields ask for now."""
@@ -146,7 +194,8 @@ class PhoneCleaner(skin.Shown):
         return self._edits.record()
 
     def __repr__(self) -> str:
-        return f"<PhoneCleaner of {counted(len(self.frame), 'row')}; run the cell to use it>"
+        rows = "no list yet" if self.frame is None else counted(len(self.frame), "row")
+        return f"<PhoneCleaner of {rows}; run the cell to use it>"
 
     # -- what a saved notebook keeps
 
@@ -156,20 +205,16 @@ class PhoneCleaner(skin.Shown):
     def _saved(self) -> Card:
         found = self._cleaned.counts if self._cleaned and not self._cleaned.problem else {}
         figures = (Figures(tuple((name, found[name]) for name in OUTCOMES)),) if found else ()
-        closing = "Run this cell to see the rows and to write the clean list."
-        return Card(
-            "Phone list", f"{counted(len(self.frame), 'row')}. The list itself is not changed.", figures, closing
-        )
+        again = f", and choose {self._shown_as} again" if self._uploads and self._shown_as else ""
+        return Card("Phone list", self._about(), figures, f"Run this cell to go on{again}.")
 
     # -- parts
 
-    def _make_fields(self, phone: str | None, region: str | None, default_region: str) -> None:
-        found = phones.find_columns(self.frame, default_region=default_region or None)
-        number_column = found.phone if phone is None else self._named(phone)
-        numbers = self._names if number_column is not None else with_none(self._names, "choose")
-        self.phone = skin.choice("Phone column", numbers, number_column)
-        country = found.region if region is None else self._named(region)
-        self.region = skin.choice("Country column", with_none(self._names, "none"), country)
+    def _make_parts(self, default_region: str, *, upload: bool) -> None:
+        self._file = Upload("Choose a list: CSV or Excel", LISTS, self._take_list)
+        self._uploads = upload
+        self.phone = skin.choice("Phone column", with_none([], "choose"), None)
+        self.region = skin.choice("Country column", with_none([], "none"), None)
         self.default_region = skin.text("Default country", value=default_region, placeholder="DE")
         self.repairs = {name: skin.check(label) for name, label in REPAIRS.items()}
         self.shown = ipywidgets.Dropdown(description="Show", options=filters(None), value="")
@@ -178,64 +223,77 @@ class PhoneCleaner(skin.Shown):
         self._leafing = Leafing("Previous rows", "Next rows", lambda by: self._turn(self._page + by))
         self.previous_button, self.next_button = self._leafing.before, self._leafing.after
         self.editor, self.rows = RowEditor(self._judge, self._edited), RowsView(self._open)
-
-    def _make_files(self) -> None:
-        name = Path(self._source).stem if self._source else "list"
-        self.owner = OwnerPart(self._names, f"{name}-questions.xlsx", merge=self._merge)
-        self.files = FilesPart(name, self.owner.path, answered=self._answer)
+        self.clean = Pinned("Download the clean list", "smsotp-primary")
+        self.rest = Pinned("Download the rows left out")
+        self.owner = OwnerPart(merge=self._merge)
+        self.download = Download(ended=self._downloaded)
 
     def _listen(self) -> None:
         for field in (self.phone, self.region, self.default_region, *self.repairs.values()):
-            field.observe(lambda _: self._ask(), "value")
+            field.observe(lambda _: None if self._filling else self._ask(), "value")
         for field in (self.shown, self.find):
             field.observe(lambda _: None if self._filling else self._turn(0), "value")
-        for writing in (self.files.write_clean, self.files.write_left_out, self.files.replace, self.owner.ask):
-            writing.does(self._written, work=self.work, stale=self._pressed_another)
+        for button in (self.clean, self.rest, self.owner.ask):
+            button.does(self._made, work=self.work, stale=self._pressed_another)
         self.undo_button.on_click(lambda _: self._undo())
 
-    def _named(self, name: str) -> str:
-        if not (isinstance(name, str) and name == NONE_CHOSEN):
-            require(name, [column for _, column in self._names])
-        return name
-
     def _lay_out(self) -> ipywidgets.VBox:
-        of = f"{Path(self._source).name}{self._sheet}: " if self._source else ""
-        called = "" if self._source else " Its rows are called by their labels."
-        sub = f"{of}{counted(len(self.frame), 'row')}. The list itself is not changed.{called}"
-        self._figures, self._lines, self._notice = skin.block(""), skin.block(""), skin.block("")
-        self._changed, self._where = skin.block(""), skin.block("")
-        asking = skin.folded("Ask the owner of the list", "Hide the questions to the owner", self.owner.widget)
-        self._owner = skin.box(*asking, classes=("smsotp-main",))
+        self._head, self._asked, self._lines = skin.block(""), skin.block(""), skin.block("")
+        self._figures, self._notice, self._lacking = skin.block(""), skin.block(""), skin.block("")
+        self._changed, self._where, self._content = skin.block(""), skin.block(""), skin.block("")
         self._change = skin.box(self._changed, self.undo_button, classes=("smsotp-main",))
+        columns = skin.box(self.phone, self.region, classes=("smsotp-pair",))
         repairs = skin.box(*self.repairs.values(), classes=("smsotp-pair",))
-        filtering = skin.box(self.shown, self.find, classes=("smsotp-pair",))
+        self._reading_link, self._reading = skin.folded("Change", "Hide this", columns, repairs)
+        skin.show(self._file.widget, self._uploads)
+        left_out = skin.folded("The rows left out", "Hide the rows left out", self.rest.widget, self.owner.widget)
+        self._rest = skin.box(*left_out, classes=("smsotp-main",))
+        asked = skin.box(self._asked, self._reading_link, classes=("smsotp-asked",))
         self._list = skin.box(
-            self._figures, filtering, self._change, self.editor.widget, self._where, self.rows.widget,
-            self._leafing.widget, self._owner, self.files.left_out, classes=("smsotp-main",),
+            self._figures, skin.box(self.shown, self.find, classes=("smsotp-pair",)), self._change,
+            self.editor.widget, self._where, self.rows.widget, self._leafing.widget, classes=("smsotp-main",),
+        )  # fmt: skip
+        self._all = skin.box(
+            asked, self._reading, self.default_region, self._lacking, self._list, self.clean.widget, self._content,
+            self._notice, self._rest, classes=("smsotp-main",),
         )  # fmt: skip
         main = skin.box(
-            skin.box(self.phone, self.region, classes=("smsotp-pair",)),
-            self.default_region,
-            *skin.folded("Repairs on request", "Hide the repairs", repairs),
-            self.files.clean, self._notice, self.files.question, self._list, self._lines,
-            classes=("smsotp-main", "smsotp-pad"),
-        )  # fmt: skip
-        return skin.form(skin.block(skin.head("Phone list", sub)), main, classes=("smsotp-cleaner",))
+            self._file.widget, self._all, self._lines, self.download.widget, classes=("smsotp-main", "smsotp-pad")
+        )
+        return skin.form(self._head, main, classes=("smsotp-cleaner",))
+
+    def _about(self) -> str:
+        if self.frame is None:
+            return CHOOSE_LIST
+        of = f"{self._shown_as}: " if self._shown_as else ""
+        called = "" if self._shown_as else " Its rows are called by their labels."
+        return f"{of}{counted(len(self.frame), 'row')}. The list itself is not changed.{called}"
 
     # -- the list judged
 
     def _ask(self) -> None:
         self.editor.close()
-        skin.primary(self.files.clean_button, True)
+        skin.primary(self.clean.button, True)
         self._answer()
         self._latest.ask((self.question(), self._edits))
 
     def _take(self, cleaned: Cleaned) -> None:
         with self._drawing:
+            if cleaned.edits is not self._edits:  # of a list that is no longer in use
+                return
+            if self._cleaned is None:
+                self._open_on(cleaned)
             same = self._cleaned is not None and self._cleaned.question == cleaned.question
             self._cleaned, self._times = cleaned, self._times + 1
             self._page = self._page if same else 0
             self._render()
+
+    def _open_on(self, cleaned: Cleaned) -> None:
+        """Show first what somebody has to decide about."""
+        if cleaned.counts.get("unusable"):
+            self._filling = True
+            self.shown.options, self.shown.value = filters(cleaned), "unusable"
+            self._filling = False
 
     def _turn(self, page: int) -> None:
         self._page = max(0, page)
@@ -259,7 +317,7 @@ class PhoneCleaner(skin.Shown):
         number = text_of(frame[asked.column].iat[place]) or ""
         left_out = place in cleaned.edits.left_out
         self.editor.open(Opened(place, cleaned.edits.name(place), number, country, left_out, shown))
-        skin.primary(self.files.clean_button, False)
+        skin.primary(self.clean.button, False)
 
     def _edited(self, what: str, row: Opened) -> None:
         if what == "cancel":
@@ -289,9 +347,9 @@ class PhoneCleaner(skin.Shown):
     def _closed(self, row: Opened) -> None:
         self._focus_at = self.rows.at(row.place)
         self.editor.close()
-        skin.primary(self.files.clean_button, True)
+        skin.primary(self.clean.button, True)
         if not self.rows.focus(self._focus_at):
-            self.find.focus()
+            skin.focus(self.find)
 
     def _change_list(self, step: Step) -> None:
         self._edits = self._edits.after(step)
@@ -301,60 +359,67 @@ class PhoneCleaner(skin.Shown):
     def _undo(self) -> None:
         self._edits = self._edits.undone()
         self.editor.close()
-        skin.primary(self.files.clean_button, True)
+        skin.primary(self.clean.button, True)
         self.owner.show(None)
         self._answer("The last edit is undone.")
         self._latest.ask((self.question(), self._edits), at_once=True)
         if not self._edits.steps:
-            self.find.focus()
+            skin.focus(self.find)
 
     # -- files
 
-    def _tell(self, words: str, sign: Sign = "", *, at_owner: bool = False) -> None:
-        """Say something where it is read: beside the clean list, or in the part for the owner of the list."""
-        self._said, self._at_owner = skin.notice(words, sign), at_owner
+    def _tell(self, words: str, sign: Sign = "") -> None:
+        self._said = skin.notice(words, sign)
         self._render()
 
     def _pressed_another(self) -> None:
-        self.files.asked = None
-        self._tell(f"Nothing was written. {PRESSED_ANOTHER}", "warn")
+        self._tell(f"Nothing was downloaded. {PRESSED_ANOTHER}", "warn")
 
-    def _written(self, wanted: Wanted) -> Callable[[], None]:
-        """Write what the button said, unless the list has been judged anew since; return what tells the outcome."""
-        which, field = wanted.which, self.files.field(wanted.which)
-        name, asked = skin.settled(lambda: (field.value, self.question()))
+    def _made(self, wanted: Wanted) -> Callable[[], None] | None:
+        """Make the file that the button said, unless the list has been judged anew since."""
+        asked = skin.settled(self.question)
         self._latest.settle()
         now = self._cleaned
         if wanted.cleaned is not now or asked != now.question or self._edits is not now.edits:
             return self._pressed_another
-        self.files.asked, focused = None, field
-        self._tell("Writing …")
+        self._tell("Making the file …")
         try:
-            outcome: tuple[str, Sign] = (self.files.put(wanted, name, keep=self.owner.kept, source=self._source), "ok")
-        except FileExists as error:
-            self.files.asked, focused = Wanted(wanted.cleaned, which, name), self.files.keep_button
-            outcome = f"{error.path} already exists. Replace it?", "warn"
+            name, content, said = self._file_of(wanted)
         except SmsOtpError as error:
-            outcome = refused(error, "Nothing was written.")
+            outcome = refused(error, "Nothing was downloaded.")
+            return lambda: self._tell(*outcome)
+        self._offered = said
+        self.download.offer(name, content)
+        return None
 
-        def tell() -> None:
-            self._tell(*outcome, at_owner=which == "questions" and self.files.asked is None)
-            focused.focus()
+    def _file_of(self, wanted: Wanted) -> tuple[str, bytes, str]:
+        cleaned, path = wanted.cleaned, Path(self._name)
+        if wanted.which == "questions":
+            name = f"{path.stem}-questions.xlsx"
+            rows = f"{counted(cleaned.counts['unusable'], 'row')} with complete numbers"
+            return name, ask(cleaned, name, keep=self.owner.kept), f"{rows} in {name}, for the owner of the list only"
+        name = f"{path.stem}-{'clean' if wanted.which == 'usable' else 'left-out'}{path.suffix}"
+        content, count = export(cleaned, name, which=wanted.which)
+        return name, content, f"{counted(count, 'row')} in {name}"
 
-        return tell
+    def _downloaded(self, taken: bool) -> None:
+        if taken:
+            self._tell(f"Downloaded: {self._offered}.", "ok")
+        else:
+            self._tell("Nothing was downloaded: no page took the file. Reload the page and try again.", "warn")
 
-    def _merge(self) -> None:
+    def _merge(self, name: str, content: bytes) -> None:
         if self._cleaned is not None and not self._cleaned.problem:
-            self.work.begin("merge", self._merged)
+            self.work.begin("merge", lambda: self._merged(name, content))
 
-    def _merged(self) -> Callable[[], None]:
-        cleaned, name = self._cleaned, skin.settled(lambda: self.owner.back.value)
+    def _merged(self, name: str, content: bytes) -> Callable[[], None]:
+        cleaned = self._cleaned
         assert cleaned is not None
         answers: phones.Answers | None = None
         step = Step({})
         outcome: tuple[str, Sign]
         try:
-            answers, step = merge(cleaned, self._edits, name)
+            answers, step = merge(cleaned, self._edits, name, content)
         except SmsOtpError as error:
             outcome = refused(error, "Nothing was merged.")
         else:
@@ -365,37 +430,67 @@ class PhoneCleaner(skin.Shown):
             self.owner.show(answers.card() if answers else None)  # not what became of earlier ones
             if step.changes:
                 self._change_list(step)
-            self._tell(*outcome, at_owner=True)
-            self.owner.back.focus()
+            self._tell(*outcome)
+            skin.focus(self.owner.back)
 
         return tell
 
     def _answer(self, words: str = "") -> None:
-        """Take back the question about a file: it was answered, or it is about another file now."""
-        self.files.asked, self._said, self._at_owner = None, skin.notice(words), False
-        self._render()
+        self._tell(words)
 
     # -- drawing
 
     def _render(self) -> None:
         with self._drawing:
             cleaned, asked = self._cleaned, self.question()
-            chosen = asked.column != NONE_CHOSEN
+            chosen = self.frame is not None and asked.column != NONE_CHOSEN
             judged = cleaned if cleaned is not None and chosen and not cleaned.problem else None
-            self._lines.value = skin.lines("\n".join(self._code(asked)) if chosen else f"# {CHOOSE}")
-            self._notice.value = "" if self._at_owner else self._said
-            self.owner.notice.value = self._said if self._at_owner else ""
-            skin.show(self._list, judged is not None)
-            self.files.draw(judged, self._lacks(chosen))
+            self._head.value = skin.head("Phone list", self._about())
+            skin.show(self._all, self.frame is not None)
+            self._lines.value = skin.lines("\n".join(self._code(asked) if chosen else [f"# {self._choose()}"]))
+            self._asked.value = skin.line(self._columns(asked))
+            self._notice.value = self._said
+            self._lacking.value = "" if judged is not None else self._lacks(chosen)
+            for part in (self._list, self.clean.widget, self._content, self._rest):
+                skin.show(part, judged is not None)
             if judged is not None:
                 self._draw_list(judged)
+            self._draw_buttons(judged)
             self._save_card()
+
+    def _choose(self) -> str:
+        return CHOOSE_LIST if self.frame is None else CHOOSE
+
+    def _columns(self, asked: Question) -> str:
+        """Say which columns are read."""
+        if asked.column == NONE_CHOSEN:
+            return CHOOSE
+        country = "no column says the country" if asked.region == NONE_CHOSEN else f"countries from {asked.region}"
+        repairs = f"; {counted(len(asked.repair), 'repair')} on request" if asked.repair else ""
+        return f"Numbers from {asked.column}, {country}{repairs}."
 
     def _lacks(self, chosen: bool) -> str:
         """Return why there is no clean list yet, where there is none."""
         if self._cleaned is None or not chosen:
             return skin.line("Reading the numbers …" if chosen else CHOOSE)
         return skin.line(sentence(plain(self._cleaned.problem)), "warn")
+
+    def _draw_buttons(self, cleaned: Cleaned | None) -> None:
+        if cleaned is None:
+            for button in (self.clean, self.rest, self.owner.ask):
+                button.offer(button.button.description, None)
+            return
+        rows, clean_rows = len(cleaned.judged), cleaned.clean_rows
+        label = f"Download the clean list, {counted(clean_rows, 'row')}"
+        self.clean.offer(label, Wanted(cleaned, "usable"))
+        self.rest.offer(f"Download the {counted(rows - clean_rows, 'row')} left out", Wanted(cleaned, "left out"))
+        self.owner.draw(cleaned.counts["unusable"], Wanted(cleaned, "questions"))
+        skin.show(self.clean.widget, clean_rows > 0)
+        skin.show(self._rest, rows > clean_rows)
+        said = f"{clean_rows:,} of {counted(rows, 'row')}"
+        if cleaned.counts["unusable"]:
+            said += f"; to decide about: {cleaned.counts['unusable']:,}. Edit them, leave them out, or ask the owner"
+        self._content.value = skin.line(f"{said}.")
 
     def _draw_list(self, cleaned: Cleaned) -> None:
         self._figures.value = Card(
@@ -410,12 +505,12 @@ class PhoneCleaner(skin.Shown):
         self.rows.draw(views)
         self._where.value = skin.line(f"Page {number(self._page + 1)} of {number(pages)}, {counted(found, 'row')}")
         self._leafing.draw(self._page, pages)
-        self.owner.draw(cleaned.counts["unusable"], Wanted(cleaned, "questions"))
         changed = len(self._edits.cells) + len(self._edits.left_out)
         skin.show(self._change, bool(self._edits.steps))
         self._changed.value = skin.line(f"{counted(changed, 'row')} edited or left out; the clean list has the edits.")
-        if self._focus_at >= 0 and self._focus_at >= len(views):  # the button with the focus has gone
-            _ = self.rows.focus(self._focus_at) or self.find.focus()
+        gone = self._focus_at >= 0 and self._focus_at >= len(views)  # the button with the focus
+        if gone and not self.rows.focus(self._focus_at):
+            skin.focus(self.find)
         self._focus_at = -1
 
     def _fill_filter(self, cleaned: Cleaned) -> None:
@@ -429,4 +524,4 @@ class PhoneCleaner(skin.Shown):
         self._filling = False
 
     def _code(self, question: Question) -> list[str]:
-        return [*self._read, *self._edits.code(), *question.lines(self.frame.columns)]
+        return [*self._read, *self._edits.code(), *question.lines(self._edits.source.columns)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -16,10 +16,11 @@ import pandas as pd
 
 from ... import phones
 from ..._cards import Marked, State
+from ..._outputs import write_file
 from ..._pandas import STR
 from ..._phones import country_name, free_names, name_of_row, text_of, vocabulary, without_rows
 from ..._results import workbook
-from ...errors import SmsOtpError
+from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, in_words
 from ..lists import NONE_CHOSEN
 from ..stages import sentence
@@ -38,7 +39,7 @@ STATES: Final = {
 USABLE: Final = ("unchanged", "fixed")
 EDITED: Final = "edited"
 PROBLEM: Final = "problem:"
-PAGE: Final = 20
+PAGE: Final = 5
 _REPAIR: Final = re.compile(r"\Arepair '[a-z_0-9]+': ")
 _KINDS: Final = {
     "MOBILE": "mobile",
@@ -222,37 +223,28 @@ def marked(before: str, after: str) -> tuple[Marked, Marked]:
     return Marked(tuple(old)), Marked(tuple(new))
 
 
-def export(
-    cleaned: Cleaned,
-    path: str,
-    *,
-    which: Which = "left out",
-    source: str | Path | None = None,
-    overwrite: bool = False,
-) -> tuple[Path, int]:
-    """Write the clean list, or the rows left out with their reasons, to a file; return it and how many rows went in.
+def export(cleaned: Cleaned, name: str, *, which: Which = "left out") -> tuple[bytes, int]:
+    """Return the clean list, or the rows left out with their reasons, as a file of this name, and its number of rows.
 
     Cells that a spreadsheet would run as formulas are made harmless; E.164 numbers stay whole.
 
-    Args:
-        path: of a file that ends in ``.csv``, ``.tsv`` or ``.xlsx``.
-        source: the file that the list was read from; it is never written over.
-        overwrite: replace a file that is there already.
-
     Raises:
-        FileExists: it is there already.
-        UsageError: the name ends in something else, or the file cannot be written.
+        UsageError: the name ends in something else than ``.csv``, ``.tsv`` or ``.xlsx``; more rows than a sheet holds.
     """
     rows = cleaned.explained() if which == "left out" else cleaned.usable
-    file = place_of(path)
-    with workbook.growing(file, inputs=[] if source is None else [source], overwrite=overwrite) as (table,):
-        table.add(rows)
-    return file, len(rows)
+
+    def write(file: Path) -> None:
+        with workbook.growing(file) as (table,):
+            table.add(rows)
+
+    return _content(name, write), len(rows)
 
 
-def place_of(path: str) -> Path:
-    """Return where a file of this name is written."""
-    return Path(os.path.expanduser(path.strip())).absolute() if path.strip() else Path()
+def _content(name: str, write: Callable[[Path], object]) -> bytes:
+    """Return what is written to a file, which is on the disk, for this user only, while it is written."""
+    with tempfile.TemporaryDirectory(prefix="smsotp-") as folder:
+        write(Path(folder) / name)
+        return (Path(folder) / name).read_bytes()
 
 
 def judged_alone(cleaned: Cleaned, place: int, number: str, country: str) -> tuple[bool, str]:
@@ -361,34 +353,35 @@ def quoted(value: Any) -> str:
     )
 
 
-def ask(
-    cleaned: Cleaned,
-    name: str,
-    *,
-    keep: Iterable[Hashable] = (),
-    source: str | Path | None = None,
-    overwrite: bool = False,
-) -> Path:
-    """Write the unusable rows to a workbook for the owner of the list and return its path."""
+def ask(cleaned: Cleaned, name: str, *, keep: Iterable[Hashable] = ()) -> bytes:
+    """Return a workbook with the unusable rows for the owner of the list."""
     asked, gone = cleaned.question, cleaned.edits.left_out
-    return phones.ask_owner(
-        without_rows(cleaned.frame, gone),
-        without_rows(cleaned.judged, gone),
-        place_of(name),
-        phone=asked.column,
-        region=None if asked.region == NONE_CHOSEN else asked.region,
-        keep=keep,
-        overwrite=overwrite,
-        inputs=[] if source is None else [source],
-    )
+
+    def write(file: Path) -> None:
+        phones.ask_owner(
+            without_rows(cleaned.frame, gone),
+            without_rows(cleaned.judged, gone),
+            file,
+            phone=asked.column,
+            region=None if asked.region == NONE_CHOSEN else asked.region,
+            keep=keep,
+        )
+
+    return _content(name, write)
 
 
-def merge(cleaned: Cleaned, edits: Edits, name: str) -> tuple[phones.Answers, Step]:
+def merge(cleaned: Cleaned, edits: Edits, name: str, content: bytes) -> tuple[phones.Answers, Step]:
     """Read the workbook as it came back; return what became of the answers, and those that were taken as one step."""
     column, asked = cleaned.question.column, cleaned.question.arguments()
     people = without_rows(edits.frame(), edits.left_out)
-    answers = phones.merge_answers(people, place_of(name), phone=column, **asked)
+    with tempfile.TemporaryDirectory(prefix="smsotp-") as folder:
+        file = Path(folder) / name
+        write_file(file, lambda made: made.write(content))
+        try:
+            answers = phones.merge_answers(people, file, phone=column, **asked)
+        except SmsOtpError as error:
+            raise UsageError(str(error).replace(f"{folder}/", "")) from None
     said = "".join(f", {key}={coded(value)}" for key, value in {"phone": column, **asked}.items())
-    code = f"{PEOPLE}sms.phones.merge_answers(people, {name.strip()!r}{said}).people"
+    code = f"{PEOPLE}sms.phones.merge_answers(people, {name!r}{said}).people"
     places = {label: place for place, label in enumerate(edits.source.index.tolist())}
     return answers, Step({places[label]: cells for label, cells in answers.edits.items()}, code)

@@ -1,20 +1,19 @@
-"""The parts of the phone cleaner: a page of rows, the row that is edited, the files, and the owner of the list."""
+"""The parts of the phone cleaner: a page of rows, the row that is edited, and the owner of the list."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import ipywidgets
 
 from ..._cards import SIGNS, Card, Marked, counted, safe
 from .. import skin
-from ..controls import Pinned
-from ..lists import NONE_CHOSEN, with_none
+from ..controls import Pinned, offer
+from ..lists import NONE_CHOSEN, chooser, taken_from, with_none
 from ..stages import Latest
-from .judging import PAGE, Cleaned, RowView, ask, export
+from .judging import PAGE, Cleaned, RowView
 
 HEAD = ("Row", "Before and after", "Result, and why")
 
@@ -33,7 +32,7 @@ class RowsView:
             button.on_click(lambda _, at=at: self._pressed(at))
         pairs = zip(self._texts, self.buttons, strict=True)
         self._lines = [skin.box(text, button, classes=("smsotp-rowline",)) for text, button in pairs]
-        self._none = skin.block(skin.line("No rows with this result."))
+        self._none = skin.block(skin.line("No rows here."))
         self.widget: ipywidgets.VBox = skin.box(*self._lines, self._none, classes=("smsotp-rows",))
         self.draw([])
 
@@ -50,7 +49,7 @@ class RowsView:
         """Put the focus on the button of a row, or of the last one there is; say whether there is one."""
         if not self._places:
             return False
-        self.buttons[min(at, len(self._places) - 1)].focus()
+        skin.focus(self.buttons[min(at, len(self._places) - 1)])
         return True
 
     def at(self, place: int) -> int:
@@ -135,7 +134,7 @@ class RowEditor:
         self.opened = row
         skin.show(self.widget, True)
         self._ask(at_once=True)
-        self.number.focus()
+        skin.focus(self.number)
 
     def close(self) -> None:
         self.opened = None
@@ -166,121 +165,35 @@ class RowEditor:
         self._verdict.value = skin.line(words[:1].upper() + words[1:], "ok" if usable else "bad")
 
 
-FORMATS = (("CSV (.csv)", ".csv"), ("Excel (.xlsx)", ".xlsx"), ("Tabs (.tsv)", ".tsv"))
-Written = Literal["usable", "left out", "questions"]
+Which = Literal["usable", "left out", "questions"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a button that writes says: which rows of which judged list, and in place of which file that stands there."""
+    """What a button that downloads says: which rows of which judged list."""
 
     cleaned: Cleaned
-    which: Written
-    replaces: str = ""
-
-
-class FilesPart:
-    """Fields and buttons of both files, in the boxes ``clean`` and ``left_out``.
-
-    ``answered`` takes back the question about the file that ``asked`` would replace, and says something instead.
-    """
-
-    def __init__(self, name: str, questions: ipywidgets.Text, *, answered: Callable[[str], None]) -> None:
-        self.asked: Wanted | None = None
-        self._questions, self._answered = questions, answered
-        self.clean_path = skin.text("Name of the clean list", value=f"{name}-clean.csv")
-        self.format = skin.choice("Format", FORMATS, ".csv")
-        self.write_clean, self.write_left_out = Pinned("Write the clean list", "smsotp-primary"), Pinned("Write them")
-        self.replace = Pinned("Replace it")
-        self.clean_button, self.write_button = self.write_clean.button, self.write_left_out.button
-        self.replace_button, self.keep_button = self.replace.button, skin.button("Keep it")
-        self.path = skin.text("Write the rows left out to", value=f"{name}-left-out.csv")
-        self.content = skin.block("")
-        self._lay_out()
-        self._listen()
-
-    def field(self, which: Written) -> ipywidgets.Text:
-        return {"usable": self.clean_path, "left out": self.path, "questions": self._questions}[which]
-
-    def put(self, wanted: Wanted, name: str, *, keep: list[Hashable], source: str | Path | None) -> str:
-        """Write a file of this name, over another one only where it is the one that was asked about.
-
-        Return in words what was written.
-        """
-        cleaned, which, overwrite = wanted.cleaned, wanted.which, bool(name) and name == wanted.replaces
-        if which == "questions":
-            file = ask(cleaned, name, keep=keep, source=source, overwrite=overwrite)
-            rows = counted(cleaned.counts["unusable"], "row")
-            return f"{rows} with complete numbers written to {file}. Send it to the owner of the list only."
-        file, count = export(cleaned, name, which=which, source=source, overwrite=overwrite)
-        return f"{counted(count, 'row')} written to {file}"
-
-    def draw(self, cleaned: Cleaned | None, lacks: str) -> None:
-        """Show what may be written, or what the clean list still lacks."""
-        skin.show(self.question, self.asked is not None)
-        self.replace.offer("Replace it", self.asked)
-        self.write_clean.offer("Write the clean list", cleaned and Wanted(cleaned, "usable"))
-        skin.show(self.clean, cleaned is None or cleaned.clean_rows > 0)
-        self.content.value = lacks
-        if cleaned is not None:
-            rows, name = len(cleaned.judged), self.clean_path.value.strip() or "a file that has no name yet"
-            self.content.value = skin.line(f"{cleaned.clean_rows:,} of {counted(rows, 'row')}, to {name}.")
-            skin.show(self.left_out, rows > cleaned.clean_rows)
-            left_out = counted(rows - cleaned.clean_rows, "row")
-            self.write_left_out.offer(f"Write {left_out}", Wanted(cleaned, "left out"))
-
-    def _lay_out(self) -> None:
-        self.question = skin.box(self.replace.widget, self.keep_button, classes=("smsotp-pair", "smsotp-always"))
-        named = skin.box(self.clean_path, self.format, classes=("smsotp-pair",))
-        self.clean = skin.box(named, self.write_clean.widget, self.content, classes=("smsotp-main",))
-        rows = skin.box(self.path, self.write_left_out.widget, classes=("smsotp-pair",))
-        self.left_out = skin.box(*skin.folded("Write the rows left out", "Hide this", rows), classes=("smsotp-main",))
-
-    def _listen(self) -> None:
-        for path in (self.path, self.clean_path, self._questions):
-            path.observe(lambda _: self._named_anew(), "value")
-        self.format.observe(lambda _: self._end_in(self.format.value), "value")
-        self.keep_button.on_click(lambda _: self._keep())
-
-    def _keep(self) -> None:
-        field = self.field(self.asked.which if self.asked else "usable")
-        self._answered("The file is unchanged.")
-        field.focus()
-
-    def _named_anew(self) -> None:
-        """Another name takes back the question about the old one; its ending is the format."""
-        self._answered("")
-        ending = Path(self.clean_path.value.strip()).suffix.lower()
-        if ending in dict(FORMATS).values() and self.format.value != ending:
-            self.format.value = ending
-
-    def _end_in(self, ending: str) -> None:
-        name = self.clean_path.value.strip()
-        path, endings = Path(name), dict(FORMATS).values()
-        if path.name and path.suffix.lower() != ending:
-            stem = name.removesuffix(path.suffix) if path.suffix.lower() in endings else name
-            self.clean_path.value = stem + ending
+    which: Which
 
 
 NAMED = ("name", "full name", "full_name", "customer", "contact")
 
 
 class OwnerPart:
-    """Fields and buttons: ``ask`` writes the workbook that ``path`` names, ``merge`` reads the one of ``back``."""
+    """Fields and buttons: ``ask`` downloads a workbook of questions, ``merge`` gets name and content of the answers."""
 
-    def __init__(self, names: Sequence[tuple[str, Hashable]], path: str, *, merge: Callable[[], None]) -> None:
-        self.path = skin.text("Write the workbook to", value=path)
-        self.keep = skin.choice("Column that says who is meant", with_none(names, "none"), _name_among(names))
-        self.ask = Pinned("Write the workbook")
-        self.ask_button, self.merge_button = self.ask.button, skin.button("Merge the answers")
-        self.back = skin.text("The workbook as it came back", placeholder=path)
+    def __init__(self, *, merge: Callable[[str, bytes], None]) -> None:
+        self.keep = skin.choice("Column that says who is meant", with_none([], "none"), None)
+        self.ask = Pinned("Download the questions")
+        self.back = chooser("Choose the workbook as it came back", ".xlsx")
         self._line, self._card, self.notice = skin.block(""), skin.block(""), skin.block("")
-        self.merge_button.on_click(lambda _: merge())
-        self._asking = skin.box(
-            skin.box(self.path, self.keep, classes=("smsotp-pair",)), self.ask.widget, classes=("smsotp-main",)
-        )
-        reading = skin.box(self.back, self.merge_button, classes=("smsotp-pair",))
-        self.widget = skin.box(self._line, self._asking, reading, self.notice, self._card, classes=("smsotp-main",))
+        self.back.observe(lambda _: merge(*chosen) if (chosen := taken_from(self.back)) else None, "value")
+        self._asking = skin.box(self.keep, self.ask.widget, classes=("smsotp-pair",))
+        self.widget = skin.box(self._line, self._asking, self.back, self.notice, self._card, classes=("smsotp-main",))
+
+    def of(self, names: Sequence[tuple[str, Hashable]]) -> None:
+        """Offer the columns of a list."""
+        offer(self.keep, with_none(names, "none"), _name_among(names))
 
     @property
     def kept(self) -> list[Hashable]:
@@ -288,7 +201,7 @@ class OwnerPart:
 
     def draw(self, unusable: int, wanted: Any) -> None:
         """Say what the workbook will hold; ``wanted`` is what its button stands for."""
-        self.ask.offer("Write the workbook", wanted)
+        self.ask.offer("Download the questions", wanted)
         rows = f"{counted(unusable, 'row')} with the complete number, the reason and room for an answer"
         self._line.value = skin.line(
             f"{rows}. It is for the owner of the list only." if unusable else "Nothing to ask."

@@ -160,7 +160,8 @@ class OtpForm(skin.Shown):
         self.send_button = skin.button("Send code")
         self.verify_button = skin.button("Verify")
         self.again_button = skin.button("Send a new code")
-        self.change_button = skin.button("Change", "smsotp-link", tooltip="Change the number or how it is reached")
+        self.change_button = skin.button("Change", "smsotp-link")
+        self.change_button.tooltip = "Change the number or how it is reached"
         self.stop_button = skin.button("Stop waiting")
         self.restart_button = skin.button("Start over", "smsotp-primary")
         self.send_button.on_click(lambda _: self._send())
@@ -170,6 +171,8 @@ class OtpForm(skin.Shown):
         for button in (self.change_button, self.restart_button):
             button.on_click(lambda _: self._restart())
         skin.on_enter(self.code, self._verify)
+        for field in (self.phone, self.intent, self.signature, self.custom):
+            skin.on_enter(field, self._send)
 
     def _lay_out(self) -> ipywidgets.VBox:
         """Return the steps one below the other; one of them is shown."""
@@ -253,7 +256,7 @@ class OtpForm(skin.Shown):
         self._asked_to_verify = len(code.reveal()) < view.code_length
         if self._asked_to_verify:
             self.steps.incomplete()
-            self.code.focus()
+            skin.focus(self.code)
         else:
             self._entered = Secret("")
             self._work("verify", lambda: self.steps.verify(code.reveal(), challenge))
@@ -301,7 +304,7 @@ class OtpForm(skin.Shown):
         entry = self.code if view.can_enter else self.again_button if view.can_send else self.change_button
         request = self.send_button if number_hint(self.phone.value)[1] else self.phone
         target = {1: request, 2: entry, 3: self.restart_button}[view.step]
-        (self.stop_button if view.pausing else target).focus()
+        skin.focus(self.stop_button if view.pausing else target)
 
     def _count_down(self) -> None:
         with self._drawing:
@@ -398,7 +401,7 @@ class OtpForm(skin.Shown):
             return
         gone, self._step = self._panes[self._step], view.step
         skin.show(self._panes[view.step], True)
-        {1: self.phone, 2: self.code, 3: self.restart_button}[view.step].focus()
+        skin.focus({1: self.phone, 2: self.code, 3: self.restart_button}[view.step])
         skin.show(gone, False)
         skin.show(self.send_button, view.step == 1)
         if view.step > 1:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from ..._cards import counted
 from ..._client.meaning import LONGEST_PAUSE
 from ..._moments import Now, utc_now
-from ..._phones import country_name, look_up
+from ..._phones import clean, country_name, look_up
 from ..._wire import CODE, MessageRecord, mask
 from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ...otp import Challenge, Request
@@ -284,12 +284,13 @@ class OtpSteps(Stages):
 
 def number_hint(typed: str) -> tuple[Notice, str]:
     """Return what to say below the number field, and the number in E.164 where it may be sent to, else ``""``."""
-    typed = typed.strip()
-    if not typed:
+    read = clean(typed)  # as a cell of a list: tel:, invisible marks, digits of other scripts
+    if read.problem == "MISSING":
         return Notice("International format: a plus, the calling code, the number."), ""
-    if not typed.startswith(("+", "+")):
+    number = read.text or typed.strip()
+    if not number.startswith("+"):
         return Notice("Start with a plus and the calling code, such as +1.", "warn"), ""
-    found = look_up(typed)
+    found = look_up(number)
     if not found.e164:
         return Notice("Not a complete number yet.", "warn"), ""
     place = country_name(found.iso) if found.iso else f"calling code {found.cc}"
