@@ -8,7 +8,8 @@ of a ledger: sum up a year of campaigns once, and make every table from that.
 from __future__ import annotations
 
 from ._cost.anomalies import Anomalies, anomalies
-from ._cost.bridge import Bridge, bridge
+from ._cost.bridge import Bridge, bridge, movers
+from ._cost.budget import Budget, budget
 from ._cost.conversions import per_conversion
 from ._cost.exchange import convert
 from ._cost.focus import focus
@@ -24,11 +25,13 @@ __all__ = [
     "Anomalies",
     "BilledWords",
     "Bridge",
+    "Budget",
     "Forecast",
     "Reconciled",
     "Savings",
     "anomalies",
     "bridge",
+    "budget",
     "by",
     "by_campaign",
     "by_country",
@@ -42,6 +45,7 @@ __all__ = [
     "drift",
     "focus",
     "forecast",
+    "movers",
     "outcomes",
     "per_conversion",
     "rates",

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -195,7 +195,8 @@ _DAY: Final = 96  # quarters of an hour
 _MONTH: Final = 30 * _DAY
 _COLUMNS: Final = (*FACTS[1:], *SUMS)
 _SAMPLE: Final = 20_000  # rows
-_SHARED_BY: Final = 8  # rows to a sum by kept columns, on average: more sums are hardly faster to read than rows
+_SAMPLED_BY: Final = 8  # rows of a sample to a combination of kept columns: of more, a column tells people apart
+_SHARED_BY: Final = 1  # rows to a sum by kept columns: as many sums as rows are still read several times as fast
 _MOST_SHARED: Final = 4_096  # combinations
 _LARGEST: Final = 1 << 23  # bytes of a table: reading it takes four to eight times as much for a moment
 
@@ -253,7 +254,7 @@ def shared_columns(connection: Statements, campaign: int) -> list[str]:
     sample = values.iloc[numbers]
     few: list[str] = []
     for name in sample.nunique().sort_values(kind="stable").index:
-        if len(sample[[*few, name]].drop_duplicates()) * _SHARED_BY <= len(sample):
+        if len(sample[[*few, name]].drop_duplicates()) * _SAMPLED_BY <= len(sample):
             few.append(name)
     return few
 
@@ -309,12 +310,13 @@ def packed_sums(
     connection: Statements,
     campaigns: Sequence[int],
     within: tuple[int, int],
-    tz: str,
+    tz: str | None,
     kept: Combinations | None = None,
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """Yield number and sums of each campaign that has packed ones from which this span and these days can be told.
 
-    As `row_sums` returns them, by day of the time zone; of purged campaigns by day in UTC.
+    As `row_sums` returns them, by day of the time zone; of purged campaigns by day in UTC. Without a time zone, all
+    that was ever sent, by no day.
     """
     numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
     shared = "'[]', ''" if kept is None else "s.shared, s.by_shared"  # the values may be read by fewer people
@@ -324,22 +326,24 @@ def packed_sums(
     ).fetchall()
     for stored in map(_Stored._make, found):
         table = _sums_asked(stored, kept)
-        if table is not None:
-            begins = table["at"].to_numpy() * _QUARTER
+        if table is not None and tz is None:
+            yield stored.campaign, pd.DataFrame(table | {"number": stored.campaign, "at": 0})
+        elif table is not None and tz is not None:
+            begins = table["at"] * _QUARTER
             if stored.purged or _exact(begins, within, tz):
                 inside = (begins >= within[0]) & (begins < within[1])
                 at = days(begins, "UTC" if stored.purged else tz)
-                table = table.assign(number=stored.campaign, at=at)
-                yield stored.campaign, table if inside.all() else table[inside]
+                found_at = pd.DataFrame(table | {"number": stored.campaign, "at": at})
+                yield stored.campaign, found_at if inside.all() else found_at[inside]
 
 
-def _sums_asked(stored: _Stored, kept: Combinations | None) -> pd.DataFrame | None:
+def _sums_asked(stored: _Stored, kept: Combinations | None) -> dict[str, Any] | None:
     """Return a campaign's sums with their combination; None where they are not by all of the kept columns."""
     try:
         there = set() if kept is None or stored.purged else {*kept.names} & {*json.loads(stored.kept)}
         if kept is None or not there:
             table = _table(stored.sums, stored, _COLUMNS)
-            return table.assign(combination=0 if kept is None else kept.nothing())
+            return table | {"combination": 0 if kept is None else kept.nothing()}
         columns, *combinations = json.loads(stored.shared) or [[]]
         if not there <= {*columns}:
             return None
@@ -347,18 +351,17 @@ def _sums_asked(stored: _Stored, kept: Combinations | None) -> pd.DataFrame | No
         place = {name: columns.index(name) for name in kept.names if name in columns}
         mine = [[values[place[name]] if name in place else None for name in kept.names] for values in combinations]
         numbers = np.array([kept.number(values) for values in mine])
-        return table.assign(combination=numbers[table["combination"]])
+        return table | {"combination": numbers[table["combination"]]}
     except (zlib.error, ValueError, TypeError, LookupError) as error:
         raise Unfit("the sums of a campaign cannot be read") from error
 
 
-def _table(packed: bytes, of: _Stored, columns: Sequence[str]) -> pd.DataFrame:
+def _table(packed: bytes, of: _Stored, columns: Sequence[str]) -> dict[str, Any]:
     """Return the sums, of which there are at most as many as the campaign has rows: else they unpack to anything."""
     unpacked = _unpacked(packed, min(8 * len(columns) * of.rows, _LARGEST))
     cells = np.frombuffer(unpacked, "<i8").astype(np.int64, copy=False).reshape(len(columns), -1)
     known = dict(zip(columns, cells, strict=True))
-    currency = named(pd.Series(known["currency"]), json.loads(of.currencies))
-    return pd.DataFrame(known | {"currency": currency})
+    return known | {"currency": np.array([None, *json.loads(of.currencies)], dtype=object)[known["currency"]]}
 
 
 def _unpacked(packed: bytes, most: int) -> bytes:
