@@ -41,15 +41,9 @@ CREATE TABLE IF NOT EXISTS passcodes (
     ttl INTEGER, wrong INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS passcodes_by_number ON passcodes (number, intent);
-CREATE TABLE IF NOT EXISTS journal (
-    n INTEGER PRIMARY KEY, at INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, headers TEXT NOT NULL,
-    body BLOB NOT NULL, size INTEGER NOT NULL, fault TEXT NOT NULL, status INTEGER NOT NULL,
-    code TEXT NOT NULL, reply BLOB NOT NULL, reply_size INTEGER NOT NULL, accepted INTEGER NOT NULL,
-    request_id TEXT NOT NULL
-);
 CREATE TABLE IF NOT EXISTS unfiled (n INTEGER PRIMARY KEY, accepted TEXT NOT NULL);
 """
-LAYOUT = 6
+LAYOUT = 7
 BROKEN = (sqlite3.Error, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _OWN = OwnFiles(UsageError)
 CHECKPOINT = 4_000  # pages, 16 MB: a checkpoint waits for the disk
