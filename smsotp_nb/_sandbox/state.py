@@ -27,6 +27,7 @@ from .tables import BROKEN, Accepted, Message, NewPasscode, Request, connect, da
 
 _FACTS: Final = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int}
 _LATER_FACTS: Final = {"clock_offset": int}
+_OF_ONE: Final = "WHERE number = ? AND intent = ?"
 MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hundred messages
 
 
@@ -34,12 +35,10 @@ MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hun
 class Passcode:
     """A passcode on record: ``made`` in microseconds, ``ttl`` only for a custom code, ``wrong`` tries so far."""
 
-    n: int
     code: str
     made: int
     ttl: int | None
     wrong: int
-    used: bool
 
 
 class State:
@@ -230,13 +229,10 @@ class State:
 
     # passcodes
 
-    def passcodes(self, number: str, intent: str) -> list[Passcode]:
-        """Return the passcodes on record for a number and intent, newest first."""
-        rows = self.rows(
-            "SELECT n, code, made, ttl, wrong, used FROM passcodes WHERE number = ? AND intent = ? ORDER BY n DESC",
-            (number, intent),
-        )
-        return [Passcode(n, code, made, ttl, wrong, bool(used)) for n, code, made, ttl, wrong, used in rows]
+    def passcode(self, number: str, intent: str) -> Passcode | None:
+        """Return the latest passcode for a number and intent, unless it was used."""
+        rows = self.rows(f"SELECT code, made, ttl, wrong FROM passcodes {_OF_ONE}", (number, intent))
+        return Passcode(*rows[0]) if rows else None
 
     def count_passcodes(self, number: str, *, since: int) -> int:
         """Return how many passcodes were sent to a number after a moment, in microseconds."""
@@ -247,11 +243,11 @@ class State:
         )
         return int(found[0][0])
 
-    def use_passcode(self, n: int) -> None:
-        self._db.execute("UPDATE passcodes SET used = 1 WHERE n = ?", (n,))
+    def end_passcode(self, number: str, intent: str) -> None:
+        self._db.execute(f"DELETE FROM passcodes {_OF_ONE}", (number, intent))
 
-    def count_wrong(self, n: int) -> None:
-        self._db.execute("UPDATE passcodes SET wrong = wrong + 1 WHERE n = ?", (n,))
+    def count_wrong(self, number: str, intent: str) -> None:
+        self._db.execute(f"UPDATE passcodes SET wrong = wrong + 1 {_OF_ONE}", (number, intent))
 
     # beginning
 
