@@ -1,8 +1,8 @@
 """Files that this package writes: whole or not at all, never onto what they are made from, never over others unasked.
 
 A file grows beside the place it is meant for and takes that place when it is complete and on the disk. Whatever ends
-the work before that - an error, a full disk, Ctrl-C, kill -9 - leaves what was there as it was. While it grows the file
-has no name where the system can do that (Linux), so that nothing is left behind even when the process is killed.
+the work before that - an error, a full disk, Ctrl-C, kill -9 - leaves what was there as it was; only a kill or a power
+cut leaves what had grown, ``.smsotp-*.partial``, readable by its owner alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from ._calling import not_path, refuse
 from .errors import FileExists, UsageError
@@ -40,8 +40,11 @@ class Output:
         self.path = place.named
         self._place = place
         with _told(self.path):
-            descriptor, self._beside = _opened_beside(place)
+            self._beside = place.target.parent / f".smsotp-{secrets.token_hex(8)}.partial"
+            descriptor = os.open(self._beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER)
             self.file: BinaryIO = os.fdopen(descriptor, "w+b")
+            if place.old is not None:
+                _like(descriptor, place.old)
 
     def write(self, write_it: Callable[[BinaryIO], object]) -> None:
         """Let ``write_it`` write to the file; what the system refuses is a UsageError that names the file."""
@@ -53,8 +56,7 @@ class Output:
         with _told(self.path):
             self.file.flush()
             os.fsync(self.file.fileno())
-            if self._beside is not None:
-                self.file.close()  # Windows renames no file that is open; one without a name must stay open
+            self.file.close()  # Windows renames no file that is open
 
     def _put_in_place(self) -> None:
         place = self._place
@@ -62,34 +64,21 @@ class Output:
             if place.old is None:
                 self._appear()
             else:
-                os.replace(self._named_beside(), place.target)
-                self._beside = None
+                os.replace(self._beside, place.target)
             _sync_folder(place.target.parent)
 
     def _appear(self) -> None:
         """Take a name that was free when the work began; whoever has taken it since keeps it."""
-        target = self._place.target
         try:
-            if self._beside is None:
-                _link(self.file.fileno(), target)
-            else:
-                _give_name(self._beside, target)
+            _give_name(self._beside, self._place.target)
         except FileExistsError:
             message = f"{self.path} appeared while it was being written; it is unchanged"
             raise FileExists(message, path=str(self.path)) from None
 
-    def _named_beside(self) -> Path:
-        if self._beside is None:
-            beside = _free_name(self._place.target.parent)
-            _link(self.file.fileno(), beside)
-            self._beside = beside
-        return self._beside
-
     def _discard(self) -> None:
         with suppress(OSError):  # what could not be written is not written now either
             self.file.close()
-        if self._beside is not None:
-            self._beside.unlink(missing_ok=True)
+        self._beside.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -216,22 +205,6 @@ def _reason(error: Exception) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def _opened_beside(place: _Place) -> tuple[int, Path | None]:
-    """Open a file in the folder of the target: without a name where the system and the file system know that."""
-    try:
-        descriptor, beside = os.open(place.target.parent, os.O_TMPFILE | os.O_RDWR, OWNER), None
-    except (AttributeError, OSError):
-        beside = _free_name(place.target.parent)
-        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER)
-    if place.old is not None:
-        _like(descriptor, place.old)
-    return descriptor, beside
-
-
-def _free_name(folder: Path) -> Path:
-    return folder / f".smsotp-{secrets.token_hex(8)}.partial"
-
-
 def _like(descriptor: int, old: os.stat_result) -> None:
     """Give a file what the one it replaces allows its owner, and that owner where it is allowed."""
     if sys.platform == "win32":  # a new file has the permissions of its folder there
@@ -239,12 +212,6 @@ def _like(descriptor: int, old: os.stat_result) -> None:
     with suppress(OSError):
         os.fchown(descriptor, old.st_uid, old.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & OWNER)
-
-
-def _link(descriptor: int, path: Path) -> None:
-    """Name a nameless file. linkat(2) follows the link in /proc only if asked to; Python asks when given a folder."""
-    options: dict[str, Any] = {"src_dir_fd": descriptor, "follow_symlinks": True}
-    os.link(f"/proc/self/fd/{descriptor}", path, **options)
 
 
 def _give_name(beside: Path, target: Path) -> None:

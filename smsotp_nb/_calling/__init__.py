@@ -1,7 +1,7 @@
 """Calls of the public functions.
 
-``arguments`` checks what a caller gave by its kind, ``words`` answers misspelt and missing arguments, and
-``tracebacks`` keeps variables out of errors; ``options`` is the base of values that hold options.
+``arguments`` checks what a caller gave by its kind, ``words`` answers misspelt and missing arguments and is the base of
+options, ``tracebacks`` keeps variables out of errors.
 """
 
 from .arguments import (
@@ -25,9 +25,8 @@ from .arguments import (
     not_zone,
     refuse,
 )
-from .options import Options
 from .tracebacks import bare, without_variables
-from .words import as_printed, in_our_words, made_in_our_words
+from .words import Options, as_printed, in_our_words, made_in_our_words
 
 __all__ = [
     "Options",

@@ -165,14 +165,6 @@ def not_path(name: str, value: Any, *, example: str) -> str | None:
     return f"{name}= must be the path of a file such as {example}, got {given(value)}"
 
 
-def not_file(name: str, value: Any) -> str | None:
-    """Complain of what is no file that there is."""
-    wrong = not_path(name, value, example="'box.pem'")
-    if wrong or os.path.isfile(os.path.expanduser(value)):
-        return wrong
-    return f"{name}= must be the path of a file; there is none at {given(value)}"
-
-
 def not_list(name: str, value: Any, *, of: str) -> str | None:
     """Complain of what is no list (or one text, which the caller takes for a list of one)."""
     listed = isinstance(value, Iterable) and not isinstance(value, bytes)

@@ -13,9 +13,9 @@ import itertools
 import numbers
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, ClassVar, Final, ParamSpec, Self, TypeVar
 
 from .._showing import NoText, cited, is_whole, text_of
 from ..errors import SmsOtpError, UsageError
@@ -102,6 +102,32 @@ def made_in_our_words(kind: Made) -> Made:
     """Let a dataclass be made as functions are called, see `in_our_words`."""
     kind.__init__ = in_our_words(kind.__init__)  # type: ignore[misc]  # the calls are those of one class
     return kind
+
+
+class Options:
+    """The base of dataclasses of options: their repr is code that makes them, without what is as by default.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True, repr=False)
+        ... class Size(Options):
+        ...     height: int = 1
+        ...     width: int = 1
+        >>> Size(height=3).replace(width=2), Size()
+        (Size(height=3, width=2), Size())
+    """
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same options but for these."""
+        return replace(self, **changes)
+
+    def __repr__(self) -> str:
+        values = [(field, getattr(self, field.name)) for field in fields(self)]
+        changed = [f"{field.name}={value!r}" for field, value in values if value != field.default]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 def as_printed(found: Found) -> Found:

@@ -79,10 +79,6 @@ class Share(NamedTuple):
     def value(self) -> float:
         return self.reached / self.people
 
-    @property
-    def deviation(self) -> float:
-        return float(np.sqrt(self.value * (1 - self.value)))
-
 
 def compare_shares(arm: Share, base: Share, *, level: float = 0.95) -> Comparison:
     """Compare two shares: ``arm`` minus ``base``.
@@ -167,11 +163,6 @@ class Amounts(NamedTuple):
     @property
     def value(self) -> float:
         return float(self.spent.sum()) / self.people
-
-    @property
-    def deviation(self) -> float:
-        squares = float(np.square(self.spent).sum()) - self.people * self.value**2
-        return float(np.sqrt(max(squares, 0.0) / max(self.people - 1, 1)))
 
 
 class Sums(NamedTuple):

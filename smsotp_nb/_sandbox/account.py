@@ -6,15 +6,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from .service import INVALID_PARAMS, Answer, Service
 from .state import State
 from .tables import Accepted
 from .testing.faults import Fault, Faults, Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
 from .testing.journal import Headers, Journal, Told
-
-WRITE_BEHIND: Final = 0.2  # seconds a request may be in the journal before it is on file
 
 log = logging.getLogger("smsotp_nb.sandbox")
 
@@ -100,12 +98,11 @@ class Account:
     journal: Journal = field(init=False)
     bell: Bell = field(default_factory=Bell)
     _requests: int = 0
-    _writing: bool = False
 
     def __post_init__(self) -> None:
         secret = self.service.rules.revealed()
         secrets = () if secret is None else (secret,)
-        self.journal = Journal(self.state, self.service.clock.now, secrets=secrets)
+        self.journal = Journal(self.service.clock.now, secrets=secrets)
 
     @property
     def state(self) -> State:
@@ -171,19 +168,10 @@ class Account:
             request_id=request_id,
         )
         self.bell.ring(Happened(told, None if answer is None else answer.made))
-        if self.journal.unwritten and not self._writing:
-            self._writing = True
-            asyncio.get_running_loop().call_later(WRITE_BEHIND, self._write)
-
-    def _write(self) -> None:
-        self._writing = False
-        if not self.bell.closed:
-            self.journal.write()
 
     def close(self) -> None:
         """End all waiting, and write everything to the file."""
         self.bell.close()
-        self.journal.write()
         self.state.close()
 
 

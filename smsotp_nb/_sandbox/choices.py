@@ -13,13 +13,11 @@ from types import NoneType
 from typing import Final
 
 from .. import _wire as wire
-from .._calling import made_in_our_words, not_a, not_flag, not_whole, refuse
+from .._calling import made_in_our_words, not_a, not_whole, refuse
 from .._showing import is_whole
 from ..settings import Secret
 
 MOST: Final = 1_000_000  # of what is counted
-_COUNTS: Final = ("attempts", "max_recipients", "sends")
-_FLAGS: Final = ("single_use", "replace", "both_counts")
 
 
 @made_in_our_words
@@ -30,16 +28,12 @@ class Rules:
     The secret is sealed: neither a repr nor ``asdict`` nor a pickle hands it out.
 
     Example:
-        >>> Rules(attempts=3).single_use
+        >>> Rules(attempts=3).sends is None
         True
     """
 
     attempts: int = 5
-    single_use: bool = True
-    replace: bool = True
-    max_recipients: int = 1000
     sends: int | None = None
-    both_counts: bool = False
     templates: Mapping[str, str] | str | Path | None = None
     secret: str | Secret | None = field(default=None, repr=False)
 
@@ -47,14 +41,11 @@ class Rules:
         object.__setattr__(self, "secret", Secret.of(self.secret))
         wanted = "a mapping of ids to texts, or the path of a JSON file"
         refuse(
-            *(not_whole(name, getattr(self, name), most=MOST, none=name == "sends") for name in _COUNTS),
-            *(not_flag(name, getattr(self, name)) for name in _FLAGS),
+            not_whole("attempts", self.attempts, most=MOST),
+            not_whole("sends", self.sends, most=MOST, none=True),
             not_a("templates", self.templates, (Mapping, str, Path, NoneType), wanted=wanted),
             None if self.secret is None else _not_secret(self.revealed()),
         )
-        for name, kind in (*((name, int) for name in _COUNTS), *((name, bool) for name in _FLAGS)):
-            value = getattr(self, name)  # numpy's, which JSON does not have
-            object.__setattr__(self, name, value if value is None else kind(value))
 
     def revealed(self) -> str | None:
         """Return the secret in the clear, for what checks signatures with it; None in the mode without."""
@@ -101,7 +92,7 @@ CHOICES: tuple[Choice, ...] = (
     Choice("invalid", "a number that is not E.164, has no country or does not exist", "107111 InvalidPhoneNumbers"),
     Choice("list", "a list with an invalid number", "the whole request is refused, nobody is texted"),
     Choice("repeated", "a number that appears twice in one list", "two messages, two records"),
-    Choice("recipients", "most recipients in one request", "1000, more are refused with 104002", "max_recipients"),
+    Choice("recipients", "most recipients in one request", "1000, more are refused with 104002"),
     Choice("several", "more than one of templateId, text and content", "the first of templateId, text, content counts"),
     Choice("join", "how content and signature join", "[signature] content; in the cn variant 【signature】content"),
     Choice("text", "a signature beside text", "the text is sent unchanged"),
@@ -109,24 +100,19 @@ CHOICES: tuple[Choice, ...] = (
     Choice("template_data", "a variable the template needs and does not get", "107143 MissingSmsTemplateData"),
     Choice("template_value", "a variable that is neither text nor a number", "107144 InvalidSmsTemplateData"),
     Choice("parts", "how a text is split", "160/153 GSM-7 septets or 70/67 UCS-2 units to a part, packed greedily"),
-    Choice(
-        "both_counts",
-        "what a record calls its parts",
-        "parts, and count in the earlier form; on request both",
-        "both_counts",
-    ),
+    Choice("counts", "what a record calls its parts", "parts, and count in the earlier form"),
     Choice("price", "the price of a message", "parts x the rate of its country in the sample rate table, any channel"),
     Choice("balance", "a balance that does not cover a request", "105400, all of the request is refused"),
     Choice("funds_name", "which spelling of 105400", "InsufficientFunds, and FundsInsufficient in the earlier form"),
     Choice("channel", "which channel auto takes", "sms"),
     Choice("wording", "the text of a passcode message", "one English sentence, one Chinese one in the cn variant"),
     Choice("custom_digits", "digits beside a custom code", "without effect"),
-    Choice("single_use", "a passcode that was verified", "is used up: the same code is not valid again", "single_use"),
+    Choice("single_use", "a passcode that was verified", "is used up: the same code is not valid again"),
     Choice("attempts", "wrong codes for one passcode", "after 5 of them no code is valid for it", "attempts"),
     Choice(
         "sends", "passcodes to one number in 10 minutes", "as many as wanted; with a limit more are 105300", "sends"
     ),
-    Choice("replace", "a second passcode for the same number and intent", "replaces the first one", "replace"),
+    Choice("replace", "a second passcode for the same number and intent", "replaces the first one"),
     Choice(
         "intents", "passcodes of one number for different intents", "live side by side; no intent is one of its own"
     ),

@@ -53,13 +53,7 @@ def _describe_rules(group: argparse._ArgumentGroup) -> None:
         default=usual.attempts,
         help="wrong codes before a passcode is void (default: 5)",
     )
-    most_help = "most recipients of one request (default: 1000)"
-    add("--max-recipients", type=int, metavar="N", default=usual.max_recipients, help=most_help)
     add("--sends", type=int, metavar="N", help="passcodes to one number in 10 minutes (default: as many as wanted)")
-    switch = argparse.BooleanOptionalAction
-    add("--single-use", action=switch, default=usual.single_use, help="a verified passcode is used up")
-    add("--replace", action=switch, default=usual.replace, help="a second passcode replaces the first")
-    add("--both-counts", action=switch, default=usual.both_counts, help="records carry count beside parts")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,10 +62,8 @@ def run(options: argparse.Namespace) -> int:
     name = "the token in --token-file" if options.token_file else "SMSOTP_SANDBOX_TOKEN"
     token = _content(options.token_file) or token
     refuse(None if token is None else not_token(name, token))
-    names = ("templates", "attempts", "max_recipients", "sends", "single_use", "replace", "both_counts")
-    rules = Rules(
-        secret=_content(options.hmac_secret_file) or secret, **{name: getattr(options, name) for name in names}
-    )
+    sealed = _content(options.hmac_secret_file) or secret
+    rules = Rules(options.attempts, options.sends, options.templates, sealed)
     given = {name: getattr(options, name) for name in ("port", "state", "variant", "form", "balance", "seed", "host")}
     given |= {"faults": options.fault, "allow_hosts": options.allow_host, "token": token}
     running = server.Server(rules=rules, **given)

@@ -201,7 +201,6 @@ async def _requests(asked: Asked) -> web.StreamResponse:
 
 async def _forget_requests(asked: Asked) -> web.Response:
     asked.account.journal.clear()
-    asked.state.overwrite()
     return as_json(_facts(asked.account))
 
 

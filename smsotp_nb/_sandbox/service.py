@@ -92,7 +92,7 @@ class Service:
         self.clock = clock or Clock(state, base=now)
         self.access = Access(self.rules.revealed(), now)
         self.templates = messages.templates(self.rules.templates)
-        self._counts = ("parts", "count") if self.rules.both_counts else ("count" if form == "earlier" else "parts",)
+        self._count = "count" if form == "earlier" else "parts"
         self._operations = {
             "sms.message.send": self._send_message,
             "otp.send": self._send_otp,
@@ -152,7 +152,7 @@ class Service:
         billed = self._bill([number], places, text)
         sent_by = "sms" if channel == "auto" else channel
         request = Request(self.clock.now(), "otp.send", text, code, sent_by, intent, signature)
-        kept = NewPasscode(intent or "", ttl if custom else None, replaces=self.rules.replace)
+        kept = NewPasscode(intent or "", ttl if custom else None)
         return self._record(billed.messages[0]), self._accept(request, billed, kept)
 
     def _verify_otp(self, fields: Fields) -> Done:
@@ -177,7 +177,7 @@ class Service:
             numbers = [numbers]
         if not isinstance(numbers, list) or not all(isinstance(number, str) for number in numbers):
             raise Refused(INVALID_PARAMS)
-        if len(numbers) > self.rules.max_recipients:
+        if len(numbers) > wire.MAX_RECIPIENTS:
             raise Refused(INVALID_PARAMS)
         return numbers
 
@@ -246,8 +246,7 @@ class Service:
         id_, number, iso, cc, billed, price = message
         special = choices.RESERVED.get(number)
         to = number[1:] if special and special.effect == "plus" else number
-        counts = {"parts": billed} if self._counts == ("parts",) else dict.fromkeys(self._counts, billed)
-        return {"id": id_, "to": to, "iso": iso, "cc": cc, **counts, "price": money(price)}
+        return {"id": id_, "to": to, "iso": iso, "cc": cc, self._count: billed, "price": money(price)}
 
     # passcodes
 
@@ -262,21 +261,19 @@ class Service:
         return f"{int.from_bytes(mark) % 10**digits:0{digits}d}"
 
     def _check_code(self, number: str, intent: str, code: str, ttl: int) -> bool:
-        """Look for a valid passcode with this code; a wrong code counts against all valid ones of number and intent."""
-        living = [one for one in self.state.passcodes(number, intent) if self._lives(one, ttl)]
-        for passcode in living:
-            if passcode.code == code:
-                if self.rules.single_use:
-                    self.state.use_passcode(passcode.n)
-                return True
-        for passcode in living:
-            self.state.count_wrong(passcode.n)
+        """Compare a code with the passcode of a number and intent: the right one uses it up, a wrong one counts."""
+        passcode = self.state.passcode(number, intent)
+        if passcode is None or not self._lives(passcode, ttl):
+            return False
+        if passcode.code == code:
+            self.state.end_passcode(number, intent)
+            return True
+        self.state.count_wrong(number, intent)
         return False
 
     def _lives(self, passcode: Passcode, ttl_at_verify: int) -> bool:
         ttl = ttl_at_verify if passcode.ttl is None else passcode.ttl
-        in_time = self.clock.now() < passcode.made + ttl * 1_000_000
-        return in_time and not passcode.used and passcode.wrong < self.rules.attempts
+        return self.clock.now() < passcode.made + ttl * 1_000_000 and passcode.wrong < self.rules.attempts
 
 
 def money(micros: int) -> str:

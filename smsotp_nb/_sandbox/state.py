@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,8 @@ from . import tables
 from .tables import BROKEN, Accepted, Message, NewPasscode, Request, connect, damaged, unreadable
 
 _FACTS: Final = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int}
-_LATER_FACTS: Final = {"requests": int, "clock_offset": int, "clock_stopped": int}
+_LATER_FACTS: Final = {"clock_offset": int}
+_OF_ONE: Final = "WHERE number = ? AND intent = ?"
 MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hundred messages
 
 
@@ -34,12 +35,10 @@ MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hun
 class Passcode:
     """A passcode on record: ``made`` in microseconds, ``ttl`` only for a custom code, ``wrong`` tries so far."""
 
-    n: int
     code: str
     made: int
     ttl: int | None
     wrong: int
-    used: bool
 
 
 class State:
@@ -230,13 +229,10 @@ class State:
 
     # passcodes
 
-    def passcodes(self, number: str, intent: str) -> list[Passcode]:
-        """Return the passcodes on record for a number and intent, newest first."""
-        rows = self.rows(
-            "SELECT n, code, made, ttl, wrong, used FROM passcodes WHERE number = ? AND intent = ? ORDER BY n DESC",
-            (number, intent),
-        )
-        return [Passcode(n, code, made, ttl, wrong, bool(used)) for n, code, made, ttl, wrong, used in rows]
+    def passcode(self, number: str, intent: str) -> Passcode | None:
+        """Return the latest passcode for a number and intent, unless it was used."""
+        rows = self.rows(f"SELECT code, made, ttl, wrong FROM passcodes {_OF_ONE}", (number, intent))
+        return Passcode(*rows[0]) if rows else None
 
     def count_passcodes(self, number: str, *, since: int) -> int:
         """Return how many passcodes were sent to a number after a moment, in microseconds."""
@@ -247,24 +243,11 @@ class State:
         )
         return int(found[0][0])
 
-    def use_passcode(self, n: int) -> None:
-        self._db.execute("UPDATE passcodes SET used = 1 WHERE n = ?", (n,))
+    def end_passcode(self, number: str, intent: str) -> None:
+        self._db.execute(f"DELETE FROM passcodes {_OF_ONE}", (number, intent))
 
-    def count_wrong(self, n: int) -> None:
-        self._db.execute("UPDATE passcodes SET wrong = wrong + 1 WHERE n = ?", (n,))
-
-    # journal
-
-    def journal(self) -> list[sqlite3.Row]:
-        """Return the requests that are kept on file, oldest first."""
-        return self.rows("SELECT * FROM journal ORDER BY n")
-
-    def keep_journal(self, rows: Iterable[Sequence[Any]], *, first: int, last: int) -> None:
-        """Write further requests, up to number ``last``, and delete those before number ``first``."""
-        with self.transaction():
-            self._db.executemany(f"INSERT INTO journal VALUES ({', '.join('?' * 14)})", rows)
-            self._db.execute("DELETE FROM journal WHERE n < ?", (first,))
-            self.keep_fact("requests", last)
+    def count_wrong(self, number: str, intent: str) -> None:
+        self._db.execute(f"UPDATE passcodes SET wrong = wrong + 1 {_OF_ONE}", (number, intent))
 
     # beginning
 
@@ -288,10 +271,8 @@ class State:
             return
         if where := misfit(self._db):
             raise damaged(self.path, where)
-        given = {"messages": self._last, "journal": self.fact("requests") or 0}
-        for table, last in given.items():
-            if self._db.execute(f"SELECT coalesce(max(n), 0) FROM {table}").fetchone()[0] > last:
-                raise damaged(self.path, f"{table} has a number that was not given yet")
+        if self._db.execute("SELECT coalesce(max(n), 0) FROM messages").fetchone()[0] > self._last:
+            raise damaged(self.path, "messages has a number that was not given yet")
 
     def _refuse_other_facts(self) -> None:
         for name, kind in {**_FACTS, **_LATER_FACTS}.items():
@@ -323,106 +304,54 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Clock:
-    """A clock that can be moved and stopped; both are kept by the state.
+    """A clock that can be moved; how far is kept by the state.
 
     Args:
-        state: where the offset and the moment of stopping are kept.
+        state: where the offset is kept.
         base: the machine's clock, seconds since 1970.
     """
 
-    def __init__(self, state: State, *, base: Callable[[], float] = time.time) -> None:
+    def __init__(self, state: State, base: Callable[[], float] = time.time) -> None:
         self._state = state
         self._base = base
         self._offset: int = state.fact("clock_offset") or 0
-        self._stopped: int | None = state.fact("clock_stopped")
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the clock is stopped."""
-        return self._stopped is not None
-
-    @property
-    def offset(self) -> float:
-        """Seconds it is ahead of the machine's clock."""
-        return (self.now() - int(self._base() * 1_000_000)) / 1_000_000
 
     def now(self) -> int:
         """Return the sandbox's time in microseconds since 1970."""
-        return int(self._base() * 1_000_000) + self._offset if self._stopped is None else self._stopped
-
-    def set(self, micros: int) -> None:
-        """Set it to a moment; it goes on from there, or stays there if it is stopped."""
-        self._keep(micros - int(self._base() * 1_000_000), None if self._stopped is None else micros)
-
-    def stop(self) -> None:
-        """Stop it."""
-        self._keep(self._offset, self.now())
-
-    def go(self) -> None:
-        """Start it again from where it was stopped."""
-        now = self.now()
-        self._keep(now - int(self._base() * 1_000_000), None)
-
-    def reset(self) -> None:
-        """Return to the machine's time."""
-        self._keep(0, None)
+        return int(self._base() * 1_000_000) + self._offset
 
     def told(self) -> dict[str, Any]:
         """Return what ``/clock.json`` says."""
-        return {"now": moment(self.now()), "ahead": round(self.offset, 3), "stopped": self.stopped}
+        return {"now": moment(self.now()), "ahead": round(self._offset / 1_000_000, 3)}
 
     def move(self, asked: Mapping[str, Any]) -> None:
-        """Move, stop, start or reset it, as ``/clock.json`` takes it.
+        """Move it forward or back, or reset it to the machine's time, as ``/clock.json`` takes it.
 
         Raises:
             UsageError: what is asked for cannot be done; nothing has changed.
         """
-        if not asked or not set(asked) <= {"advance", "at", "stopped", "reset"}:
-            raise UsageError(
-                'send one or more of {"advance": seconds, "at": "2030-01-01T00:00:00Z", "stopped": true, "reset": true}'
-            )
-        target = self._target(asked)
-        if asked.get("reset"):
-            self.reset()
-        if "stopped" in asked:
-            (self.stop if asked["stopped"] else self.go)()
-        if target is not None:
-            self.set(target)
-
-    def _target(self, asked: Mapping[str, Any]) -> int | None:
-        """Return the moment asked for, in microseconds, read before anything is changed."""
-        if not all(isinstance(asked.get(name, False), bool) for name in ("stopped", "reset")):
-            raise UsageError("stopped and reset are true or false")
-        try:
-            target = micros(asked["at"]) if "at" in asked else None
-            seconds = Decimal(str(asked.get("advance", 0)))
-            near = abs(seconds) <= LATEST  # asked before it is made a number with as many digits
-        except (ValueError, TypeError, AttributeError, ArithmeticError):
-            raise UsageError("advance is a number of seconds, at a moment such as 2030-01-01T00:00:00Z") from None
-        if near and "advance" in asked:
-            target = (self.now() if target is None else target) + int(seconds * 1_000_000)
-        if not near or (target is not None and not 0 <= target <= LATEST):
+        if set(asked) == {"reset"} and asked["reset"] is True:
+            offset = 0
+        elif set(asked) != {"advance"}:
+            raise UsageError('send {"advance": seconds}, or {"reset": true} for the machine\'s time')
+        else:
+            offset = self._offset + _micros(asked["advance"])
+        if not 0 <= self.now() - self._offset + offset <= LATEST:
             raise UsageError("that is before 1970 or after 2200; the clock goes no further")
-        return target
-
-    def _keep(self, offset: int, stopped: int | None) -> None:
         with self._state.transaction():
             self._state.keep_fact("clock_offset", offset)
-            self._state.keep_fact("clock_stopped", stopped)
-        self._offset, self._stopped = offset, stopped
+        self._offset = offset
+
+
+def _micros(seconds: Any) -> int:
+    """Return seconds as microseconds, those beyond what any clock goes as more than that."""
+    try:
+        exact = Decimal(str(seconds))
+        return int(exact * 1_000_000) if abs(exact) <= LATEST else LATEST + 1  # before it has as many digits as said
+    except (ValueError, ArithmeticError):
+        raise UsageError("advance is a number of seconds") from None
 
 
 def moment(micros: int) -> str:
     """Return microseconds since 1970 as ISO 8601 in UTC."""
     return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def micros(text: str) -> int:
-    """Return an ISO 8601 moment as microseconds since 1970; without an offset it is UTC.
-
-    Raises:
-        ValueError: it is not a moment.
-    """
-    found = datetime.fromisoformat(text)
-    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return (aware - _EPOCH) // timedelta(microseconds=1)

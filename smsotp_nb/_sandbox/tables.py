@@ -37,19 +37,12 @@ CREATE TABLE IF NOT EXISTS shapes (
     messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS passcodes (
-    n INTEGER PRIMARY KEY, number TEXT NOT NULL, intent TEXT NOT NULL, code TEXT NOT NULL, made INTEGER NOT NULL,
-    ttl INTEGER, wrong INTEGER NOT NULL DEFAULT 0, used INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX IF NOT EXISTS passcodes_by_number ON passcodes (number, intent);
-CREATE TABLE IF NOT EXISTS journal (
-    n INTEGER PRIMARY KEY, at INTEGER NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, headers TEXT NOT NULL,
-    body BLOB NOT NULL, size INTEGER NOT NULL, fault TEXT NOT NULL, status INTEGER NOT NULL,
-    code TEXT NOT NULL, reply BLOB NOT NULL, reply_size INTEGER NOT NULL, accepted INTEGER NOT NULL,
-    request_id TEXT NOT NULL
-);
+    number TEXT NOT NULL, intent TEXT NOT NULL, code TEXT NOT NULL, made INTEGER NOT NULL, ttl INTEGER,
+    wrong INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (number, intent)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unfiled (n INTEGER PRIMARY KEY, accepted TEXT NOT NULL);
 """
-LAYOUT = 6
+LAYOUT = 7
 BROKEN = (sqlite3.Error, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _OWN = OwnFiles(UsageError)
 CHECKPOINT = 4_000  # pages, 16 MB: a checkpoint waits for the disk
@@ -194,11 +187,10 @@ class Message(NamedTuple):
 
 
 class NewPasscode(NamedTuple):
-    """What is kept of a passcode beside its message; ``ttl`` only for a custom code, ``replaces`` earlier ones."""
+    """What is kept of a passcode beside its message; ``ttl`` only for a custom code."""
 
     intent: str
     ttl: int | None
-    replaces: bool
 
 
 class Accepted(NamedTuple):
@@ -284,11 +276,8 @@ def _add(sums: list[int], message: Message) -> None:
 def _file_passcode(db: sqlite3.Connection, one: Accepted) -> None:
     if one.passcode is None:
         return
-    intent, ttl, replaces = one.passcode
-    number = one.messages[0].number
-    if replaces:
-        db.execute("DELETE FROM passcodes WHERE number = ? AND intent = ?", (number, intent))
+    intent, ttl = one.passcode
     db.execute(
-        "INSERT INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
-        (number, intent, one.request.code, one.request.at, ttl),
+        "INSERT OR REPLACE INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
+        (one.messages[0].number, intent, one.request.code, one.request.at, ttl),
     )

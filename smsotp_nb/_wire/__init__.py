@@ -1,8 +1,8 @@
 """The interface, and nothing else: request bodies, reply envelopes, limits, codes, and what is not shown.
 
 The only room that knows a camelCase field, an error number or a length limit. It has no clock, no socket and no pandas.
-``interface`` holds names, codes and limits, ``requests`` what is posted, ``envelope`` and ``replies`` what comes back,
-``money`` amounts; ``options`` how a campaign travels.
+``interface`` holds names, codes, limits and amounts, ``requests`` what is posted, ``envelope`` and ``replies`` what
+comes back; ``options`` how a campaign travels.
 """
 
 from .._showing import mask
@@ -34,8 +34,9 @@ from .interface import (
     Form,
     Numbers,
     Variant,
+    amount,
+    micros,
 )
-from .money import amount, micros
 from .options import Wire
 from .replies import (
     FEW,

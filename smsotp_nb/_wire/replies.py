@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, overload
 
 from .._showing import mask, masked, visible
 from .envelope import Unreadable, whole
-from .interface import MAX_RECIPIENTS, is_int
-from .money import amount, micros
+from .interface import MAX_RECIPIENTS, amount, is_int, micros
 
 
 @dataclass(frozen=True, slots=True)

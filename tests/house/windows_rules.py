@@ -18,7 +18,7 @@ from typing import Any
 
 MISSING_MODULES = ("fcntl", "grp", "pwd", "resource", "termios", "pty", "tty")
 MISSING_FUNCTIONS = (
-    *("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_SYNC", "O_TMPFILE", "chown", "fchmod", "fchown"),
+    *("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_SYNC", "chown", "fchmod", "fchown"),
     *("fork", "forkpty", "geteuid", "getgid", "getuid", "killpg", "mkfifo", "posix_fallocate", "pread", "pwrite"),
     *("register_at_fork", "statvfs", "uname"),
 )

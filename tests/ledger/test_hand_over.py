@@ -37,6 +37,7 @@ class Notebook:
         cells = json.loads((self.folder / "hand_over.ipynb").read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
         self.begins, self.plans, self.dies, self.sends, self.looks, *self.settles = code
+        self.goes_on = self.sends.replace("seconds=1)", "seconds=0)")  # nobody has to die in it
 
     def begin(self, kernel: Kernel) -> str:
         """Run it down to the cell that sends; return what its first cell says."""
@@ -113,7 +114,7 @@ def test_a_kernel_on_another_machine_goes_on_and_texts_nobody_twice(
         assert "to go" in line
         assert "Being run by anna on anna-laptop (process 1) since 20" in card
         set_clock(address, "150 seconds")
-        went_on = ben.run(notebook.sends)
+        went_on = ben.run(notebook.goes_on)
         with Ledger(address) as ledger:
             doubtful = ledger.record("hand-over").counts["in_doubt"]
         told = notebook.settle(ben)
@@ -158,7 +159,7 @@ def test_two_kernels_on_one_machine_hand_a_campaign_over(notebook: Notebook, tmp
         assert "CampaignHeld: " in second.run(notebook.sends)
         first.kill()
         notebook.begin(second)
-        assert "accepted" in second.run(notebook.sends)
+        assert "accepted" in second.run(notebook.goes_on)
         assert "hand-over" in second.run(notebook.looks)
         told = notebook.settle(second)
     finally:

@@ -11,7 +11,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from smsotp_nb._results import files
+from smsotp_nb import results
 
 CALC = shutil.which("soffice")
 pytestmark = pytest.mark.skipif(
@@ -43,7 +43,7 @@ def opened(file: Path, separator: str) -> list[object]:
 @pytest.mark.parametrize("separator", ["44", "59", "9"], ids=["comma", "semicolon", "tab"])
 def test_no_cell_is_a_formula(tmp_path: Path, separator: str) -> None:
     rows = pd.DataFrame({"x": "t", "v": pd.Series(HOSTILE, dtype=object), "=1+100": "u", "\0=2+100": "u"})
-    (tmp_path / "safe.csv").write_bytes(files.as_bytes(rows, "safe.csv"))
+    results.write(rows, tmp_path / "safe.csv")
     rows.to_csv(tmp_path / "plain.csv", index=False, quoting=2)
     assert opened(tmp_path / "plain.csv", separator)  # else nothing would be shown
     assert opened(tmp_path / "safe.csv", separator) == []

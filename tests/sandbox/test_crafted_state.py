@@ -33,8 +33,6 @@ CRAFTED = {
     "a text that is none": "UPDATE requests SET text=cast(x'ff' AS TEXT)",
     "a moment beyond range": f"UPDATE requests SET at={2**62}",
     "a number that was not given": f"UPDATE messages SET n={2**40}",
-    "a request that was not received": f"UPDATE journal SET n={2**40}",
-    "headers that are no JSON": "UPDATE journal SET headers='['",
     "a clock of bytes": "INSERT OR REPLACE INTO facts VALUES ('clock_offset', x'00')",
     "a note of something else": "INSERT INTO unfiled (accepted) VALUES ('[1, 2, 3, 4, 5]')",
 }

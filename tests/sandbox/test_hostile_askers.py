@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -53,13 +54,14 @@ def test_a_state_takes_no_more_money_than_it_can_read_again(tmp_path: Path) -> N
         Sandbox(state=tmp_path / "other.sqlite", balance=20_000_000_000)
 
 
-@pytest.mark.parametrize("moved", [{"at": "2199-12-31T00:00:00Z", "stopped": True}, {"at": "1970-01-02T00:00:00Z"}])
-def test_a_state_goes_as_far_in_time_as_it_can_read_again(moved: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("year", [1971, 2199])
+def test_a_state_goes_as_far_in_time_as_it_can_read_again(year: int, tmp_path: Path) -> None:
     with Sandbox(state=tmp_path / "box.sqlite") as box:
-        assert call(box, "POST", "/clock.json", moved)[0] == 200
+        years = year - datetime.now(UTC).year
+        assert box.advance(years * 365.2425 * 86_400).year in (year - 1, year, year + 1)
         box.client().send_otp(US, code="123456")
-        for wrong in ({"at": "2300-01-01T00:00:00Z"}, {"at": "1969-01-01T00:00:00Z"}, {"advance": -(10**11)}):
-            assert call(box, "POST", "/clock.json", wrong)[0] == 400
+        for wrong in (years * 10**8, -(10**11), 10**11):
+            assert call(box, "POST", "/clock.json", {"advance": wrong})[0] == 400
     with Sandbox(state=tmp_path / "box.sqlite") as again:
         assert again.code(US) == "123456"
 
@@ -71,13 +73,10 @@ def test_a_clock_is_not_kept_busy_by_a_number_without_an_end(seconds: str, box: 
     assert (status, set(told)) == (400, {"error"})
 
 
-def test_a_refused_request_with_half_a_character_is_told_all_the_same(tmp_path: Path) -> None:
-    with Sandbox(state=tmp_path / "box.sqlite") as box:
-        assert call(box, "POST", "/?action=otp.send&accessKeyId=k", {"to": "\ud800"})[0] == 400
-        assert box.requests["outcome"].tolist() == ["refused"]
-    with Sandbox(state=tmp_path / "box.sqlite") as again:
-        assert len(again.requests) == 1
-        assert [request["n"] for request in call(again, "GET", "/requests.json?brief=1")[1]["requests"]] == [1]
+def test_a_refused_request_with_half_a_character_is_told_all_the_same(box: Sandbox) -> None:
+    assert call(box, "POST", "/?action=otp.send&accessKeyId=k", {"to": "\ud800"})[0] == 400
+    assert box.requests["outcome"].tolist() == ["refused"]
+    assert [request["n"] for request in call(box, "GET", "/requests.json?brief=1")[1]["requests"]] == [1]
 
 
 # -- memory

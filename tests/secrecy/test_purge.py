@@ -6,7 +6,6 @@ import contextlib
 import json
 import shutil
 import sqlite3
-import time
 import warnings
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -414,20 +413,3 @@ def test_a_purge_and_a_clear_rewrite_the_file(client: Client, ledger: Ledger, tm
     with contextlib.closing(sqlite3.connect(path)) as other:
         assert other.execute("PRAGMA freelist_count").fetchone() == (0,)
     assert not [number for number in PEOPLE if number[1:].encode() in path.read_bytes()]
-
-
-@pytest.mark.parametrize("by", ["clear", "requests"])
-def test_recorded_requests_go_from_the_file_as_well(by: str, tmp_path: Path) -> None:
-    path = tmp_path / "box.sqlite"
-    with Sandbox(state=path) as box:
-        box.client().send_message(PEOPLE[:1], text="Hi all")
-        while b"application/json" not in b"".join(part.read_bytes() for part in tmp_path.glob("box.sqlite*")):
-            time.sleep(0.02)  # the request with its headers is written a moment later
-        if by == "clear":
-            box.clear()
-        else:
-            assert deleted(box, "inbox.json", id=box.inbox["id"].iloc[0])
-            assert deleted(box, "requests.json")
-        assert box.requests.empty
-        left = b"".join(part.read_bytes() for part in tmp_path.glob("box.sqlite*"))
-        assert PEOPLE[0][1:].encode() not in left

@@ -36,7 +36,6 @@ from .answers import Answers
 from .work import Work
 
 Doubts = Literal["any", "stronger", "as good", "never"]
-Kinds = npt.NDArray[np.int8]
 
 OTHER, PLUS, ZERO, DOUBLE_ZERO, BARE = range(5)  # what a text begins with, perhaps behind blanks and brackets
 WRAPPED: Final = 5  # such a blank or bracket

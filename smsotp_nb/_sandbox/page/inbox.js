@@ -323,7 +323,7 @@ async function switchOn() {
 
 function drawClock(found) {
   const away = Math.abs(found.ahead) < 1 ? "the machine’s time" : `${whole(Math.round(Math.abs(found.ahead)))} s ${found.ahead > 0 ? "ahead" : "behind"}`;
-  at("clock").textContent = `${found.now.slice(0, 19).replace("T", " ")} UTC, ${found.stopped ? "stopped" : away}`;
+  at("clock").textContent = `${found.now.slice(0, 19).replace("T", " ")} UTC, ${away}`;
 }
 
 async function clear() {

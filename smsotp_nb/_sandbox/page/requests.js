@@ -131,7 +131,9 @@ async function liveRequests() {
     journal.waiting = new AbortController();
     try {
       const found = await ask(requestQuery({ after: journal.last, wait: WAIT }), "GET", undefined, journal.waiting.signal);
-      if (round === journal.round && found.requests.length) {
+      if (found.last < journal.last) {
+        await reloadRequests(); // another sandbox has the address now
+      } else if (round === journal.round && found.requests.length) {
         journal.rows = [...found.requests, ...journal.rows].slice(0, MOST);
         journal.last = found.last;
         drawRequests();

@@ -1,8 +1,7 @@
 """Every request to the three operations as it was received, and what was answered: refused and struck ones too.
 
-The last `MOST` requests, or `MOST_BYTES` of them if that is fewer, are in memory; older ones are dropped. With a
-state file they are also kept there. They are written after the replies, so that the journal costs requests almost
-nothing.
+The last `MOST` requests, or `MOST_BYTES` of them if that is fewer, are in memory; older ones are dropped, and all of
+them when the sandbox ends.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import codecs
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -20,7 +19,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote_plus
 
 from .. import parameters
-from ..state import State, moment
+from ..state import moment
 
 MOST: Final = 5_000
 MOST_BYTES: Final = 16 << 20
@@ -143,9 +142,6 @@ def _weight(headers: Headers) -> int:
     return sum(len(name) + len(value) for name, value in headers)
 
 
-_FAULT: Final = Entry._fields.index("fault")
-
-
 class Told:
     """An entry as it may be shown: without access key, signature, tokens and cookies, but for ``entry`` itself."""
 
@@ -235,17 +231,6 @@ class Told:
         except UnicodeDecodeError:
             return base64.b64encode(raw).decode(), "base64"
 
-    def kept(self) -> tuple[Any, ...]:
-        """Return the row for the state file: masked, except for the reply, which is the sandbox's own."""
-        entry = self.entry
-        body, encoding = self.body
-        masked = body.encode() if encoding == "utf-8" else entry.body
-        return (
-            *(entry.n, entry.at, entry.method, _masked_target(entry.path, self._secrets)),
-            *(_masked_headers(entry.headers, self._secrets), masked, entry.size),
-            *entry[_FAULT:],
-        )
-
 
 # A client asks for the same address with the same headers again and again, unless it signs.
 
@@ -304,29 +289,20 @@ class Journal:
     """The last requests of one account.
 
     Args:
-        state: where they are kept when it has a file.
         now: the sandbox's clock, microseconds.
         secrets: masked wherever they occur, such as the secret of HMAC mode.
     """
 
-    def __init__(self, state: State, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
-        self._state = state
+    def __init__(self, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
         self._now = now
         self._secrets = tuple(secrets)
         self._entries: deque[Entry] = deque()
         self._weights: deque[int] = deque()
         self._bytes = 0
-        self._written = 0
-        self.last = self._written = int(state.fact("requests") or 0)
-        self._load()
+        self.last = 0
 
     def __len__(self) -> int:
         return len(self._entries)
-
-    def _load(self) -> None:
-        for row in self._state.journal():
-            headers = tuple((name.encode("latin-1"), value.encode()) for name, value in json.loads(row["headers"]))
-            self._append(Entry(*row)._replace(headers=headers))
 
     def add(
         self,
@@ -359,19 +335,6 @@ class Journal:
             self._entries.popleft()
             self._bytes -= self._weights.popleft()
 
-    @property
-    def unwritten(self) -> bool:
-        """Whether something has yet to be written to the file; never true without one."""
-        return self._state.path is not None and self._written < self.last
-
-    def write(self) -> None:
-        """Write new entries to the file, and delete there what was dropped here."""
-        if not self.unwritten:
-            return
-        told = (Told(entry, self._secrets) for entry in self._after(self._written))
-        rows = [one.kept() for one in told]
-        self._keep(rows, first=self._entries[0].n)
-
     def _after(self, n: int) -> list[Entry]:
         """Return the entries after a number, oldest first."""
         return list(islice(self._entries, max(0, len(self._entries) - (self.last - n)), None))
@@ -387,11 +350,6 @@ class Journal:
         self._entries.clear()
         self._weights.clear()
         self._bytes = 0
-        self._keep([], first=self.last + 1)
-
-    def _keep(self, rows: Iterable[Sequence[Any]], *, first: int) -> None:
-        self._state.keep_journal(rows, first=first, last=self.last)
-        self._written = self.last
 
 
 def pages(journal: Journal, wanted: Wanted) -> Iterator[bytes]:
