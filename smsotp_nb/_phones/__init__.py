@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from .._lazy import attributes
 
 if TYPE_CHECKING:
+    from .cells.regions import country_code
     from .columns import Found, find_columns
     from .countries import country_name, look_up, place, time_zones
     from .judging.answers import verdict
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __getattr__ = attributes(
     __name__,
     {
+        "cells.regions": ["country_code"],
         "columns": ["Found", "find_columns"],
         "countries": ["country_name", "look_up", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
@@ -72,6 +74,7 @@ __all__ = [
     "Tally",
     "ask_owner",
     "clean_chunks",
+    "country_code",
     "country_name",
     "drawn",
     "duplicates",

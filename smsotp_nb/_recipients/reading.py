@@ -199,7 +199,7 @@ def _parts(file: Path, how: How, origin: Origin) -> Iterator[Part]:
     if kind.name in BOOKS:
         parts = workbook.parts(file, kind.name, how.sheet, how.header, how.hidden, origin)
     elif how.sheet is not None:
-        raise UsageError(f"sheet={given(how.sheet)}: {file.name} has no sheets, as workbooks do; leave sheet= out")
+        raise UsageError(f"sheet={given(how.sheet)}: {file.name} has no sheets, as Excel files do; leave sheet= out")
     elif kind.name == "parquet":
         parts = iter([parquet.part(file)])
     elif kind.name == "json":

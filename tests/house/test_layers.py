@@ -45,7 +45,7 @@ SAME_LEVEL = {
     *(("problems", "pandas"), ("problems", "guards"), ("problems", "calling")),
     *(("settings", "wire"), ("charts", "cost")),
     *(("planning", "ledger"), ("planning", "templates")),
-    *(("phones", "recipients"), ("phones", "results"), ("results", "phones")),
+    *(("phones", "recipients"), ("phones", "results"), ("results", "phones"), ("rates", "phones")),
 }
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},
@@ -53,7 +53,7 @@ LIBRARIES: dict[str, set[str]] = {
     "httptools": {"client"},
     "tenacity": {"client"},
     "phonenumbers": {"phones"},
-    "babel": {"values"},
+    "babel": {"values", "phones"},
     "narwhals": {"frames"},
     "sqlite3": {"schema", "ledger", "sandbox"},
     "psycopg": {"ledger"},
