@@ -55,3 +55,31 @@ def test_a_country_is_read_however_it_is_written(iso: str) -> None:
 def test_what_may_be_two_countries_is_none(word: str) -> None:
     judged = phones.normalize(["0123456789"], region=pd.Series([word]))
     assert judged["problem"].tolist() == ["REGION_UNKNOWN"]
+
+
+NUMBERS = [f"+1202555{n:04d}" for n in range(100, 160)]
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (("Phone", "Mobile"), "Mobile"),
+        (("Telefon", "Handy"), "Handy"),
+        (("Emergency mobile", "Phone"), "Phone"),
+        (("Manager cell", "Cell"), "Cell"),
+        (("Notfall Telefon", "Telefon"), "Telefon"),
+        (("Teléfono fijo", "Teléfono móvil"), "Teléfono móvil"),
+        (("Assistant phone", "Home phone"), "Home phone"),
+    ],
+)
+def test_the_mobile_number_of_the_person_is_found_before_others(names: tuple[str, str], chosen: str) -> None:
+    for order in (names, names[::-1]):
+        frame = pd.DataFrame(dict.fromkeys(order, NUMBERS))
+        assert phones.find_columns(frame).phone == chosen
+
+
+def test_a_national_list_without_a_country_has_a_column_of_numbers() -> None:
+    """Its rows say that the country is missing; without the column nobody could say so."""
+    frame = pd.DataFrame({"name": ["Ann"] * 50, "phone": [f"0151 234567{n:02d}" for n in range(50)]})
+    assert phones.find_columns(frame).phone == "phone"
+    assert set(phones.normalize(frame["phone"])["problem"]) == {"REGION_MISSING"}
