@@ -24,6 +24,7 @@ from ._calling import given, in_our_words, not_path, not_whole, refuse
 from ._foreign.gate import file_at, refuse_large
 from ._frames import AnyFrame, as_pandas
 from ._pandas import STR, is_missing
+from ._phones import country_code
 from ._showing import NoText, cited, text_of
 from .columns import absent, listed
 from .errors import UsageError
@@ -35,7 +36,7 @@ NEEDED: Final = ("iso", "currency", "price")
 OPTIONAL: Final = ("type", "valid_from", "low", "high", "seen", "from_parts", "monthly_fee")
 OLD_AFTER: Final = dt.timedelta(days=180)
 MEANINGS: Final[dict[str, str]] = {
-    "iso": "two-letter country code; `NA` is Namibia",
+    "iso": "the country: a two-letter code (`NA` is Namibia), or a name in any language",
     "currency": "three-letter currency code of the price",
     "price": "price of one part, with at most six decimal places",
     "type": "kind of number that the price is for, such as MOBILE; blank for any",
@@ -115,8 +116,8 @@ def read(path: str | Path) -> pd.DataFrame:
 def check(frame: AnyFrame) -> pd.DataFrame:
     """Check a rate table and return it in a uniform form, in its order.
 
-    Required columns are ``iso`` (two-letter country code), ``currency`` (three-letter code) and ``price`` of one part,
-    a number or text with at most six decimal places. Optional are ``type``, a kind of number such as MOBILE (blank:
+    Required columns are ``iso`` (a country, which becomes its two-letter code), ``currency`` (three-letter code) and
+    ``price`` of one part, a number or text with at most six decimal places. Optional are ``type``, a kind of number such as MOBILE (blank:
     any); ``valid_from``, a date (of several rows the latest that has begun applies); ``low`` and ``high``, the range in
     which the price varies; ``seen``, the date of the last observation; ``from_parts``, the part of a calendar month
     from which on the price of a tier holds; and ``monthly_fee``, what the country costs a month besides. Other columns
@@ -289,6 +290,7 @@ class _Row:
     @classmethod
     def read(cls, label: Any, cells: list[Any], days: _Days) -> _Row:
         iso, currency, type_ = (_code(cells[place]) for place in (0, 1, 3))
+        iso = country_code(cells[0]) or iso if isinstance(cells[0], str) else iso
         price, low, high = (_micros(cells[place]) for place in (2, 5, 6))
         from_parts, fee = _from_parts(cells[8]), 0 if _blank(cells[9]) else _micros(cells[9])
         problems = _wrong_codes(iso, currency, type_) + _wrong_prices(cells[2], price, cells[5], low, cells[6], high)
@@ -409,7 +411,7 @@ def _day(moment: Any) -> dt.date | None:
 def _wrong_codes(iso: str, currency: str, type_: str) -> list[str]:
     wrong = []
     if not re.fullmatch("[A-Z]{2}", iso):
-        wrong.append("iso must be a two-letter country code" + (f", got {_said(iso)}" if iso else ", it is blank"))
+        wrong.append("iso must be a country" + (f", got {_said(iso)}" if iso else ", it is blank"))
     if not re.fullmatch("[A-Z]{3}", currency):
         got = f", got {_said(currency)}" if currency else ", it is blank"
         wrong.append(f"currency must be a three-letter code{got}")

@@ -104,7 +104,7 @@ def _import(options: argparse.Namespace) -> int:
     from ..recipients import read_recipients
 
     people = _register(options)
-    rows = read_recipients(options.file, sheet=options.sheet, encoding=options.encoding, numbered=True)
+    rows = read_recipients(options.file, sheet=options.sheet, encoding=options.encoding, hidden=True, numbered=True)
     record = people.import_optins if options.opt_ins else people.import_optouts
     names = (
         *("column", "source", "at", "zone", "dayfirst", "format"),

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from ..errors import SmsOtpError, UsageError
+from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 
 ROWS: Final = 1_048_576  # of a sheet, as Excel counts
 COLUMNS: Final = 4_000  # with a name
@@ -56,13 +56,16 @@ def ours(file: Path, kind: str) -> Iterator[None]:
     """
     try:
         yield
-    except (SmsOtpError, FileNotFoundError):
+    except (SmsOtpError, SmsOtpWarning, FileNotFoundError):
         raise
     except RecursionError:
         said = "it is nested too deeply"
     except MemoryError:
         said = "it holds more than fits into memory"
-    except Exception as error:  # noqa: BLE001 - a damaged file makes a library raise anything
+    except BaseException as error:
+        # A damaged file makes a library raise anything; a library in Rust has a class beside Exception for it.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         said = f"it is damaged or of another kind ({type(error).__name__}{_brief(error)})"
     else:
         return
@@ -71,7 +74,7 @@ def ours(file: Path, kind: str) -> Iterator[None]:
     ) from None
 
 
-def _brief(error: Exception) -> str:
+def _brief(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return f": {text[:120]}" if text else ""
 

@@ -118,7 +118,7 @@ def some(problems: list[str]) -> str:
 
 def _frame(source: Any) -> pd.DataFrame:
     if isinstance(source, str | Path):
-        return recipients.read_recipients(source, numbered=True)  # a row is named as the file shows it
+        return recipients.read_recipients(source, hidden=True, numbered=True)  # a row is named as the file shows it
     frame = as_pandas(source)
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"the list must be a frame or the path of a file, got {given(source)}")

@@ -21,6 +21,7 @@ from .._lazy import attributes
 
 if TYPE_CHECKING:
     from .advice import Advice
+    from .cells.regions import country_code
     from .cells.repairs import clean
     from .columns import Found, find_columns
     from .countries import country_name, look_up, place, time_zones
@@ -42,6 +43,7 @@ __getattr__ = attributes(
     __name__,
     {
         "advice": ["Advice"],
+        "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
         "columns": ["Found", "find_columns"],
         "countries": ["country_name", "look_up", "place", "time_zones"],
@@ -79,6 +81,7 @@ __all__ = [
     "ask_owner",
     "clean",
     "clean_chunks",
+    "country_code",
     "country_name",
     "drawn",
     "duplicates",

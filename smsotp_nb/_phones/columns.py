@@ -22,6 +22,16 @@ NAMED: Final = re.compile(
     r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whatsapp|rufnummer|fone|fono",
     re.IGNORECASE,
 )
+MOBILE_NAMED: Final = re.compile(
+    r"mobil|m[oó]vil|\bcell|celular|handy|msisdn|\bsms\b|whatsapp|portable|gsm|kom[oó]rk|мобил|携帯|手机|手機|휴대|جوال",
+    re.IGNORECASE,
+)
+OF_OTHERS: Final = re.compile(  # whom the row names beside its own person
+    r"emergency|notfall|emergencia|urgence|emerg[eê]ncia|emergenza|noodgeval|manager|vorgesetzt|supervisor|\bboss\b|assist"
+    r"|asistente|sekret[aä]r|secretar|spouse|partner|parent\b|mother|father|guardian|next of kin|referr|wife|husband"
+    r"|eltern|mutter|vater|ehe(?:frau|mann)|c[oó]nyuge|conjoint|agent|owner|store|branch|filiale|driver|fahrer",
+    re.IGNORECASE,
+)
 PERHAPS_NAMED: Final = re.compile(r"contact|kontakt|number|nummer|n[uú]mero|num[eé]ro", re.IGNORECASE)
 NAMED_OTHERWISE: Final = re.compile(
     r"order|invoice|account|customer|client|ticket|serial|tracking|reference|article|product|member|policy|card"
@@ -49,6 +59,7 @@ PART_NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 NAME_WORTH: Final = 0.3
+MOBILE_WORTH: Final = 0.1
 WRITTEN: Final = r"^\W*(?:\+|00|0[1-9])|[0-9][ ().-]+[0-9]"  # as people write numbers to call, and no order number
 WITH_PLUS: Final = r"^\W*\+"
 DIGITS: Final = r"^\s*\+?[0-9]+(?:[.]0+)?\s*$"
@@ -91,8 +102,10 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     """Find the column of phone numbers and the column of countries by their names and content.
 
     A column of numbers qualifies if at least half of its filled cells, in a sample of 300 rows, read as valid numbers;
-    a telling name decides between equals. Columns of days or of ids are no phone numbers, although 20240115 is a
-    German landline, and bare digits under a name that says nothing have to be mobile numbers.
+    a telling name decides between equals: a mobile before a landline, the person's own before that of a manager or for
+    emergencies. Under a telling name, numbers that only lack a country qualify, too. Columns of days or of ids are no
+    phone numbers, although 20240115 is a German landline, and bare digits under a name that says nothing have to be
+    mobile numbers.
 
     A column of countries has a telling name (country, land, pays, iso, region, dial code ...) and reads as countries,
     or at least three different countries agree with the numbers beside them. Flags, counts, languages and states
@@ -198,6 +211,10 @@ def _words(name: str) -> str:
 
 def _name_of_numbers(name: str) -> float:
     """What a column's name says for its being the one to text: order numbers are no phone numbers."""
+    if OF_OTHERS.search(name):
+        return NAME_WORTH / 2 if NAMED.search(name) else 0.0
+    if MOBILE_NAMED.search(name):
+        return NAME_WORTH + MOBILE_WORTH
     if NAMED.search(name):
         return NAME_WORTH
     if NAMED_OTHERWISE.search(name):
@@ -242,9 +259,13 @@ def _phone(
 def _numbers(column: _Column, region: pd.Series | None, default_region: str | None) -> tuple[float, float]:
     """Return the share of valid numbers, and of those that count: without a name, bare digits have to be mobiles."""
     judged = normalize(column.cells, region=region, default_region=default_region)
-    kinds = judged.loc[judged["problem"] != "MISSING", "type"]
+    filled = judged.loc[judged["problem"] != "MISSING"]
+    kinds = filled["type"]
     share = float(kinds.notna().mean()) if len(kinds) else 0.0
-    if column.number_worth == NAME_WORTH or _share(column.text, WRITTEN) >= ENOUGH:
+    if column.number_worth >= NAME_WORTH and len(kinds) and not share:
+        # A national list needs a country; its column is found all the same, so that this can be said of it.
+        return share, float(filled["problem"].eq("REGION_MISSING").mean())
+    if column.number_worth >= NAME_WORTH or _share(column.text, WRITTEN) >= ENOUGH:
         return share, share
     return share, float(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean()) if len(kinds) else 0.0
 

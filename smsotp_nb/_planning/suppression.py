@@ -138,7 +138,7 @@ def _columns(source: Any, names: Sequence[str], numbers: Numbers) -> tuple[pd.Se
 
 def _opened(source: Any) -> pd.DataFrame | pd.Series[Any] | list[Any]:
     source = usable(source)
-    return recipients.read_recipients(source) if isinstance(source, (str, Path)) else source
+    return recipients.read_recipients(source, hidden=True) if isinstance(source, (str, Path)) else source
 
 
 def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:

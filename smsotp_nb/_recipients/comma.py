@@ -11,9 +11,10 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
 from typing import IO, Any, BinaryIO, Final
 
 import numpy as np
@@ -22,42 +23,48 @@ import pyarrow.compute
 import pyarrow.csv
 
 from ..errors import UsageError
-from . import tables
-from .records import Header, Record, batches, empty, filled, headed
+from . import encodings, tables
+from .heading import LOOKED_AT, heading
+from .origin import Origin
+from .records import Header, Record, batches, empty, filled, is_of_totals
 from .tables import TEXT, Numbers, Part
 
 SEPARATORS: Final = (",", ";", "\t", "|")
-BYTE_ORDER_MARKS: Final = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
+Opener = Callable[[], BinaryIO]
 
 
-def find_encoding(file: Path) -> str:
-    """Return the encoding of a text file: by its mark, else UTF-8 if all of it is, else cp1252, else latin-1.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
-        >>> _ = file.write_bytes("Zoë".encode("cp1252"))
-        >>> find_encoding(file)
-        'cp1252'
-    """
-    with file.open("rb") as raw:
-        beginning = raw.read(4)
-    for mark, marked in BYTE_ORDER_MARKS:
-        if beginning.startswith(mark):
-            return marked
-    return next((encoding for encoding in ("utf-8", "cp1252") if _fits(file, encoding)), "latin-1")
+def _encoding(opener: Opener, origin: Origin) -> str:
+    """Return the encoding of a text: by its mark, else UTF-8 if all of it is, else the likeliest, which is said."""
+    with opener() as raw:
+        known = encodings.marked(raw.read(1 << 12))
+    if known or _fits(opener, "utf-8"):
+        return known or "utf-8"
+    lines = _beyond_ascii(opener)
+    likeliest = encodings.likeliest(lines, lambda encoding: _fits(opener, encoding))
+    example = lines[0].decode(likeliest, "replace").strip()
+    origin.note(
+        f"is not UTF-8 and is read as {likeliest}, as in {example[:60]!r}; where that looks wrong, encoding= names "
+        "another"
+    )
+    return likeliest
 
 
-def _fits(file: Path, encoding: str) -> bool:
+def _beyond_ascii(opener: Opener) -> list[bytes]:
+    """Return cells with bytes beyond ASCII, the first some of the file."""
+    found: list[bytes] = []
+    with opener() as raw:
+        for line in islice(raw, 1_000_000):
+            if not line.isascii():
+                found += [cell for cell in re.split(rb"[,;\t|\r\n]", line) if not cell.isascii()]
+            if len(found) > 400:
+                break
+    return found or [b""]
+
+
+def _fits(opener: Opener, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        with file.open("rb") as raw:
+        with opener() as raw:
             while block := raw.read(1 << 20):
                 decoder.decode(block)
             decoder.decode(b"", final=True)
@@ -67,10 +74,12 @@ def _fits(file: Path, encoding: str) -> bool:
 
 
 def separator(text: str) -> str:
-    """Return the separator that splits the first rows into the same number of cells, the most cells winning.
+    """Return the separator that splits the most rows into the same number of cells, the most cells winning.
+
+    Titles above the table and a note below it have other numbers of cells.
 
     Example:
-        >>> separator("name;phone\\nDoe, Jane;+14155550100\\n")
+        >>> separator("Our customers\\n\\nname;phone\\nDoe, Jane;+14155550100\\nRoe;+14155550123\\n")
         ';'
     """
     sample = "\n".join(text.splitlines()[:200])
@@ -79,9 +88,11 @@ def separator(text: str) -> str:
 
 def _evenness(sample: str, sign: str) -> tuple[float, int]:
     widths = [len(cells) for cells in csv.reader(io.StringIO(sample, newline=""), delimiter=sign) if cells]
-    if not widths or widths[0] < 2:
+    several = Counter(width for width in widths if width > 1)
+    if not several:
         return 0.0, 0
-    return sum(width == widths[0] for width in widths) / len(widths), widths[0]
+    width, times = max(several.items(), key=lambda item: (item[1], item[0]))
+    return times / len(widths), width
 
 
 PIECE: Final = 1 << 22  # bytes read at a time
@@ -99,45 +110,118 @@ class _Place:
     lines: int = 0
 
 
-def parts(file: Path, sep: str | None, encoding: str | None) -> Iterator[Part]:
+def parts(
+    opener: Opener, sep: str | None, encoding: str | None, header: int | str | None, origin: Origin
+) -> Iterator[Part]:
     """Give the records in parts of any size, the first of which is empty and has the names of the columns."""
-    known = encoding or find_encoding(file)
-    place = _Place()
+    name = origin.facts["file"]
+    known, place = encoding or _encoding(opener, origin), _Place()
     try:
-        with file.open("rb") as raw, _Source(raw, file.name, known) as source:
-            yield from _parts(source, sep or separator(source.sample()), place)
+        with opener() as raw, _Source(raw, name, known) as source:
+            said = source.said_separator()
+            sign = sep or said or separator(source.sample())
+            place.lines = 1 if said else 0  # a spreadsheet does not show that line
+            origin.facts |= {"encoding": known.replace("-sig", ""), "separator": sign}
+            yield from _without_totals(_parts(source, sign, header, place, origin), origin)
     except csv.Error as error:  # an open quote would swallow the rows after it without a word
-        message = f"{file.name}, the row that begins on line {place.lines + 1}: a quote is not closed ({error})"
+        message = f"{name}, the row that begins on line {place.lines + 1}: a quote is not closed ({error})"
     except LookupError:
         message = f"encoding={known!r} is not known; try 'utf-8', 'cp1252' or 'utf-16'"
     except UnicodeError:
-        message = f"{file.name} is not {known} (after line {place.lines}); leave encoding= out"
+        message = f"{name} is not {known} (after line {place.lines}); leave encoding= out"
     else:
         return
     raise UsageError(message)
 
 
-def _parts(source: _Source, sign: str, place: _Place) -> Iterator[Part]:
-    header: Header | None = None
+def _parts(source: _Source, sign: str, wanted: int | str | None, place: _Place, origin: Origin) -> Iterator[Part]:
+    first, ends = _beginning(source, sign, place)
+    if not first:
+        for _ in _strict(io.BufferedReader(source, PIECE), sign, place):  # raises where a quote is not closed
+            continue
+        raise empty(source.name)
+    found = heading(first, wanted, origin)
+    origin.facts["header"] = None if found.place is None else first[found.place].number
+    header = Header.of(found.names, origin)
+    if found.body:
+        before = ends[found.body - 1]
+        source.skip(before.bytes)
+        place.records, place.lines = before.records, before.lines
+    yield tables.none(header.names)
     grammar = _grammar(sign)
     while block := source.whole_records(grammar):
-        if header is None:
-            before = place.lines
-            header = headed(_strict(io.BytesIO(block), sign, place), source.name)
-            if header is None:
-                continue
-            yield tables.none(header.names)
-            block = b"".join(block.splitlines(keepends=True)[place.lines - before :])
         part = _by_arrow(block, header, sign, place)
         yield from _by_record(_strict(io.BytesIO(block), sign, place), header) if part is None else (part,)
-    records = _strict(io.BufferedReader(source, PIECE), sign, place)
-    if header is None:
-        header = headed(records, source.name)
-        if header is None:
-            raise empty(source.name)
-        yield tables.none(header.names)
-    yield from _by_record(records, header)
+    yield from _by_record(_strict(io.BufferedReader(source, PIECE), sign, place), header)
     header.warn_of_short()
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where a record ends: how many records, lines and bytes come before what follows it."""
+
+    records: int
+    lines: int
+    bytes: int
+
+
+def _beginning(source: _Source, sign: str, place: _Place) -> tuple[list[Record], list[_End]]:
+    """Return the first records with a cell, without taking them, and where each ends."""
+    size = SAMPLE
+    while True:
+        text = source.beginning(size)
+        records, ends, whole = _first(text, sign, place, ended=source.ended)
+        if records or whole or size > LARGEST:
+            return records, ends
+        size *= 8
+
+
+def _first(text: str, sign: str, place: _Place, *, ended: bool) -> tuple[list[Record], list[_End], bool]:
+    """Return records of a text, where they end, and whether the text was all there is."""
+    taken = number = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal taken
+        for line in io.StringIO(text, newline=""):
+            taken += len(line.encode())
+            yield line
+
+    records: list[Record] = []
+    ends: list[_End] = []
+    reader, begins = csv.reader(lines(), delimiter=sign, strict=True), 0
+    try:
+        for number, cells in enumerate(reader, start=1):
+            record = Record(place.records + number, place.lines + begins + 1, cells)
+            begins = reader.line_num
+            if filled(record):
+                records.append(record)
+                ends.append(_End(place.records + number, place.lines + begins, taken))
+            if len(records) == LOOKED_AT:
+                return records, ends, ended
+    except csv.Error as error:  # a record that the sample cuts; whatever else it is, is said where it is read
+        return records, ends, ended or "unexpected end" not in str(error)
+    # The last one may go on behind the sample.
+    return (records, ends, True) if ended else (records[:-1], ends[:-1], False)
+
+
+def _without_totals(parts: Iterator[Part], origin: Origin) -> Iterator[Part]:
+    """Give parts without a last row that sums up the others."""
+    waiting: Part | None = None
+    for part in parts:
+        if waiting is not None and len(part):
+            yield waiting
+            waiting = None
+        if waiting is None:
+            waiting = part
+    if waiting is None:
+        return
+    last = waiting.slice(len(waiting) - 1, 1) if len(waiting) else waiting
+    texts = [column[0].as_py() for column in last.columns] if len(last) else []
+    if is_of_totals(texts):
+        origin.note(f"row {last.numbers[0]} ({texts[0]!r} and numbers) sums up the others; left out")
+        origin.left_out("totals", 1)
+        waiting = waiting.slice(0, len(waiting) - 1)
+    yield waiting
 
 
 def _by_record(records: Iterator[Record], header: Header) -> Iterator[Part]:
@@ -235,8 +319,31 @@ class _Source(io.RawIOBase):
         self._read_more()
         self._held = self._held.removeprefix(MARK)
 
+    @property
+    def ended(self) -> bool:
+        """All of the file is held."""
+        return self._ended
+
+    def beginning(self, size: int) -> str:
+        """Return so many bytes that come next, or all there are, without taking them."""
+        while len(self._held) < size and not self._ended:
+            self._read_more()
+        # A sign that the end cuts is not there yet.
+        return self._held[:size].decode("utf-8", "strict" if self._ended and len(self._held) <= size else "ignore")
+
     def sample(self) -> str:
-        return self._held[: 4 * SAMPLE].decode("utf-8", "replace")[:SAMPLE]
+        return self.beginning(SAMPLE)
+
+    def said_separator(self) -> str | None:
+        """Take the line ``sep=;`` with which a file may begin for Excel's sake, and return what it says."""
+        found = re.match(rb'"?sep=(.)"?(\r\n|[\r\n])', self.beginning(20).encode(), re.IGNORECASE | re.DOTALL)
+        if found is None:
+            return None
+        self.skip(found.end())
+        return found[1].decode()
+
+    def skip(self, size: int) -> None:
+        self._held = self._held[size:]
 
     def whole_records(self, grammar: str | None) -> bytes:
         """Take as many whole records as can be recognized from here on; none if only the strict reader can tell."""

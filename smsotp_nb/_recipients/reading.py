@@ -5,19 +5,23 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
 from .._calling import given, in_our_words, not_flag, refuse
+from .._cards import counted
 from .._foreign.gate import file_at
 from ..errors import UsageError
-from . import comma, parquet, tables, workbook
+from . import comma, json_lists, parquet, tables, workbook
+from .heading import FIND
+from .kinds import BOOKS, NAMED_BOOKS, kind_of
+from .origin import SHOWN, Origin, listed
 from .tables import Part
 
 ROW: Final = "row"
-EXCEL: Final = (".xlsx", ".xlsm")
 
 
 @in_our_words
@@ -25,32 +29,49 @@ def read_recipients(
     path: str | os.PathLike[str],
     *,
     sheet: str | int | None = None,
+    header: int | str | None = FIND,
+    hidden: bool = False,
     sep: str | None = None,
     encoding: str | None = None,
     numbered: bool = False,
 ) -> pd.DataFrame:
-    """Read a CSV, Excel or Parquet file with every cell as text.
+    """Read a file of people with every cell as text: CSV, a workbook, Parquet or JSON.
 
-    All columns have dtype ``str``; blank cells are missing, every other text (``NA`` included) stays. Where ``sep`` is
-    not given, it is the one of ``, ; tab |`` that splits the first rows most evenly. Where ``encoding`` is not given:
-    a byte order mark decides; else UTF-8 if the whole file is valid UTF-8; else cp1252, or latin-1 where a byte has no
-    meaning in cp1252. Numeric cells of a workbook or a Parquet file become digits without ``.0`` or exponent. Of a
-    workbook the sheet is read that shows when it is opened, or the one that ``sheet`` names or counts from 0.
+    What a file is, its content tells, not its name: text with any separator, also packed (``.gz``, or the one file in
+    a ``.zip``), workbooks (``.xlsx``, ``.xlsm``, ``.xls``, ``.xlsb``, ``.ods``), Parquet, a list of JSON objects or one
+    on each line. All columns have dtype ``str``; blank cells and the errors of a spreadsheet (``#REF!``) are
+    missing, every other text (``NA`` included) stays. Numbers become digits without ``.0`` or exponent, with the plus
+    and the zeros that the number format of an ``.xlsx`` file shows.
 
-    The index counts rows from 0, as usual. With ``numbered=True`` it is called ``row`` and holds the number of each
-    row in the file, as a spreadsheet shows it: the header is row 1, blank rows count, and a line break inside a cell
-    does not begin a row. A Parquet file has no header in its rows; its first one is 1.
+    What is decided for you is said in a `SmsOtpWarning` where it could be wrong, and kept in
+    ``frame.attrs["smsotp_nb"]``: plain values, which pandas hands on to copies and selections of the frame, and loses
+    where frames are joined.
+
+    Args:
+        path: of the file.
+        sheet: of a workbook, by name or counted from 0. Otherwise the first visible sheet with a table.
+        header: the row that names the columns, counted from 1 as a spreadsheet does, among the first 60 with cells;
+            None where there is none, and the columns are called ``column_1`` and so on. Otherwise the first row below
+            titles, or none if that row has a phone number or an e-mail address.
+        hidden: take the hidden rows of a sheet, too. Otherwise they are left out. Hidden rows are those that a filter
+            or a person hid.
+        sep: the character between cells. Otherwise the one of ``, ; tab |`` that splits the most rows evenly, or that
+            of a first line ``sep=;``.
+        encoding: of a text. Otherwise a byte order mark decides; else it is UTF-8 if all of it is; else the encoding in
+            which its names read as words of one language.
+        numbered: call the index ``row``, and number the rows as a spreadsheet shows them: blank rows and titles count,
+            and a line break inside a cell does not begin a row. Rows of Parquet and JSON are counted from 1. Otherwise
+            the index counts from 0.
 
     Warns:
-        SmsOtpWarning: rows with fewer cells than the header; the missing ones are blank. Of a workbook: which sheet is
-            read where another that is not hidden has rows; hidden columns and merged cells; a last row of totals,
-            which is left out.
+        SmsOtpWarning: an encoding that was guessed; titles above the header, no header; rows that are hidden, or that
+            sum up the others, left out; rows with fewer cells than the header; the errors of a spreadsheet and formulas
+            without a value, by cell; other sheets with rows, hidden columns, merged cells.
 
     Raises:
-        UsageError: an argument that is no path, separator or encoding, no such file, a folder, a pipe or a device, an
-            unknown kind, an empty file, two columns of one name, rows with more cells than the header has names (the
-            first lines are named), hidden rows or a title above the header of a sheet, a quote that is not closed, an
-            encoding that does not fit, a missing Excel extra.
+        UsageError: an argument that cannot be meant, no such file, a folder, a pipe or a device, a document that is no
+            list or is protected, an empty file, two columns of one name, rows with more cells than the header has names
+            (the first lines are named), a quote that is not closed, an encoding that does not fit.
 
     Example:
         >>> import pathlib, tempfile
@@ -64,9 +85,11 @@ def read_recipients(
         [2, 4]
     """
     refuse(not_flag("numbered", numbered))
-    file = _checked(path, sep, encoding)
+    how = How(sheet, header, hidden, sep, encoding)
+    file = _checked(path, how)
+    origin = Origin({"file": file.name})
     with _on_its_disk(file):
-        return _frame(tables.joined(list(_parts(file, sheet, sep, encoding))), 0, numbered)
+        return _frame(tables.joined(list(_parts(file, how, origin))), 0, numbered, origin)
 
 
 def read_chunks(
@@ -74,13 +97,16 @@ def read_chunks(
     *,
     rows: int = 50_000,
     sheet: str | int | None = None,
+    header: int | str | None = FIND,
+    hidden: bool = False,
     sep: str | None = None,
     encoding: str | None = None,
     numbered: bool = False,
 ) -> Iterator[pd.DataFrame]:
     """Read a file like ``read_recipients``, in frames of at most ``rows`` rows with a continuous index.
 
-    A CSV or Excel file of any size is read with bounded memory. An empty list gives one frame, with the columns.
+    A CSV file of any size is read with bounded memory; of a workbook, the sheet is held. An empty list gives one frame,
+    with the columns.
 
     Example:
         >>> import pathlib, tempfile
@@ -91,8 +117,12 @@ def read_chunks(
     """
     if not isinstance(rows, int) or rows < 1:
         raise UsageError(f"rows={rows!r}: pass the maximum number of rows of a chunk, such as 50000")
-    file = _checked(path, sep, encoding)
-    return _chunks(file, _parts(file, sheet, sep, encoding), rows, numbered)
+    how = How(sheet, header, hidden, sep, encoding)
+    file = _checked(path, how)
+    origin = Origin({"file": file.name})
+    with _on_its_disk(file):
+        parts = _parts(file, how, origin)
+    return _chunks(file, parts, rows, numbered, origin)
 
 
 def sheets(path: str | os.PathLike[str]) -> list[str]:
@@ -105,32 +135,32 @@ def sheets(path: str | os.PathLike[str]) -> list[str]:
         >>> sheets(file)
         ['People']
     """
-    file = _checked(path, None, None)
-    if file.suffix.lower() not in EXCEL:
-        return []
-    return workbook.in_order(file)
+    file = _checked(path, How())
+    kind = kind_of(file).name
+    return workbook.in_order(file, kind) if kind in BOOKS else []
 
 
-def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
+def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, list[Any]]]:
     """Give the rows of every sheet of a workbook as (sheet, row as Excel counts, cells as they are).
 
     Raises:
         UsageError: no such file, or no workbook.
     """
-    file = _checked(path, None, None)
-    if file.suffix.lower() not in EXCEL:
+    file = _checked(path, How())
+    kind = kind_of(file).name
+    if kind not in BOOKS:
         raise UsageError(f"{file.name} is no Excel workbook; save it as .xlsx and read that")
-    return workbook.every_row(file)
+    return workbook.every_row(file, kind)
 
 
-def _chunks(file: Path, parts: Iterator[Part], rows: int, numbered: bool) -> Iterator[pd.DataFrame]:
+def _chunks(file: Path, parts: Iterator[Part], rows: int, numbered: bool, origin: Origin) -> Iterator[pd.DataFrame]:
     first, resized = 0, tables.resized(parts, rows)
     while True:
         with _on_its_disk(file):
             part = next(resized, None)
         if part is None:
             return
-        yield _frame(part, first, numbered)
+        yield _frame(part, first, numbered, origin)
         first += len(part)
 
 
@@ -146,25 +176,69 @@ def _on_its_disk(file: Path) -> Iterator[None]:
         ) from None
 
 
-def _frame(part: Part, first: int, numbered: bool) -> pd.DataFrame:
-    return part.frame(pd.Index(part.numbers, name=ROW) if numbered else pd.RangeIndex(first, first + len(part)))
+def _frame(part: Part, first: int, numbered: bool, origin: Origin) -> pd.DataFrame:
+    frame = part.frame(pd.Index(part.numbers, name=ROW) if numbered else pd.RangeIndex(first, first + len(part)))
+    frame.attrs.update(origin.as_attrs(first + len(frame)))
+    return frame
 
 
-def _parts(file: Path, sheet: str | int | None, sep: str | None, encoding: str | None) -> Iterator[Part]:
-    suffix = file.suffix.lower()
-    if suffix in (".parquet", ".pq"):
-        return iter([parquet.part(file)])
-    if suffix in EXCEL:
-        return workbook.parts(file, sheet)
-    if suffix in (".xls", ".ods", ".numbers", ".xlsb"):
-        raise UsageError(f"{file.name}: {suffix} is not read; save it as .xlsx or .csv and read that")
-    if sheet is not None:
-        raise UsageError(f"sheet={given(sheet)}: {file.name} has no sheets, as Excel files do; leave sheet= out")
-    return comma.parts(file, sep, encoding)
+@dataclass(frozen=True, slots=True)
+class How:
+    """The arguments of a reader."""
+
+    sheet: str | int | None = None
+    header: int | str | None = FIND
+    hidden: bool = False
+    sep: str | None = None
+    encoding: str | None = None
 
 
-def _checked(path: object, sep: object, encoding: object) -> Path:
+def _parts(file: Path, how: How, origin: Origin) -> Iterator[Part]:
+    kind = kind_of(file)
+    origin.facts["kind"] = kind.name
+    if kind.name in BOOKS:
+        parts = workbook.parts(file, kind.name, how.sheet, how.header, how.hidden, origin)
+    elif how.sheet is not None:
+        raise UsageError(f"sheet={given(how.sheet)}: {file.name} has no sheets, as Excel files do; leave sheet= out")
+    elif kind.name == "parquet":
+        parts = iter([parquet.part(file)])
+    elif kind.name == "json":
+        parts = iter([json_lists.part(kind.open, file)])
+    else:
+        if file.suffix.lower() in NAMED_BOOKS:
+            origin.note("is a text and no workbook, whatever its name says")
+        parts = comma.parts(kind.open, how.sep, how.encoding, how.header, origin)
+    return _without_errors(parts, origin)
+
+
+def _without_errors(parts: Iterator[Part], origin: Origin) -> Iterator[Part]:
+    """Give parts in which the errors of a spreadsheet, such as ``#REF!``, are blank, and say how many there were."""
+    count, found = 0, list[str]()
+    for part in parts:
+        cleared = part
+        for name, rows in tables.errors_in(part):
+            count += len(rows)
+            found += [f"{name!r} in row {row}" for row in rows[: SHOWN + 1]]
+            cleared = tables.blanked(cleared, name)
+        yield cleared
+    if count:
+        cells = counted(count, "cell shows an error", "cells show an error")
+        origin.note(f"{cells} of a spreadsheet ({listed('cell', found)}), read as blank")
+
+
+def _checked(path: object, how: How) -> Path:
     """Return the path of a call whose arguments can be what they say."""
+    sep, encoding, header = how.sep, how.encoding, how.header
+    refuse(not_flag("hidden", how.hidden))
+    if (
+        header is not None
+        and header != FIND
+        and (isinstance(header, bool) or not isinstance(header, int) or header < 1)
+    ):
+        raise UsageError(
+            f"header={given(header)}: pass the row of the names as a spreadsheet counts it, 1 for the first, or None "
+            "where there is none"
+        )
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise UsageError(f"path must be the text or Path of a file, not {given(path)}: such as 'people.csv'")
     if sep is not None and (not isinstance(sep, str) or len(sep) != 1 or sep in '"\r\n'):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from .._cards import counted
 from .._foreign.gate import BLANK, refuse_large
-from ..errors import SmsOtpWarning, UsageError
+from ..errors import UsageError
+from .origin import SHOWN, Origin
 
-SHOWN: Final = 3
 AT_ONCE: Final = 100_000  # records held as Python texts before they become columns
 
 
@@ -37,15 +37,19 @@ class Header:
     ``short`` collects the records that have fewer cells than the header, so that they are named in one warning.
     """
 
-    file: str
+    origin: Origin
     names: list[str]
     cells: int
     short: list[str] = field(default_factory=list)
     shorter: int = 0
 
     @classmethod
-    def of(cls, cells: list[str], file: str) -> Header:
-        return cls(file, _names(cells, file), len(cells))
+    def of(cls, cells: list[str], origin: Origin) -> Header:
+        return cls(origin, _names(cells, origin.facts["file"]), len(cells))
+
+    @property
+    def file(self) -> str:
+        return str(self.origin.facts["file"])
 
     @property
     def width(self) -> int:
@@ -70,8 +74,10 @@ class Header:
 
     def warn_of_short(self) -> None:
         if self.shorter:
-            message = f"{self.file}: {_rows_have(self.shorter)} fewer cells than the header ({'; '.join(self.short)})"
-            warnings.warn(f"{message}; the missing ones are blank", SmsOtpWarning, stacklevel=5)
+            self.origin.note(
+                f"{_rows_have(self.shorter)} fewer cells than the header ({'; '.join(self.short)}); the missing ones "
+                "are blank"
+            )
 
     def _refuse_nameless(self, records: list[Record]) -> None:
         """Refuse filled cells under the blank names at the end of the header."""
@@ -95,12 +101,6 @@ class Header:
             )
 
 
-def headed(records: Iterator[Record], file: str) -> Header | None:
-    """Return the header: the first record with a cell; None where there is none."""
-    found = next((record for record in records if filled(record)), None)
-    return None if found is None else Header.of(found.cells, file)
-
-
 def filled(record: Record) -> bool:
     return any(cell.strip() for cell in record.cells)
 
@@ -110,6 +110,31 @@ def batches(records: Iterator[Record]) -> Iterator[list[Record]]:
     kept = (record for record in records if filled(record))
     while batch := list(islice(kept, AT_ONCE)):
         yield batch
+
+
+TOTALS: Final = frozenset(
+    (  # noqa: SIM905
+        "total totals sum sums summe gesamt gesamtsumme insgesamt somme totaux suma totale somma soma totaal razem "
+        "summa yhteensä toplam итого всего 合计 总计 合計 المجموع"
+    ).split()
+)
+SUM: Final = re.compile(r"[-+]?[0-9][0-9.,' \u00a0]*")
+LONGEST_SUM: Final = 6  # digits of a sum in a text, where a longer one may be somebody's number
+
+
+def is_of_totals(cells: Sequence[str | None], *, numbers: bool = False) -> bool:
+    """Return whether a last row sums up the others: it begins with such a word, and the rest are sums.
+
+    Where cells are ``numbers``, as in a workbook, a sum may be of any length; in a text it could be a phone number.
+
+    Example:
+        >>> is_of_totals(["Total", "", "1,984"]), is_of_totals(["Total", "+12025550123"]), is_of_totals(["Ann", "12"])
+        (True, False, False)
+    """
+    first, *others = [cell.strip() for cell in cells if cell and cell.strip()] or [""]
+    if first.rstrip(":").casefold() not in TOTALS or not others:
+        return False
+    return numbers or all(SUM.fullmatch(it) and sum(map(str.isdigit, it)) <= LONGEST_SUM for it in others)
 
 
 def empty(file: str) -> UsageError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,33 @@ def _blank_is_missing(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     if not compute.any(blank).as_py():
         return column
     return without(column, blank)
+
+
+ERRORS: Final = frozenset(
+    "#N/A #REF! #DIV/0! #VALUE! #NAME? #NUM! #NULL! #SPILL! #CALC! #FIELD! #BLOCKED! #UNKNOWN! #CONNECT! #BUSY! "  # noqa: SIM905
+    "#GETTING_DATA #ERROR! #NV #BEZUG! #WERT! #ZAHL!".split()
+)
+
+
+def errors_in(part: Part) -> Iterator[tuple[str, list[int]]]:
+    """Give the columns that hold errors of a spreadsheet, with the numbers of the rows."""
+    for name, column in zip(part.names, part.columns, strict=True):
+        if pyarrow.compute.any(pyarrow.compute.starts_with(column, "#")).as_py():
+            rows = part.numbers[_errors(column).to_numpy(zero_copy_only=False)]
+            if len(rows):
+                yield name, rows.tolist()
+
+
+def blanked(part: Part, name: str) -> Part:
+    """Return a part in whose column of this name errors are missing."""
+    at = part.names.index(name)
+    columns = [*part.columns]
+    columns[at] = without(columns[at], _errors(columns[at]))
+    return Part(part.names, columns, part.numbers)
+
+
+def _errors(column: pyarrow.ChunkedArray) -> Any:
+    return pyarrow.compute.is_in(pyarrow.compute.utf8_trim_whitespace(column), pyarrow.array(sorted(ERRORS), TEXT))
 
 
 def joined(parts: list[Part]) -> Part:

@@ -1,284 +1,303 @@
 """Rows of the sheet of a workbook that its owner sees, and how a cell that is no text becomes one.
 
-What a person who opens the file does not see must not become part of the list unnoticed. Hidden sheets are read only by
-name. Hidden rows are refused: where a filter was left on, nobody can tell whether it is meant. Hidden columns, merged
-cells, other sheets with rows and a row of totals are named in a warning.
+python-calamine reads xlsx, xls, xlsb and ods; what it does not tell of a sheet is in ``unseen``. What a person who
+opens the file does not see must not become part of the list unnoticed: hidden sheets are read only by name, hidden rows
+only on request, and each is said.
 """
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow
 
 from .._cards import counted
-from .._foreign.gate import ours, refuse_packed, rows_of
-from ..errors import SmsOtpWarning, UsageError
+from .._foreign.gate import ours, refuse_large, refuse_packed
+from ..errors import UsageError
 from . import tables
-from .records import SHOWN, Record, batches, empty, headed
-from .tables import Part
+from .heading import LOOKED_AT, Heading, heading
+from .number_formats import shown
+from .origin import SHOWN, Origin, listed
+from .records import Header, Record, empty, is_of_totals
+from .tables import TEXT, Part
+from .unseen import Place, Unseen, cell_name, look
+
+if TYPE_CHECKING:
+    import python_calamine
 
 EXACT_INTEGERS: Final = 2**53  # beyond this a float no longer holds every digit: its exponent stays for all to see
-
-
-def parts(file: Path, sheet: str | int | None) -> Iterator[Part]:
-    """Give the rows of a sheet in parts, the first of which is empty and has the names of the columns."""
-    with opened(file) as book:
-        chosen = _sheet(book, sheet, file)
-        if sheet is None:
-            _warn_of_others(book, chosen, file)
-        rows = _records(chosen, file)
-        header = headed(rows, file.name)
-        if header is None:
-            raise empty(file.name)
-        yield tables.none(header.names)
-        for batch in batches(rows):
-            yield tables.of_records(header.fitted(batch), header.names)
-        header.warn_of_short()
-
-
-def every_row(file: Path) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
-    """Give the filled rows of every sheet as (sheet, row as Excel counts, cells as they are)."""
-    with opened(file) as book:
-        for name in book.sheetnames:
-            if hasattr(book[name], "iter_rows"):  # a sheet that is a chart has none
-                with closing(rows_of(book[name], file)) as rows:
-                    for row, cells in rows:
-                        yield name, row, cells
-
-
-def _records(sheet: Any, file: Path) -> Iterator[Record]:
-    unseen = _unseen(sheet)
-    with closing(rows_of(sheet, file)) as rows:
-        width, before, at = 0, None, 0
-        for at, cells in rows:
-            if not width:
-                width = len(cells)
-                _refuse_unseen(unseen, at, sheet, file)
-                _warn_of_unseen(unseen, cells, at, sheet, file)
-            elif before is not None:
-                _refuse_title(before, width, cells, sheet, file)
-                yield _record(*before, width)
-            before = at, cells
-    if before is not None and not _is_of_totals(before[1]):
-        yield _record(*before, width)
-    elif before is not None:
-        _warn(f"{_named(sheet, file)}: row {at} ({cell_text(before[1][0])!r} and numbers) sums up the others; left out")
-
-
-def _record(row: int, cells: tuple[Any, ...], width: int) -> Record:
-    texts = [cell_text(cell) for cell in cells]
-    return Record(row, row, texts + [""] * (width - len(texts)))
+Rows = list[list[Any]]
 
 
 @dataclass(slots=True)
-class _Unseen:
-    """What of a sheet is hidden or merged: numbers of rows and columns, and ranges with their rows and columns."""
+class _Sheet:
+    """A sheet: its rows from A1 on, which of them have cells, its merged ranges, and what is unseen of it."""
 
-    rows: set[int] = field(default_factory=set)
-    columns: set[int] = field(default_factory=set)
-    merged: list[tuple[str, int, int, int, int]] = field(default_factory=list)
+    name: str
+    rows: Rows
+    filled: list[int]
+    merged: list[tuple[Place, Place]]
+    unseen: Unseen
 
-
-TAG: Final = re.compile(r"<(?:\w++:)?(row|col|mergeCell)\b([^<>]*+)>")
-ATTRIBUTE: Final = re.compile(r"""\b(\w++)=["']([^"'=]*+)["']""")
-RANGE: Final = re.compile(r"\$?([A-Z]{1,3})\$?(\d+):\$?([A-Z]{1,3})\$?(\d+)")
-PIECE: Final = 1 << 20  # bytes
-WIDEST: Final = 16_384  # columns of a sheet
-TOTALS: Final = frozenset(
-    (  # noqa: SIM905
-        "total totals sum sums summe gesamt gesamtsumme insgesamt somme totaux suma totale somma soma totaal razem "
-        "summa yhteensä toplam итого всего 合计 总计 合計 المجموع"
-    ).split()
-)
+    @property
+    def is_table(self) -> bool:
+        """Say whether it has names and rows below them, of more than one column."""
+        return len(self.filled) > 1 and any(_width(self.rows[at]) > 1 for at in self.filled[:LOOKED_AT])
 
 
-def _unseen(sheet: Any) -> _Unseen:
-    """Return what of a sheet is hidden or merged, as its XML says: openpyxl drops that where it reads row by row."""
-    unseen, row = _Unseen(), 0
-    for kind, attributes in _tags(sheet):
-        if kind == "row" and "hidden" not in attributes and " ht=" not in attributes:
-            number = attributes.find(' r="')
-            row = int(attributes[number + 4 : attributes.index('"', number + 4)]) if number >= 0 else row + 1
-            continue
-        said = dict(ATTRIBUTE.findall(attributes))
-        hidden = said.get("hidden") in ("1", "true") or said.get("ht", said.get("width")) in ("0", "0.0")
-        if kind == "row":
-            row = int(said.get("r", row + 1))
-            unseen.rows |= {row} if hidden else set()
-        elif kind == "col" and hidden:
-            unseen.columns |= set(range(int(said["min"]), min(int(said["max"]), WIDEST) + 1))
-        elif kind == "mergeCell" and (place := RANGE.fullmatch(said.get("ref", ""))):
-            first, top, last, bottom = place.groups()
-            unseen.merged.append((place[0], int(top), int(bottom), _column(first), _column(last)))
-    return unseen
-
-
-def _column(letters: str) -> int:
-    """Return the number of a column: ``AB`` is 28."""
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number
-
-
-def _tags(sheet: Any) -> Iterator[tuple[str, str]]:
-    with sheet._get_source() as source:  # openpyxl has no other way to a sheet's XML
-        rest = ""
-        while piece := source.read(PIECE):
-            whole = rest + piece.decode("latin-1")  # tags are ASCII
-            cut = whole.rfind("<")
-            rest = whole[cut:] if cut >= 0 else ""
-            yield from ((tag[1], tag[2]) for tag in TAG.finditer(whole, 0, max(cut, 0)))
-        yield from ((tag[1], tag[2]) for tag in TAG.finditer(rest))
-
-
-def _refuse_unseen(unseen: _Unseen, header: int, sheet: Any, file: Path) -> None:
-    """Refuse hidden rows that hold something, and a header of merged cells."""
-    if unseen.rows:
-        with closing(rows_of(sheet, file)) as rows:
-            hidden = [at for at, _ in rows if at in unseen.rows]
-        if hidden:
-            raise UsageError(
-                f"{_named(sheet, file)}: {counted(len(hidden), 'row is', 'rows are')} hidden "
-                f"({_listed('row', hidden)}), by a filter or by hand; clear the filter and show all rows, or copy "
-                "those that are meant into a workbook of their own",
-                problems=tuple(f"row {row} is hidden" for row in hidden),
+def parts(
+    file: Path, kind: str, sheet: str | int | None, header: int | str | None, hidden: bool, origin: Origin
+) -> Iterator[Part]:
+    """Give the rows of a sheet, after a part without any that has the names of the columns."""
+    with opened(file, kind) as book:
+        chosen, others = _chosen(book, file, kind, sheet)
+        origin.facts["sheet"] = chosen.name
+        if others:
+            origin.note(
+                f"is read, the first that shows; there are rows in {', '.join(map(repr, others))} as well: "
+                "sheet= names another"
             )
-    wide = [name for name, top, bottom, first, last in unseen.merged if top <= header <= bottom and first < last]
-    if wide:
-        raise UsageError(
-            f"{_named(sheet, file)}: row {header}, the first one with cells, has merged cells ({', '.join(wide)}) "
-            "and is no header: the first row must name every column; delete titles above it, and unmerge its cells"
-        )
+        if not chosen.filled:
+            raise empty(file.name)
+        found = heading(_records(chosen), header, origin, _groups(chosen))
+        origin.facts["header"] = None if found.place is None else chosen.filled[found.place] + 1
+        body = chosen.filled[found.body :]
+        names = _names(chosen, found, body, origin)
+        yield tables.none(names)
+        body = _without_hidden(chosen, body, hidden, origin)
+        body = _without_totals(chosen, body, origin)
+        _note_merged(chosen, body, origin)
+        _note_unseen(chosen, names, body, origin)
+        if body:
+            yield _part(chosen, names, body)
 
 
-def _refuse_title(
-    before: tuple[int, tuple[Any, ...]], width: int, cells: tuple[Any, ...], sheet: Any, file: Path
-) -> None:
-    """Refuse a first row of one cell above a row of several: it is a title, and no header."""
-    if width == 1 and len(before[1]) == 1 and len(cells) > 1:
-        raise UsageError(
-            f"{_named(sheet, file)}: row {before[0]} has one cell ({cell_text(before[1][0])!r}) and the next row "
-            "more; the first row must name every column: delete titles above it"
-        )
+def every_row(file: Path, kind: str) -> Iterator[tuple[str, int, list[Any]]]:
+    """Give the filled rows of every sheet as (sheet, row as Excel counts, cells as they are)."""
+    with opened(file, kind) as book:
+        for name in _names_of_cells(book):
+            read = _sheet(book, file, kind, name)
+            for at in read.filled:
+                yield name, at + 1, read.rows[at]
 
 
-def _warn_of_unseen(unseen: _Unseen, header: tuple[Any, ...], at: int, sheet: Any, file: Path) -> None:
-    names = [cell_text(cell) for place, cell in enumerate(header, start=1) if place in unseen.columns]
-    hidden = [repr(name) for name in names if name.strip()]
-    if hidden:
-        _warn(f"{_named(sheet, file)}: hidden columns ({', '.join(hidden)}) are read like the others")
-    below = [name for name, _, bottom, first, _ in unseen.merged if bottom > at and first <= len(header)]
-    if below:
-        _warn(
-            f"{_named(sheet, file)}: merged cells ({', '.join(below[:SHOWN])}) have their value in the first cell "
-            "alone; the others are blank"
-        )
-
-
-def _is_of_totals(cells: tuple[Any, ...]) -> bool:
-    """Return whether a last row sums up the others: it begins with such a word, and has a number that is no text."""
-    word = next((cell_text(cell) for cell in cells if cell is not None), "")
-    numbers = any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
-    return numbers and word.strip().rstrip(":").casefold() in TOTALS
-
-
-def _warn_of_others(book: Any, chosen: Any, file: Path) -> None:
-    """Say which sheet is read where another that can be seen has rows below its header."""
-    others = [sheet.title for sheet in _seen(book) if sheet.title != chosen.title and _has_rows(sheet, file)]
-    if others:
-        _warn(
-            f"{_named(chosen, file)} is read, which shows when the file is opened; there are rows in "
-            f"{', '.join(map(repr, others))} as well: sheet= names another"
-        )
-
-
-def _has_rows(sheet: Any, file: Path) -> bool:
-    with closing(rows_of(sheet, file)) as rows:
-        return len(list(islice(rows, 2))) > 1
-
-
-def _named(sheet: Any, file: Path) -> str:
-    return f"{file.name}, sheet {sheet.title!r}"
-
-
-def _listed(what: str, numbers: list[int]) -> str:
-    more = ", ..." if len(numbers) > SHOWN else ""
-    return f"{what}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers[:SHOWN]))}{more}"
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, SmsOtpWarning, stacklevel=6)
+def in_order(file: Path, kind: str) -> list[str]:
+    """Return the names of all sheets, first the one that is read if none is named."""
+    with opened(file, kind) as book:
+        names = [it.name for it in book.sheets_metadata]
+        seen = [_sheet(book, file, kind, name) for name in _visible(book)]
+        first = _first(seen)
+        return names if first is None else [first.name, *(name for name in names if name != first.name)]
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[Any]:
+def opened(file: Path, kind: str) -> Iterator[python_calamine.CalamineWorkbook]:
     """Give a workbook to read; whatever goes wrong with it meanwhile is our error."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise UsageError("reading Excel files needs the extra: pip install 'smsotp_nb[excel]'") from None
-    refuse_packed(file)
-    with ours(file, "a workbook"), file.open("rb") as raw:  # opened here: it stays open where loading fails
-        book = openpyxl.load_workbook(raw, read_only=True, data_only=True)
+    import python_calamine
+
+    if kind != "xls":
+        refuse_packed(file)
+    with ours(file, "a workbook"):
+        if kind == "ods":
+            look(file, kind, None)
+        try:
+            book = python_calamine.CalamineWorkbook.from_path(file)
+        except python_calamine.PasswordError:
+            raise UsageError(
+                f"{file.name} is protected with a password; open it, save it without one, and read that"
+            ) from None
         try:
             yield book
         finally:
             book.close()
 
 
-def in_order(file: Path) -> list[str]:
-    """Return the names of all sheets, first the one that is read if none is named."""
-    with opened(file) as book:
-        names = list(book.sheetnames)
-        chosen = _shown(book)
-        return names if chosen is None else [chosen.title, *(name for name in names if name != chosen.title)]
+def _names_of_cells(book: Any) -> list[str]:
+    from python_calamine import SheetTypeEnum
+
+    return [it.name for it in book.sheets_metadata if it.typ == SheetTypeEnum.WorkSheet]
 
 
-def _sheet(book: Any, sheet: str | int | None, file: Path) -> Any:
-    names = book.sheetnames
+def _visible(book: Any) -> list[str]:
+    from python_calamine import SheetVisibleEnum
+
+    hidden = {it.name for it in book.sheets_metadata if it.visible != SheetVisibleEnum.Visible}
+    return [name for name in _names_of_cells(book) if name not in hidden]
+
+
+def _sheet(book: Any, file: Path, kind: str, name: str) -> _Sheet:
+    unseen = look(file, kind, name)  # before it is read: a stray cell may ask for more memory than there is
+    read = book.get_sheet_by_name(name)
+    rows = read.to_python(skip_empty_area=False)
+    refuse_large(file, rows=len(rows))
+    filled = [
+        at
+        for at, cells in enumerate(rows)
+        if any(cell != "" and (type(cell) is not str or cell.strip()) for cell in cells)
+    ]
+    if filled:
+        refuse_large(file, columns=max(map(_width, (rows[at] for at in filled[:LOOKED_AT]))))
+    return _Sheet(name, rows, filled, read.merged_cell_ranges or [], unseen)
+
+
+def _width(cells: Sequence[Any]) -> int:
+    return max((at for at, cell in enumerate(cells, start=1) if cell != ""), default=0)
+
+
+def _chosen(book: Any, file: Path, kind: str, sheet: str | int | None) -> tuple[_Sheet, list[str]]:
+    """Return the sheet to read, and the other visible ones that have rows if none was named."""
+    names = [it.name for it in book.sheets_metadata]
     if sheet is None:
-        shown = _shown(book)
-        if shown is not None:
-            return shown
-        listed = ", ".join(map(repr, names))
-        raise UsageError(
-            f"{file.name}: the sheet that shows when it is opened has no rows; sheet= names one of {listed}"
+        seen = [_sheet(book, file, kind, name) for name in _visible(book)]
+        first = _first(seen)
+        if first is None:
+            raise UsageError(
+                f"{file.name}: no sheet that shows has rows; sheet= names one of {', '.join(map(repr, names))}"
+            )
+        return first, [it.name for it in seen if it is not first and len(it.filled) > 1]
+    name = names[sheet] if isinstance(sheet, int) and 0 <= sheet < len(names) else sheet
+    if name not in names:
+        raise UsageError(f"{file.name} has no sheet {sheet!r}; it has {', '.join(map(repr, names))}")
+    if name not in _names_of_cells(book):
+        raise UsageError(f"{file.name}: the sheet {name!r} is a chart and has no rows; name another with sheet=")
+    return _sheet(book, file, kind, str(name)), []
+
+
+def _first(sheets: list[_Sheet]) -> _Sheet | None:
+    """Return the first sheet with a table; else the first with two rows, else with one."""
+    orders = (lambda it: it.is_table, lambda it: len(it.filled) > 1, lambda it: bool(it.filled))
+    return next((it for fits in orders for it in sheets if fits(it)), sheets[0] if len(sheets) == 1 else None)
+
+
+def _records(sheet: _Sheet) -> list[Record]:
+    return [Record(at + 1, at + 1, list(map(cell_text, sheet.rows[at]))) for at in sheet.filled[:LOOKED_AT]]
+
+
+def _groups(sheet: _Sheet) -> set[int]:
+    """Return the rows, counted from 1, with merged cells over several filled cells of the next row."""
+    return {
+        top + 1
+        for (top, left), (bottom, right) in sheet.merged
+        if left < right
+        and bottom + 1 < len(sheet.rows)
+        and sum(it != "" for it in sheet.rows[bottom + 1][left : right + 1]) > 1
+        and any(it != "" for at, it in enumerate(sheet.rows[top]) if not left <= at <= right)
+    }
+
+
+def _names(sheet: _Sheet, found: Heading, body: list[int], origin: Origin) -> list[str]:
+    """Return the names of the columns as far as there are cells; what a merged range says holds for all its columns."""
+    width = max((_width(sheet.rows[at]) for at in body), default=0)
+    if found.place is None:
+        return [f"column_{at}" for at in range(1, width + 1)]
+    row = sheet.filled[found.place]
+    own = [name.strip() for name in found.names]
+    above: dict[int, str] = {}
+    for (top, left), (bottom, right) in sheet.merged:
+        text = cell_text(sheet.rows[top][left]).strip() if top < len(sheet.rows) and left < len(own) else ""
+        if top < row <= bottom:
+            own[left] = own[left] or text
+        elif top == bottom == row - 1 and left < right and right - left + 1 < len([name for name in own if name]):
+            above |= dict.fromkeys(range(left, right + 1), text)
+    repeated = {name for name in own if name and own.count(name) > 1}
+    own = [f"{above[at]} {name}" if name in repeated and above.get(at) else name for at, name in enumerate(own)]
+    named = max((at for at, name in enumerate(own, start=1) if name), default=1)
+    if width > named:
+        first = next(at for at in body if _width(sheet.rows[at]) > named)
+        beside = listed("column", [f"column_{at}" for at in range(named + 1, width + 1)])
+        origin.note(f"cells beyond the last name of the header (row {first + 1}) are read as {beside}")
+        own = [*own, *[""] * (width - len(own))][:width]
+        own[width - 1] = own[width - 1] or f"column_{width}"
+    return Header.of(own, origin).names
+
+
+def _without_hidden(sheet: _Sheet, body: list[int], taken: bool, origin: Origin) -> list[int]:
+    hidden = [at for at in body if at + 1 in sheet.unseen.rows]
+    if not hidden:
+        return body
+    are = counted(len(hidden), "row is", "rows are")
+    which = listed("row", [at + 1 for at in hidden])
+    if taken:
+        origin.note(f"{are} hidden ({which}), by a filter or by hand, and read like the others")
+        return body
+    origin.note(f"{are} hidden ({which}), by a filter or by hand, and left out; hidden=True takes them")
+    origin.left_out("hidden", len(hidden))
+    return [at for at in body if at + 1 not in sheet.unseen.rows]
+
+
+def _without_totals(sheet: _Sheet, body: list[int], origin: Origin) -> list[int]:
+    if not body:
+        return body
+    cells = sheet.rows[body[-1]]
+    numbers = any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
+    if not numbers or not is_of_totals([cell_text(cell) for cell in cells], numbers=True):
+        return body
+    word = next(cell_text(cell) for cell in cells if cell != "")
+    origin.note(f"row {body[-1] + 1} ({word!r} and numbers) sums up the others; left out")
+    origin.left_out("totals", 1)
+    return body[:-1]
+
+
+def _note_merged(sheet: _Sheet, body: list[int], origin: Origin) -> None:
+    rows = set(body)
+    below = [
+        f"{cell_name((top + 1, left + 1))}:{cell_name((bottom + 1, right + 1))}"
+        for (top, left), (bottom, right) in sheet.merged
+        if any(row in rows for row in range(top, min(bottom, top + LOOKED_AT) + 1))
+    ]
+    if below:
+        origin.note(
+            f"merged cells ({', '.join(below[:SHOWN])}) have their value in the first cell alone; the others are blank"
         )
-    if isinstance(sheet, int) and 0 <= sheet < len(names):
-        return _with_rows(book[names[sheet]], file)
-    if sheet in names:
-        return _with_rows(book[sheet], file)
-    raise UsageError(f"{file.name} has no sheet {sheet!r}; it has {', '.join(map(repr, names))}")
 
 
-def _seen(book: Any) -> list[Any]:
-    """Return the sheets of cells that are not hidden."""
-    sheets = [book[name] for name in book.sheetnames]
-    return [sheet for sheet in sheets if hasattr(sheet, "iter_rows") and sheet.sheet_state == "visible"]
+def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origin) -> None:
+    unseen, rows = sheet.unseen, {at + 1 for at in body}
+    hidden = [repr(name) for at, name in enumerate(names, start=1) if at in unseen.columns]
+    if hidden:
+        origin.note(f"hidden columns ({', '.join(hidden)}) are read like the others")
+    errors = [cell_name(place) for place in unseen.errors if place[0] in rows and place[1] <= len(names)]
+    if errors:
+        origin.note(
+            f"{counted(len(errors), 'cell shows an error', 'cells show an error')} ({listed('cell', errors)}), read as "
+            "blank"
+        )
+    formulas = [cell_name(place) for place in unseen.uncomputed if place[0] in rows and place[1] <= len(names)]
+    if formulas:
+        origin.note(
+            f"{counted(len(formulas), 'formula has', 'formulas have')} no value ({listed('cell', formulas)}), read as "
+            "blank; open the file in a spreadsheet program and save it, which computes them"
+        )
 
 
-def _shown(book: Any) -> Any:
-    """Return the sheet that shows when the workbook is opened, or the only one that can; None if that is a chart."""
-    seen, active = _seen(book), book.active
-    if active is None or getattr(active, "sheet_state", "visible") != "visible":
-        return seen[0] if seen else None
-    if any(sheet.title == active.title for sheet in seen):
-        return active
-    return seen[0] if len(seen) == 1 else None
+def _part(sheet: _Sheet, names: list[str], body: list[int]) -> Part:
+    width, shapes = len(names), sheet.unseen.shapes
+    if shapes:
+        _shape(sheet, body)
+    columns = zip(*(sheet.rows[at] for at in body), strict=True)
+    texts = [
+        pyarrow.chunked_array([pyarrow.array([it if type(it) is str else cell_text(it) for it in column], TEXT)])
+        for column, _ in zip(columns, names, strict=False)
+    ]
+    blank = pyarrow.chunked_array([pyarrow.nulls(len(body), TEXT)])
+    texts += [blank] * (width - len(texts))
+    return tables.of_texts(names, texts, np.array(body, np.int64) + 1)
 
 
-def _with_rows(sheet: Any, file: Path) -> Any:
-    if not hasattr(sheet, "iter_rows"):
-        raise UsageError(f"{file.name}: the sheet {sheet.title!r} is a chart and has no rows; name another with sheet=")
-    return sheet
+def _shape(sheet: _Sheet, body: list[int]) -> None:
+    """Write numbers as they are shown, where the format adds a plus or zeros."""
+    rows = set(body)
+    for (row, column), shape in sheet.unseen.shapes.items():
+        if row - 1 in rows and column <= len(sheet.rows[row - 1]):
+            number = sheet.rows[row - 1][column - 1]
+            if isinstance(number, int | float) and not isinstance(number, bool):
+                sheet.rows[row - 1][column - 1] = shown(number, shape) or number
 
 
 def cell_text(cell: object) -> str:

@@ -45,7 +45,7 @@ SAME_LEVEL = {
     *(("problems", "pandas"), ("problems", "guards"), ("problems", "calling")),
     *(("settings", "wire"), ("charts", "cost")),
     *(("planning", "ledger"), ("planning", "templates")),
-    *(("phones", "recipients"), ("phones", "results"), ("results", "phones")),
+    *(("phones", "recipients"), ("phones", "results"), ("results", "phones"), ("rates", "phones")),
 }
 LIBRARIES: dict[str, set[str]] = {
     "requests": {"client"},
@@ -53,7 +53,7 @@ LIBRARIES: dict[str, set[str]] = {
     "httptools": {"client"},
     "tenacity": {"client"},
     "phonenumbers": {"phones"},
-    "babel": {"values"},
+    "babel": {"values", "phones"},
     "narwhals": {"frames"},
     "sqlite3": {"schema", "ledger", "sandbox"},
     "psycopg": {"ledger"},
@@ -61,7 +61,8 @@ LIBRARIES: dict[str, set[str]] = {
     "re2": {"sandbox"},
     "ipywidgets": {"widgets"},
     "tqdm": {"progress"},
-    "openpyxl": {"recipients", "results"},
+    "openpyxl": {"results"},
+    "python_calamine": {"recipients"},
     "keyring": {"settings"},
     "scipy": {"experiments"},
     "statsmodels": {"experiments", "cost"},

@@ -37,7 +37,7 @@ def workbook(folder: Path, change: Callable[[bytes], bytes] = bytes) -> Path:
 
 
 def beyond(xml: bytes) -> bytes:
-    return xml.replace(b'r="2"', b'r="99999999999"')
+    return xml.replace(b'r="2"', b'r="99999999999"').replace(b'r="A2"', b'r="A99999999999"')
 
 
 def blown_up(xml: bytes) -> bytes:
@@ -52,7 +52,7 @@ def many_columns(xml: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (beyond, "1,048,577 rows, and at most"),
+        (beyond, "rows, and at most"),
         (blown_up, "unpacks to 50 MB"),
         (many_columns, "columns, and at most"),
         (lambda _: b"<worksheet", "cannot be read as a workbook: it is damaged"),
@@ -198,3 +198,12 @@ def test_a_file_whose_disk_fails_is_named() -> None:
         read_recipients("/proc/self/mem")
     with pytest.raises(UsageError, match="/proc/self/mem cannot be read"):
         next(recipients.read_chunks("/proc/self/mem"))
+
+
+@pytest.mark.parametrize("place", ['r="XFD1048576"', "r = 'XFD1048576'", 'r="&#88;FD1048576"'])
+@pytest.mark.parametrize("tag", ["c", "x:c"])
+def test_a_stray_cell_in_the_last_corner_is_refused(tmp_path: Path, place: str, tag: str) -> None:
+    """Whoever makes room for the whole rectangle needs 200 GB, and the process ends without a word."""
+    cell = f'<row r="1048576"><{tag} {place}><v>1</v></{tag}></row></sheetData>'.encode()
+    with pytest.raises(UsageError, match=r"reach from A1 to XFD1048576.*delete what stands far|cannot be read"):
+        read_recipients(workbook(tmp_path, lambda xml: xml.replace(b"</sheetData>", cell)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -62,21 +61,6 @@ def test_separator_is_found(tmp_path: Path, sign: str) -> None:
     assert separator("name;phone;spent\nDoe, J;1;1,5\nRoe, K;2;2,5\n") == ";"
 
 
-@pytest.mark.parametrize(
-    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"], ids=lambda encoding: str(encoding)
-)
-def test_encoding_is_found(tmp_path: Path, encoding: str) -> None:
-    """A byte order mark decides, then valid UTF-8, then cp1252."""
-    frame = read_recipients(written(tmp_path, f"näme,phone\nZoë €,{PLUS}\n".encode(encoding)))
-    assert frame.columns.tolist() == ["näme", "phone"]
-    assert frame["näme"][0] == "Zoë €"
-
-
-def test_latin1_is_the_last_resort(tmp_path: Path) -> None:
-    """A byte without meaning in cp1252 is still read, as latin-1."""
-    assert read_recipients(written(tmp_path, b"name\nZo\xeb \x81\n"))["name"][0] == "Zo\xeb \x81"
-
-
 def test_given_encoding_is_obeyed(tmp_path: Path) -> None:
     """encoding= is used as given; one that does not fit or does not exist is an error."""
     file = written(tmp_path, "name\nПётр\n".encode("cp1251"))
@@ -133,13 +117,9 @@ def test_header_without_rows_is_an_empty_frame(tmp_path: Path) -> None:
     assert set(dtype_names(frame).values()) == {"str"}
 
 
-@pytest.mark.parametrize("name", ["nowhere.csv", "people.xls"])
-def test_wrong_paths_are_explained(tmp_path: Path, name: str) -> None:
-    """A missing file and an old workbook say what to do."""
-    if name.endswith("xls"):
-        written(tmp_path, "x", name)
-    with pytest.raises(UsageError, match=r"pass the path|save it as"):
-        read_recipients(tmp_path / name)
+def test_a_missing_file_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="pass the path"):
+        read_recipients(tmp_path / "nowhere.csv")
 
 
 def test_workbook_cells_become_text(tmp_path: Path) -> None:
@@ -166,14 +146,6 @@ def test_sheet_is_chosen_by_name_or_place(tmp_path: Path) -> None:
     assert read_recipients(file, sheet=1).columns.tolist() == read_recipients(file, sheet="Other").columns.tolist()
     with pytest.raises(UsageError, match="'People', 'Other'"):
         read_recipients(file, sheet="Third")
-
-
-def test_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without openpyxl the error says what to install."""
-    file = workbook(tmp_path, ["phone"])
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(UsageError, match=r"smsotp_nb\[excel\]"):
-        read_recipients(file)
 
 
 def test_broken_workbook_is_named(tmp_path: Path) -> None:
@@ -294,6 +266,7 @@ def test_blocks_are_read_across_their_ends(tmp_path: Path, monkeypatch: pytest.M
     assert frame["note"].str.split("\n").str[0].str.removeprefix("short ").tolist() == [str(n) for n in range(2_000)]
 
 
+@pytest.mark.filterwarnings("ignore:.*is not UTF-8:smsotp_nb.errors.SmsOtpWarning")
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
 @pytest.mark.parametrize("piece", [3, 5, 64])
 def test_a_sign_is_not_cut_where_a_piece_ends(
@@ -405,32 +378,31 @@ def test_a_hidden_sheet_is_read_only_by_name(tmp_path: Path, state: str, active:
     assert sheets(tmp_path / "people.xlsx") == ["Contacts", "old"]
 
 
-def test_the_sheet_that_shows_is_read_and_another_with_rows_is_named(tmp_path: Path) -> None:
-    """No warning for a sheet that is named, or where the other is empty."""
-    book = sheets_of(March=(["Name"], ["Gone"]), April=PEOPLE, Notes=(["nothing below"],))
-    book.active = 1
+def test_the_first_visible_sheet_with_a_table_is_read_and_others_are_named(tmp_path: Path) -> None:
+    """A cover sheet is no table; no warning for a sheet that is named, or where the other is empty."""
+    book = sheets_of(Cover=(["Our lists"], ["of 2026"]), March=PEOPLE, April=(["Name"], ["Bo"]), Notes=(["one"],))
     book.save(tmp_path / "people.xlsx")
-    with pytest.warns(SmsOtpWarning, match=r"people\.xlsx, sheet 'April' is read, .* rows in 'March' as well: sheet="):
+    with pytest.warns(SmsOtpWarning, match=r"sheet 'March': is read, .* rows in 'Cover', 'April' as well: sheet="):
         read = read_recipients(tmp_path / "people.xlsx")
     assert read["Name"].tolist() == ["Ann", "Bo", "Cy"]
-    assert read_recipients(tmp_path / "people.xlsx", sheet="March")["Name"].tolist() == ["Gone"]
+    assert read_recipients(tmp_path / "people.xlsx", sheet="April")["Name"].tolist() == ["Bo"]
+    assert sheets(tmp_path / "people.xlsx") == ["March", "Cover", "April", "Notes"]
 
 
-def test_hidden_rows_are_refused(tmp_path: Path) -> None:
-    """A filter that was left on: nobody can tell whether those behind it are meant. Empty hidden rows are none."""
+def test_hidden_rows_are_left_out_or_taken_on_request(tmp_path: Path) -> None:
+    """A filter that was left on. Empty hidden rows are none."""
     book = sheets_of(People=PEOPLE)
     for row in (3, 4, 9):
         book["People"].row_dimensions[row].hidden = True
     book.save(tmp_path / "people.xlsx")
-    with pytest.raises(
-        UsageError, match=r"sheet 'People': 2 rows are hidden \(rows 3, 4\).*clear the filter"
-    ) as caught:
-        read_recipients(tmp_path / "people.xlsx")
-    assert caught.value.problems == ("row 3 is hidden", "row 4 is hidden")
-    for row in (3, 4):
-        book["People"].row_dimensions[row].hidden = False
-    book.save(tmp_path / "people.xlsx")
-    assert len(read_recipients(tmp_path / "people.xlsx")) == 3
+    with pytest.warns(
+        SmsOtpWarning, match=r"'People': 2 rows are hidden \(rows 3, 4\).*left out; hidden=True takes them"
+    ):
+        read = read_recipients(tmp_path / "people.xlsx", numbered=True)
+    assert (read["Name"].tolist(), read.index.tolist()) == (["Ann"], [2])
+    assert read.attrs["smsotp_nb"]["left_out"] == {"hidden": 2}
+    with pytest.warns(SmsOtpWarning, match="2 rows are hidden .* and read like the others"):
+        assert len(read_recipients(tmp_path / "people.xlsx", hidden=True)) == 3
 
 
 def test_hidden_columns_and_merged_cells_are_named(tmp_path: Path) -> None:
@@ -448,14 +420,16 @@ def test_hidden_columns_and_merged_cells_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("merged", [True, False], ids=["merged", "one cell"])
-def test_a_title_above_the_table_is_refused(tmp_path: Path, merged: bool) -> None:
-    """The first row must be the header."""
+def test_a_title_above_the_table_is_no_header(tmp_path: Path, merged: bool) -> None:
     book = sheets_of(People=(["Customers 2026"], *PEOPLE))
     if merged:
         book["People"].merge_cells("A1:B1")
     book.save(tmp_path / "people.xlsx")
-    with pytest.raises(UsageError, match=r"sheet 'People': row 1.*must name every column.*delete titles above it"):
-        read_recipients(tmp_path / "people.xlsx")
+    with pytest.warns(SmsOtpWarning, match=r"the header is row 2; row 1 above it \('Customers 2026'\) is no row"):
+        read = read_recipients(tmp_path / "people.xlsx", numbered=True)
+    assert (list(read.columns), read.index.tolist()) == (["Name", "Mobile"], [3, 4, 5])
+    named = read_recipients(tmp_path / "people.xlsx", numbered=True, header=2)
+    assert named.equals(read)
 
 
 def test_a_row_of_totals_is_no_person(tmp_path: Path) -> None:

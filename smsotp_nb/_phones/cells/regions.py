@@ -1,9 +1,8 @@
-"""Read what people write in a country column: ``de``, ``UK``, ``DEU``, ``Germany``, ``+49`` - each with its note."""
+"""Read what people write in a country column: ``de``, ``UK``, ``DEU``, ``Deutschland``, ``+49``, each with its note."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -16,8 +15,9 @@ import pyarrow.compute as pc
 
 from ..._calling import given
 from ...errors import UsageError
-from ..countries import countries, main_region
+from ..countries import calling_code, countries, main_region
 from ..vocabulary import NOTE_BIT, Bits
+from .country_names import by_name, flag, folded, pieces, region_of_locale
 from .text import words as words_of
 
 Flags = npt.NDArray[np.bool_]
@@ -26,6 +26,7 @@ Flags = npt.NDArray[np.bool_]
 CUSTOMARY: Final = {"UK": "GB", "EL": "GR", "D": "DE"}
 BLANK: Final = frozenset({"", "nan", "none", "null", "nil", "nat", "<na>", "n/a", "#n/a", "-"})  # but NA is Namibia
 CALLING_CODE: Final = re.compile(r"\A(?:\+|00)?\s*+([1-9]\d{0,2})(?:\.0)?")
+DIGIT: Final = re.compile(r"\d")
 LONGEST: Final = 200  # characters: the time to normalize a text grows with the square of its length
 POINTS: Final = re.compile(r"\A(?:[A-Za-z]\.\s?)+[A-Za-z]\.?")
 
@@ -162,6 +163,8 @@ def one(cell: str) -> tuple[str | None, str]:
         (('DE', 'REGION_NAME'), ('DE', ''), (None, ''), (None, 'REGION_UNKNOWN'))
         >>> one("U.S.A."), one("D"), one("0049")
         (('US', 'REGION_ALPHA3'), ('DE', 'REGION_ALIAS'), ('DE', 'REGION_CALLING_CODE'))
+        >>> one("日本")[0], one("UK (+44)")[0], one("en-US")[0], one("Germany / France")[0], one("Swiss")[0]
+        ('JP', 'GB', 'US', None, 'CH')
     """
     word = cell.strip()
     if len(word) > LONGEST:
@@ -183,8 +186,31 @@ def one(cell: str) -> tuple[str | None, str]:
     if code:
         region = main_region(int(code[1]))
         return (region, "REGION_CALLING_CODE") if region else (None, "REGION_UNKNOWN")
-    named = _by_name().get(_plain(word))
-    return (named, "REGION_NAME") if named else (None, "REGION_UNKNOWN")
+    if told := flag(word) or region_of_locale(word):
+        return told, "REGION_ALIAS"
+    if not DIGIT.search(word) and (named := by_name().get(folded(word))):
+        return named, "REGION_NAME"
+    return _agreed(pieces(word))
+
+
+def _agreed(said: list[str]) -> tuple[str | None, str]:
+    """Return the country that all pieces of a cell name; a calling code need not tell which of those that share it."""
+    named = {region for piece in said if not CALLING_CODE.fullmatch(piece) for region in (one(piece)[0],)}
+    codes = [code[1] for piece in said if (code := CALLING_CODE.fullmatch(piece))]
+    region = named.pop() if len(named) == 1 else None
+    if region is None or not all(calling_code(region) == code for code in codes):
+        return None, "REGION_UNKNOWN"
+    return region, "REGION_NAME"
+
+
+def country_code(cell: str) -> str | None:
+    """Return the alpha-2 code of a country however it is written; None for a calling code, which several may share.
+
+    Example:
+        >>> country_code("UK"), country_code("Niemcy"), country_code("+1")
+        ('GB', 'DE', None)
+    """
+    return None if CALLING_CODE.fullmatch(cell.strip()) else one(cell)[0]
 
 
 def default(code: str | None) -> str | None:
@@ -203,16 +229,3 @@ def default(code: str | None) -> str | None:
 @cache
 def _by_alpha3() -> dict[str, str]:
     return {country.alpha3: country.alpha2 for country in countries().values() if country.alpha3}
-
-
-@cache
-def _by_name() -> dict[str, str]:
-    return {_plain(name): code for code, it in countries().items() for name in (it.name, *it.aliases)}
-
-
-def _plain(name: str) -> str:
-    """Return letters only, in lower case, without accents: "St. Lucia" and "saint lucia" both become saintlucia."""
-    text = unicodedata.normalize("NFKD", name).casefold().replace("&", " and ")
-    words = re.findall(r"[a-z]+", "".join(sign for sign in text if not unicodedata.combining(sign)))
-    words = ["saint" if word == "st" else word for word in words]
-    return "".join(words[1:] if words[:1] == ["the"] else words)

@@ -1,0 +1,134 @@
+"""Which row of a file names its columns: the first one, one below titles, or none."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..errors import UsageError
+from .origin import Origin, listed
+from .records import Record
+
+FIND: Final = "find"
+LOOKED_AT: Final = 60  # filled records at the beginning
+NUMBER: Final = re.compile(r"\W*+\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9]\W*")
+ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
+DAY: Final = re.compile(
+    r"\s*(?:(?:19|20)\d\d[-./]?(?:0?[1-9]|1[0-2])[-./]?(?:0?[1-9]|[12]\d|3[01])"
+    r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d)(?:[T ][\d:.+Z]*)?\s*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Where the names stand: the place of their record among the filled ones, None if there is no header.
+
+    ``body`` is the place of the first record of a person, ``above`` are the numbers of the rows left out before it.
+    """
+
+    place: int | None
+    body: int
+    above: list[int]
+    names: list[str]
+
+
+def heading(
+    records: Sequence[Record], header: int | str | None, origin: Origin, groups: Container[int] = ()
+) -> Heading:
+    """Find the header among the filled records at the beginning of a file, and say what is no usual one.
+
+    ``groups`` are the rows whose merged cells stand over several names of the next row.
+
+    Raises:
+        UsageError: ``header`` names a row that has no cells.
+    """
+    if header is None:
+        return _without(records, 0)
+    if header != FIND:
+        place = next((at for at, record in enumerate(records) if record.number == header), None)
+        if place is None:
+            there = listed("row", [record.number for record in records])
+            raise UsageError(f"header={header}: row {header} of {origin.facts['file']} has no cells; {there} have")
+        return _at(records, place)
+    place = _found(records, groups)
+    if column := _of_a_person(records[place]):
+        origin.note(
+            f"row {records[place].number}, the first one, is read as a person and not as a header, because its cell "
+            f"{column} is a number or an address; the columns are called column_1, column_2 and so on: "
+            f"header={records[place].number} says otherwise"
+        )
+        return _without(records, place)
+    if place:
+        above = [record.number for record in records[:place]]
+        text = next(cell for cell in records[0].cells if cell.strip()).strip()
+        origin.note(
+            f"the header is row {records[place].number}; {listed('row', above)} above it ({_short(text)!r}) "
+            f"{'is no row' if len(above) == 1 else 'are no rows'} of the list: header= names another"
+        )
+        origin.left_out("above the header", len(above))
+    return _at(records, place)
+
+
+def _at(records: Sequence[Record], place: int) -> Heading:
+    return Heading(place, place + 1, [record.number for record in records[:place]], records[place].cells)
+
+
+def _without(records: Sequence[Record], place: int) -> Heading:
+    width = max(_reach(record) for record in records[place:])
+    above = [record.number for record in records[:place]]
+    return Heading(None, place, above, [f"column_{at}" for at in range(1, width + 1)])
+
+
+def _found(records: Sequence[Record], groups: Container[int]) -> int:
+    """Return the place of the first record that is no title: one of names, or of a person where there are none."""
+    widths = [_filled(record) for record in records]
+    if len(records) < 2 or (widths[0] >= max(widths[1:]) and records[0].number not in groups):
+        return 0
+    common = Counter(widths).most_common()
+    width = max(width for width, times in common if times == common[0][1])
+    gaps = [at for at in range(1, len(records)) if records[at].number > records[at - 1].number + 1]
+    for place, record in enumerate(records[:-1]):
+        cells = [cell.strip() for cell in record.cells if cell.strip()]
+        beside = widths[place] < width and (
+            cells[0].endswith(":") or any(place < gap and max(widths[:gap]) < width for gap in gaps)
+        )
+        if widths[place] <= max(1, width // 2) or beside or record.number in groups:
+            continue
+        if place and not (_of_a_person(record) or _names_below(records, place, width)):
+            return 0
+        return place
+    return 0
+
+
+def _names_below(records: Sequence[Record], place: int, width: int) -> bool:
+    """Return whether what stands below a title are names: no number among them, and persons below."""
+    below = records[place + 1 :]
+    numbers = [any(_is_number(cell) for cell in record.cells) for record in below]
+    wide = sum(_filled(record) > max(1, width // 2) for record in below)
+    return wide * 2 >= len(below) and (any(numbers) or width > 2)
+
+
+def _of_a_person(record: Record) -> int:
+    """Return the place from 1 of a cell that no header has, a number to call or an address; 0 where there is none."""
+    cells = enumerate(record.cells, start=1)
+    return next((at for at, cell in cells if _is_number(cell) or ADDRESS.fullmatch(cell.strip())), 0)
+
+
+def _is_number(cell: str) -> bool:
+    digits = sum(sign.isdigit() for sign in cell)
+    return 7 <= digits <= 17 and NUMBER.fullmatch(cell.strip()) is not None and DAY.fullmatch(cell) is None
+
+
+def _filled(record: Record) -> int:
+    return sum(bool(cell.strip()) for cell in record.cells)
+
+
+def _reach(record: Record) -> int:
+    return max((at for at, cell in enumerate(record.cells, start=1) if cell.strip()), default=0)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -1,0 +1,73 @@
+"""What a reader decided about a file: kept with the frame, and said where somebody should look."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .._cards import counted
+from ..errors import SmsOtpWarning
+
+KEY: Final = "smsotp_nb"
+SHOWN: Final = 3
+
+
+@dataclass(slots=True)
+class Origin:
+    """Where a frame comes from.
+
+    Attributes:
+        facts: ``file``, ``kind``, and where they apply ``sheet``, ``header`` (its row in the file, None without one),
+            ``encoding``, ``separator``, ``rows``, ``left_out`` (how many rows, by reason).
+        notes: what somebody should look at, as sentences without the name of the file.
+    """
+
+    facts: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def named(self) -> str:
+        """The file, and the sheet of a workbook."""
+        sheet = self.facts.get("sheet")
+        return f"{self.facts['file']}, sheet {sheet!r}" if sheet else str(self.facts["file"])
+
+    def note(self, words: str) -> None:
+        """Keep what somebody should look at, and warn of it."""
+        self.notes.append(words)
+        warnings.warn(f"{self.named}: {words}", SmsOtpWarning, stacklevel=6)
+
+    def left_out(self, reason: str, rows: int) -> None:
+        left = self.facts.setdefault("left_out", {})
+        left[reason] = left.get(reason, 0) + rows
+
+    def as_attrs(self, rows: int) -> dict[str, Any]:
+        """Return it as plain values: pandas copies them with a frame, and pickle and Parquet keep them."""
+        return {KEY: {**self.facts, "rows": rows, "notes": list(self.notes)}}
+
+
+def listed(what: str, which: list[Any]) -> str:
+    """Return the first few of many in words: ``rows 3, 4, 9, ...``."""
+    more = ", ..." if len(which) > SHOWN else ""
+    return f"{what}{'s' if len(which) > 1 else ''} {', '.join(map(str, which[:SHOWN]))}{more}"
+
+
+def in_words(attrs: dict[str, Any]) -> str:
+    """Return how a file was read, in one line.
+
+    Example:
+        >>> in_words({KEY: {"file": "a.csv", "kind": "CSV", "header": 3, "separator": ";", "encoding": "cp1251"}})
+        "a.csv: header in row 3; separator ';'; encoding cp1251"
+    """
+    facts = attrs.get(KEY)
+    if not facts:
+        return ""
+    said = []
+    if facts.get("sheet"):
+        said.append(f"sheet {facts['sheet']!r}")
+    if "header" in facts:
+        said.append("no header" if facts["header"] is None else f"header in row {facts['header']}")
+    said += [f"{name} {facts[name]!r}" for name in ("separator",) if name in facts]
+    said += [f"encoding {facts['encoding']}"] if "encoding" in facts else []
+    said += [f"{counted(rows, 'row')} left out ({why})" for why, rows in facts.get("left_out", {}).items()]
+    return f"{facts['file']}: {'; '.join(said)}" if said else str(facts["file"])

@@ -1,0 +1,245 @@
+"""What a workbook's reader does not tell of a sheet: what is hidden, errors, formulas without a value, formats.
+
+The reader is fast because it gives values alone. What it leaves out stands in the parts of the file, which are searched
+for the few tags that matter; the sheet is not parsed a second time. How far a sheet reaches is measured here as well,
+because the reader makes room for the whole rectangle, and a stray cell in the last corner would end the process.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree
+
+from .._foreign.gate import CELLS, refuse_large
+from ..errors import UsageError
+from . import binary
+from .number_formats import Shape, shape_of
+
+WIDEST: Final = 16_384  # columns of a sheet
+Place = tuple[int, int]  # row and column, both counted from 1
+
+
+@dataclass(slots=True)
+class Unseen:
+    """What of a sheet is hidden, has no value, or shows more than its value.
+
+    Attributes:
+        rows, columns: the hidden ones.
+        errors, uncomputed: cells that show an error, and formulas that no program has computed yet.
+        shapes: how numbers are shown, where that adds a plus or zeros.
+    """
+
+    rows: set[int] = field(default_factory=set)
+    columns: set[int] = field(default_factory=set)
+    errors: list[Place] = field(default_factory=list)
+    uncomputed: list[Place] = field(default_factory=list)
+    shapes: dict[Place, Shape] = field(default_factory=dict)
+
+
+def column_letters(number: int) -> str:
+    """Return what a spreadsheet calls a column: 28 is ``AB``.
+
+    Example:
+        >>> column_letters(1), column_letters(28), column_letters(16384)
+        ('A', 'AB', 'XFD')
+    """
+    letters = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def column_number(letters: str) -> int:
+    """Return the number of a column: ``AB`` is 28."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
+
+
+def cell_name(place: Place) -> str:
+    return f"{column_letters(place[1])}{place[0]}"
+
+
+def look(file: Path, kind: str, sheet: str | None) -> Unseen:
+    """Return what is unseen of a sheet; without a name, of all that an ods file has, which are read as it is opened.
+
+    Raises:
+        UsageError: its cells span more room than any list.
+    """
+    if kind == "xls" and sheet is not None:
+        return _of_cells(file, sheet, binary.of_xls(file.read_bytes(), sheet))
+    with zipfile.ZipFile(file) as archive:
+        if kind == "ods" or sheet is None:
+            return _of_ods(file, sheet, archive.read("content.xml").decode("utf-8"))
+        part = _part_of(archive, kind, sheet)
+        if part is None:
+            return Unseen()
+        if kind == "xlsb":
+            return _of_cells(file, sheet, binary.of_xlsb(archive.read(part)))
+        return _of_xlsx(file, sheet, archive.read(part).decode("utf-8", "replace"), _shapes(archive))
+
+
+def _of_cells(file: Path, sheet: str, told: binary.Told) -> Unseen:
+    _refuse_far(file, sheet, told.last_row, told.last_column)
+    return Unseen(rows=told.hidden, errors=told.errors)
+
+
+def _refuse_far(file: Path, sheet: str, rows: int, columns: int) -> None:
+    refuse_large(file, rows=rows)
+    if rows * columns > CELLS:
+        raise UsageError(
+            f"{file.name}, sheet {sheet!r}: its cells reach from A1 to {column_letters(min(columns, WIDEST))}{rows}, "
+            f"{rows:,} rows by {columns:,} columns; delete what stands far from the list, or copy the list into a new "
+            "workbook"
+        )
+
+
+def _part_of(archive: zipfile.ZipFile, kind: str, sheet: str) -> str | None:
+    """Return the part of an archive that holds a sheet."""
+    if kind == "xlsb":
+        named = binary.sheets_of_xlsb(archive.read("xl/workbook.bin"))
+        relations = "xl/_rels/workbook.bin.rels"
+    else:
+        base = next((name for name in archive.namelist() if re.fullmatch(r"xl/workbook\d*\.xml", name)), "")
+        tree = ElementTree.fromstring(archive.read(base))
+        sheets = (element for element in tree.iter() if element.tag.endswith("}sheet"))
+        named = {
+            str(it.get("name")): next((value for key, value in it.attrib.items() if key.endswith("}id")), "")
+            for it in sheets
+        }
+        relations = f"xl/_rels/{posixpath.basename(base)}.rels"
+    if sheet not in named:
+        return None
+    for relation in ElementTree.fromstring(archive.read(relations)).iter():
+        if relation.get("Id") == named[sheet]:
+            target = str(relation.get("Target"))
+            return target.lstrip("/") if target.startswith("/") else posixpath.normpath(f"xl/{target}")
+    return None
+
+
+ROW: Final = re.compile(r"<(?:\w++:)?row\b([^<>]*+)>")
+COLUMN: Final = re.compile(r"<(?:\w++:)?col\b([^<>]*+)>")
+ATTRIBUTE: Final = re.compile(r"""([\w:]++)\s*+=\s*+["']([^"'<>]*+)["']""")
+WHERE: Final = re.compile(r"""\br\s*+=\s*+["']([A-Z]++)([0-9]++)["']([^<>]*+)>""")
+ERROR_CELL: Final = re.compile(r"""<(?:\w++:)?c\b([^<>]*?\bt\s*+=\s*+["']e["'][^<>]*+)>""")
+FORMULA: Final = re.compile(
+    r"<(?:\w++:)?c\b([^<>]*+)><(?:\w++:)?f\b(?:[^<>]*+(?<=/)>|[^<>]*+>[^<]*+</(?:\w++:)?f>)"
+    r"(<(?:\w++:)?v\s*+/>|<(?:\w++:)?v></(?:\w++:)?v>)?</(?:\w++:)?c>"
+)
+OUTSIDE: Final = re.compile(r"""\br\s*+=\s*+["'][^"']*+&""")
+
+
+def _of_xlsx(file: Path, sheet: str, xml: str, shapes: dict[str, Shape]) -> Unseen:
+    _refuse_far(file, sheet, *_reach(xml))
+    unseen = Unseen()
+    if "hidden" in xml or 'ht="0' in xml or "zeroHeight" in xml:
+        at, unset = 0, re.search(r"""\bzeroHeight\s*=\s*["'](?:1|true)["']""", xml) is not None
+        for row in ROW.finditer(xml):
+            said = dict(ATTRIBUTE.findall(row[1]))
+            at = int(said.get("r", at + 1))
+            hides = said.get("hidden") in ("1", "true") if "hidden" in said else unset and "ht" not in said
+            if hides or said.get("ht") in ("0", "0.0"):
+                unseen.rows.add(at)
+        for column in COLUMN.finditer(xml, 0, max(xml.find("sheetData"), 0)):
+            said = dict(ATTRIBUTE.findall(column[1]))
+            if said.get("hidden") in ("1", "true") or said.get("width") in ("0", "0.0"):
+                unseen.columns |= set(range(int(said["min"]), min(int(said["max"]), WIDEST) + 1))
+    unseen.errors = [place for tag in ERROR_CELL.finditer(xml) if (place := _place(tag[1]))]
+    for tag in FORMULA.finditer(xml):
+        # An empty text is a value, which Excel writes as one: t="str" with an empty <v>.
+        if not (tag[2] and 't="str"' in tag[1]) and (place := _place(tag[1])):
+            unseen.uncomputed.append(place)
+    if shapes:
+        styled = re.compile(rf"""<(?:\w++:)?c\b(?=[^<>]*?\bs\s*+=\s*+["']({"|".join(shapes)})["'])([^<>]*+)>(?!</)""")
+        unseen.shapes = {place: shapes[tag[1]] for tag in styled.finditer(xml) if (place := _place(tag[2]))}
+    return unseen
+
+
+def _place(attributes: str) -> Place | None:
+    found = re.search(r"""\br\s*=\s*["']([A-Z]+)([0-9]+)["']""", attributes)
+    return (int(found[2]), column_number(found[1])) if found else None
+
+
+def _reach(xml: str) -> Place:
+    """Return the last row and the last column with a cell that may hold something."""
+    if OUTSIDE.search(xml):
+        raise ValueError("a place of a cell is written with entities")
+    rows, columns, cells = 0, set[str](), 0
+    for letters, row, rest in WHERE.findall(xml):
+        cells += 1
+        if not rest.endswith("/"):
+            columns.add(letters)
+            rows = max(rows, int(row))
+    tags = len(re.findall(r"<(?:\w++:)?c[\s/>]", xml))
+    unplaced = max(tags - cells, 0)  # cells that stand where the one before ends
+    rows = max(rows, len(ROW.findall(xml)) if unplaced else 0)
+    return rows, max(map(column_number, columns), default=0) + min(unplaced, WIDEST)
+
+
+def _shapes(archive: zipfile.ZipFile) -> dict[str, Shape]:
+    """Return the styles of a workbook that show more digits or signs than a number has, by their number."""
+    if "xl/styles.xml" not in archive.namelist():
+        return {}
+    tree = ElementTree.fromstring(archive.read("xl/styles.xml"))
+    codes = {it.get("numFmtId"): it.get("formatCode", "") for it in tree.iter() if it.tag.endswith("}numFmt")}
+    styles = next((it for it in tree.iter() if it.tag.endswith("}cellXfs")), None)
+    if styles is None or not codes:
+        return {}
+    found = {str(at): shape_of(codes.get(style.get("numFmtId"), "")) for at, style in enumerate(styles)}
+    return {style: shape for style, shape in found.items() if shape is not None}
+
+
+ODS_TAG: Final = re.compile(r"<table:(table|table-column|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<>]*+)>")
+HIDDEN: Final = re.compile(r'table:visibility="(?:collapse|filter)"')
+MAY_HOLD: Final = re.compile(r'value-type="|table:formula=')
+
+
+def _of_ods(file: Path, sheet: str | None, xml: str) -> Unseen:
+    unseen, rows, columns = Unseen(), 0, 0
+    row, column, width, here = 0, 0, 0, False
+    for kind, said in _ods_tags(xml):
+        if kind == "table":
+            row = width = 0
+            here = sheet is None or any(f"table:name={quote}{_escaped(sheet)}{quote}" in said for quote in "\"'")
+        elif not here:
+            continue
+        elif kind == "table-column":
+            times = _times(said, "columns")
+            if HIDDEN.search(said) and width < WIDEST:
+                unseen.columns |= set(range(width + 1, min(width + times, WIDEST) + 1))
+            width += times
+        elif kind == "table-row":
+            last, times = row + 1, _times(said, "rows")
+            row, column = row + times, 0
+            if HIDDEN.search(said):
+                unseen.rows |= set(range(last, min(row, 1 << 20) + 1))
+        else:
+            times = _times(said, "columns")
+            if MAY_HOLD.search(said):
+                rows, columns = max(rows, row), max(columns, column + times)
+                if 'value-type="error"' in said:
+                    unseen.errors.append((row, column + 1))
+            column += times
+    _refuse_far(file, sheet or "?", rows, columns)
+    return unseen
+
+
+def _ods_tags(xml: str) -> Iterator[tuple[str, str]]:
+    return ((tag[1], tag[2]) for tag in ODS_TAG.finditer(xml))
+
+
+def _times(said: str, of: str) -> int:
+    found = re.search(rf'table:number-{of}-repeated="(\d+)"', said)
+    return int(found[1]) if found else 1
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

@@ -1,0 +1,359 @@
+"""Files as people have them: nothing is lost without a word, and every guess is said.
+
+Each case writes a real file and names what must come of it: the rows as tuples, the words that must be said, or the
+words with which it is refused.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import warnings
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from smsotp_nb import read_recipients
+from smsotp_nb.errors import SmsOtpWarning, UsageError
+
+ANN, BO, CY = ("Ann", "+12025550123"), ("Bo", "+12025550147"), ("Cy", "+14155550100")
+NAMES = ("Name", "Mobile")
+DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file: how it is made, the arguments it is read with, and what comes of it."""
+
+    name: str
+    make: Callable[[], bytes]
+    rows: list[tuple[Any, ...]] | None = None
+    says: tuple[str, ...] = ()
+    refused: str = ""
+    columns: tuple[str, ...] = NAMES
+    how: dict[str, Any] | None = None
+
+
+def text(words: str, encoding: str = "utf-8") -> Callable[[], bytes]:
+    return lambda: words.encode(encoding)
+
+
+def book(
+    *rows: tuple[Any, ...], change: Callable[[openpyxl.Workbook], None] = lambda book: None
+) -> Callable[[], bytes]:
+    def made() -> bytes:
+        made = openpyxl.Workbook()
+        made.active.title = "People"
+        for row in rows:
+            made.active.append(row)
+        change(made)
+        content = io.BytesIO()
+        made.save(content)
+        return content.getvalue()
+
+    return made
+
+
+def on_sheet(do: Callable[[Any], None]) -> Callable[[openpyxl.Workbook], None]:
+    return lambda book: do(book["People"])
+
+
+def hide_row(book: openpyxl.Workbook) -> None:
+    book["People"].row_dimensions[3].hidden = True
+    book["People"].auto_filter.ref = "A1:B4"
+
+
+def hide_column(book: openpyxl.Workbook) -> None:
+    book["People"].column_dimensions["B"].hidden = True
+
+
+def hidden_first(book: openpyxl.Workbook) -> None:
+    old = book.create_sheet("old", 0)
+    old.append(NAMES)
+    old.append(("Gone", "+12025550199"))
+    old.sheet_state = "hidden"
+
+
+def cover_first(book: openpyxl.Workbook) -> None:
+    book.create_sheet("Cover", 0).append(("Our customers",))
+
+
+def formats(book: openpyxl.Workbook) -> None:
+    sheet = book["People"]
+    for row, code in ((2, '"+"0'), (3, "00000000000"), (4, '"+49 "0')):
+        sheet.cell(row, 2).number_format = code
+
+
+def merged_header(book: openpyxl.Workbook) -> None:
+    for cells in ("A1:A2", "B1:C1"):
+        book["People"].merge_cells(cells)
+
+
+def formula(book: openpyxl.Workbook) -> None:
+    book["People"]["B3"] = '=CONCATENATE("+1","2025550147")'
+
+
+def error(book: openpyxl.Workbook) -> None:
+    book["People"]["A3"] = "#N/A"
+    book["People"]["A3"].data_type = "e"
+
+
+def chart_only(book: openpyxl.Workbook) -> None:
+    book.create_chartsheet("Chart", 0)
+
+
+def ods(content: str) -> Callable[[], bytes]:
+    names = "office text table style calcext".split()  # noqa: SIM905
+    spaces = " ".join(f'xmlns:{it}="urn:oasis:names:tc:opendocument:xmlns:{it}:1.0"' for it in names)
+    inner = f"<office:body><office:spreadsheet>{content}</office:spreadsheet></office:body>"
+    xml = f"<office:document-content {spaces}>{inner}</office:document-content>"
+
+    def made() -> bytes:
+        held = io.BytesIO()
+        with zipfile.ZipFile(held, "w") as archive:
+            archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+            archive.writestr("content.xml", f'<?xml version="1.0" encoding="UTF-8"?>{xml}')
+            archive.writestr("META-INF/manifest.xml", '<?xml version="1.0"?><manifest/>')
+        return held.getvalue()
+
+    return made
+
+
+def ods_row(*cells: str, said: str = "") -> str:
+    made = "".join(
+        f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>' for cell in cells
+    )
+    return f"<table:table-row{said}>{made}</table:table-row>"
+
+
+def packed(name: str, words: str, *others: str) -> Callable[[], bytes]:
+    def made() -> bytes:
+        held = io.BytesIO()
+        with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+            for each in (name, *others):
+                archive.writestr(each, words)
+        return held.getvalue()
+
+    return made
+
+
+CSV = "Name,Mobile\nAnn,+12025550123\nBo,+12025550147\n"
+SEMICOLONS = CSV.replace(",", ";")
+TABLE = (NAMES, ANN, BO)
+OF_ODS = '<table:table table:name="People">{}</table:table>'
+
+CASES = [
+    # workbooks
+    Case("hidden sheet.xlsx", book(*TABLE, change=hidden_first), [ANN, BO]),
+    Case(
+        "hidden sheet by name.xlsx", book(*TABLE, change=hidden_first), [("Gone", "+12025550199")], how={"sheet": "old"}
+    ),
+    Case("cover.xlsx", book(*TABLE, change=cover_first), [ANN, BO]),
+    Case("chart first.xlsx", book(*TABLE, change=chart_only), [ANN, BO]),
+    Case("filtered.xlsx", book(*TABLE, CY, change=hide_row), [ANN, CY], ("1 row is hidden (row 3)", "left out")),
+    Case("filtered taken.xlsx", book(*TABLE, CY, change=hide_row), [ANN, BO, CY], ("row 3",), how={"hidden": True}),
+    Case("hidden column.xlsx", book(*TABLE, change=hide_column), [ANN, BO], ("hidden columns ('Mobile')",)),
+    Case("title.xlsx", book(("Customers 2026",), *TABLE), [ANN, BO], ("header is row 2", "'Customers 2026'")),
+    Case(
+        "title and gap.xlsx",
+        book(("List", "of May"), (), (*NAMES, "City"), (*ANN, "Bonn"), (*BO, None)),
+        [(*ANN, "Bonn"), (*BO, None)],
+        ("header is row 3",),
+        columns=(*NAMES, "City"),
+    ),
+    Case(
+        "exported by.xlsx",
+        book(("Exported by:", "Kim"), ("On:", "2026-11-26"), (*NAMES, "City"), (*ANN, "Bonn")),
+        [(*ANN, "Bonn")],
+        ("header is row 3; rows 1, 2 above it",),
+        columns=(*NAMES, "City"),
+    ),
+    Case("header named.xlsx", book(("A", "B"), *TABLE), [ANN, BO], how={"header": 2}),
+    Case(
+        "no header.xlsx",
+        book(ANN, BO),
+        [ANN, BO],
+        ("read as a person and not as a header", "column_1"),
+        columns=("column_1", "column_2"),
+    ),
+    Case("error.xlsx", book(*TABLE, change=error), [ANN, (None, BO[1])], ("1 cell shows an error (cell A3)",)),
+    Case(
+        "error as text.xlsx",
+        book(NAMES, ANN, ("#REF!", BO[1])),
+        [ANN, (None, BO[1])],
+        ("1 cell shows an error (cell A3)",),
+    ),
+    Case(
+        "formula.xlsx", book(*TABLE, change=formula), [ANN, ("Bo", None)], ("1 formula has no value (cell B3)", "save")
+    ),
+    Case(
+        "formats.xlsx",
+        book(NAMES, ("Ann", 12025550123), ("Bo", 1761234567), ("Cy", 1761234567), change=formats),
+        [ANN, ("Bo", "01761234567"), ("Cy", "+49 1761234567")],
+    ),
+    Case(
+        "numbers.xlsx",
+        book(NAMES, ("Ann", 12025550123), ("Bo", 12025550147.0)),
+        [("Ann", "12025550123"), ("Bo", "12025550147")],
+    ),
+    Case(
+        "merged header.xlsx",
+        book(("Name", "Phone", None), (None, "Mobile", "Home"), ("Ann", ANN[1], BO[1]), change=merged_header),
+        [("Ann", ANN[1], BO[1])],
+        ("header is row 2",),
+        columns=("Name", "Mobile", "Home"),
+    ),
+    Case(
+        "groups of one name.xlsx",
+        book(
+            ("Own", None, "Manager", None),
+            ("Name", "Phone", "Name", "Phone"),
+            (*ANN, *BO),
+            change=on_sheet(lambda it: [it.merge_cells("A1:B1"), it.merge_cells("C1:D1")]),
+        ),
+        [(*ANN, *BO)],
+        ("header is row 2",),
+        columns=("Own Name", "Own Phone", "Manager Name", "Manager Phone"),
+    ),
+    Case(
+        "beyond the header.xlsx",
+        book(NAMES, (*ANN, "a note"), BO),
+        [(*ANN, "a note"), (*BO, None)],
+        ("read as column column_3",),
+        columns=(*NAMES, "column_3"),
+    ),
+    Case("totals.xlsx", book(*TABLE, ("Total", 24051100270)), [ANN, BO], ("row 4 ('Total' and numbers)",)),
+    Case("blank.xlsx", book(), refused="no sheet that shows has rows|is empty"),
+    Case("text named.xls", text(SEMICOLONS.replace(";", "\t")), [ANN, BO], ("is a text and no workbook",)),
+    Case("workbook named.csv", book(*TABLE), [ANN, BO]),
+    Case("web page.xls", text("<html><table><tr><td>Name</td></tr></table></html>"), refused="holds a web page"),
+    Case(
+        "old.xls",
+        lambda: (DATA / "people.xls").read_bytes(),
+        [("Ann", "12025550123"), ("Bo", "12025550125"), ("Err", None)],
+        ("1 row is hidden (row 3)",),
+    ),
+    Case("binary.xlsb", lambda: (DATA / "people.xlsb").read_bytes(), [ANN, ("Bo", "12025550147")]),
+    Case("open.ods", ods(OF_ODS.format(ods_row(*NAMES) + ods_row(*ANN) + ods_row(*BO))), [ANN, BO]),
+    Case(
+        "filtered.ods",
+        ods(OF_ODS.format(ods_row(*NAMES) + ods_row(*ANN, said=' table:visibility="filter"') + ods_row(*BO))),
+        [BO],
+        ("1 row is hidden (row 2)",),
+    ),
+    Case(
+        "far.ods",
+        ods(
+            OF_ODS.format(
+                ods_row(*NAMES) + '<table:table-row table:number-rows-repeated="1048570"/>'
+                '<table:table-row><table:table-cell table:number-columns-repeated="16000"/>'
+                '<table:table-cell office:value-type="float" office:value="1"/></table:table-row>'
+            )
+        ),
+        refused="delete what stands far",
+    ),
+    # text
+    Case("sep line.csv", text("sep=;\n" + SEMICOLONS), [ANN, BO]),
+    Case("title.csv", text("Customers, as of May\n\n" + SEMICOLONS), [ANN, BO], ("header is row 3",)),
+    Case("totals.csv", text(SEMICOLONS + "Total;2\n"), [ANN, BO], ("row 4 ('Total' and numbers)",)),
+    Case(
+        "no header.csv",
+        text("\n".join(map(",".join, (ANN, BO)))),
+        [ANN, BO],
+        ("is read as a person",),
+        columns=("column_1", "column_2"),
+    ),
+    Case(
+        "no header said.csv",
+        text("Ann,x\nBo,y\n"),
+        [("Ann", "x"), ("Bo", "y")],
+        columns=("column_1", "column_2"),
+        how={"header": None},
+    ),
+    Case(
+        "years.csv",
+        text("Name,2025,2026-01-01\nAnn,1,2\n"),
+        [("Ann", "1", "2")],
+        columns=("Name", "2025", "2026-01-01"),
+    ),
+    Case("error.csv", text(CSV + "#N/A,+14155550100\n"), [ANN, BO, (None, CY[1])], ("'Name' in row 4",)),
+    Case("tabs.tsv", text(CSV.replace(",", "\t")), [ANN, BO]),
+    Case("packed.csv.gz", lambda: gzip.compress(CSV.encode()), [ANN, BO]),
+    Case("packed.zip", packed("people.csv", CSV), [ANN, BO]),
+    Case(
+        "two in one.zip",
+        packed("people.csv", CSV, "others.csv"),
+        refused=r"holds 2 files \('people.csv', 'others.csv'\)",
+    ),
+    Case("bomb.gz", lambda: gzip.compress(b"phone\n" + b"1" * 60_000_000), refused="unpacks to more than"),
+    Case("list.json", text(json.dumps([dict(zip(NAMES, it, strict=True)) for it in (ANN, BO)])), [ANN, BO]),
+    Case("lines.jsonl", text("\n".join(json.dumps(dict(zip(NAMES, it, strict=True))) for it in (ANN, BO))), [ANN, BO]),
+    Case("nested.json", text('[{"Name": "Ann", "phones": ["1"]}]'), refused="'phones' holds lists or objects"),
+    Case("contacts.vcf", text("BEGIN:VCARD\nFN:Ann\nTEL:+12025550123\nEND:VCARD\n"), refused="contacts as vCards"),
+    Case("list.pdf", lambda: b"%PDF-1.7 ...", refused="is a PDF document"),
+    Case("utf-16 without a mark.csv", text(CSV, "utf-16-le"), [ANN, BO]),
+    Case("wide.csv", text("Name,Mobile\nDoe, Jane,+12025550123\n"), refused="more cells than the header"),
+    Case("mac.csv", text(CSV.replace("\n", "\r")), [ANN, BO]),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_an_ugly_file(tmp_path: Path, case: Case) -> None:
+    """Every row is there or its absence is said, each guess is said, and there is no other word."""
+    file = tmp_path / case.name
+    file.write_bytes(case.make())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if case.refused:
+            with pytest.raises(UsageError, match=case.refused) as refused:
+                read_recipients(file, **case.how or {})
+            assert case.name in str(refused.value)
+            return
+        read = read_recipients(file, **case.how or {})
+    said = [str(one.message) for one in caught]
+    assert all(one.category is SmsOtpWarning for one in caught), said
+    assert tuple(read.columns) == case.columns
+    assert list(read.astype(object).where(read.notna(), None).itertuples(index=False, name=None)) == case.rows
+    assert all(any(words in one for one in said) for words in case.says), said
+    assert bool(said) == bool(case.says), said
+    assert read.attrs["smsotp_nb"]["notes"] == [one.partition(": ")[2] for one in said]
+
+
+LISTS = {
+    "cp1252": "Zoë Müller François Straße",
+    "cp1250": "Łukasz Żółć Świętokrzyska Kraków",
+    "iso8859-2": "Łukasz Żółć Świętokrzyska Kraków",
+    "cp852": "Łukasz Żółć Świętokrzyska Kraków",
+    "cp1251": "Пётр Иванов Москва Анна",
+    "koi8-r": "Пётр Иванов Москва Анна",
+    "cp866": "Пётр Иванов Москва Анна",
+    "cp1253": "Γιώργος Παπαδόπουλος Αθήνα",
+    "cp1254": "Şükrü İstanbul Çağlar Yıldız",
+    "cp1255": "דוד ירושלים שרה כהן",
+    "cp1256": "محمد القاهرة فاطمة علي",
+    "cp874": "สมชาย กรุงเทพ",
+    "cp1257": "Jānis Bērziņš Rīga Šķēle",
+    "cp850": "Müller Jürgen Straße Zoë café",
+    "mac_roman": "Müller Jürgen Zoë café",
+    "cp932": "田中太郎 東京都 さとう 山田花子",
+    "euc_jp": "田中太郎 東京都 さとう 山田花子",
+    "gb18030": "王小明 北京市 李娜 上海",
+    "big5": "王小明 臺北市 陳美玲",
+    "euc_kr": "김철수 서울 이영희",
+}
+
+
+@pytest.mark.parametrize("encoding", LISTS)
+def test_names_in_an_encoding_that_is_not_named_are_read_and_said(tmp_path: Path, encoding: str) -> None:
+    """A few names are all there is to tell it from; the warning shows one of them."""
+    names = LISTS[encoding].split()
+    file = tmp_path / "people.csv"
+    file.write_bytes("\n".join(["name;phone", *(f"{name};+12025550123" for name in names)]).encode(encoding))
+    with pytest.warns(SmsOtpWarning, match=rf"is not UTF-8 and is read as .*, as in '{names[0]}'; .*encoding="):
+        assert read_recipients(file)["name"].tolist() == names
