@@ -456,8 +456,9 @@ def _counted_times(texts: pd.Series, name: Hashable, tz: str, notes: list[str]) 
     if known.between(*_SHEET).all():
         notes.append(f"{name!r} has the numbers by which a spreadsheet counts days.")
         wall = pd.Timestamp("1899-12-30") + pd.to_timedelta((numbers * 86_400_000).round(), unit="ms")
-        local: pd.Series = wall.dt.tz_localize(tz, ambiguous="NaT", nonexistent="shift_forward")
-        return local.dt.tz_convert("UTC").dt.as_unit("us")
+        local = wall.dt.tz_localize(tz, ambiguous="NaT", nonexistent="shift_forward")
+        of_a_sheet: pd.Series = local.dt.tz_convert("UTC").dt.as_unit("us")
+        return of_a_sheet
     for thousand, said in enumerate(_EPOCHS):
         if known.between(_SINCE * 1000.0**thousand, _TILL * 1000.0**thousand).all():
             notes.append(f"{name!r} has {said} since 1970, UTC.")
