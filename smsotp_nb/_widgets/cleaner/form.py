@@ -133,7 +133,8 @@ class PhoneCleaner(skin.Shown):
         phone, region = self._wanted
         self._filling = True
         number = found.phone if phone is None else phone
-        offer(self.phone, names if number is not None else with_none(names, "choose"), number)
+        unknown = number is None or (isinstance(number, str) and number == NONE_CHOSEN)
+        offer(self.phone, with_none(names, "choose") if unknown else names, number)
         offer(self.region, with_none(names, "none"), found.region if region is None else region)
         self.owner.of(names)
         self.shown.value, self.find.value = "", ""
