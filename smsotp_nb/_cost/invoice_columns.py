@@ -50,6 +50,7 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {
         "chargedescription description item produkt art beschreibung designation producto",
     }.items()
 }
+_LONGEST_NAME: Final = 200  # characters of a column's name that are looked at
 # Where no name is one of these: words that a name has, and words that it must not have.
 LIKE: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
     field: (re.compile(has), re.compile(lacks))
@@ -117,7 +118,7 @@ def plain(name: Hashable) -> str:
         >>> plain("PriceInUSD"), plain("Sent on (UTC+0)"), plain("price.amount"), plain("Amount (EUR)")
         ('price', 'sentonutc0', 'priceamount', 'amount')
     """
-    text = str(name)
+    text = str(name)[:_LONGEST_NAME]
     code = currency_in(text)
     if code:
         text = re.sub(rf"[\s_.(\[-]*(?:in)?[\s_.(\[-]*{code}[\s)\]]*$", "", text, flags=re.IGNORECASE)
@@ -131,7 +132,7 @@ def currency_in(name: Hashable) -> str | None:
         >>> currency_in("PriceInUSD"), currency_in("total_eur"), currency_in("Betrag (EUR)"), currency_in("Price")
         ('USD', 'EUR', 'EUR', None)
     """
-    ends = re.search(r"(?:In|[\s_.(\[-]|^)([A-Za-z]{3})[)\]\s]*$", str(name))
+    ends = re.search(r"(?:In|[\s_.(\[-]|^)([A-Za-z]{3})[)\]\s]*$", str(name)[:_LONGEST_NAME])
     return ends[1].upper() if ends and ends[1].upper() in CURRENCIES else None
 
 
@@ -168,7 +169,7 @@ def _words(name: Hashable) -> str:
         >>> _words("DestinationPhone_number (E.164)")
         'destination phone number'
     """
-    bare = re.sub(r"\([^)]*\)", " ", str(name))
+    bare = re.sub(r"\([^)]*\)", " ", str(name)[:_LONGEST_NAME])
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", bare)
     return " ".join(re.findall(r"\w+", apart.replace("_", " "))).casefold()
 

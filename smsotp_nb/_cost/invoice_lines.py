@@ -331,7 +331,7 @@ def _special(frame: pd.DataFrame, found: Mapping[str, Hashable]) -> pd.Series:
 
 
 def _kind_of(text: str) -> str | None:
-    return next((kind for kind, words in SPECIAL if words.search(text)), None)
+    return next((kind for kind, words in SPECIAL if words.search(text[:200])), None)
 
 
 def _whole_messages(lines: pd.DataFrame, part: pd.Series, notes: list[str]) -> pd.DataFrame:

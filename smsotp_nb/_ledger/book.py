@@ -241,6 +241,7 @@ class Ledger(LedgerBase):
             admit=admit,
         )
 
+    @in_our_words
     def account(self, name: str, *, service: str) -> Account:
         """Return what a campaign tried, spent and was billed; of one that is not recorded nothing."""
         return Account(self._store, self._find(service, name))

@@ -10,7 +10,8 @@ decided.
 from __future__ import annotations
 
 from . import parquet, tables
+from .origin import KEY
 from .reading import ROW, read_chunks, read_recipients, sheets, workbook_rows
 from .workbook import cell_text
 
-__all__ = ["ROW", "cell_text", "parquet", "read_chunks", "read_recipients", "sheets", "tables", "workbook_rows"]
+__all__ = ["KEY", "ROW", "cell_text", "parquet", "read_chunks", "read_recipients", "sheets", "tables", "workbook_rows"]

@@ -15,8 +15,9 @@ import pandas as pd
 
 from .._cards import counted
 from .._outputs import write_file
+from .._recipients import KEY
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
-from ..recipients import read_recipients, sheets
+from ..recipients import read_recipients
 from . import skin
 from .stages import Sign, broken, sentence
 
@@ -42,8 +43,8 @@ def with_none(names: Iterable[tuple[str, Hashable]], label: str) -> list[tuple[s
     return [(label, NONE_CHOSEN), *names]
 
 
-LISTS = ".csv,.tsv,.txt,.xlsx,.xlsm"
-NUMBERED = "Its rows are numbered as a spreadsheet shows them; the first row holds the names of the columns."
+LISTS = ".csv,.tsv,.txt,.gz,.zip,.json,.jsonl,.xlsx,.xlsm,.xls,.xlsb,.ods,.parquet"
+NUMBERED = "Its rows are numbered as a spreadsheet shows them; the list begins below the names of the columns."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,7 @@ def _read(file: Path) -> tuple[pd.DataFrame, str, list[str]]:
         frame = read_recipients(file, numbered=True)
     names_of(frame)
     lost = [str(one.message) for one in caught if issubclass(one.category, SmsOtpWarning)]
-    first, *others = sheets(file) or [""]
-    if others:
-        lost.append(f"only the sheet {first!r} was read, not {', '.join(map(repr, others))}")
-    return frame, first, lost
+    return frame, frame.attrs[KEY].get("sheet", ""), lost
 
 
 class Upload:

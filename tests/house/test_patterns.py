@@ -43,6 +43,8 @@ OF_STR = {"contains": ("search",), "match": ("match",), "fullmatch": ("fullmatch
 BUILT_WHILE_RUNNING = {
     "smsotp_nb._cards.web": "an alternative of escaped single characters",
     "smsotp_nb._cli": "the name of an option, which needs no escape, before one equals sign",
+    "smsotp_nb._cost.invoice_columns": "the first 200 characters of a column's name, and cells of digits alone",
+    "smsotp_nb._cost.invoice_lines": "words of lines, which are looked for in the first characters of a cell",
     "smsotp_nb._phones.fast.signs": "one sign of phonenumbers' own patterns, without repetition",
     "smsotp_nb._phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
     "smsotp_nb._phones.countries": "phonenumbers' own patterns, matched against at most 15 digits",

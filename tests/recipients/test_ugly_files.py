@@ -17,9 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pandas as pd
 import pytest
 
+import smsotp_nb as sms
 from smsotp_nb import read_recipients
+from smsotp_nb._cli import main
+from smsotp_nb._widgets.lists import read_upload
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 ANN, BO, CY = ("Ann", "+12025550123"), ("Bo", "+12025550147"), ("Cy", "+14155550100")
@@ -357,3 +361,23 @@ def test_names_in_an_encoding_that_is_not_named_are_read_and_said(tmp_path: Path
     file.write_bytes("\n".join(["name;phone", *(f"{name};+12025550123" for name in names)]).encode(encoding))
     with pytest.warns(SmsOtpWarning, match=rf"is not UTF-8 and is read as .*, as in '{names[0]}'; .*encoding="):
         assert read_recipients(file)["name"].tolist() == names
+
+
+ALIKE = [case for case in CASES if case.rows and not case.how and case.columns == NAMES][::3]
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+@pytest.mark.parametrize("case", ALIKE, ids=[case.name for case in ALIKE])
+def test_function_form_command_line_and_plan_read_a_file_alike(tmp_path: Path, case: Case) -> None:
+    """The same rows, with the same numbers, come of every door."""
+    file, out = tmp_path / case.name, tmp_path / "out.csv"
+    file.write_bytes(case.make())
+    read = read_recipients(file, numbered=True)
+    uploaded = read_upload(case.name, file.read_bytes())
+    assert uploaded.frame is not None
+    pd.testing.assert_frame_equal(uploaded.frame, read)
+    assert uploaded.frame.attrs == read.attrs
+    assert main(["clean", str(file), "--phone", "Mobile", "--default-region", "US", "--out", str(out)]) == 0
+    assert read_recipients(out)["Name"].tolist() == read["Name"].tolist()
+    plan = sms.plan(file, "Hello", campaign="alike", to="Mobile", default_region="US")
+    assert len(plan.rows) == len(read)

@@ -75,7 +75,7 @@ URI: Final = re.compile(
     re.IGNORECASE,
 )
 OF_MESSENGER: Final = re.compile(
-    r"(?:whatsapp|viber|tg|zalo|line|signal|sgnl|https?)://|[\w.-]++/|\d+(?::\d+)?@", re.IGNORECASE
+    r"(?:whatsapp|viber|tg|zalo|line|signal|sgnl|https?)://|(?<![\w.-])(?:[\w.-]++/|\d++(?::\d++)?@)", re.IGNORECASE
 )
 NAMED: Final = re.compile(
     r"[?&;](?:phone|number|tel|to|num|msisdn|mobile|recipients?)=(\+?\s?[\d\-. ()]++)", re.IGNORECASE
