@@ -5,6 +5,6 @@
 - ``bridge``: why a cost changed; ``exchange``: costs in one currency
 - ``words``: what the words of a period cost; ``saving``: what plain ones would save on a plan
 - ``forecasting``: a month, or a plan, by the methods of ``ahead``
-- ``anomalies``: unusual costs, outside of the ``expected_range``
+- ``anomalies``: unusual costs, by the ``changes`` of a series
 - ``invoice``: a provider's invoice against the ledger, by its ``invoice_lines``
 """

@@ -1,54 +1,80 @@
-"""What went unlike the weeks before: prices of a part, parts a message, refusals; since when, and what it is about."""
+"""What changed: spend, prices of a part, parts, refusals; since when, at what cost, and on what basis it is said."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .._calling import given, in_our_words, not_number, not_zone, refuse
-from .._cards import Card, Note, Table, WithCard, about, and_more, counted, money
+from .._cards import Card, Note, Table, WithCard, about, and_more, counted, money, number
 from .._pandas import STR
 from .._phones import country_name
 from .._results import contract
 from ..errors import UsageError
-from .expected_range import WEEK, Floats, Judged, of_averages, of_shares
+from .changes import LEAST, WINDOW, Change, Floats, Measure, Places, changes
+from .changes import Series as Values
 from .sources import Source, daily, records
 
-_GAP: Final = 3  # usual days between two unusual ones that are still one finding
 _MOST: Final = 0.5  # of an excess: what has more is its cause
 _NEW: Final = pd.Timedelta(days=14)  # a campaign is new for so long
+_MONTH: Final = pd.Timedelta(days=31)  # spend has a cycle of a month: no day of the first one is judged
+_SMALL: Final = 0.05  # of what a usual day costs in all: differences of less hardly count
+_FEW_MESSAGES: Final = 10
 _SHOWN: Final = 12
+_NAMED: Final = 4
+_FIRST: Final = "first of their series, which have too few sending days before them"
+_MEASURES: Final = (  # each takes what the ones before it explain out of its own figures
+    Measure("price", "micros", "parts", least=0.01, floor=0.001, falls=True, variance=0.09, bound=2.0),
+    Measure("estimate", "compared_parts", "est_parts", least=0.01, floor=0.002, falls=True, variance=0.05, bound=3.0),
+    Measure("parts", "parts", "messages", least=0.02, floor=0.35, falls=True, bound=9.0),
+    Measure("refusals", "refused", "asked", least=0.25, floor=0.35, falls=False, bound=1.0),
+    Measure("spend", "micros", None, least=0.5, floor=0.3, falls=False),
+)
+_NUMBERS: Final = ("messages", "parts", "micros", "compared_parts", "est_parts", "refused", "asked")
+_KEYS: Final = ("currency", "iso", "kind", "campaign", "day")
 _COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
-    **dict.fromkeys(("what", "currency", "iso", "campaign"), STR),
+    **dict.fromkeys(("what", "currency", "iso", "kind", "campaign"), STR),
     **dict.fromkeys(("since", "until"), "datetime64[us]"),
+    "open": "bool",
     "days": "Int64",
     **dict.fromkeys(("observed", "expected", "low", "high", "at_stake"), "float64"),
+    "compared": "Int64",
+    "chance": "float64",
     "cause": STR,
     "explained": "bool",
+}
+_UNJUDGED: Final[dict[str, str | pd.StringDtype]] = {
+    **dict.fromkeys(("what", "currency", "iso", "kind"), STR),
+    "values": "Int64",
+    "why": STR,
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Anomalies(WithCard):
-    """Days that were unlike those before them.
+    """What changed, and the basis on which it is said.
 
     Attributes:
-        found: a row a finding, the most money first, what is explained last: ``what`` (str: ``price``, ``parts`` or
-            ``refusals``), ``currency``, ``iso`` and ``campaign`` (str: what it is about, missing for several),
-            ``since, until`` (datetime64: its first and last day), ``days`` (Int64: how many of them were unusual),
-            ``observed`` (float64: price of a part, parts a message, or share of the messages that was refused, over
-            these days), ``expected``, ``low, high`` (float64: what was expected, and its limits on the first day),
-            ``at_stake`` (float64: what it cost beyond the expected, below 0 where it cost less; of refusals, what the
-            messages would have cost), ``cause`` (str: ``price``, ``wording``, ``billed unlike the estimate``,
-            ``several campaigns``, ``country`` or ``campaign``) and ``explained`` (bool: by the campaign).
+        found: a row a finding, the most money first, what is explained last: ``what`` (str: ``spend``, ``price``,
+            ``estimate``, ``parts`` or ``refusals``), ``currency``, ``iso``, ``kind`` and ``campaign`` (str: what it is
+            about, missing for several), ``since, until`` (datetime64: its first and last day), ``open`` (bool: it has
+            not ended), ``days`` (Int64: sending days between them), ``observed`` and ``expected`` (float64: what a
+            sending day or a part cost, parts billed for each estimated one, parts a message, or the share of messages
+            that was refused; on these days, and on those before), ``low, high`` (float64: lowest and highest of the
+            days before), ``at_stake`` (float64: what all days of the finding cost beyond the expected, without what
+            other findings have already; below 0 where they cost less; of refusals, what the messages would have cost),
+            ``compared`` (Int64: how many sending days before it were compared), ``chance`` (float64: how likely a
+            false alarm as clear as this one is anywhere in the search), ``cause`` (str: ``price``, ``wording``,
+            ``billed unlike the estimate``, ``more messages``, ``new country``, ``several campaigns``, ``country`` or
+            ``campaign``) and ``explained`` (bool: by a new campaign, a row each).
         until: last day that was searched.
-        judged: how many values were compared with the days before them.
-        not_judged: how many were not, as too few days came before them, by ``what`` (a dict of int).
+        judged: how many values were compared with those before them, by ``what`` (a dict of int).
+        not_judged: a row for what could not be judged: ``what, currency, iso, kind`` (str), ``values`` (Int64) and
+            ``why`` (str).
 
     Example:
         >>> days = pd.date_range("2026-08-01", periods=60)
@@ -60,9 +86,8 @@ class Anomalies(WithCard):
 
     found: pd.DataFrame
     until: pd.Timestamp
-    judged: int
-    not_judged: Mapping[str, int]
-    _blind: tuple[str, ...] = field(default=(), repr=False)  # of which nothing at all was judged
+    judged: dict[str, int]
+    not_judged: pd.DataFrame
 
     def card(self) -> Card:
         """Return the findings as a card; what campaigns explain stands apart."""
@@ -70,29 +95,35 @@ class Anomalies(WithCard):
 
 
 class _Series(NamedTuple):
-    """One figure day by day: ``above / below``, in a currency, and in one country for prices."""
+    """One figure on the sending days of a country (None: all), and the rows that it is made of."""
 
-    what: str
+    measure: Measure
     currency: str
     iso: str | None
-    rows: pd.DataFrame  # by day: messages, parts, micros, refused
+    kind: str | None
+    days: pd.DatetimeIndex
+    values: Values
+    first: int  # place of the first day that is judged
+    rows: Places
 
 
 @in_our_words
 def anomalies(history: Source, *, chance: float = 0.05, tz: str = "UTC") -> Anomalies:
-    """Find the days on which a price of a part, the parts a message or the share of refusals was unlike before.
+    """Find changes of the spend, the price of a part, the parts a message and the share of refusals.
 
-    Each day is compared with the eight weeks before it. Where these have fewer than ten days with messages (21 for
-    refusals), as those of a weekly sender, it is compared with the latest ten of two years; with fewer it is not
-    judged. For prices, by country, and parts, the expected range is the median of these days and a number of their
-    deviations around it; differences of less than a hundredth are none. For refusals, by country, the share of a week
-    is compared, by the bound of a binomial above the share before, wider where days differ by more than chance. Unusual
-    days that follow each other closely are one finding, and no part of what is usual until the change has lasted for
-    most of the days that are compared.
+    Each is judged by country first, then over all countries; spend by kind of message as well. A sending day is
+    compared with up to 90 sending days before it, be they daily, weekly or monthly: alone, by a prediction interval of
+    Student's t for logarithms, and together with up to 44 before it, by how many of them exceed the days before, which
+    is exact for any distribution (Gumbel and von Schelling 1950). Parts a message, which a text may double any day, are
+    hardly judged by a single day. The first eight days of a series, and the first month of spend, are not judged. Of
+    refusals and spend only a rise is looked for; spend counts from half as much again. A change stays open, with its
+    money, until it ends (Page 1954); the days in it are compared with each other as well.
 
-    Long texts explain themselves: a campaign that is new, the first of its series, and was billed the parts that its
-    plan estimated is listed as ``explained``, and the days are judged again without it. Campaigns are a series if their
-    names differ in digits only, such as reminders-08 and reminders-09.
+    What one finding costs is taken out of the others: spend is judged without changes of price and parts. A new
+    campaign, the first of its series, that has most of an excess of parts or spend and was billed the parts of its
+    estimate is listed as ``explained``, and the days are judged again without it. Campaigns are a series if their names
+    differ in digits only, such as reminders-08 and reminders-09. Where most campaigns are new and have no estimate, new
+    ones explain nothing.
 
     Args:
         history: results, a `Ledger` or its path, or its `spending`; a column ``refused`` (how many messages of a
@@ -114,277 +145,382 @@ def anomalies(history: Source, *, chance: float = 0.05, tz: str = "UTC") -> Anom
     if chance > 0.5:
         raise UsageError(f"chance= must be a share above 0, at most 0.5, got {given(chance)}")
     rows = daily(history, tz=tz)
-    every = list(_every_series(rows))
-    values = sum(len(series.rows) for series in every)
-    judged, not_judged = _how_many(every, chance / max(values, 1))
-    found = [one for series in every for one in _findings(rows, series, chance / max(values, 1))]
-    table = pd.DataFrame(found, columns=list(_COLUMNS)).assign(_size=[-abs(one["at_stake"]) for one in found])
-    table = table.sort_values(["explained", "_size"], kind="stable", ignore_index=True)[[*_COLUMNS]]
+    search = _Search(_cells(rows), rows, float(chance))
+    for measure in _MEASURES:
+        search.measure(measure)
+    table = pd.DataFrame(search.found, columns=list(_COLUMNS))
     stake = contract.money(table["at_stake"].astype("float64").round())
-    blind = tuple(what for what in ("price", "parts", *not_judged) if not judged[what])
-    made = table.assign(at_stake=stake).astype(_COLUMNS)
-    return Anomalies(made, rows["day"].max(), sum(judged.values()), not_judged, tuple(dict.fromkeys(blind)))
+    table = table.assign(at_stake=stake, _size=-stake.abs())
+    table = table.sort_values(["explained", "_size"], kind="stable", ignore_index=True)[[*_COLUMNS]]
+    unjudged = pd.DataFrame(search.unjudged, columns=list(_UNJUDGED)).astype(_UNJUDGED)
+    return Anomalies(table.astype(_COLUMNS), rows["day"].max(), search.judged, unjudged)
 
 
-def _how_many(every: Sequence[_Series], alpha: float) -> tuple[Counter[str], dict[str, int]]:
-    """Return how many values of each kind can be judged, and how many cannot."""
-    judged, others = Counter[str](), Counter[str]()
-    for series in every:
-        known = int(np.isfinite(_judged(series, alpha).expected).sum())
-        judged[series.what] += known
-        others[series.what] += len(series.rows) - known
-    return judged, {what: many for what, many in others.items() if many}
+def _cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers by `_KEYS`, as floats; the country of a refusal is that of its number."""
+    named = rows.assign(iso=rows["iso"].fillna(rows["region"]), asked=rows["messages"] + rows["refused"])
+    named = named[named["currency"].notna().to_numpy(bool)]
+    named["unread"] = named["messages"].where(named["unpriced"] > 0, 0)
+    sums = named.groupby([*_KEYS], dropna=False, sort=True)[[*_NUMBERS, "unread"]].sum().reset_index()
+    return sums.astype(dict.fromkeys((*_NUMBERS, "unread"), "float64"))
 
 
-def _every_series(rows: pd.DataFrame) -> Iterator[_Series]:
-    for currency, mine in rows.dropna(subset=["currency"]).groupby("currency", sort=True):
-        priced = mine[((mine["unpriced"] == 0) & (mine["parts"] > 0)).to_numpy()]
-        for iso, part in priced.groupby("iso", sort=True):
-            yield _Series("price", str(currency), str(iso), _by_day(part))
-        yield _Series("parts", str(currency), None, _by_day(mine[(mine["parts"] > 0).to_numpy()]))
-        for region, part in mine.groupby(mine["region"].fillna(mine["iso"]), sort=True):
-            if part["refused"].any():
-                yield _Series("refusals", str(currency), str(region), _by_day(part))
+class _Search:
+    """A search by one measure after the other; each takes what it finds out of the cells of those after it."""
+
+    def __init__(self, cells: pd.DataFrame, rows: pd.DataFrame, chance: float) -> None:
+        self.cells = cells
+        self.found: list[dict[str, Any]] = []
+        self.judged = dict.fromkeys((measure.what for measure in _MEASURES), 0)
+        self.unjudged: list[dict[str, Any]] = []
+        if len(rows) > rows["currency"].notna().sum():
+            lost = int(rows.loc[rows["currency"].isna(), ["messages", "refused"]].to_numpy().sum())
+            self._unjudged("spend", None, None, None, lost, f"{counted(lost, 'message')} without a currency")
+        for measure in _MEASURES:
+            for one in (*_by_country(cells, measure), *_all_countries(cells, measure)):
+                self._count(one)
+        self._count_unread(cells)
+        self.values = max(sum(self.judged.values()), 1)
+        self.alpha = chance / self.values
+        self.new = _new_campaigns(rows)
+
+    def measure(self, measure: Measure) -> None:
+        explained: list[str] = []
+        while more := self._judge(measure, explained):
+            explained += more
+
+    def _count_unread(self, cells: pd.DataFrame) -> None:
+        unread = cells[(cells["unread"] > 0).to_numpy(bool)]
+        for (currency, iso), part in unread.groupby(["currency", "iso"], dropna=False):
+            where = None if pd.isna(iso) else str(iso)
+            for what in ("price", "spend"):
+                many = int(part["unread"].sum())
+                why = f"{counted(many, 'message')} on rows with a price that could not be read"
+                self._unjudged(what, currency, where, None, many, why)
+
+    def _count(self, one: _Series) -> None:
+        known = max(len(one.days) - one.first, 0)
+        self.judged[one.measure.what] += known
+        if known < len(one.days):
+            few = (
+                f"{counted(len(one.days), 'sending day')}, and {number(one.first)} must come before one that is judged"
+            )
+            why = _FIRST if known else few
+            self._unjudged(one.measure.what, one.currency, one.iso, one.kind, len(one.days) - known, why)
+
+    def _unjudged(self, *row: Any) -> None:
+        self.unjudged.append(dict(zip(_UNJUDGED, row, strict=True)))
+
+    def _judge(self, measure: Measure, without: list[str]) -> list[str]:
+        """Judge by country, then all together; return campaigns that explain something, if there are more of them."""
+        left = self.cells[~self.cells["campaign"].isin(without).to_numpy(bool)].copy() if without else self.cells.copy()
+        found: list[dict[str, Any]] = []
+        explaining: dict[str, dict[str, Any]] = {}
+        for series_of in (_by_country, _all_countries):
+            for one in series_of(left, measure):
+                for change in changes(one.values, measure, alpha=self.alpha, first=one.first):
+                    row = self._finding(left, one, change)
+                    if campaign := self._explains(left, one, change):
+                        explaining.setdefault(campaign, row)
+                    else:
+                        found.append(row)
+                        _take_out(left, one, change)
+        if explaining:
+            self.found += [_of_campaign(self.cells, measure, name, row) for name, row in explaining.items()]
+            return list(explaining)
+        self.found += found
+        self.cells = (
+            pd.concat([left, self.cells[self.cells["campaign"].isin(without).to_numpy(bool)]]) if without else left
+        )
+        self.cells = self.cells.reset_index(drop=True)
+        return []
+
+    def _explains(self, cells: pd.DataFrame, one: _Series, change: Change) -> str | None:
+        if one.measure.what not in ("parts", "spend"):
+            return None
+        mine = _rows_of(cells, one, one.days[change.at])
+        campaign = _most(mine, _excess(mine, one, change), "campaign")
+        if campaign is None or campaign not in self.new.index:
+            return None
+        began = self.new[campaign]
+        if began < one.days[change.at[0]] - _NEW:
+            return None
+        its = mine[(mine["campaign"] == campaign).to_numpy(bool)]
+        if its["est_parts"].sum():
+            return campaign if _as_estimated(its) else None
+        before = _rows_of(cells, one, one.days[change.against])
+        return campaign if before["campaign"].isin(self.new.index).mean() < _MOST else None
+
+    def _finding(self, cells: pd.DataFrame, one: _Series, change: Change) -> dict[str, Any]:
+        at, values = change.at, one.values
+        below = values.below[at]
+        scale = 1_000_000 if one.measure.above == "micros" else 1
+        before = values.above[change.against] / values.below[change.against]
+        mine = _rows_of(cells, one, one.days[at])
+        inside = change.expected * below + change.excess
+        return {
+            "what": one.measure.what,
+            "currency": one.currency,
+            "iso": one.iso,
+            "kind": one.kind,
+            "campaign": None,
+            "since": one.days[at[0]],
+            "until": one.days[at[-1]],
+            "open": change.open,
+            "days": len(at),
+            "observed": float(inside.sum() / below.sum()) / scale,
+            "expected": change.expected / scale,
+            "low": float(before.min()) / scale,
+            "high": float(before.max()) / scale,
+            "at_stake": float((change.excess * _worth(one, mine, at)).sum()),
+            "compared": len(change.against),
+            "chance": min(change.chance * self.values, 1.0),
+            **_cause(mine, one, change),
+            "explained": False,
+        }
 
 
-def _by_day(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.groupby("day", sort=True)[["messages", "parts", "micros", "refused"]].sum().astype("float64")
+def _new_campaigns(rows: pd.DataFrame) -> pd.Series[pd.Timestamp]:
+    """Return when each campaign began that is the first of its series."""
+    began = rows.groupby("campaign")["day"].min()
+    first = began.groupby(began.index.to_series().astype(STR).str.replace(r"[0-9]+", "#", regex=True)).transform("min")
+    found: pd.Series[pd.Timestamp] = began[(began == first).to_numpy(bool)]
+    return found
 
 
-def _above(series: _Series) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return what the figure of a series is made of: so much above, so much below."""
-    rows = series.rows
-    if series.what == "price":
-        return rows["micros"], rows["parts"]
-    return (rows["parts"], rows["messages"]) if series.what == "parts" else (rows["refused"], _asked(rows))
+# -- series
 
 
-def _sides(series: _Series) -> tuple[Floats, Floats]:
-    above, below = _above(series)
-    return np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
+def _by_country(cells: pd.DataFrame, measure: Measure) -> Iterator[_Series]:
+    keys = ["currency", "kind", "iso"] if measure.what == "spend" else ["currency", "iso"]
+    yield from _series_by(cells, measure, keys)
 
 
-def _asked(rows: pd.DataFrame) -> pd.Series[float]:
-    return rows["messages"] + rows["refused"]
+def _all_countries(cells: pd.DataFrame, measure: Measure) -> Iterator[_Series]:
+    """Return the series over all countries, where there are several; a price of a part is of one country alone."""
+    if measure.what in ("price", "estimate"):
+        return
+    for one in _series_by(cells, measure, ["currency", "kind"] if measure.what == "spend" else ["currency"]):
+        if cells["iso"].iloc[one.rows].nunique(dropna=False) > 1:
+            yield one
 
 
-def _findings(rows: pd.DataFrame, series: _Series, alpha: float) -> Iterator[dict[str, Any]]:
-    judged = _judged(series, alpha)
-    while series.what == "parts" and (campaigns := _explaining(rows, series, judged)):
-        for campaign, at in campaigns.items():
-            said = {"campaign": campaign, "cause": "wording", "explained": True}
-            yield _finding(rows, series, judged, at, at[0]) | said
-        rows = rows[~rows["campaign"].isin(list(campaigns)).to_numpy(dtype=bool)]
-        mine = rows[((rows["currency"] == series.currency) & (rows["parts"] > 0)).to_numpy(dtype=bool)]
-        series = series._replace(rows=_by_day(mine))
-        judged = _judged(series, alpha)
-    above, below = _sides(series)
-    values = judged.high + 1 if series.what == "refusals" else above / below  # of refusals, only more is unusual
-    for at in _runs(judged, values):
-        yield _finding(rows, series, judged, _whole(series, judged, at), at[0])
+def _series_by(cells: pd.DataFrame, measure: Measure, keys: list[str]) -> Iterator[_Series]:
+    used = cells[measure.below or "messages"].to_numpy() > 0
+    if measure.above == "micros":
+        used = used & (cells["unread"].to_numpy() == 0)
+    places = np.flatnonzero(used)
+    mine = cells.iloc[places].assign(_row=places)
+    if measure.what == "refusals":
+        refused = mine.groupby(keys, dropna=False)["refused"].transform("sum") > 0
+        mine = mine[refused.to_numpy(bool)]
+    for names, part in mine.groupby(keys, dropna=False, sort=True):
+        of = {key: None if pd.isna(name) else str(name) for key, name in zip(keys, names, strict=True)}
+        rows = part["_row"].to_numpy()
+        days, values, first = _spend(mine, part, of) if measure.what == "spend" else _ratios(part, measure)
+        yield _Series(measure, str(of["currency"]), of.get("iso"), of.get("kind"), days, values, first, rows)
 
 
-def _judged(series: _Series, alpha: float) -> Judged:
-    above, below = _sides(series)
-    days = series.rows.index.to_numpy().astype("datetime64[D]").astype(np.int64)
-    if series.what == "refusals":
-        return of_shares(days, above, below, alpha)
-    return of_averages(days, above / below, below, alpha)
+def _ratios(part: pd.DataFrame, measure: Measure) -> tuple[pd.DatetimeIndex, Values, int]:
+    sums = part.groupby("day", sort=True)[[measure.above, measure.below]].sum()
+    above, below = sums[measure.above].to_numpy(), sums[measure.below].to_numpy()
+    log = np.log((above + 0.5) / (below + 1)) if measure.what == "refusals" else np.log1p(np.maximum(above, 0) / below)
+    if measure.what in ("parts", "estimate"):
+        log = np.log(np.maximum(above / below, 0.01))
+    return pd.DatetimeIndex(sums.index), Values(above, below, log), LEAST
 
 
-def _whole(series: _Series, judged: Judged, at: list[int]) -> list[int]:
-    """Return the days of a finding; of the first week that was outside, those from which on its excess is largest.
-
-    A day's own deviation is no excess, or days that were a little above the usual share would begin it.
-    """
-    if series.what != "refusals":
-        return at
-    above, below = _sides(series)
-    first, days = at[0], series.rows.index
-    usual = judged.expected[first] * below
-    excess = above - usual - np.sqrt(usual)
-    week = [place for place in range(first + 1) if days[place] > days[first] - pd.Timedelta(days=WEEK)]
-    begins = max(week, key=lambda place: float(excess[place : first + 1].sum()))
-    return [place for place in range(begins, at[-1] + 1) if above[place] > usual[place] or place == begins]
+def _spend(mine: pd.DataFrame, part: pd.DataFrame, of: dict[str, str | None]) -> tuple[pd.DatetimeIndex, Values, int]:
+    """Return the spend of a country on each day on which messages of its kind were sent anywhere."""
+    same = (mine["currency"] == of["currency"]).to_numpy(bool)
+    same = same & (mine["kind"].isna() if of["kind"] is None else mine["kind"] == of["kind"]).to_numpy(bool)
+    in_all = mine[same].groupby("day", sort=True)[["micros", "messages"]].sum()
+    each = in_all["micros"].sum() / max(in_all["messages"].sum(), 1.0)
+    above = part.groupby("day")["micros"].sum().reindex(in_all.index, fill_value=0.0).to_numpy()
+    days = pd.DatetimeIndex(in_all.index)
+    first = max(LEAST, int(days.searchsorted(days[0] + _MONTH)))
+    small = max(_SMALL * float(in_all["micros"].median()) + _FEW_MESSAGES * each, 1.0)
+    return days, Values(above, np.ones(len(above)), np.log1p(np.maximum(above, 0) / small)), first
 
 
-def _runs(judged: Judged, values: Floats) -> list[list[int]]:
-    """Return the unusual days that belong together: close to each other, and on the same side of what is expected."""
-    runs: list[list[int]] = []
-    for place in np.flatnonzero(judged.outside).tolist():
-        higher = values[place] > judged.high[place]
-        last = runs[-1][-1] if runs else None
-        if last is not None and place - last <= _GAP + 1 and higher == (values[last] > judged.high[last]):
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-    return runs
+def _rows_of(cells: pd.DataFrame, one: _Series, days: pd.DatetimeIndex) -> pd.DataFrame:
+    mine = cells.iloc[one.rows]
+    return mine[mine["day"].isin(days).to_numpy(bool)]
 
 
-def _finding(rows: pd.DataFrame, series: _Series, judged: Judged, at: list[int], first: int) -> dict[str, Any]:
-    """Return a finding over some days; the first that was judged says what was expected of those before it."""
-    above, below = (side.iloc[at] for side in _above(series))
-    days = series.rows.iloc[at]
-    known = judged.expected[at]
-    expected = np.where(np.isnan(known), judged.expected[first], known)
-    usual = float((expected * below).sum() / below.sum())
-    scale = 1_000_000 if series.what == "price" else 1
-    excess = above - expected * below
-    mine = rows[(rows["day"].isin(days.index) & (rows["currency"] == series.currency)).to_numpy(dtype=bool)]
-    return {
-        "what": series.what,
-        "currency": series.currency,
-        "iso": series.iso,
-        "campaign": None,
-        "since": days.index[0],
-        "until": days.index[-1],
-        "days": len(at),
-        "observed": float(above.sum() / below.sum()) / scale,
-        "expected": usual / scale,
-        "low": judged.low[first] / scale,
-        "high": judged.high[first] / scale,
-        "at_stake": float((excess * _worth(series.what, days)).sum()),
-        **_cause(series, mine, usual),
-    }
-
-
-def _worth(what: str, days: pd.DataFrame) -> Any:
+def _worth(one: _Series, mine: pd.DataFrame, at: Places) -> Floats | float:
     """Return what one more of the excess costs, in micro-units: an amount itself, a part, or a message."""
-    if what == "price":
+    if one.measure.above == "micros":
         return 1.0
-    per = days["parts" if what == "parts" else "messages"]
-    return (days["micros"] / per.where(per > 0)).fillna(0.0)
+    per = "messages" if one.measure.what == "refusals" else "parts"
+    sums = mine.groupby("day")[["micros", per]].sum().reindex(one.days[at], fill_value=0.0)
+    usual = float(sums["micros"].sum() / max(sums[per].sum(), 1.0))
+    each: Floats = (sums["micros"] / sums[per].where(sums[per] > 0)).fillna(usual).to_numpy()
+    return each
+
+
+def _take_out(cells: pd.DataFrame, one: _Series, change: Change) -> None:
+    """Take the excess out of the figures of its rows, each by its share, and what it cost out of their cost."""
+    mine = _rows_of(cells, one, one.days[change.at])
+    by = one.measure.below or "micros"
+    whole = mine.groupby("day")[by].transform("sum")
+    excess = mine["day"].map(pd.Series(change.excess, index=one.days[change.at]))
+    taken = (excess * mine[by] / whole.where(whole > 0)).fillna(0.0)
+    if one.measure.what in ("estimate", "parts"):
+        left = 1 - taken / mine["parts"].where(mine["parts"] > 0)
+        cells.loc[mine.index, "micros"] = mine["micros"] * left.fillna(1.0)
+    column = "parts" if one.measure.what == "estimate" else one.measure.above
+    cells.loc[mine.index, column] = mine[column] - taken
 
 
 # -- causes
 
 
-def _cause(series: _Series, mine: pd.DataFrame, usual: float) -> dict[str, Any]:
-    if series.what == "price":
-        return {"cause": "price", "explained": False}
-    if series.what == "parts":
-        return _of_parts(mine, usual)
-    return _of_refusals(mine[(mine["region"].fillna(mine["iso"]) == series.iso).to_numpy(dtype=bool)], usual)
+def _excess(mine: pd.DataFrame, one: _Series, change: Change) -> pd.Series[float]:
+    """Return by how much each row exceeds the expected; of spend, all of it."""
+    measure = one.measure
+    return mine[measure.above] - (change.expected * mine[measure.below] if measure.below else 0.0)
 
 
-def _of_parts(mine: pd.DataFrame, usual: float) -> dict[str, Any]:
-    campaign = _most(mine.assign(excess=mine["parts"] - usual * mine["messages"]), "campaign")
-    if campaign is None:
-        return {"cause": "several campaigns", "explained": False}
-    its = mine[(mine["campaign"] == campaign).to_numpy(dtype=bool)]
-    cause = "wording" if _as_estimated(its) else "billed unlike the estimate"
-    return {"campaign": campaign, "cause": cause, "explained": False}
-
-
-def _of_refusals(mine: pd.DataFrame, usual: float) -> dict[str, Any]:
-    """Name the campaign that has most of the refusals too many, unless it has as much of all messages as well."""
-    asked = mine["messages"] + mine["refused"]
-    campaign = _most(mine.assign(excess=mine["refused"] - usual * asked), "campaign")
-    its = float(asked[(mine["campaign"] == campaign).to_numpy(dtype=bool)].sum())
-    if campaign is None or its > _MOST * float(asked.sum()):
-        return {"cause": "country", "explained": False}
-    return {"campaign": campaign, "cause": "campaign", "explained": False}
+def _cause(mine: pd.DataFrame, one: _Series, change: Change) -> dict[str, Any]:
+    what = one.measure.what
+    if what == "price":
+        return {"cause": "price"}
+    campaign = _most(mine, _excess(mine, one, change), "campaign")
+    if what == "spend":
+        cause = "more messages" if change.expected else "new country"
+        its = mine[(mine["campaign"] == campaign).to_numpy(bool)]
+        return {"cause": cause if _as_estimated(its) else "billed unlike the estimate", "campaign": campaign}
+    if what == "estimate":
+        return {"cause": "billed unlike the estimate", "campaign": campaign}
+    if what == "parts":
+        return {"cause": "wording" if campaign else "several campaigns", "campaign": campaign}
+    its = float(mine.loc[(mine["campaign"] == campaign).to_numpy(bool), "asked"].sum())
+    if campaign is None or its > _MOST * float(mine["asked"].sum()):
+        return {"cause": "country"}
+    return {"cause": "campaign", "campaign": campaign}
 
 
 def _as_estimated(rows: pd.DataFrame) -> bool:
     """Return whether parts were billed as estimated, to a hundredth; what has no estimate cannot be unlike it."""
-    estimated = rows["est_parts"].sum()
-    return bool(abs(rows["compared_parts"].sum() - estimated) <= 0.01 * estimated)
+    estimated = float(rows["est_parts"].sum())
+    return abs(float(rows["compared_parts"].sum()) - estimated) <= 0.01 * estimated
 
 
-def _explaining(rows: pd.DataFrame, series: _Series, judged: Judged) -> dict[str, list[int]]:
-    """Return the campaigns that explain unusual days, and which: new, first of their series, billed as planned."""
-    began = rows.groupby("campaign")["day"].min()
-    first_of = began.groupby(_in_series(began.index.to_series())).transform("min")
-    found: dict[str, list[int]] = {}
-    for place in np.flatnonzero(judged.outside).tolist():
-        day = series.rows.index[place]
-        mine = rows[((rows["day"] == day) & (rows["currency"] == series.currency)).to_numpy(dtype=bool)]
-        campaign = _most(mine.assign(excess=mine["parts"] - judged.expected[place] * mine["messages"]), "campaign")
-        if campaign is None or began[campaign] > first_of[campaign] or began[campaign] < day - _NEW:
-            continue
-        if _as_estimated(mine[(mine["campaign"] == campaign).to_numpy(dtype=bool)]):
-            found.setdefault(campaign, []).append(place)
-    return found
-
-
-def _most(rows: pd.DataFrame, name: str) -> str | None:
+def _most(rows: pd.DataFrame, excess: pd.Series[float], name: str) -> str | None:
     """Return what has more than half of an excess, on whichever side of the expected it is."""
-    sums = rows.groupby(name)["excess"].sum()
-    total = float(rows["excess"].sum())
+    sums = excess.groupby(rows[name]).sum()
+    total = float(excess.sum())
     if not len(sums) or not total:
         return None
     shares = sums / total
     return str(shares.idxmax()) if shares.max() > _MOST else None
 
 
-def _in_series(campaigns: pd.Series[str]) -> pd.Series[str]:
-    return campaigns.astype(STR).str.replace(r"[0-9]+", "#", regex=True)
+def _of_campaign(cells: pd.DataFrame, measure: Measure, campaign: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the finding that a campaign explains, over all its days and countries."""
+    mine = cells[((cells["campaign"] == campaign) & (cells["currency"] == row["currency"])).to_numpy(bool)]
+    days = mine["day"].nunique()
+    if measure.what == "parts":
+        observed = float(mine["parts"].sum() / mine["messages"].sum())
+        stake = float(mine["micros"].sum() * (1 - row["expected"] / observed))
+    else:
+        observed, stake = float(mine["micros"].sum()) / days / 1_000_000, float(mine["micros"].sum())
+    one = mine["iso"].nunique() == 1
+    return row | {
+        "iso": row["iso"] if one else None,
+        "campaign": campaign,
+        "since": mine["day"].min(),
+        "until": mine["day"].max(),
+        "open": False,
+        "days": days,
+        "observed": observed,
+        "at_stake": stake,
+        "cause": "wording" if measure.what == "parts" else "more messages",
+        "explained": True,
+    }
 
 
 # -- the card
 
-_BLIND: Final = {"price": "prices", "parts": "parts", "refusals": "refusals"}
-_WHAT: Final = {"price": "Price of a part", "parts": "Parts a message", "refusals": "Refused"}
+_WHAT: Final = {
+    "spend": "Spend of a sending day",
+    "price": "Price of a part",
+    "estimate": "Parts for each estimated",
+    "parts": "Parts a message",
+    "refusals": "Refused",
+}
+_BLIND: Final = {"spend": "spend", "price": "prices", "estimate": "estimates", "parts": "parts", "refusals": "refusals"}
 
 
 def _card(made: Anomalies) -> Card:
     open_ = made.found[~made.found["explained"]]
     explained = made.found[made.found["explained"]]
+    judged = sum(made.judged.values())
     stakes = open_.groupby("currency")["at_stake"].apply(lambda each: each.clip(lower=0).sum())
     at_stake = " and ".join(about(float(each), str(currency)) for currency, each in stakes.items() if each)
     said = counted(len(open_), "thing is", "things are") if len(open_) else "Nothing is"
     state = f"{said} out of the expected range{f', {at_stake} at stake' if at_stake else ''}"
-    if made._blind:
-        state += f"; of {' and '.join(_BLIND[what] for what in made._blind)} nothing could be judged"
-    if not made.judged:
-        state = "Nothing could be judged: too few days with messages came before each"
-    late = sum(made.not_judged.values())
+    blind = [_BLIND[what] for what, many in made.judged.items() if not many and what in set(made.not_judged["what"])]
+    if blind:
+        state += f"; of {' and '.join(blind)} nothing could be judged"
+    if not judged:
+        state = "Nothing could be judged: too few sending days came before each"
+    by_what = ", ".join(f"{_BLIND[what]} {number(many)}" for what, many in made.judged.items() if many)
     return Card(
-        title="What was unlike before",
+        title="What changed",
         state=state,
         blocks=(
-            *([_table(made, open_)] if len(open_) else []),
+            *([_table(open_)] if len(open_) else []),
             *(Note("i", _explained(row)) for row in records(explained.head(_SHOWN))),
+            *_not_judged(made.not_judged),
         ),
-        closing=f"{counted(made.judged, 'value')} compared with the days before each, to {made.until:%Y-%m-%d}"
-        + (f"; {counted(late, 'value')} had too few days before, and none of them was judged" if late else ""),
+        closing=f"{counted(judged, 'value')} compared with up to {WINDOW} sending days before each, to "
+        f"{made.until:%Y-%m-%d} ({by_what or 'none'})",
     )
 
 
-def _table(made: Anomalies, found: pd.DataFrame) -> Table:
+def _table(found: pd.DataFrame) -> Table:
     rows = tuple(
         (
             _where(row),
-            _when(row, made.until),
+            _when(row),
             _figure(row, "observed"),
-            f"{_figure(row, 'low')} to {_figure(row, 'high')}",
+            f"{_figure(row, 'expected')} ({_figure(row, 'low')} to {_figure(row, 'high')})",
             about(row["at_stake"], row["currency"]),
             _because(row),
+            _basis(row),
         )
         for row in records(found.head(_SHOWN))
     )
     more = and_more(len(found) - len(rows), ".found")
-    heads = ("", "When", "Was", "Expected", "At stake", "Cause")
-    return Table(heads, rows, ("left", "left", "right", "right", "right", "left"), more=more)
+    heads = ("", "When", "Was", "Before", "At stake", "Cause", "Basis")
+    return Table(heads, rows, ("left", "left", "right", "right", "right", "left", "left"), more=more)
+
+
+def _place(row: dict[str, Any]) -> str:
+    kind = f", {row['kind']}" if isinstance(row["kind"], str) else ""
+    return (f", {country_name(row['iso'])} {row['iso']}" if isinstance(row["iso"], str) else ", all countries") + kind
 
 
 def _where(row: dict[str, Any]) -> str:
-    place = f", {country_name(row['iso'])} {row['iso']}" if isinstance(row["iso"], str) else ""
-    return _WHAT[row["what"]] + place
+    return _WHAT[row["what"]] + _place(row)
 
 
-def _when(row: dict[str, Any], until: pd.Timestamp) -> str:
+def _when(row: dict[str, Any]) -> str:
+    if row["open"]:
+        return f"since {row['since']:%Y-%m-%d}"
     if row["since"] == row["until"]:
         return f"{row['since']:%Y-%m-%d}"
-    still = row["until"] >= until - pd.Timedelta(days=_GAP)
-    return f"since {row['since']:%Y-%m-%d}" if still else f"{row['since']:%Y-%m-%d} to {row['until']:%Y-%m-%d}"
+    return f"{row['since']:%Y-%m-%d} to {row['until']:%Y-%m-%d}"
 
 
 def _figure(row: dict[str, Any], name: str) -> str:
     value = float(row[name])
     if row["what"] == "price":
         return money(round(value, 5))
+    if row["what"] == "spend":
+        return about(value)
     return f"{value:.1%}" if row["what"] == "refusals" else f"{value:.2f}"
 
 
@@ -393,7 +529,34 @@ def _because(row: dict[str, Any]) -> str:
     return f"{row['cause']}{named}"
 
 
+def _basis(row: dict[str, Any]) -> str:
+    """Say what was compared with what, and how likely a false alarm as clear as this is in the whole search."""
+    chance = row["chance"]
+    said = "below 0.01%" if chance < 0.0001 else f"{chance:.2%}"
+    return (
+        f"{counted(int(row['days']), 'sending day')} with {int(row['compared'])} before; chance of a false alarm {said}"
+    )
+
+
 def _explained(row: dict[str, Any]) -> str:
     days = f"{row['since']:%Y-%m-%d}" + (f" to {row['until']:%Y-%m-%d}" if row["since"] != row["until"] else "")
+    if row["what"] == "spend":
+        return (
+            f"{days}: {money(round(row['at_stake'], 2), row['currency'])} spent by the new campaign {row['campaign']}."
+        )
     parts = f"{_figure(row, 'observed')} parts a message instead of {_figure(row, 'expected')}"
     return f"{days}: {parts}, explained by the campaign {row['campaign']}."
+
+
+def _not_judged(table: pd.DataFrame) -> list[Note]:
+    """Name what was not judged at all, and say how many first values of the others were not."""
+    first = table["why"] == _FIRST
+    notes = [
+        Note("i", f"Not judged: {_WHAT[row['what']].lower()}{_place(row)} ({row['why']}).")
+        for row in records(table[~first].head(_NAMED))
+    ]
+    if more := and_more(int((~first).sum()) - len(notes), ".not_judged"):
+        notes.append(Note("i", f"Not judged: {more}."))
+    if first.any():
+        notes.append(Note("i", f"Not judged: {counted(int(table.loc[first, 'values'].sum()), 'value')}, the {_FIRST}."))
+    return notes

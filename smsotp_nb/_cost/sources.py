@@ -279,7 +279,7 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
-TEXTS: Final = ("campaign", "iso", "region", "type", "encoding")
+TEXTS: Final = ("campaign", "kind", "iso", "region", "type", "encoding")
 COUNTS: Final = ("messages", "parts", "micros", "unpriced", *COMPARED, "refused")
 
 
