@@ -1,35 +1,36 @@
-"""Forecasts of a month, by the days before it, and of a plan, by what earlier campaigns cost.
+"""Forecasts of a plan, by what earlier campaigns cost, each of which is forecast from those before it as well.
 
-Each is made as of earlier moments as well. How far it was off then is also where the interval comes from (conformal
-prediction).
+How far off those forecasts were, in deviations that count the messages, says how far off the coming one may be
+(conformal prediction with normalized scores: Papadopoulos, Gammerman and Vovk 2008).
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from .._pandas import STR
 from .._planning import Plan
 from ..errors import UsageError
-
-LEAST: Final = 4  # forecasts tried; fewer say nothing about the next one
+from .months import LEAST, quantile
 
 
 class Tried(NamedTuple):
-    """A forecast in micro-units as of an earlier day or campaign, and what came."""
+    """A forecast in micro-units as of an earlier day or campaign, and what came.
+
+    ``variance`` is that of a forecast of a plan by chance alone, relative to what is expected.
+    """
 
     currency: str
     method: str
     as_of: str
     expected: float
     actual: float
+    variance: float = 0.0
 
     @property
     def off(self) -> float:
@@ -37,35 +38,34 @@ class Tried(NamedTuple):
 
 
 class Margin(NamedTuple):
-    """How far off a forecast may be: ``size`` is a share of what is expected, or an amount."""
+    """How far off the forecast of a plan may be, as a share; and the share of earlier forecasts that such ones held."""
 
     size: float
-    is_share: bool
+    reached: float
 
     def around(self, expected: float) -> tuple[float, float]:
         """Return the interval around a forecast, which does not begin below zero.
 
         Example:
-            >>> Margin(0.25, True).around(100.0), Margin(150.0, False).around(100.0)
-            ((75.0, 125.0), (0.0, 250.0))
+            >>> Margin(0.25, 0.8).around(100.0)
+            (75.0, 125.0)
         """
-        reach = self.size * expected if self.is_share else self.size
-        return max(0.0, expected - reach), expected + reach
+        return max(0.0, expected * (1 - self.size)), expected * (1 + self.size)
 
 
-def margin(tried: Sequence[Tried], level: float) -> Margin:
-    """Return how far off this share of the forecasts was at most; the coming one is counted as one more of them.
+def margin(tried: Sequence[Tried], variance: float, level: float) -> Margin:
+    """Return how far off a forecast of this variance by chance may be.
 
-    It is a share of what was expected, unless one of them expected nothing.
+    What earlier ones were off by beyond their own variance is how much campaigns differ; each is counted in deviations
+    of both, and so many of them as ``level`` says are the margin.
     """
-    is_share = all(one.expected > 0 for one in tried)
-    offs = sorted(one.off / one.expected if is_share else one.off for one in tried)
-    return Margin(offs[min(len(offs), math.ceil((len(offs) + 1) * level)) - 1], is_share)
-
-
-def reached(tried: int, level: float) -> float:
-    """Return the level that so many forecasts can vouch for, at most the one asked for."""
-    return min(level, tried / (tried + 1))
+    known = [one for one in tried if one.expected > 0]
+    off = np.array([one.off / one.expected for one in known])
+    by_chance = np.array([one.variance for one in known])
+    differ = max(float(np.mean(off**2 - by_chance)), 1e-12)
+    scores = off / np.sqrt(by_chance + differ)
+    held = [scores[at] <= quantile(np.delete(scores, at), level) + 1e-12 for at in range(len(scores))]
+    return Margin(quantile(scores, level) * math.sqrt(variance + differ), float(np.mean(held)))
 
 
 def missed(tried: Sequence[Tried]) -> float | None:
@@ -74,110 +74,28 @@ def missed(tried: Sequence[Tried]) -> float | None:
     return sum(one.off for one in tried) / came if came else None
 
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-
-WEEK: Final = 7
-LATEST: Final = 8  # weeks whose mean is the baseline
-DAYS_TRIED: Final = 12  # earlier days at which the history is cut off, at most
-APART: Final = 14  # days between them
-TRAINED: Final = LATEST * WEEK  # days before the first of them
-
-
-class Span(NamedTuple):
-    """The days that are forecast, counted from the end of the history."""
-
-    first: int
-    last: int
-
-
-Way: TypeAlias = Callable[[Floats, Span], float]
-
-
-def least(span: Span) -> int:
-    """Return how many days of history the forecast of a span needs."""
-    return TRAINED + span.last + (LEAST - 1) * APART
-
-
-def weekly_pattern(days: Floats, span: Span) -> float:
-    """Forecast that each day costs what this day of the week cost on average over the latest weeks."""
-    return float(_weeks(days, LATEST).mean(axis=0)[np.arange(*span) % WEEK].sum())
-
-
-def smoothing(days: Floats, span: Span) -> float:
-    """Forecast a week by exponential smoothing of weeks, and its days by their share over the latest weeks."""
-    weeks = _weeks(days, len(days))
-    latest = weeks[-LATEST:].sum(axis=0)
-    if latest.sum() <= 0:
-        return 0.0
-    share = (latest / latest.sum())[np.arange(*span) % WEEK].sum()
-    return max(0.0, _smoothed(weeks.sum(axis=1)) * float(share))
-
-
-def _smoothed(sums: Floats) -> float:
-    """Return the level of the coming weeks."""
-    scale = float(sums.mean())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on a flat history the fit warns; the backtest judges it
-        fitted = _library()(sums / scale, initialization_method="estimated").fit()
-    return float(fitted.forecast(1)[0]) * scale
-
-
-def _library() -> Any:
-    try:
-        from statsmodels.tsa.holtwinters import SimpleExpSmoothing
-    except ImportError:
-        raise UsageError(
-            "a forecast by exponential smoothing needs the extra: pip install 'smsotp_nb[statistics]'; "
-            'method="weekly pattern" needs no more'
-        ) from None
-    return SimpleExpSmoothing
-
-
-def _weeks(days: Floats, most: int) -> Floats:
-    """Return the latest whole weeks, each beginning on the weekday after the history."""
-    whole = min(most, len(days) // WEEK)
-    return days[len(days) - whole * WEEK :].reshape(whole, WEEK)
-
-
-WAYS: Final[dict[str, Way]] = {"smoothing": smoothing, "weekly pattern": weekly_pattern}
-BASELINE: Final = "weekly pattern"
-
-
-def month_backtests(
-    days: Floats, span: Span, methods: Sequence[str], *, currency: str, end: pd.Timestamp
-) -> list[Tried]:
-    """Forecast the same span as of days before ``end``, 14 apart, by each method; the latest comes first."""
-    cuts = range(len(days) - span.last, TRAINED - 1, -APART)[:DAYS_TRIED]
-    return [_tried_month(days, cut, span, method, currency, end) for cut in cuts for method in methods]
-
-
-def _tried_month(days: Floats, cut: int, span: Span, method: str, currency: str, end: pd.Timestamp) -> Tried:
-    as_of = end - pd.Timedelta(days=len(days) - cut)
-    came = float(days[cut + span.first : cut + span.last].sum())
-    return Tried(currency, method, f"{as_of:%Y-%m-%d}", WAYS[method](days[:cut], span), came)
-
-
-def chosen(tried: Sequence[Tried], methods: Sequence[str]) -> str:
-    """Return the method that was off less than the baseline, the baseline if none was, or the only one asked for."""
-    if len(methods) == 1:
-        return methods[0]
-    off = {method: sum(one.off for one in tried if one.method == method) for method in methods}
-    best = min(off, key=off.__getitem__)
-    return best if off[best] < off[BASELINE] else BASELINE
-
-
 METHOD: Final = "learned rates"
-RATES_OF: Final = 3  # latest campaigns of a country: what a part costs now
+PARTS_OF_RATE: Final = 100  # of the latest campaigns of a country: what a part costs now
+SAME_RATE: Final = 0.01  # a campaign whose price differs by more is of another time
 SHARES_OF: Final = 12  # latest campaigns: the share that is accepted, and parts for each estimated one
 CAMPAIGNS_TRIED: Final = 24  # campaigns that are forecast from those before them, at most
 _SUMS: Final = ("messages", "refused", "parts", "micros", "compared", "compared_parts", "est_parts")
 
 
 class Shares(NamedTuple):
-    """The share of messages that was accepted, and the parts that were billed for each estimated one."""
+    """The share of messages that was accepted, the parts billed for each estimated one, and how one message varies.
+
+    ``variance`` is that of the cost of a message relative to its mean: binomial of the accepted, with half a message
+    that was not, and Poisson of parts beside the estimate.
+    """
 
     accepted: float
     parts: float
+    variance: float
+
+    @property
+    def factor(self) -> float:
+        return self.accepted * self.parts
 
 
 def history(rows: pd.DataFrame) -> pd.DataFrame:
@@ -216,7 +134,7 @@ def groups(history: pd.DataFrame, plan: Plan) -> tuple[pd.DataFrame, int]:
     left_out = int(made.loc[~known, "messages"].sum())
     made = made[known.to_numpy(dtype=bool)]
     shares = {currency: _shares(part) for currency, part in history.groupby("currency")}
-    factor = [np.prod(shares.get(currency, Shares(1.0, 1.0))) for currency in made["currency"]]
+    factor = [shares[currency].factor if currency in shares else 1.0 for currency in made["currency"]]
     return made.assign(expected=made["est_parts"].astype("float64") * made["rate"] * factor), left_out
 
 
@@ -245,12 +163,25 @@ def rates(history: pd.DataFrame) -> pd.DataFrame:
     billed = history[(history["parts"] > 0).to_numpy()]
     recent = billed[(billed["number"] > billed["number"].max() - CAMPAIGNS_TRIED).to_numpy()]
     each = (recent["micros"] / recent["parts"]).groupby([recent["currency"], recent["region"]]).agg(["min", "max"])
-    last = billed.groupby(["currency", "region"]).tail(RATES_OF).groupby(["currency", "region"])
-    sums = last[["micros", "parts"]].sum()
+    sums = billed[_latest(billed)].groupby(["currency", "region"])[["micros", "parts"]].sum()
     sums["rate"] = sums["micros"] / sums["parts"]
     sums["low"] = each["min"].reindex(sums.index).fillna(sums["rate"])
     sums["high"] = each["max"].reindex(sums.index).fillna(sums["rate"])
     return sums.reset_index()[["currency", "region", "rate", "low", "high"]]
+
+
+def _latest(billed: pd.DataFrame) -> pd.Series[bool]:
+    """Return which campaigns say what a part costs now: the last one of a country, and those before it that agree.
+
+    Of few parts, one landline more or less makes another price; a change of all prices is the rate of today at once,
+    as `cost.rates` has it.
+    """
+    newest = billed.iloc[::-1]
+    keys = [newest["currency"], newest["region"]]
+    each = newest["micros"] / newest["parts"]
+    before = newest["parts"].groupby(keys).cumsum() - newest["parts"]
+    alike = ((each / each.groupby(keys).transform("first") - 1).abs() <= SAME_RATE).groupby(keys).cummin()
+    return (alike & (before < PARTS_OF_RATE)).reindex(billed.index).astype(bool)
 
 
 def lacking(rows: pd.DataFrame, groups: pd.DataFrame, tried: list[Tried]) -> str:
@@ -279,7 +210,15 @@ def _shares(history: pd.DataFrame) -> Shares:
     sums = latest[[*_SUMS]].sum()
     asked = sums["messages"] + sums["refused"]
     accepted = float(sums["messages"] / asked) if asked else 1.0
-    return Shares(accepted, float(sums["compared_parts"] / sums["est_parts"]) if sums["est_parts"] else 1.0)
+    parts = float(sums["compared_parts"] / sums["est_parts"]) if sums["est_parts"] else 1.0
+    known = float((sums["messages"] + 0.5) / (asked + 1))
+    return Shares(accepted, parts, (1 - known) / known + abs(parts - 1) / parts**2)
+
+
+def variance(history: pd.DataFrame, currency: str, messages: int) -> float:
+    """Return the variance of the cost of so many messages by chance, relative to its mean."""
+    mine = history[(history["currency"] == currency).to_numpy()]
+    return _shares(mine).variance / max(messages, 1) if len(mine) else 0.0
 
 
 def plan_backtests(history: pd.DataFrame) -> list[Tried]:
@@ -303,6 +242,8 @@ def _tried_plan(currency: str, history: pd.DataFrame, number: int) -> Tried | No
     known = (rate.notna() & each.notna()).to_numpy(dtype=bool)
     if not known.any():
         return None
-    asked = mine["messages"] + mine["refused"]
-    expected = float((asked * each * rate)[known].sum() * np.prod(_shares(before)))
-    return Tried(currency, METHOD, str(mine["campaign"].iloc[0]), expected, float(mine["micros"][known].sum()))
+    asked, shares = mine["messages"] + mine["refused"], _shares(before)
+    expected = float((asked * each * rate)[known].sum() * shares.factor)
+    by_chance = shares.variance / max(float(asked[known].sum()), 1.0)
+    name = str(mine["campaign"].iloc[0])
+    return Tried(currency, METHOD, name, expected, float(mine["micros"][known].sum()), by_chance)

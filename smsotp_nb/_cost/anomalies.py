@@ -15,7 +15,7 @@ from .._pandas import STR
 from .._phones import country_name
 from .._results import contract
 from ..errors import UsageError
-from .changes import LEAST, WINDOW, Change, Floats, Measure, Places, changes
+from .changes import LEAST, PRICE, WINDOW, Change, Floats, Measure, Places, changes
 from .changes import Series as Values
 from .sources import Source, daily, records
 
@@ -28,7 +28,7 @@ _SHOWN: Final = 12
 _NAMED: Final = 4
 _FIRST: Final = "first of their series, which have too few sending days before them"
 _MEASURES: Final = (  # each takes what the ones before it explain out of its own figures
-    Measure("price", "micros", "parts", least=0.01, floor=0.001, falls=True, variance=0.09, bound=2.0),
+    PRICE,
     Measure("estimate", "compared_parts", "est_parts", least=0.01, floor=0.002, falls=True, variance=0.05, bound=3.0),
     Measure("parts", "parts", "messages", least=0.02, floor=0.35, falls=True, bound=9.0),
     Measure("refusals", "refused", "asked", least=0.25, floor=0.35, falls=False, bound=1.0),

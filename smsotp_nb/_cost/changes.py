@@ -53,6 +53,9 @@ class Measure(NamedTuple):
     bound: float = 0.0
 
 
+PRICE: Final = Measure("price", "micros", "parts", least=0.01, floor=0.001, falls=True, variance=0.09, bound=2.0)
+
+
 class Change(NamedTuple):
     """A change: the places of its days, what it was compared with, and how likely it is by chance."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pandas as pd
 
@@ -16,16 +17,23 @@ from .._phones import country_name
 from .._planning import Plan
 from .._results import contract
 from ..errors import UsageError
-from . import ahead
-from .ahead import BASELINE, LEAST, WAYS, Floats, Span, Tried, margin, missed, reached
+from . import ahead, months
+from .ahead import Tried, missed
+from .months import LEAST, METHODS, History, Outcome, Span
 from .sources import Source, daily, records
 
-Method = Literal["best", "smoothing", "weekly pattern"]
+_BASELINE: Final = next(iter(METHODS))
+_WEIGHTED: Final = "weighted"
+_DAYS: Final = 160  # of history that let a month be forecast, about: four months before the one with the first weights
 TOO_SHORT: Final = "none: the history is too short"
 _FARTHEST: Final = 92  # days that a forecast may reach
 _SHOWN: Final = 8
+_METHODS: Final = 4
 _SIZE: Final = 16.0  # em of the longest bar
-_TOTALS: Final = ("currency", "billed", "expected", "low", "high", "level", "method", "off", "baseline_off", "tried")
+_TOTALS: Final = (
+    *("currency", "billed", "expected", "low", "high", "level", "asked"),
+    *("method", "off", "baseline_off", "tried"),
+)
 _GROUPS: Final[dict[str, str | pd.StringDtype]] = {
     **dict.fromkeys(("currency", "region"), STR),
     **dict.fromkeys(("messages", "est_parts"), "Int64"),
@@ -41,15 +49,21 @@ class Forecast(WithCard):
         what: the month, as 2026-12, or the name of the plan's campaign.
         totals: a row a currency: ``currency`` (str), ``billed`` (float64: of the month, already), ``expected, low,
             high`` (float64: the whole month, with what is billed already), ``level`` (float64: the share of such
-            intervals that hold what comes), ``method`` (str), ``off`` (float64: how far it was off on average in
-            ``backtests``, as a share of what came on average), ``baseline_off`` (the same of the weekly pattern) and
-            ``tried`` (Int64: how many earlier forecasts the interval is from). ``expected`` is missing where the
-            history is too short for a forecast; ``billed`` and ``baseline_off`` are missing for a plan.
-        backtests: what the same forecast would have said earlier: ``currency, method, as_of`` (str: a day, or a
-            campaign), ``expected, actual`` (float64) and ``off`` (float64: as a share of what came).
+            intervals that held what came in ``backtests``, each made without that one), ``asked`` (float64: the
+            ``level`` that was asked for), ``method`` (str), ``off`` (float64: how far it was off on average in
+            ``backtests``, as a share of what came on average), ``baseline_off`` (the same of the weekdays of eight
+            weeks) and ``tried`` (Int64: how many earlier forecasts the interval is from). ``expected`` is missing where
+            the history is too short for a forecast; ``billed`` and ``baseline_off`` are missing for a plan.
+        backtests: what the same forecast would have said earlier: ``currency, method, as_of`` (str: the same day of an
+            earlier month, or a campaign), ``expected, actual`` (float64: of a month, at the prices of today) and
+            ``off`` (float64: as a share of what came).
+        methods: of a month, a row a method: ``currency, method`` (str), ``weight`` (float64), ``expected`` (float64:
+            what it says of the days that are left) and ``off`` (float64). Of a plan, no rows.
         groups: of a plan, a row a country: ``currency, region`` (str), ``messages, est_parts`` (Int64), ``rate, low,
             high`` (float64: what a part cost lately, and its range in the campaigns the interval is from),
             ``expected`` (float64). Of a month, no rows.
+        steps: of a month, a row a price of a part that changed: ``currency, iso`` (str), ``since`` (datetime64),
+            ``before, now`` (float64). What was sent before counts at the price of now.
         left_out: how many messages are in no amount: accepted without a readable price, or planned for a country
             without any rate.
 
@@ -57,15 +71,17 @@ class Forecast(WithCard):
         >>> days = pd.date_range("2026-01-01", "2026-10-31")
         >>> sums = pd.DataFrame({"day": days, "currency": "USD", "messages": 10, "parts": 10, "cost": 0.3,
         ...                      "unpriced": 0})
-        >>> made = forecast(sums, method="weekly pattern")
-        >>> made.what, made.totals[["expected", "low", "high"]].values.tolist()
+        >>> made = forecast(sums)
+        >>> made.what, made.totals[["expected", "low", "high"]].round(1).values.tolist()
         ('2026-11', [[9.0, 9.0, 9.0]])
     """
 
     what: str
     totals: pd.DataFrame
     backtests: pd.DataFrame
+    methods: pd.DataFrame
     groups: pd.DataFrame
+    steps: pd.DataFrame
     left_out: int
 
     def card(self) -> Card:
@@ -80,46 +96,49 @@ def forecast(
     plan: Plan | None = None,
     month: str | None = None,
     until: object = None,
-    method: Method = "best",
+    method: str = "weighted",
     level: float = 0.8,
     tz: str = "UTC",
 ) -> Forecast:
     """Forecast what a month will cost from the days before it, or what a plan will cost from earlier campaigns.
 
-    **A month.** ``"smoothing"`` (exponential smoothing of weeks, by statsmodels) has to beat the ``"weekly pattern"``
-    (each day costs what its weekday cost on average over the latest eight weeks): the history is cut off at up to
-    twelve earlier days, both forecast what came after, and the one that was less far off is used. By default the
-    month that the history ends in, with what is billed already, or the next one after a month's last day.
+    **A month.** Fifteen simple methods are tried as of the same day of up to 24 earlier months: the weekdays of the
+    latest weeks, the same days of earlier months, their share of the latest month, their drift, and the same days of
+    last year, as they were or by the growth since. They are combined by weights that fall with their errors (Bates and
+    Granger 1969). Where the same month of last year surprised the methods that know no years far more than any other,
+    its surprise is added. A price of a part that has changed counts as it is today. By default the month that the
+    history ends in, with what is billed already, or the next one after a month's last day.
 
-    **A plan.** Its estimated parts at what a part cost lately in each country, times the share of messages that was
-    accepted and the parts that were billed for each estimated one. The currency is that of the plan's rates; without
-    any, that in which the country was billed. The same forecast is made for earlier campaigns from those before them.
+    **A plan.** Its estimated parts at what a part cost in the latest campaigns of each country, times the share of
+    messages that was accepted and the parts that were billed for each estimated one. The currency is that of the plan's
+    rates; without any, that in which the country was billed. The same forecast is made for earlier campaigns from those
+    before them.
 
     The interval is from those earlier forecasts: as far as they were off, so far the coming one may be (conformal
-    prediction). `Forecast.totals` says how many there were, and the level that so many can vouch for.
+    prediction). Of a plan, how far off is counted in deviations: what chance makes of so many messages, refused or
+    billed another part, and what campaigns differ by beyond that; so a small plan has a wider interval.
 
     Args:
         history: results, a `Ledger` or its path, or its `spending`.
         plan: the plan to forecast; then ``month``, ``until`` and ``method`` do not apply.
         month: the month to forecast, as 2026-12: at most 92 days ahead.
         until: first day that is no longer in the history; by default the one after the last message.
-        method: ``"best"``, or one of the two by name.
+        method: ``"weighted"``, or one method by its name in `Forecast.methods`.
         level: the share of intervals that are to hold what comes, 0.5 to 0.95.
         tz: time zone of the days of results and ledgers.
 
     Raises:
-        UsageError: the history is too short (the message says how many days or campaigns it needs), it has no days, a
-            country of a plan without rates was billed in several currencies, the month is over or too far ahead, or
-            statsmodels is not installed (extra ``statistics``).
+        UsageError: the history is too short (the message says what it needs), it has no days, a country of a plan
+            without rates was billed in several currencies, or the month is over or too far ahead.
 
     Example:
         >>> days = pd.date_range("2026-01-01", "2026-10-31")
         >>> sums = pd.DataFrame({"day": days, "currency": "USD", "messages": 10, "parts": 10, "cost": 0.3,
         ...                      "unpriced": 0})
-        >>> forecast(sums, month="2026-12", method="weekly pattern").totals["expected"].tolist()
+        >>> forecast(sums, month="2026-12", method="weekdays of 8 weeks").totals["expected"].tolist()
         [9.3]
     """
-    refuse(not_choice("method", method, ("best", *WAYS)), not_zone("tz", tz))
+    refuse(not_choice("method", method, (_WEIGHTED, *METHODS)), not_zone("tz", tz))
     refuse(not_number("level", level, of="a share", least=0.5))
     if level > 0.95:
         raise UsageError(f"level= must be a share from 0.5 to 0.95, got {given(level)}")
@@ -127,39 +146,43 @@ def forecast(
     if plan is not None:
         refuse(not_a("plan", plan, Plan, wanted="a plan, as sms.plan(...) returns it"))
         return _of_plan(rows, plan, float(level))
-    return _of_month(rows, month, until, [*WAYS] if method == "best" else [method], float(level))
+    return of_month(rows, month, until, None if method == _WEIGHTED else method, float(level))
 
 
 # -- a month
 
 
-def _of_month(rows: pd.DataFrame, month: str | None, until: object, methods: list[str], level: float) -> Forecast:
+def of_month(rows: pd.DataFrame, month: str | None, until: object, method: str | None, level: float) -> Forecast:
+    """Forecast a month from what `daily` returns."""
     end = rows["day"].max() + pd.Timedelta(days=1) if until is None else _day(until)
-    rows = rows[rows["day"] < end]
+    rows = rows[(rows["day"] < end).to_numpy()]
     first, last = _bounds(month, end)
-    span = Span((max(first, end) - end).days, (last - end).days)
-    priced = rows.dropna(subset=["currency"])
-    series = {str(currency): _series(part, end) for currency, part in priced.groupby("currency", sort=True)}
-    needed = ahead.least(span)
-    if all(len(days) < needed for days in series.values()):
-        longest = max((len(days) for days in series.values()), default=0)
+    totals, tried, methods, steps, longest = [], [], [], [], 0
+    for name, part in rows.dropna(subset=["currency"]).groupby("currency", sort=True):
+        currency, billed = str(name), _billed_since(rows, str(name), first)
+        today, stepped = months.at_todays_prices(part)
+        start = part["day"].min()
+        days = today.groupby("day")["micros"].sum().reindex(pd.date_range(start, end, inclusive="left"), fill_value=0)
+        longest = max(longest, len(days))
+        span = Span(len(days), (max(first, end) - start).days, (last - start).days)
+        made = months.forecast(History(days.to_numpy("float64"), start), span, level, method)
+        if math.isnan(made.expected):
+            totals.append({"currency": currency, "billed": billed, "method": TOO_SHORT, "tried": 0})
+            continue
+        of = [_tried(currency, method or _WEIGHTED, start, *one) for one in made.tried]
+        totals.append(_month_total(currency, billed, made, of, level))
+        tried += of
+        methods += [(currency, name, *said) for name, said in made.methods.items()]
+        steps += [(currency, *step) for step in stepped]
+    if not tried:
         raise UsageError(
-            f"a forecast of {first:%Y-%m} needs {counted(needed, 'day')} of history, and there are {longest}; give a "
-            "longer history, or a month that is nearer"
+            f"a forecast of {first:%Y-%m} needs the same days of {LEAST} earlier months, about {_DAYS} days of history "
+            f"and the days to the end of the month, and there are {longest}; give a longer history, or a nearer month"
         )
-    tried = {
-        currency: ahead.month_backtests(days, span, [*dict.fromkeys([*methods, BASELINE])], currency=currency, end=end)
-        for currency, days in series.items()
-        if len(days) >= needed
-    }
-    totals = [
-        _month_total(rows, first, days, span, tried[currency], methods, level)
-        if currency in tried
-        else {"currency": currency, "billed": _billed_since(rows, currency, first), "method": TOO_SHORT, "tried": 0}
-        for currency, days in series.items()
-    ]
-    every = [one for ones in tried.values() for one in ones]
-    return Forecast(f"{first:%Y-%m}", _totals(totals), _tests(every), _groups(), int(rows["unpriced"].sum()))
+    left_out = int(rows["unpriced"].sum())
+    return Forecast(
+        f"{first:%Y-%m}", _totals(totals), _tests(tried), _methods(methods), _groups(), _steps(steps), left_out
+    )
 
 
 def _bounds(month: str | None, end: pd.Timestamp) -> tuple[pd.Timestamp, pd.Timestamp]:
@@ -192,45 +215,29 @@ def _day(until: object) -> pd.Timestamp:
     return pd.Timestamp(found.wall[0]).as_unit("us")
 
 
-def _series(part: pd.DataFrame, end: pd.Timestamp) -> Floats:
-    """Return what each day cost, in micro-units, from the first message on; days without any cost nothing."""
-    days = pd.date_range(part["day"].min(), end - pd.Timedelta(days=1), freq="D")
-    found: Floats = part.groupby("day")["micros"].sum().reindex(days, fill_value=0).to_numpy("float64")
-    return found
-
-
 def _billed_since(rows: pd.DataFrame, currency: str, first: pd.Timestamp) -> int:
     mine = (rows["currency"] == currency) & (rows["day"] >= first)
     return int(rows.loc[mine.to_numpy(dtype=bool), "micros"].sum())
 
 
-def _month_total(
-    rows: pd.DataFrame,
-    first: pd.Timestamp,
-    days: Floats,
-    span: Span,
-    tried: list[Tried],
-    methods: list[str],
-    level: float,
-) -> dict[str, Any]:
-    method, currency = ahead.chosen(tried, methods), tried[0].currency
-    billed = _billed_since(rows, currency, first)
-    total = _total(currency, WAYS[method](days, span), [one for one in tried if one.method == method], level)
-    for name in ("expected", "low", "high"):
-        total[name] += billed
-    return total | {"billed": billed, "baseline_off": missed([one for one in tried if one.method == BASELINE])}
+def _tried(currency: str, method: str, start: pd.Timestamp, span: Span, expected: float, came: float) -> Tried:
+    return Tried(currency, method, f"{start + pd.Timedelta(days=span.origin):%Y-%m-%d}", expected, came)
 
 
-def _total(currency: str, expected: float, tried: list[Tried], level: float) -> dict[str, Any]:
-    low, high = margin(tried, level).around(expected)
+def _month_total(currency: str, billed: int, made: Outcome, tried: list[Tried], level: float) -> dict[str, Any]:
+    low, high = made.around()
+    baseline = made.methods.get(_BASELINE)
     return {
         "currency": currency,
-        "expected": expected,
-        "low": low,
-        "high": high,
-        "level": reached(len(tried), level),
+        "billed": billed,
+        "expected": billed + made.expected,
+        "low": billed + low,
+        "high": billed + high,
+        "level": made.reached,
+        "asked": level,
         "method": tried[0].method,
         "off": missed(tried),
+        "baseline_off": None if baseline is None else baseline.off,
         "tried": len(tried),
     }
 
@@ -242,12 +249,7 @@ def _of_plan(rows: pd.DataFrame, plan: Plan, level: float) -> Forecast:
     history = ahead.history(rows)
     groups, left_out = ahead.groups(history, plan)
     tried = ahead.plan_backtests(history)
-    totals = [
-        _plan_total(
-            str(currency), float(part["expected"].sum()), [one for one in tried if one.currency == currency], level
-        )
-        for currency, part in groups.groupby("currency", sort=True)
-    ]
+    totals = [_plan_total(history, str(currency), part, tried, level) for currency, part in groups.groupby("currency")]
     if not totals:
         raise UsageError(
             f"the history was not billed for any country of the plan ({', '.join(plan.estimate['region'].head(8))}), "
@@ -255,13 +257,30 @@ def _of_plan(rows: pd.DataFrame, plan: Plan, level: float) -> Forecast:
         )
     if all(total["method"] == TOO_SHORT for total in totals):
         raise UsageError(ahead.lacking(rows, groups, tried))
-    return Forecast(plan.campaign, _totals(totals), _tests(tried), _groups(groups), left_out)
+    return Forecast(plan.campaign, _totals(totals), _tests(tried), _methods([]), _groups(groups), _steps(), left_out)
 
 
-def _plan_total(currency: str, expected: float, tried: list[Tried], level: float) -> dict[str, Any]:
+def _plan_total(
+    history: pd.DataFrame, currency: str, groups: pd.DataFrame, every: list[Tried], level: float
+) -> dict[str, Any]:
+    tried = [one for one in every if one.currency == currency and one.expected > 0]
     if len(tried) < LEAST:
         return {"currency": currency, "method": TOO_SHORT, "tried": len(tried)}
-    return _total(currency, expected, tried, level)
+    expected = float(groups["expected"].sum())
+    by_chance = ahead.variance(history, currency, int(groups["messages"].sum()))
+    found = ahead.margin(tried, by_chance, level)
+    low, high = found.around(expected)
+    return {
+        "currency": currency,
+        "expected": expected,
+        "low": low,
+        "high": high,
+        "level": found.reached,
+        "asked": level,
+        "method": ahead.METHOD,
+        "off": missed(tried),
+        "tried": len(tried),
+    }
 
 
 # -- frames
@@ -272,13 +291,13 @@ def _totals(rows: list[dict[str, Any]]) -> pd.DataFrame:
     amounts = {
         name: contract.money(table[name].astype("Float64").round()) for name in ("billed", "expected", "low", "high")
     }
-    floats = {name: table[name].astype("float64").round(6) for name in ("level", "off", "baseline_off")}
+    floats = {name: table[name].astype("float64").round(6) for name in ("level", "asked", "off", "baseline_off")}
     texts = {name: table[name].astype(STR) for name in ("currency", "method")}
     return table.assign(**amounts, **floats, **texts, tried=table["tried"].astype("Int64"))
 
 
 def _tests(tried: list[Tried]) -> pd.DataFrame:
-    table = pd.DataFrame(tried, columns=list(Tried._fields))
+    table = pd.DataFrame(tried, columns=list(Tried._fields)).drop(columns="variance")
     off = (table["expected"] - table["actual"]).abs() / table["actual"].where(table["actual"] > 0)
     texts = {name: table[name].astype(STR) for name in ("currency", "method", "as_of")}
     amounts = {name: contract.money(table[name].astype("float64").round()) for name in ("expected", "actual")}
@@ -291,6 +310,21 @@ def _groups(groups: pd.DataFrame | None = None) -> pd.DataFrame:
         name: contract.money(table[name].astype("float64").round()) for name in ("rate", "low", "high", "expected")
     }
     return table.astype(_GROUPS).assign(**amounts)
+
+
+def _methods(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=["currency", "method", "weight", "expected", "off"])
+    floats = {name: table[name].astype("float64").round(6) for name in ("weight", "off")}
+    amounts = contract.money(table["expected"].astype("float64").round())
+    texts = {name: table[name].astype(STR) for name in ("currency", "method")}
+    table = table.assign(**floats, **texts, expected=amounts)
+    return table.sort_values(["currency", "weight"], ascending=[True, False], kind="stable", ignore_index=True)
+
+
+def _steps(rows: list[tuple[Any, ...]] | None = None) -> pd.DataFrame:
+    table = pd.DataFrame(rows or [], columns=["currency", "iso", "since", "before", "now"])
+    amounts = {name: contract.money(table[name].astype("float64").round()) for name in ("before", "now")}
+    return table.assign(**amounts).astype({"currency": STR, "iso": STR, "since": "datetime64[us]"})
 
 
 # -- the card
@@ -319,11 +353,13 @@ def _blocks(made: Forecast, row: dict[str, Any]) -> list[Block]:
     if not _known(row):
         return []
     tests = made.backtests[(made.backtests["currency"] == row["currency"]).to_numpy(dtype=bool)]
-    used = tests[(tests["method"] == row["method"]).to_numpy(dtype=bool)]
-    return [_steps(row), *_countries(made, row["currency"]), _tried_table(used, row), *_why(row)]
+    return [
+        _bars(row), *_countries(made, row["currency"]), *_of_methods(made, row), _tried_table(tests, row),
+        *_why(made, row),
+    ]  # fmt: skip
 
 
-def _steps(row: dict[str, Any]) -> Table:
+def _bars(row: dict[str, Any]) -> Table:
     longest = row["high"] or 1.0
     said = {"low": "At least", "expected": "Expected", "high": "At most"}
     billed = {"billed": "Billed already"} if row["billed"] > 0 else {}
@@ -360,29 +396,46 @@ def _tried_table(tests: pd.DataFrame, row: dict[str, Any]) -> Table:
     )
     more = and_more(len(tests) - len(rows), ".backtests")
     what = "The rest of the month" if row["billed"] > 0 else "The same"
-    title = f"{what}, as forecast from earlier {_earlier(row)}"
+    title = f"{what}, as forecast in earlier {_earlier(row)}s"
     heads = ("As of", f"Forecast, {row['currency']}", f"Came, {row['currency']}", "Off by")
     return Table(heads, rows, ("left", "right", "right", "right"), title, more)
 
 
-def _why(row: dict[str, Any]) -> list[Note]:
-    """Say which method was used and why, and where the interval comes from."""
-    notes = []
-    off = f"off by {share(row['off'])} on average"
-    if row["method"] == ahead.METHOD:
-        notes.append(Note("i", f"Learned rates were {off} in earlier campaigns."))
-    elif row["method"] == BASELINE:
-        notes.append(Note("i", f"The weekly pattern is used: nothing that was tried was better. It was {off}."))
-    else:
-        notes.append(Note("i", f"Smoothing is used: it was {off}, the weekly pattern by {share(row['baseline_off'])}."))
-    interval = (
-        f"{share(row['level'])} of such intervals hold what comes, as far as {counted(int(row['tried']), 'forecast')}"
+def _of_methods(made: Forecast, row: dict[str, Any]) -> list[Table]:
+    mine = made.methods[(made.methods["currency"] == row["currency"]).to_numpy(dtype=bool)]
+    rows = tuple(
+        (one["method"], share(one["weight"]), about(one["expected"]), share(one["off"]))
+        for one in records(mine.head(_METHODS))
     )
-    return [*notes, Note("i", f"{interval} made as of earlier {_earlier(row)} can tell.")]
+    heads = ("Method", "Weight", f"Says, {row['currency']}", "Was off by")
+    more = and_more(len(mine) - len(rows), ".methods")
+    return [Table(heads, rows, ("left", "right", "right", "right"), "The days that are left", more)] if rows else []
+
+
+def _why(made: Forecast, row: dict[str, Any]) -> list[Note]:
+    """Say how far off such forecasts were, and how many of their intervals held what came."""
+    plain = ""
+    if row["baseline_off"] == row["baseline_off"] and row["baseline_off"] is not None:
+        plain = f"; the {_BASELINE} alone by {share(row['baseline_off'])}"
+    notes = [Note("i", f"Such forecasts were off by {share(row['off'])} on average{plain}.")]
+    tried = int(row["tried"])
+    notes.append(
+        Note(
+            "i",
+            f"{share(row['level'])} of the intervals of {counted(tried, f'earlier {_earlier(row)}')} held what came, "
+            f"each made without it; {share(row['asked'])} were asked for.",
+        )
+    )
+    steps = made.steps[(made.steps["currency"] == row["currency"]).to_numpy(dtype=bool)]
+    for one in records(steps.head(_SHOWN)):
+        step = f"{money(round(one['before'], 5))} to {money(round(one['now'], 5))}"
+        where = f"{country_name(one['iso'])} {one['iso']}"
+        notes.append(Note("i", f"A part to {where} went from {step} on {one['since']:%Y-%m-%d}; the new price counts."))
+    return notes
 
 
 def _earlier(row: dict[str, Any]) -> str:
-    return "campaigns" if row["method"] == ahead.METHOD else "days"
+    return "campaign" if row["method"] == ahead.METHOD else "month"
 
 
 def _notes(made: Forecast) -> list[Note]:

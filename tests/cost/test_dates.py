@@ -27,7 +27,7 @@ def converted(day: Any = DAY, date: Any = DAY) -> list[float]:
 
 def forecast(day: Any) -> str:
     sums = pd.DataFrame({"day": [day] * 3, "currency": "USD", "messages": 1, "parts": 1, "cost": 0.3, "unpriced": 0})
-    return cost.forecast(sums, method="weekly pattern").what
+    return cost.forecast(sums).what
 
 
 READERS: dict[str, Callable[[Ledger, Any], Any]] = {

@@ -28,7 +28,7 @@ made = {
     "words": words.totals, "wordings": words.messages, "characters": words.characters, "variables": words.variables,
     "campaigns": words.months, "bridge": sms.cost.bridge(september, august).groups,
     "bridge_total": sms.cost.bridge(september, august).totals, "found": sms.cost.anomalies(spent).found,
-    "forecast": sms.cost.forecast(spent, until="2025-11-17", method="weekly pattern").totals,
+    "forecast": sms.cost.forecast(spent, until="2025-11-17", method="weekdays of 8 weeks").totals,
     "totals": invoice.totals, "lines": invoice.lines, "only_ours": invoice.only_ours,
     "vouchers": ledger.record("vouchers").results[["to", "status"]],
     "converted": converted[["original_currency", "original_cost", "exchange_rate", "cost"]],
@@ -220,29 +220,30 @@ def test_the_reminders_of_september_are_the_one_thing_found(figures: dict[str, A
 
 
 def test_the_forecast_and_its_interval(figures: dict[str, Any], messages: list[Message]) -> None:
-    """Eight weeks by weekday; the interval is the fourth fifth of how far off it was, counting the coming one."""
+    """Eight weeks by weekday, tried as of the 17th of earlier months; four fifths of the intervals are to hold."""
     billed = Counter[date]()
     for one in messages:
         billed[one.day] += one.price
     first, end = min(billed), date(2025, 11, 17)
-    days = [first + timedelta(number) for number in range((end - first).days)]
-    ahead = 14
 
-    def forecast(until: date) -> float:
-        back = [until + timedelta(number) - timedelta(7 * week) for number in range(ahead) for week in weeks(number)]
-        return sum(billed[day] for day in back) / 8
+    def forecast(origin: date) -> float:
+        ahead = (date(origin.year + origin.month // 12, origin.month % 12 + 1, 1) - origin).days
+        back = [origin + timedelta(number) - timedelta(7 * week) for number in range(ahead) for week in weeks(number)]
+        known = min(8, (origin - first).days // 7)
+        return sum(billed[day] for day in back if day >= origin - timedelta(7 * known)) / known
 
-    cuts = [end - timedelta(ahead + 14 * number) for number in range(12)]
-    assert len(days) > 56 + ahead + 14 * 12
-    offs = sorted(
-        abs(forecast(cut) - sum(billed[cut + timedelta(number)] for number in range(ahead))) / forecast(cut)
-        for cut in cuts
-    )
+    cuts = [date(2025, month, 17) for month in range(10, 0, -1) if date(2025, month, 17) >= first + timedelta(35)]
+    came = [sum(price for day, price in billed.items() if day >= cut and day.month == cut.month) for cut in cuts]
+    small = 0.02 * sum(came) / len(came)
+    offs = sorted(abs(math.log((one + small) / (forecast(cut) + small))) for cut, one in zip(cuts, came, strict=True))
+    place = (len(offs) + 1) * 0.8 - 1
+    off = offs[int(place)] + (place % 1) * (offs[min(int(place) + 1, len(offs) - 1)] - offs[int(place)])
     sure = sum(one.price for one in messages if one.month == "2025-11")
-    rest, off = forecast(end), offs[math.ceil(13 * 0.8) - 1]
+    rest = forecast(end)
     made = figures["forecast"][0]
-    assert micros(made["billed"]) == sure
-    for name, amount in {"expected": rest, "low": rest * (1 - off), "high": rest * (1 + off)}.items():
+    assert (micros(made["billed"]), made["tried"]) == (sure, len(cuts))
+    low, high = (rest + small) / math.exp(off) - small, (rest + small) * math.exp(off) - small
+    for name, amount in {"expected": rest, "low": low, "high": high}.items():
         assert abs(micros(made[name]) - (sure + amount)) <= 1, name
 
 

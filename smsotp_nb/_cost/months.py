@@ -1,0 +1,343 @@
+"""Forecasts of what a month will still cost, by simple methods that are weighted by how far off each was before.
+
+Each method says what a span of days will cost as of an earlier day. The methods are tried at the same day of earlier
+months, and combined by weights that fall with their errors (Bates and Granger 1969). How far off the combination was,
+with weights that did not know that month, says how far off the coming one may be (split conformal prediction:
+Papadopoulos and others 2002; Lei and others 2018).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .changes import PRICE, Series, changes
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+LEAST: Final = 4  # months tried; fewer say nothing about the next one
+MOST: Final = 24
+TRAINED: Final = 35  # days before the first of them
+_WEEK: Final = 7
+_POWER: Final = 10.0  # of the errors in the weights
+_OF_YEARS: Final = 4  # of the methods: the last ones know the year before
+_OF_SEASONS: Final = 5  # and one more the quarters
+_KNOWN: Final = 0.8  # of the weights: months at which less of the methods were known say nothing of the coming one
+_SURPRISE: Final = 2.0
+_PRIOR: Final = 2.0  # forecasts as good as the first method's, with which each begins
+_SMALL: Final = 0.02  # of a usual span: less of a difference is none
+
+
+class Span(NamedTuple):
+    """Days, as places in a history, of which ``origin`` is the first one that is not known."""
+
+    origin: int
+    begin: int
+    end: int
+
+
+class History:
+    """What each day cost, and where its months begin."""
+
+    def __init__(self, days: Floats, start: pd.Timestamp) -> None:
+        self.days = days
+        self.sums = np.concatenate([[0.0], np.cumsum(days)])
+        self._start = start
+        firsts = pd.period_range(start - pd.DateOffset(months=1), periods=len(days) // 28 + 8, freq="M").to_timestamp()
+        self._firsts = (firsts - start).days.to_numpy()
+        self._lengths = firsts.days_in_month.to_numpy()
+
+    def total(self, begin: int, end: int) -> float:
+        """Return what the days from ``begin`` to before ``end`` cost; NaN where the history does not have them."""
+        known = 0 <= begin <= end <= len(self.days)
+        return float(self.sums[end] - self.sums[begin]) if known else math.nan
+
+    def earlier(self, place: int, months: int) -> int:
+        """Return the same day of the month, so many months before; the last one where the month is shorter."""
+        month = int(np.searchsorted(self._firsts, place, side="right")) - 1
+        day = place - int(self._firsts[month])
+        if month < months:
+            return -1
+        at = month - months
+        return int(self._firsts[at]) + min(day, int(self._lengths[at]) - 1)
+
+    def before(self, span: Span, months: int) -> Span:
+        return Span(*(self.earlier(place, months) for place in span))
+
+
+def _weekdays(history: History, span: Span, weeks: int, middle: str) -> float:
+    whole = min(weeks, span.origin // _WEEK)
+    if whole < 4:
+        return math.nan
+    latest = history.days[span.origin - whole * _WEEK : span.origin].reshape(whole, _WEEK)
+    each = np.median(latest, axis=0) if middle == "median" else latest.mean(axis=0)
+    return float(each[np.arange(span.begin - span.origin, span.end - span.origin) % _WEEK].sum())
+
+
+def _months(history: History, span: Span, most: int) -> Floats:
+    """Return what the same days of earlier months cost, the latest first, as far as they were known."""
+    found = []
+    for months in range(1, most + 4):
+        one = history.before(span, months)
+        if one.end <= span.origin and len(found) < most:
+            if one.begin < 0:
+                break
+            found.append(history.total(one.begin, one.end))
+    return np.array(found)
+
+
+def _shares(history: History, span: Span, most: int) -> float:
+    """Return the month before the span, times the share of it that the same days of earlier months were."""
+    found = []
+    for months in range(1, most + 4):
+        one = history.before(span, months)
+        if one.end <= span.origin and len(found) < most:
+            month = history.total(history.earlier(one.origin, 1), one.origin)
+            if not month > 0:
+                break
+            found.append(history.total(one.begin, one.end) / month)
+    now = history.total(history.earlier(span.origin, 1), span.origin)
+    return now * float(np.mean(found)) if len(found) >= min(most, 3) else math.nan
+
+
+def _quarters(history: History, span: Span) -> float:
+    found = [
+        history.total(one.begin, one.end) for months in (3, 6, 9) if (one := history.before(span, months)).begin >= 0
+    ]
+    return float(np.mean(found)) if found else math.nan
+
+
+def _drift(history: History, span: Span) -> float:
+    """Return the mean of three months, carried on by how they grew since the three before them."""
+    found = _months(history, span, 6)
+    if len(found) < 6 or not found[3:].sum() > 0:
+        return math.nan
+    growth = float(np.clip(found[:3].sum() / found[3:].sum(), 0.5, 2.0))
+    return float(found[:3].mean()) * growth ** (2 / 3)
+
+
+def _last_year(history: History, span: Span, months: int) -> float:
+    """Return the same days of last year, times the growth of so many months since then; 0: as they were."""
+    one = history.before(span, 12)
+    if one.begin < 0:
+        return math.nan
+    then = history.total(one.begin, one.end)
+    if not months:
+        return then
+    now = history.total(history.earlier(span.origin, months), span.origin)
+    before = history.total(history.earlier(one.origin, months), one.origin)
+    return then * now / before if before > 0 else math.nan
+
+
+def _year_of_weeks(history: History, span: Span) -> float:
+    """Return the same weekdays 52 weeks before, times the growth of eight weeks since then."""
+    back = 52 * _WEEK
+    now = history.total(span.origin - 8 * _WEEK, span.origin)
+    before = history.total(span.origin - 8 * _WEEK - back, span.origin - back)
+    return history.total(span.begin - back, span.end - back) * now / before if before > 0 else math.nan
+
+
+def _mean(values: Floats, least: int) -> float:
+    return float(values.mean()) if len(values) >= least else math.nan
+
+
+def _median(values: Floats, least: int) -> float:
+    return float(np.median(values)) if len(values) >= least else math.nan
+
+
+METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
+    "weekdays of 8 weeks": lambda history, span: _weekdays(history, span, 8, "mean"),
+    "weekdays of 8 weeks, median": lambda history, span: _weekdays(history, span, 8, "median"),
+    "weekdays of 4 weeks": lambda history, span: _weekdays(history, span, 4, "mean"),
+    "same days of the month before": lambda history, span: _mean(_months(history, span, 1), 1),
+    "same days of 3 months": lambda history, span: _mean(_months(history, span, 3), 3),
+    "same days of 12 months": lambda history, span: _mean(_months(history, span, 12), 8),
+    "same days of 6 months, median": lambda history, span: _median(_months(history, span, 6), 5),
+    "share of the latest month": lambda history, span: _shares(history, span, 3),
+    "share of the latest month, 12 months": lambda history, span: _shares(history, span, 12),
+    "drift of 6 months": _drift,
+    "same days of the quarters before": _quarters,
+    "same days of last year": lambda history, span: _last_year(history, span, 0),
+    "same days of last year, by growth": lambda history, span: _last_year(history, span, 3),
+    "same days of last year, by the latest month": lambda history, span: _last_year(history, span, 1),
+    "same weekdays of last year, by growth": _year_of_weeks,
+}
+
+
+def spans_tried(history: History, span: Span) -> list[Span]:
+    """Return the same span as of earlier months, the latest first, as far as what came is known."""
+    found = [history.before(span, months) for months in range(1, MOST + 4)]
+    return [one for one in found if one.origin >= TRAINED and one.end <= span.origin][:MOST]
+
+
+class Said(NamedTuple):
+    """What a method says: its weight, its forecast, and by how much it was off before."""
+
+    weight: float
+    expected: float
+    off: float | None
+
+
+class Outcome(NamedTuple):
+    """What was expected, how far off that may be (of the logarithm), and what it is made of."""
+
+    expected: float
+    margin: float
+    small: float
+    reached: float
+    methods: dict[str, Said]
+    season: float | None  # logarithm of last year's surprise, where it counts
+    tried: list[tuple[Span, float, float]]  # with what was expected, and what came
+
+    def around(self) -> tuple[float, float]:
+        """Return the interval, which does not begin below zero."""
+        middle, factor = self.expected + self.small, math.exp(self.margin)
+        return max(middle / factor - self.small, 0.0), middle * factor - self.small
+
+
+def forecast(history: History, span: Span, level: float, method: str | None = None) -> Outcome:
+    """Forecast a span by what each method, or the one that is named, said of the same span of earlier months."""
+    spans = spans_tried(history, span)
+    names = [*METHODS] if method is None else [method]
+    said = np.array([[METHODS[name](history, one) for name in names] for one in [*spans, span]])
+    if method is not None:
+        spans = [one for one, value in zip(spans, said[:-1, 0], strict=True) if not math.isnan(value)]
+        said = said[~np.isnan(said[:, 0])]
+    came = np.array([history.total(one.begin, one.end) for one in spans])
+    if len(spans) < LEAST or len(said) == len(spans):
+        return Outcome(math.nan, math.nan, 0.0, math.nan, {}, None, [])
+    small = max(_SMALL * float(came.mean()), 1e-9)
+    tried = _Tried(said, came, small)
+    expected = np.array([tried.combined(at)[0] for at in range(len(spans))])
+    coming, weights = tried.combined(len(spans))
+    known = (~np.isnan(said[:-1]) * weights).sum(axis=1) >= _KNOWN
+    season = None
+    if method is None and weights[-_OF_SEASONS:].sum() < 0.5:  # else the combination knows the season already
+        plain = np.array([tried.combined(at, plain=True)[0] for at in range(len(spans) + 1)])
+        season = _season(history, span, spans, np.log((came + small) / (plain[:-1] + small)))
+        if season is not None:
+            coming = max((plain[-1] + small) * math.exp(season) - small, 0.0)
+    errors = np.abs(np.log((came + small) / (expected + small)))
+    mine = errors[known] if known.sum() >= LEAST + 2 else errors
+    margin = quantile(mine, level) * (1.0 if season is None else math.sqrt(2))
+    held = [mine[at] <= quantile(np.delete(mine, at), level) + 1e-12 for at in range(len(mine))]
+    off = np.abs(said[:-1] - came[:, None])
+    methods = {
+        name: Said(float(weights[at]), float(said[-1, at]), _off(off[:, at], came))
+        for at, name in enumerate(names)
+        if not math.isnan(said[-1, at])
+    }
+    of = list(zip(spans, expected.tolist(), came.tolist(), strict=True))
+    return Outcome(coming, margin, small, float(np.mean(held)), methods, season, of)
+
+
+def _off(off: Floats, came: Floats) -> float | None:
+    """Return by how much a method was off on average, as a share of what came on average."""
+    known = ~np.isnan(off)
+    whole = float(came[known].sum())
+    return float(off[known].sum()) / whole if whole > 0 else None
+
+
+def _season(history: History, span: Span, spans: list[Span], errors: Floats) -> float | None:
+    """Return by how much the same span of last year surprised methods that know no years, if it did so alone.
+
+    A December that was twice as much as they said, where other months were off by a fifth, will be so again, unless
+    the level of the months around it changed as well.
+    """
+    year = next((at for at, one in enumerate(spans) if one == history.before(span, 12)), None)
+    if year is None:
+        return None
+    those, around = errors[year::12], np.arange(year, len(errors) + 1, 12)
+    others = np.abs(np.delete(errors, [at for at in (*around, *(around - 1)) if 0 <= at < len(errors)]))
+    one, mean = spans[year], float(those.mean())
+    before = history.days[max(one.begin - 90, 0) : max(one.begin - 25, 0)]
+    after = history.days[one.end + 30 : one.end + 90]
+    if len(others) < LEAST or len(before) < 20 or not before.sum() > 0 or not after.sum() > 0:
+        return None
+    alike = bool((np.sign(those) == np.sign(mean)).all())
+    shift = abs(math.log(after.mean() / before.mean()))
+    return mean if alike and abs(mean) > max(_SURPRISE * float(np.quantile(others, 0.9)), 2 * shift) else None
+
+
+class _Tried(NamedTuple):
+    said: Floats  # of earlier spans by each method, and of the one that is forecast
+    came: Floats
+    small: float
+
+    def combined(self, at: int, *, plain: bool = False) -> tuple[float, Floats]:
+        """Return the forecast of a span, with weights that do not know what came of it; ``plain``: without years."""
+        off = np.abs(self.said[:-1] - self.came[:, None])
+        many = self.said.shape[1] - _OF_YEARS * plain
+        found, weights = _combined(
+            np.delete(off, at, axis=0)[:, :many] if at < len(off) else off[:, :many], self.said[at, :many], self.small
+        )
+        return found, weights
+
+
+def _combined(off: Floats, said: Floats, small: float) -> tuple[float, Floats]:
+    """Return the forecast, and the weight of each method by its error beside that of the first one."""
+    known = ~np.isnan(off)
+    many = known.sum(axis=0)
+    usual = float(off[:, 0].mean()) * _PRIOR + small
+    mine = np.where(known, off, 0).sum(axis=0) + usual
+    first = np.where(known, off[:, :1], 0).sum(axis=0) + usual
+    usable = ~np.isnan(said) & (many > 0)
+    weights = np.where(usable, (mine / first) ** -_POWER, 0.0)
+    weights = weights / weights.sum()
+    return float(np.nansum(np.where(usable, said, 0.0) * weights)), weights
+
+
+def quantile(errors: Sequence[float] | Floats, level: float) -> float:
+    """Return how far off this share of forecasts was at most; the coming one counts as one more of them."""
+    ordered = np.sort(np.asarray(errors, dtype=float))
+    place = (len(ordered) + 1) * level - 1
+    if place >= len(ordered) - 1:
+        return float(ordered[-1])
+    low = max(int(place), 0)
+    return float(ordered[low] + (max(place, 0.0) - low) * (ordered[low + 1] - ordered[low]))
+
+
+# -- prices
+
+
+class Step(NamedTuple):
+    """A price of a part that changed and has stayed so, in micro-units."""
+
+    region: str
+    since: pd.Timestamp
+    before: float
+    now: float
+
+
+_ALPHA: Final = 1e-5  # chance of a false step for each sending day of a country
+
+
+def at_todays_prices(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
+    """Return rows of one currency whose ``micros`` are what their parts would cost today, and the steps since then.
+
+    Only a price that changed to another level counts, by the tests of `changes`; what varies around it stays.
+    """
+    rows, steps = rows.assign(micros=rows["micros"].astype("float64")), []
+    priced = rows[((rows["parts"] > 0) & (rows["micros"] > 0) & (rows["unpriced"] == 0)).to_numpy(bool)]
+    for iso, part in priced.groupby("iso", sort=True):
+        sums = part.groupby("day", sort=True)[["micros", "parts"]].sum().astype("float64")
+        above, below = sums["micros"].to_numpy(), sums["parts"].to_numpy()
+        found = changes(Series(above, below, np.log(above / below)), PRICE, alpha=_ALPHA)
+        if not found:
+            continue
+        number = np.zeros(len(sums), dtype=np.int64)
+        for at, one in enumerate(found, start=1):
+            number[one.at] = at
+        level = pd.Series(above).groupby(number).sum() / pd.Series(below).groupby(number).sum()
+        now = level[number[-1]]
+        factor = pd.Series(now / level.reindex(number).to_numpy(), index=sums.index)
+        mine = (rows["iso"] == iso).to_numpy(bool)
+        rows.loc[mine, "micros"] *= rows.loc[mine, "day"].map(factor).fillna(1.0)
+        since = int(np.flatnonzero(number != number[-1])[-1]) + 1
+        steps.append(Step(str(iso), pd.Timestamp(sums.index[since]), float(level[number[since - 1]]), float(now)))
+    return rows, steps
