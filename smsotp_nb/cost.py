@@ -8,7 +8,8 @@ of a ledger: sum up a year of campaigns once, and make every table from that.
 from __future__ import annotations
 
 from ._cost.anomalies import Anomalies, anomalies
-from ._cost.bridge import Bridge, bridge
+from ._cost.bridge import Bridge, bridge, movers
+from ._cost.budget import Budget, budget
 from ._cost.exchange import convert
 from ._cost.forecasting import Forecast, forecast
 from ._cost.invoice import Reconciled, reconcile_invoice
@@ -22,11 +23,13 @@ __all__ = [
     "Anomalies",
     "BilledWords",
     "Bridge",
+    "Budget",
     "Forecast",
     "Reconciled",
     "Savings",
     "anomalies",
     "bridge",
+    "budget",
     "by",
     "by_campaign",
     "by_country",
@@ -39,6 +42,7 @@ __all__ = [
     "differences",
     "drift",
     "forecast",
+    "movers",
     "outcomes",
     "rates",
     "reconcile",

@@ -12,13 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._calling import in_our_words
+from .._calling import in_our_words, not_zone, refuse
 from .._cards import Bar, Card, Note, Table, WithCard, and_more, counted, money, places_of
 from .._cards.blocks import Align
+from .._dates import days
 from .._pandas import STR
 from .._planning import Plan
 from .._results import contract
+from ..columns import require
 from ..errors import UsageError
+from .months import month_named
 from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read, records
 from .sums import with_country
 
@@ -64,6 +67,7 @@ class Bridge(WithCard):
     groups: pd.DataFrame
     _months: Mapping[str, str] = field(default_factory=dict, repr=False)  # in which a currency was billed
     _in_doubt: int = field(default=0, repr=False)  # rows of result tables, which may have been billed
+    _days: str = field(default="", repr=False)  # that are compared, of `movers`
 
     def card(self) -> Card:
         """Return the bridge as a card: a waterfall for each currency, and the groups that changed most."""
@@ -104,6 +108,59 @@ def bridge(now: Source | Plan, before: Source | Plan | None = None, *, columns: 
     uncompared = len(made.totals) > made.groups["currency"].nunique()
     made = replace(made, _in_doubt=_in_doubt(now) + _in_doubt(before))
     return replace(made, _months=_months_of(now, before)) if uncompared else made
+
+
+@in_our_words
+def movers(
+    history: Source, columns: str | Sequence[str] = "iso", *, month: str | None = None, tz: str = "UTC"
+) -> Bridge:
+    """Return what moved the cost from one month to the next, the largest change first.
+
+    Of a month that has not ended in the history, the days so far are compared with the same days of the month before.
+
+    Args:
+        history: results, a `Ledger` or its path, or sums with a ``day`` (`spending`).
+        columns: as for `by`: countries, campaigns, your own columns.
+        month: the month, as 2026-11; by default the one of the latest message.
+        tz: time zone of the days of results and ledgers.
+
+    Returns:
+        A `Bridge`: ``.groups`` has a row a group with ``before``, ``now``, ``change`` and what volume, mix, parts and
+        rate added.
+
+    Raises:
+        UsageError: as for `bridge`, or one of the two months has no messages.
+
+    Example:
+        >>> days = pd.date_range("2026-10-01", "2026-11-10")
+        >>> sums = pd.DataFrame({"day": days, "iso": "US", "currency": "USD", "messages": 10, "parts": 10,
+        ...                      "cost": [0.1] * 31 + [0.2] * 10, "unpriced": 0})
+        >>> movers(sums).groups[["iso", "before", "now", "rate"]].values.tolist()
+        [['US', 1.0, 2.0, 1.0]]
+    """
+    refuse(not_zone("tz", tz))
+    names = [columns] if isinstance(columns, str) else columns
+    frame = read(history, tz=tz, columns=[*names, "day"] if isinstance(names, list | tuple) else "day")
+    require("day", frame.columns, where="sums by day are needed (cost.spending has them)")
+    day = days(frame["day"], "column 'day'").astype("datetime64[us]")
+    if not is_summed(frame):
+        day = day.where(frame["status"].eq("accepted").to_numpy(bool))
+    latest = day.max()
+    if pd.isna(latest):
+        raise UsageError("there is no accepted message in these costs yet")
+    first = month_named(month) if month is not None else latest.replace(day=1)
+    begins = first - pd.offsets.MonthBegin(1)
+    ends = min(first + pd.offsets.MonthBegin(1), latest + pd.Timedelta(days=1))
+    whole = ends == first + pd.offsets.MonthBegin(1)
+    until = first if whole else min(begins + (ends - first), first)
+    sides = [frame[((day >= start) & (day < end)).to_numpy(bool)] for start, end in ((first, ends), (begins, until))]
+    for side, start in zip(sides, (first, begins), strict=True):
+        if side.empty:
+            has = f"{day.min():%Y-%m} to {latest:%Y-%m}"
+            raise UsageError(f"there are no messages in {start:%Y-%m}; the history has {has}")
+    last_days = [end - pd.Timedelta(days=1) for end in (ends, until)]
+    said = f"{first:%Y-%m-%d} to {last_days[0]:%Y-%m-%d} compared with {begins:%Y-%m-%d} to {last_days[1]:%Y-%m-%d}"
+    return replace(bridge(*sides, columns=columns), _days=said)
 
 
 def _in_doubt(source: Source | Plan | None) -> int:
@@ -304,6 +361,7 @@ def _card(bridge: Bridge) -> Card:
         title="What changed the cost",
         state=" and ".join(changes) or "There is nothing to compare",
         blocks=(*(block for row in records(bridge.totals) for block in _blocks(bridge, row)), *notes),
+        closing=bridge._days,
     )
 
 

@@ -139,31 +139,47 @@ def forecast(
         [9.3]
     """
     refuse(not_choice("method", method, (_WEIGHTED, *METHODS)), not_zone("tz", tz))
-    refuse(not_number("level", level, of="a share", least=0.5))
-    if level > 0.95:
-        raise UsageError(f"level= must be a share from 0.5 to 0.95, got {given(level)}")
+    _refuse_level(level)
     rows = daily(history, tz=tz)
     if plan is not None:
         refuse(not_a("plan", plan, Plan, wanted="a plan, as sms.plan(...) returns it"))
         return _of_plan(rows, plan, float(level))
-    return of_month(rows, month, until, None if method == _WEIGHTED else method, float(level))
+    made, _ = month_of(rows, month, until, level, None if method == _WEIGHTED else method)
+    if made.backtests.empty:
+        there = (rows["day"].max() - rows["day"].min()).days + 1
+        raise UsageError(
+            f"a forecast of {made.what} needs the same days of {LEAST} earlier months, about {_DAYS} days of history "
+            f"and the days to the end of the month, and there are {there}; give a longer history, or a nearer month"
+        )
+    return made
 
 
 # -- a month
 
 
-def of_month(rows: pd.DataFrame, month: str | None, until: object, method: str | None, level: float) -> Forecast:
-    """Forecast a month from what `daily` returns."""
+def _refuse_level(level: object) -> None:
+    refuse(not_number("level", level, of="a share", least=0.5))
+    if float(level) > 0.95:  # type: ignore[arg-type]
+        raise UsageError(f"level= must be a share from 0.5 to 0.95, got {given(level)}")
+
+
+def month_of(
+    rows: pd.DataFrame, month: str | None, until: object, level: float, method: str | None = None
+) -> tuple[Forecast, pd.Timestamp]:
+    """Forecast a month from what `daily` returns, and return the first day that is not known."""
+    _refuse_level(level)
     end = rows["day"].max() + pd.Timedelta(days=1) if until is None else _day(until)
     rows = rows[(rows["day"] < end).to_numpy()]
     first, last = _bounds(month, end)
-    totals, tried, methods, steps, longest = [], [], [], [], 0
+    totals: list[dict[str, Any]] = []
+    tried: list[Tried] = []
+    methods: list[tuple[Any, ...]] = []
+    steps: list[tuple[Any, ...]] = []
     for name, part in rows.dropna(subset=["currency"]).groupby("currency", sort=True):
         currency, billed = str(name), _billed_since(rows, str(name), first)
         today, stepped = months.at_todays_prices(part)
         start = part["day"].min()
         days = today.groupby("day")["micros"].sum().reindex(pd.date_range(start, end, inclusive="left"), fill_value=0)
-        longest = max(longest, len(days))
         span = Span(len(days), (max(first, end) - start).days, (last - start).days)
         made = months.forecast(History(days.to_numpy("float64"), start), span, level, method)
         if math.isnan(made.expected):
@@ -174,20 +190,15 @@ def of_month(rows: pd.DataFrame, month: str | None, until: object, method: str |
         tried += of
         methods += [(currency, name, *said) for name, said in made.methods.items()]
         steps += [(currency, *step) for step in stepped]
-    if not tried:
-        raise UsageError(
-            f"a forecast of {first:%Y-%m} needs the same days of {LEAST} earlier months, about {_DAYS} days of history "
-            f"and the days to the end of the month, and there are {longest}; give a longer history, or a nearer month"
-        )
     left_out = int(rows["unpriced"].sum())
-    return Forecast(
-        f"{first:%Y-%m}", _totals(totals), _tests(tried), _methods(methods), _groups(), _steps(steps), left_out
-    )
+    what = f"{first:%Y-%m}"
+    made = Forecast(what, _totals(totals), _tests(tried), _methods(methods), _groups(), _steps(steps), left_out)
+    return made, end
 
 
 def _bounds(month: str | None, end: pd.Timestamp) -> tuple[pd.Timestamp, pd.Timestamp]:
     """Return the first day of the month that is forecast, and the first one after it."""
-    first = end.replace(day=1) if month is None else _month(month)
+    first = end.replace(day=1) if month is None else months.month_named(month)
     last = first + pd.offsets.MonthBegin(1)
     if last <= end:
         raise UsageError(
@@ -199,13 +210,6 @@ def _bounds(month: str | None, end: pd.Timestamp) -> tuple[pd.Timestamp, pd.Time
             f"{_FARTHEST} days"
         )
     return first, last
-
-
-def _month(month: object) -> pd.Timestamp:
-    found = pd.to_datetime(month, format="%Y-%m", errors="coerce") if isinstance(month, str) else None
-    if not isinstance(found, pd.Timestamp) or pd.isna(found):
-        raise UsageError(f"month= must be a month such as '2026-12', got {given(month)}")
-    return found
 
 
 def _day(until: object) -> pd.Timestamp:

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .._calling import given
+from ..errors import UsageError
 from .changes import PRICE, Series, changes
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -300,6 +302,18 @@ def quantile(errors: Sequence[float] | Floats, level: float) -> float:
         return float(ordered[-1])
     low = max(int(place), 0)
     return float(ordered[low] + (max(place, 0.0) - low) * (ordered[low + 1] - ordered[low]))
+
+
+def month_named(month: object) -> pd.Timestamp:
+    """Return the first day of a month such as 2026-12.
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = pd.to_datetime(month, format="%Y-%m", errors="coerce") if isinstance(month, str) else None
+    if not isinstance(found, pd.Timestamp) or pd.isna(found):
+        raise UsageError(f"month= must be a month such as '2026-12', got {given(month)}")
+    return found
 
 
 # -- prices

@@ -276,3 +276,44 @@ def test_a_headline_says_what_is_in_no_amount() -> None:
     assert card.state == "USD 0.01 more, apart from 1 message in no amount"
     assert "1 row in doubt, possibly sent and billed, in no amount" in card.text()
     assert "doubt" not in cost.bridge(then, then).card().text()
+
+
+# -- what moved a month
+
+
+def daily_sums(start: str, end: str, **countries: tuple[float, float]) -> pd.DataFrame:
+    """Return what each country cost a day before November, and since."""
+    days = pd.date_range(start, end)
+    return pd.concat(
+        pd.DataFrame({"day": days, "iso": iso, "currency": "USD", "messages": 10, "parts": 10, "unpriced": 0,
+                      "cost": [costs[day >= pd.Timestamp("2026-11-01")] for day in days]})
+        for iso, costs in countries.items()
+    )  # fmt: skip
+
+
+def test_the_days_of_a_month_so_far_are_compared_with_the_same_days_before() -> None:
+    history = daily_sums("2026-09-01", "2026-11-10", US=(1.0, 1.0), DE=(2.0, 5.0), FR=(4.0, 3.0))
+    made = cost.movers(history)
+    assert made.groups["iso"].tolist() == ["DE", "FR", "US"]
+    assert made.groups["change"].tolist() == [30.0, -10.0, 0.0]
+    assert made.groups["rate"].tolist() == [30.0, -10.0, 0.0]
+    text = made.card().text()
+    assert "2026-11-01 to 2026-11-10 compared with 2026-10-01 to 2026-10-10" in text
+    assert "USD 20.00 more" in text
+    whole = cost.movers(history, month="2026-10")
+    assert whole.card().closing == "2026-10-01 to 2026-10-31 compared with 2026-09-01 to 2026-09-30"
+    assert "more" in whole.card().state  # a day more
+    assert cost.movers(history, columns=["iso"]).groups["change"].tolist() == [30.0, -10.0, 0.0]
+
+
+def test_movers_that_go_the_other_way_read_the_other_way() -> None:
+    assert "USD 30.00 less" in cost.movers(daily_sums("2026-10-01", "2026-11-10", DE=(5.0, 2.0))).card().state
+
+
+@pytest.mark.parametrize(
+    ("month", "said"),
+    [("2026-12", "no messages in 2026-12"), ("2026-10", "no messages in 2026-09"), ("May", "such as")],
+)
+def test_months_that_cannot_be_compared_are_said(month: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        cost.movers(daily_sums("2026-10-01", "2026-11-10", US=(1.0, 1.0)), month=month)

@@ -136,7 +136,7 @@ def test_currencies_are_forecast_apart_and_a_short_one_is_said() -> None:
         ({"month": "2026-05"}, "is over"),
         ({"month": "2027-06"}, "too far ahead"),
         ({"month": "May"}, "a month such as"),
-        ({"until": "2026-03-01"}, "needs the same days of 4 earlier months.*there are 59"),
+        ({"until": "2026-03-01"}, "2026-03 needs the same days of 4 earlier months"),
         ({"until": "soon"}, "until= must be a day"),
         ({"method": "guess"}, "method= must be one of"),
         ({"level": 0.99}, "0.5 to 0.95"),

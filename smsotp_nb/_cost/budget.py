@@ -1,0 +1,210 @@
+"""A budget of a month: what is spent of it, what will be by its forecast, and whether it suffices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from .._calling import given, in_our_words, not_number, not_zone, refuse
+from .._cards import Bar, Card, Note, Table, WithCard, about, counted, share
+from .._pandas import STR
+from .._results import contract
+from ..errors import UsageError
+from .forecasting import Forecast, month_of
+from .sources import Source, daily, records
+
+_TYPES: Final[dict[str, str | pd.StringDtype]] = {
+    "currency": STR,
+    **dict.fromkeys(("budget", "billed", "expected", "low", "high", "left", "over"), "float64"),
+    "used_up": "datetime64[us]",
+    "verdict": STR,
+}
+_SIZE: Final = 16.0  # em of the longest bar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Budget(WithCard):
+    """A budget of a month beside what was spent and what is expected.
+
+    Attributes:
+        month: the month, as 2026-12.
+        totals: a row a currency: ``currency`` (str), ``budget`` (float64; missing where there is none), ``billed``
+            (float64: of the month, already), ``expected, low, high`` (float64: the whole month, by `Forecast.totals`;
+            missing where the history is too short), ``left`` (float64: budget - billed), ``over`` (float64: expected -
+            budget, below 0 where the budget suffices), ``used_up`` (datetime64: the day on which the budget is used up
+            if the days that are left cost alike, missing where it is not in this month) and ``verdict`` (str: ``spent``
+            already, ``over`` even at the low end of the interval, ``may be over``, ``within`` even at its high end,
+            ``not known`` without a forecast, ``no budget``).
+        forecast: the `Forecast` that it is from.
+
+    Example:
+        >>> days = pd.date_range("2026-01-01", "2026-11-10")
+        >>> sums = pd.DataFrame({"day": days, "currency": "USD", "messages": 10, "parts": 10, "cost": 0.3,
+        ...                      "unpriced": 0})
+        >>> made = budget(sums, 8.0)
+        >>> made.totals[["budget", "billed", "left", "verdict"]].values.tolist()
+        [[8.0, 3.0, 5.0, 'over']]
+    """
+
+    month: str
+    totals: pd.DataFrame
+    forecast: Forecast
+
+    def card(self) -> Card:
+        """Return the budget as a card."""
+        return _card(self)
+
+
+@in_our_words
+def budget(
+    history: Source,
+    amount: float | Mapping[str, float],
+    *,
+    month: str | None = None,
+    until: object = None,
+    level: float = 0.8,
+    tz: str = "UTC",
+) -> Budget:
+    """Compare a budget of a month with what is spent of it and with its forecast.
+
+    Args:
+        history: as for `forecast`.
+        amount: the budget, in the one currency of the history; or by currency, such as ``{"USD": 500, "EUR": 200}``.
+        month: as for `forecast`.
+        until: as for `forecast`.
+        level: as for `forecast`.
+        tz: as for `forecast`.
+
+    Raises:
+        UsageError: the history has several currencies and ``amount`` is one number, an amount is not above 0, or as for
+            `forecast`. With too short a history there is no error, and no verdict but ``spent``.
+
+    Example:
+        >>> days = pd.date_range("2026-01-01", "2026-11-10")
+        >>> sums = pd.DataFrame({"day": days, "currency": "USD", "messages": 10, "parts": 10, "cost": 0.3,
+        ...                      "unpriced": 0})
+        >>> budget(sums, {"USD": 6.1}).totals["used_up"].dt.strftime("%d %B").tolist()
+        ['21 November']
+    """
+    refuse(not_zone("tz", tz))
+    rows = daily(history, tz=tz)
+    amounts = _amounts(amount, sorted(rows["currency"].dropna().unique().tolist()))
+    made, end = month_of(rows, month, until, level)
+    totals = made.totals.set_index("currency")
+    last = pd.Timestamp(f"{made.what}-01") + pd.offsets.MonthBegin(1)
+    found = [
+        _total(str(currency), amounts.get(str(currency)), totals.loc[currency], end, last)
+        for currency in totals.index.union(list(amounts))
+        if currency in totals.index
+    ]
+    unused = [currency for currency in amounts if currency not in totals.index]
+    found += [_unused(currency, amounts[currency]) for currency in unused]
+    return Budget(made.what, pd.DataFrame(found, columns=list(_TYPES)).astype(_TYPES), made)
+
+
+def _amounts(amount: object, currencies: list[str]) -> dict[str, float]:
+    if not isinstance(amount, Mapping):
+        refuse(not_number("amount", amount, of="a budget", above=True))
+        if len(currencies) != 1:
+            known = ", ".join(currencies) or "none"
+            raise UsageError(
+                f"amount={given(amount)} needs one currency, and the history has {known}; give amounts by currency: "
+                f"{{{currencies[0] if currencies else 'USD'!r}: {given(amount)}}}"
+            )
+        return {currencies[0]: float(amount)}  # type: ignore[arg-type]
+    for currency, each in amount.items():
+        refuse(not_number(f"amount[{currency!r}]", each, of="a budget", above=True))
+    return {str(currency): float(each) for currency, each in amount.items()}
+
+
+def _total(currency: str, amount: float | None, row: Any, end: pd.Timestamp, last: pd.Timestamp) -> dict[str, Any]:
+    billed, expected = float(row["billed"]), float(row["expected"])
+    said = {"currency": currency, "billed": billed, **{name: row[name] for name in ("expected", "low", "high")}}
+    if amount is None:
+        return said | {"verdict": "no budget"}
+    left, over = (float(each) for each in contract.money(pd.Series([amount - billed, expected - amount]) * 1_000_000))
+    return said | {
+        "budget": amount,
+        "left": left,
+        "over": over,
+        "used_up": _used_up(left, expected - billed, end, last),
+        "verdict": _verdict(amount, billed, row),
+    }
+
+
+def _verdict(amount: float, billed: float, row: Any) -> str:
+    if billed > amount:
+        return "spent"
+    if np.isnan(row["expected"]):
+        return "not known"
+    return "over" if row["low"] > amount else "may be over" if row["high"] > amount else "within"
+
+
+def _used_up(left: float, rest: float, end: pd.Timestamp, last: pd.Timestamp) -> pd.Timestamp | None:
+    """Return the day on which nothing is left, if the days until the end of the month cost alike."""
+    if left < 0 or not rest > left:
+        return None
+    return (end + (last - end) * (left / rest)).normalize()
+
+
+def _unused(currency: str, amount: float) -> dict[str, Any]:
+    return {"currency": currency, "budget": amount, "billed": 0.0, "left": amount, "verdict": "not known"}
+
+
+# -- the card
+
+
+def _card(made: Budget) -> Card:
+    rows = records(made.totals)
+    return Card(
+        title=f"Budget of {made.month}",
+        state=" and ".join(_in_words(row) for row in rows),
+        blocks=(*(_bars(row) for row in rows), *(note for row in rows for note in _notes(made, row))),
+        closing="Next: .forecast has the methods, and how far off they were",
+    )
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    amount, currency = row["budget"], row["currency"]
+    if row["verdict"] == "no budget":
+        return f"{about(row['billed'], currency)} spent, and no budget for it"
+    of = f"{about(row['billed'], currency)} of {about(amount)} spent"
+    if row["verdict"] == "spent":
+        return f"{of}: {about(-row['left'], currency)} over the budget already"
+    if row["verdict"] == "not known":
+        return f"{of}; too little history for a forecast"
+    expected = f"{about(row['expected'])} expected"
+    side = "over" if row["over"] > 0 else "below"
+    said = {
+        "over": f"over the budget by {about(row['over'])}",
+        "may be over": f"{about(abs(row['over']))} {side} the budget, which may not do",
+        "within": f"within the budget, {about(-row['over'])} left",
+    }
+    return f"{of}, {expected}: {said[row['verdict']]}"
+
+
+def _bars(row: dict[str, Any]) -> Table:
+    names = {"budget": "Budget", "billed": "Spent", "low": "At least", "expected": "Expected", "high": "At most"}
+    known = {name: words for name, words in names.items() if row[name] == row[name]}
+    longest = max((float(row[name]) for name in known), default=0.0) or 1.0
+    rows = tuple(
+        (words, Bar(float(row[name]) / longest, about(row[name]), size=_SIZE, hollow=name in ("low", "high")))
+        for name, words in known.items()
+    )
+    return Table(("", str(row["currency"])), rows)
+
+
+def _notes(made: Budget, row: dict[str, Any]) -> list[Note]:
+    notes = []
+    if not pd.isna(row["used_up"]):
+        day = f"{row['used_up']:%Y-%m-%d}"
+        notes.append(Note("!", f"{row['currency']}: used up on {day}, if the days that are left cost alike."))
+    mine = made.forecast.totals[(made.forecast.totals["currency"] == row["currency"]).to_numpy(bool)]
+    for one in records(mine.dropna(subset=["expected"])):
+        held = f"{share(one['level'])} of the intervals of {counted(int(one['tried']), 'earlier month')} held what came"
+        notes.append(Note("i", f"{row['currency']}: {held}."))
+    return notes

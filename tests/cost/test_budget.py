@@ -1,0 +1,74 @@
+"""Budgets: what is spent, what is expected, and a verdict that follows from the interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smsotp_nb import cost
+from smsotp_nb.errors import UsageError
+
+
+def sums(days: int = 314, currency: str = "USD") -> pd.DataFrame:
+    """Return costs of about 3 a day to 10 November: 30 of November are billed, 60 are to come."""
+    costs = (3 + np.random.default_rng(2).normal(0, 0.3, days)).round(4)
+    return pd.DataFrame({"day": pd.date_range("2026-11-10", periods=days, freq="-1D"), "currency": currency,
+                         "messages": 10, "parts": 10, "cost": costs, "unpriced": 0})  # fmt: skip
+
+
+def row_of(made: cost.Budget) -> dict[str, Any]:
+    assert len(made.totals) == 1
+    return {str(name): value for name, value in made.totals.iloc[0].items()}
+
+
+@pytest.mark.parametrize(
+    ("amount", "verdict", "words"),
+    [
+        (20.0, "spent", "over the budget already"),
+        (60.0, "over", "over the budget by"),
+        (None, "may be over", "the budget, which may not do"),
+        (120.0, "within", "within the budget"),
+    ],
+)
+def test_the_verdict_and_its_words_follow_from_the_interval(amount: float | None, verdict: str, words: str) -> None:
+    """None stands for the middle of the interval."""
+    expected = cost.forecast(sums()).totals.iloc[0]
+    made = cost.budget(sums(), round(expected["expected"], 2) if amount is None else amount)
+    row = row_of(made)
+    assert row["verdict"] == verdict
+    assert row["billed"] == expected["billed"]
+    assert row["left"] == pytest.approx(row["budget"] - row["billed"])
+    assert row["over"] == pytest.approx(row["expected"] - row["budget"])
+    text = " ".join(made.card().text().split())
+    others = {"over the budget already", "over the budget by", "which may not do", "within the budget"}
+    assert words in text
+    assert [each for each in others if each in text] == [each for each in others if each in words]
+
+
+def test_the_day_on_which_a_budget_is_used_up() -> None:
+    """Half of what is left of the month costs half of what is left to spend."""
+    steady = sums().assign(cost=3.0)
+    assert row_of(cost.budget(steady, 61.5))["used_up"] == pd.Timestamp("2026-11-21")
+    assert pd.isna(row_of(cost.budget(steady, 100.0))["used_up"])
+    assert pd.isna(row_of(cost.budget(steady, 20.0))["used_up"])
+    assert "used up on 2026-11-21" in cost.budget(steady, 61.5).card().text()
+
+
+def test_currencies_have_budgets_of_their_own() -> None:
+    both = pd.concat([sums(), sums(currency="EUR")])
+    made = cost.budget(both, {"USD": 60, "CNY": 5}).totals.set_index("currency")
+    assert made["verdict"].to_dict() == {"EUR": "no budget", "USD": "over", "CNY": "not known"}
+    with pytest.raises(UsageError, match="needs one currency, and the history has EUR, USD"):
+        cost.budget(both, 60)
+    with pytest.raises(UsageError, match="above 0"):
+        cost.budget(both, {"USD": 0})
+
+
+def test_with_a_short_history_there_is_what_is_spent_and_no_forecast() -> None:
+    made = cost.budget(sums(40), 60)
+    assert row_of(made)["verdict"] == "not known"
+    assert "too little history for a forecast" in made.card().state
+    assert row_of(cost.budget(sums(40), 20))["verdict"] == "spent"
