@@ -272,7 +272,7 @@ class _Search:
             "expected": change.expected / scale,
             "low": float(before.min()) / scale,
             "high": float(before.max()) / scale,
-            "at_stake": float((change.excess * _worth(one, mine, at)).sum()),
+            "at_stake": float((change.excess * _worth(cells, one, change)).sum()),
             "compared": len(change.against),
             "chance": min(change.chance * self.values, 1.0),
             **_cause(mine, one, change),
@@ -348,14 +348,19 @@ def _rows_of(cells: pd.DataFrame, one: _Series, days: pd.DatetimeIndex) -> pd.Da
     return mine[mine["day"].isin(days).to_numpy(bool)]
 
 
-def _worth(one: _Series, mine: pd.DataFrame, at: Places) -> Floats | float:
-    """Return what one more of the excess costs, in micro-units: an amount itself, a part, or a message."""
+def _worth(cells: pd.DataFrame, one: _Series, change: Change) -> Floats | float:
+    """Return what one more of the excess costs, in micro-units: an amount itself, a part, or a message.
+
+    Of a day without any, as one on which all were refused, what it cost before.
+    """
     if one.measure.above == "micros":
         return 1.0
     per = "messages" if one.measure.what == "refusals" else "parts"
-    sums = mine.groupby("day")[["micros", per]].sum().reindex(one.days[at], fill_value=0.0)
-    usual = float(sums["micros"].sum() / max(sums[per].sum(), 1.0))
-    each: Floats = (sums["micros"] / sums[per].where(sums[per] > 0)).fillna(usual).to_numpy()
+    before, during = (
+        _rows_of(cells, one, one.days[at]).groupby("day")[["micros", per]].sum() for at in (change.against, change.at)
+    )
+    usual = float(before["micros"].sum() / max(before[per].sum(), 1.0))
+    each: Floats = (during["micros"] / during[per].where(during[per] > 0)).fillna(usual).to_numpy()
     return each
 
 
@@ -465,7 +470,9 @@ def _card(made: Anomalies) -> Card:
     if blind:
         state += f"; of {' and '.join(blind)} nothing could be judged"
     if not judged:
-        state = "Nothing could be judged: too few sending days came before each"
+        few = made.not_judged["why"].str.contains("sending day").any() or made.not_judged.empty
+        why = "too few sending days came before each" if few else str(made.not_judged["why"].iloc[0])
+        state = f"Nothing could be judged: {why}"
     by_what = ", ".join(f"{_BLIND[what]} {number(many)}" for what, many in made.judged.items() if many)
     return Card(
         title="What changed",

@@ -433,8 +433,8 @@ def _why(made: Forecast, row: dict[str, Any]) -> list[Note]:
     steps = made.steps[(made.steps["currency"] == row["currency"]).to_numpy(dtype=bool)]
     for one in records(steps.head(_SHOWN)):
         step = f"{money(round(one['before'], 5))} to {money(round(one['now'], 5))}"
-        where = f"{country_name(one['iso'])} {one['iso']}"
-        notes.append(Note("i", f"A part to {where} went from {step} on {one['since']:%Y-%m-%d}; the new price counts."))
+        where = f" to {country_name(one['iso'])} {one['iso']}" if isinstance(one["iso"], str) else ""
+        notes.append(Note("i", f"A part{where} went from {step} on {one['since']:%Y-%m-%d}; the new price counts."))
     return notes
 
 

@@ -322,7 +322,7 @@ def month_named(month: object) -> pd.Timestamp:
 class Step(NamedTuple):
     """A price of a part that changed and has stayed so, in micro-units."""
 
-    region: str
+    iso: str | None
     since: pd.Timestamp
     before: float
     now: float
@@ -336,9 +336,10 @@ def at_todays_prices(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
 
     Only a price that changed to another level counts, by the tests of `changes`; what varies around it stays.
     """
-    rows, steps = rows.assign(micros=rows["micros"].astype("float64")), []
+    rows = rows.assign(micros=rows["micros"].astype("float64"))
+    steps: list[Step] = []
     priced = rows[((rows["parts"] > 0) & (rows["micros"] > 0) & (rows["unpriced"] == 0)).to_numpy(bool)]
-    for iso, part in priced.groupby("iso", sort=True):
+    for iso, part in priced.groupby("iso", dropna=False, sort=True):
         sums = part.groupby("day", sort=True)[["micros", "parts"]].sum().astype("float64")
         above, below = sums["micros"].to_numpy(), sums["parts"].to_numpy()
         found = changes(Series(above, below, np.log(above / below)), PRICE, alpha=_ALPHA)
@@ -350,8 +351,9 @@ def at_todays_prices(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
         level = pd.Series(above).groupby(number).sum() / pd.Series(below).groupby(number).sum()
         now = level[number[-1]]
         factor = pd.Series(now / level.reindex(number).to_numpy(), index=sums.index)
-        mine = (rows["iso"] == iso).to_numpy(bool)
+        region = None if pd.isna(iso) else str(iso)
+        mine = (rows["iso"].isna() if region is None else rows["iso"] == region).to_numpy(bool)
         rows.loc[mine, "micros"] *= rows.loc[mine, "day"].map(factor).fillna(1.0)
         since = int(np.flatnonzero(number != number[-1])[-1]) + 1
-        steps.append(Step(str(iso), pd.Timestamp(sums.index[since]), float(level[number[since - 1]]), float(now)))
+        steps.append(Step(region, pd.Timestamp(sums.index[since]), float(level[number[since - 1]]), float(now)))
     return rows, steps

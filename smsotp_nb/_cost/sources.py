@@ -34,10 +34,11 @@ _NUMBERS: Final = {  # of sums
 COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
 
 
-def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) -> pd.DataFrame:
+def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = (), alone: bool = False) -> pd.DataFrame:
     """Return a frame or a campaign's result table, with the `_DERIVED` columns asked for, or `spending` by columns.
 
-    A ledger, or its path, is summed up; so is a campaign of which columns are asked for that its rows do not have.
+    A ledger, or its path, is summed up, by the columns ``alone`` where nothing else will be asked of it; so is a
+    campaign of which columns are asked for that its rows do not have.
 
     Raises:
         UsageError: none of these.
@@ -48,7 +49,8 @@ def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) 
         return _of_campaign(source, asked, tz)
     if isinstance(source, Ledger | str | Path | Address):
         with snapshot_of(source) as store:
-            return summing.spending(store, tz=tz, columns=[name for name in asked if name not in summing.COLUMNS])
+            own = [name for name in asked if name not in summing.COLUMNS]
+            return summing.spending(store, tz=tz, columns=own, only=asked if alone else None)
     return _with_derived(_frame_of(source), asked, tz)
 
 

@@ -69,7 +69,7 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
         [['USD', 'b', 1, 0.015, 0.6666666666666666], ['USD', 'a', 1, 0.0075, 0.3333333333333333]]
     """
     refuse(not_flag("decimals", decimals))
-    frame = read(results, columns=columns)
+    frame = read(results, columns=columns, alone=True)
     names = grouping(frame, columns, taken=SUMS)
     sums = added_up(billed(frame, names), names)
     sums = sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable", ignore_index=True)

@@ -147,6 +147,19 @@ def test_refusals_are_found_with_country_and_campaign() -> None:
     assert (row["campaign"], row["cause"]) == ("old-list", "campaign")
 
 
+def test_days_on_which_all_is_refused_count_at_what_messages_cost_before() -> None:
+    table = sums(messages=[int(n) for n in from_day(99, 0)], parts=[int(n) for n in from_day(99, 0)],
+                 cost=from_day(0.7425, 0.0), refused=[int(n) for n in from_day(1, 100)])  # fmt: skip
+    row = only(cost.anomalies(table).found)
+    assert (row["what"], row["observed"], row["days"]) == ("refusals", 1.0, 10)
+    assert row["at_stake"] == pytest.approx(10 * 99 * 0.0075)
+
+
+def test_costs_without_a_currency_are_not_called_usual() -> None:
+    made = cost.anomalies(sums(currency=None))
+    assert made.card().state == "Nothing could be judged: 7,070 messages without a currency"
+
+
 def test_fewer_refusals_are_no_finding() -> None:
     assert cost.anomalies(sums(refused=[int(n) for n in from_day(5, 0)])).found.empty
 

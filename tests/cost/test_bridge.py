@@ -317,3 +317,13 @@ def test_movers_that_go_the_other_way_read_the_other_way() -> None:
 def test_months_that_cannot_be_compared_are_said(month: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         cost.movers(daily_sums("2026-10-01", "2026-11-10", US=(1.0, 1.0)), month=month)
+
+
+def test_results_know_their_days_by_the_time_of_the_answer() -> None:
+    """Rows without an answer are in no month."""
+    at = ["2026-10-01T10:00:00Z", "2026-10-31T23:30:00Z", "2026-11-01T09:00:00Z", None]
+    rows = pd.DataFrame({"status": ["accepted"] * 3 + ["planned"], "iso": "US", "currency": "USD", "parts": 1,
+                         "price": [0.01, 0.02, 0.05, None], "at": at})  # fmt: skip
+    assert cost.movers(rows).totals[["before", "now"]].values.tolist() == [[0.01, 0.05]]
+    berlin = cost.movers(rows, tz="Europe/Berlin")
+    assert berlin.totals[["before", "now"]].values.tolist() == [[0.01, 0.07]]

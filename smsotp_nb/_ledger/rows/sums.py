@@ -195,7 +195,8 @@ _DAY: Final = 96  # quarters of an hour
 _MONTH: Final = 30 * _DAY
 _COLUMNS: Final = (*FACTS[1:], *SUMS)
 _SAMPLE: Final = 20_000  # rows
-_SHARED_BY: Final = 8  # rows to a sum by kept columns, on average: more sums are hardly faster to read than rows
+_SAMPLED_BY: Final = 8  # rows of a sample to a combination of kept columns: of more, a column tells people apart
+_SHARED_BY: Final = 1  # rows to a sum by kept columns: as many sums as rows are still read several times as fast
 _MOST_SHARED: Final = 4_096  # combinations
 _LARGEST: Final = 1 << 23  # bytes of a table: reading it takes four to eight times as much for a moment
 
@@ -253,7 +254,7 @@ def shared_columns(connection: Statements, campaign: int) -> list[str]:
     sample = values.iloc[numbers]
     few: list[str] = []
     for name in sample.nunique().sort_values(kind="stable").index:
-        if len(sample[[*few, name]].drop_duplicates()) * _SHARED_BY <= len(sample):
+        if len(sample[[*few, name]].drop_duplicates()) * _SAMPLED_BY <= len(sample):
             few.append(name)
     return few
 
@@ -309,12 +310,13 @@ def packed_sums(
     connection: Statements,
     campaigns: Sequence[int],
     within: tuple[int, int],
-    tz: str,
+    tz: str | None,
     kept: Combinations | None = None,
 ) -> Iterator[tuple[int, pd.DataFrame]]:
     """Yield number and sums of each campaign that has packed ones from which this span and these days can be told.
 
-    As `row_sums` returns them, by day of the time zone; of purged campaigns by day in UTC.
+    As `row_sums` returns them, by day of the time zone; of purged campaigns by day in UTC. Without a time zone, all
+    that was ever sent, by no day.
     """
     numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
     shared = "'[]', ''" if kept is None else "s.shared, s.by_shared"  # the values may be read by fewer people
@@ -324,7 +326,9 @@ def packed_sums(
     ).fetchall()
     for stored in map(_Stored._make, found):
         table = _sums_asked(stored, kept)
-        if table is not None:
+        if table is not None and tz is None:
+            yield stored.campaign, table.assign(number=stored.campaign, at=0)
+        elif table is not None and tz is not None:
             begins = table["at"].to_numpy() * _QUARTER
             if stored.purged or _exact(begins, within, tz):
                 inside = (begins >= within[0]) & (begins < within[1])
