@@ -72,7 +72,8 @@ class Anomalies(WithCard):
             ``billed unlike the estimate``, ``more messages``, ``new country``, ``several campaigns``, ``country`` or
             ``campaign``) and ``explained`` (bool: by a new campaign, a row each).
         until: last day that was searched.
-        judged: how many values were compared with those before them, by ``what`` (a dict of int).
+        judged: how many values were compared with those before them.
+        judged_of: the same by ``what`` (a dict of int).
         not_judged: a row for what could not be judged: ``what, currency, iso, kind`` (str), ``values`` (Int64) and
             ``why`` (str).
 
@@ -86,7 +87,8 @@ class Anomalies(WithCard):
 
     found: pd.DataFrame
     until: pd.Timestamp
-    judged: dict[str, int]
+    judged: int
+    judged_of: dict[str, int]
     not_judged: pd.DataFrame
 
     def card(self) -> Card:
@@ -153,7 +155,8 @@ def anomalies(history: Source, *, chance: float = 0.05, tz: str = "UTC") -> Anom
     table = table.assign(at_stake=stake, _size=-stake.abs())
     table = table.sort_values(["explained", "_size"], kind="stable", ignore_index=True)[[*_COLUMNS]]
     unjudged = pd.DataFrame(search.unjudged, columns=list(_UNJUDGED)).astype(_UNJUDGED)
-    return Anomalies(table.astype(_COLUMNS), rows["day"].max(), search.judged, unjudged)
+    judged = sum(search.judged.values())
+    return Anomalies(table.astype(_COLUMNS), rows["day"].max(), judged, search.judged, unjudged)
 
 
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
@@ -461,19 +464,18 @@ _BLIND: Final = {"spend": "spend", "price": "prices", "estimate": "estimates", "
 def _card(made: Anomalies) -> Card:
     open_ = made.found[~made.found["explained"]]
     explained = made.found[made.found["explained"]]
-    judged = sum(made.judged.values())
     stakes = open_.groupby("currency")["at_stake"].apply(lambda each: each.clip(lower=0).sum())
     at_stake = " and ".join(about(float(each), str(currency)) for currency, each in stakes.items() if each)
     said = counted(len(open_), "thing is", "things are") if len(open_) else "Nothing is"
     state = f"{said} out of the expected range{f', {at_stake} at stake' if at_stake else ''}"
-    blind = [_BLIND[what] for what, many in made.judged.items() if not many and what in set(made.not_judged["what"])]
+    blind = [_BLIND[what] for what, many in made.judged_of.items() if not many and what in set(made.not_judged["what"])]
     if blind:
         state += f"; of {' and '.join(blind)} nothing could be judged"
-    if not judged:
+    if not made.judged:
         few = made.not_judged["why"].str.contains("sending day").any() or made.not_judged.empty
         why = "too few sending days came before each" if few else str(made.not_judged["why"].iloc[0])
         state = f"Nothing could be judged: {why}"
-    by_what = ", ".join(f"{_BLIND[what]} {number(many)}" for what, many in made.judged.items() if many)
+    by_what = ", ".join(f"{_BLIND[what]} {number(many)}" for what, many in made.judged_of.items() if many)
     return Card(
         title="What changed",
         state=state,
@@ -482,7 +484,7 @@ def _card(made: Anomalies) -> Card:
             *(Note("i", _explained(row)) for row in records(explained.head(_SHOWN))),
             *_not_judged(made.not_judged),
         ),
-        closing=f"{counted(judged, 'value')} compared with up to {WINDOW} sending days before each, to "
+        closing=f"{counted(made.judged, 'value')} compared with up to {WINDOW} sending days before each, to "
         f"{made.until:%Y-%m-%d} ({by_what or 'none'})",
     )
 

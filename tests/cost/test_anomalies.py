@@ -36,10 +36,11 @@ def from_day(usual: float, then: float, first: int = 60) -> list[float]:
 def test_nothing_unusual_is_found_where_nothing_is() -> None:
     made = cost.anomalies(sums())
     assert made.found.empty
-    assert made.judged == {"price": 62, "estimate": 0, "parts": 62, "refusals": 62, "spend": 39}
+    assert made.judged_of == {"price": 62, "estimate": 0, "parts": 62, "refusals": 62, "spend": 39}
     assert made.not_judged.groupby("what")["values"].sum().to_dict() == {
         "parts": 8, "price": 8, "refusals": 8, "spend": 31,
     }  # fmt: skip
+    assert made.judged == 225
     text = made.card().text()
     assert "Nothing is out of the expected range" in text
     assert "225 values compared" in text
@@ -239,7 +240,7 @@ def test_a_sender_is_judged_by_its_sending_days(days: int) -> None:
     assert set(found.index) == {"price", "parts", "refusals"}
     assert set(found["since"]) == {dates[25]}
     assert found.loc["price", ["expected", "observed", "days"]].tolist() == [0.0075, 0.015, 15]
-    assert made.judged["price"] == made.judged["parts"] == made.judged["refusals"] == 32
+    assert made.judged_of["price"] == made.judged_of["parts"] == made.judged_of["refusals"] == 32
     quiet = cost.anomalies(sums().iloc[:40].assign(day=dates, refused=0))
     assert quiet.card().state.startswith("Nothing is out of the expected range")
 
@@ -248,7 +249,7 @@ def test_a_sender_is_judged_by_its_sending_days(days: int) -> None:
 def test_where_nothing_can_be_judged_nothing_is_called_usual(many: int, days: int) -> None:
     table = sums().iloc[:many].assign(day=pd.date_range("2020-01-01", periods=many, freq=f"{days}D"), refused=0)
     made = cost.anomalies(table.assign(cost=[0.75] * (many - 1) + [75.0]))
-    assert (sum(made.judged.values()), len(made.found)) == (0, 0)
+    assert (made.judged, len(made.found)) == (0, 0)
     assert made.card().state == "Nothing could be judged: too few sending days came before each"
     text = " ".join(made.card().text().split())
     assert f"0 values compared with up to 90 sending days before each, to {table['day'].max():%Y-%m-%d}" in text
