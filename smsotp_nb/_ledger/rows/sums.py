@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -327,23 +327,23 @@ def packed_sums(
     for stored in map(_Stored._make, found):
         table = _sums_asked(stored, kept)
         if table is not None and tz is None:
-            yield stored.campaign, table.assign(number=stored.campaign, at=0)
+            yield stored.campaign, pd.DataFrame(table | {"number": stored.campaign, "at": 0})
         elif table is not None and tz is not None:
-            begins = table["at"].to_numpy() * _QUARTER
+            begins = table["at"] * _QUARTER
             if stored.purged or _exact(begins, within, tz):
                 inside = (begins >= within[0]) & (begins < within[1])
                 at = days(begins, "UTC" if stored.purged else tz)
-                table = table.assign(number=stored.campaign, at=at)
-                yield stored.campaign, table if inside.all() else table[inside]
+                found_at = pd.DataFrame(table | {"number": stored.campaign, "at": at})
+                yield stored.campaign, found_at if inside.all() else found_at[inside]
 
 
-def _sums_asked(stored: _Stored, kept: Combinations | None) -> pd.DataFrame | None:
+def _sums_asked(stored: _Stored, kept: Combinations | None) -> dict[str, Any] | None:
     """Return a campaign's sums with their combination; None where they are not by all of the kept columns."""
     try:
         there = set() if kept is None or stored.purged else {*kept.names} & {*json.loads(stored.kept)}
         if kept is None or not there:
             table = _table(stored.sums, stored, _COLUMNS)
-            return table.assign(combination=0 if kept is None else kept.nothing())
+            return table | {"combination": 0 if kept is None else kept.nothing()}
         columns, *combinations = json.loads(stored.shared) or [[]]
         if not there <= {*columns}:
             return None
@@ -351,18 +351,17 @@ def _sums_asked(stored: _Stored, kept: Combinations | None) -> pd.DataFrame | No
         place = {name: columns.index(name) for name in kept.names if name in columns}
         mine = [[values[place[name]] if name in place else None for name in kept.names] for values in combinations]
         numbers = np.array([kept.number(values) for values in mine])
-        return table.assign(combination=numbers[table["combination"]])
+        return table | {"combination": numbers[table["combination"]]}
     except (zlib.error, ValueError, TypeError, LookupError) as error:
         raise Unfit("the sums of a campaign cannot be read") from error
 
 
-def _table(packed: bytes, of: _Stored, columns: Sequence[str]) -> pd.DataFrame:
+def _table(packed: bytes, of: _Stored, columns: Sequence[str]) -> dict[str, Any]:
     """Return the sums, of which there are at most as many as the campaign has rows: else they unpack to anything."""
     unpacked = _unpacked(packed, min(8 * len(columns) * of.rows, _LARGEST))
     cells = np.frombuffer(unpacked, "<i8").astype(np.int64, copy=False).reshape(len(columns), -1)
     known = dict(zip(columns, cells, strict=True))
-    currency = named(pd.Series(known["currency"]), json.loads(of.currencies))
-    return pd.DataFrame(known | {"currency": currency})
+    return known | {"currency": np.array([None, *json.loads(of.currencies)], dtype=object)[known["currency"]]}
 
 
 def _unpacked(packed: bytes, most: int) -> bytes:
