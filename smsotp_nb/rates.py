@@ -117,12 +117,12 @@ def check(frame: AnyFrame) -> pd.DataFrame:
     """Check a rate table and return it in a uniform form, in its order.
 
     Required columns are ``iso`` (a country, which becomes its two-letter code), ``currency`` (three-letter code) and
-    ``price`` of one part, a number or text with at most six decimal places. Optional are ``type``, a kind of number such as
-    MOBILE (blank: any); ``valid_from``, a date (of several rows the latest that has begun applies); ``low`` and
+    ``price`` of one part, a number or text with at most six decimal places. Optional are ``type``, a kind of number
+    such as MOBILE (blank: any); ``valid_from``, a date (of several rows the latest that has begun applies); ``low`` and
     ``high``, the range in which the price varies; ``seen``, the date of the last observation; ``from_parts``, the part
     of a calendar month from which on the price of a tier holds; and ``monthly_fee``, what the country costs a month
-    besides. Other columns are ignored. An estimate knows nothing of the rest of its month: it counts the price of the first tier, and its
-    range goes from the lowest to the highest of all; `month` computes a whole month.
+    besides. Other columns are ignored. An estimate knows nothing of the rest of its month: it counts the price of the
+    first tier, and its range goes from the lowest to the highest of all; `month` computes a whole month.
 
     Returns:
         ``iso, currency`` (str), ``price`` (float64), ``type`` (str), ``valid_from`` (datetime64[us]), ``low, high``

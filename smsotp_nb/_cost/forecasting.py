@@ -192,8 +192,7 @@ def month_of(
         steps += [(currency, *step) for step in stepped]
     left_out = int(rows["unpriced"].sum())
     what = f"{first:%Y-%m}"
-    made = Forecast(what, _totals(totals), _tests(tried), _methods(methods), _groups(), _steps(steps), left_out)
-    return made, end
+    return Forecast(what, _totals(totals), _tests(tried), _methods(methods), _groups(), _steps(steps), left_out), end
 
 
 def _bounds(month: str | None, end: pd.Timestamp) -> tuple[pd.Timestamp, pd.Timestamp]:
