@@ -24,6 +24,7 @@ import os
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,6 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from ..errors import UsageError
 from ..settings import Secret, is_loopback
-from .unpacking import ReplyTooLarge, unpacked
 
 _URLLIB3: str = vars(urllib3)["__version__"]
 if _URLLIB3.startswith("1."):  # its connections say neither when they connect nor whether they still are
@@ -53,11 +53,20 @@ MASKED = "***"
 IDLE_GUARD = 1.0
 MAX_REPLY = 4 * 1024 * 1024  # bytes, four thousand for each of the most recipients that one request may have
 MAX_HEAD = 1024 * 1024
+GZIP_OR_ZLIB, RAW = 32 + zlib.MAX_WBITS, -zlib.MAX_WBITS
 PIECE = 64 * 1024
 
 
 class ReplyCut(ConnectionError):
     """The peer closed before its reply was complete."""
+
+
+class ReplyTooLarge(Exception):
+    """The reply is larger than any this interface gives."""
+
+
+class Packed(ValueError):
+    """The reply is packed in a way that is not unpacked here, or it is broken."""
 
 
 class TooLate(Exception):
@@ -178,11 +187,9 @@ class _Reply:
         self.reusable = self.status >= 200 and self._parser.should_keep_alive()
         self.whole = self.status >= 200
 
-    def stream(self, amount: int) -> Iterable[bytes]:
-        """Return the body in pieces, decompressed if the service compressed it although it was asked not to."""
-        if "content-encoding" not in self.headers:
-            return [bytes(self._body)]
-        return unpacked(memoryview(self._body), self.headers["content-encoding"], limit=MAX_REPLY, piece=amount)
+    def stream(self, _amount: int) -> Iterable[bytes]:
+        """Return the body, decompressed if the service compressed it although it was asked not to."""
+        return [unpacked(bytes(self._body), self.headers.get("content-encoding", ""), limit=MAX_REPLY)]
 
     def close(self) -> None:
         """Do nothing: requests closes every response, but this connection has long gone back to its pool."""
@@ -403,7 +410,7 @@ class Transport:
             if os.getpid() != self._process:  # a socket shared with the parent process would mix two requests
                 self._renew()
             self._adapter.watch(trace)
-            return self._exchange(self._request(query, body), trace)
+            return self._exchange(self._request(query, body))
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the phase decides, never the class
             root = error if _ends_all(error) else _root(error, handled)
             if _ends_all(root) and not isinstance(root, KeyboardInterrupt):
@@ -419,17 +426,10 @@ class Transport:
         request.headers = {"Host": self._host, **_HEADERS, "Content-Length": str(len(body))}
         return request
 
-    def _exchange(self, request: requests.PreparedRequest, trace: Trace) -> RawReply:
+    def _exchange(self, request: requests.PreparedRequest) -> RawReply:
         reply: Any = self._adapter.send(request, timeout=self._timeouts, **self._options).raw
         try:
-            pieces, size = [], 0
-            for piece in reply.stream(PIECE):
-                trace.left()
-                size += len(piece)
-                if size > MAX_REPLY:  # ours counts itself
-                    raise ReplyTooLarge(f"the reply unpacks to more than {MAX_REPLY} bytes")
-                pieces.append(piece)
-            return RawReply(reply.status, tuple(reply.headers.items()), b"".join(pieces))
+            return RawReply(reply.status, tuple(reply.headers.items()), b"".join(reply.stream(PIECE)))
         finally:
             reply.close()
 
@@ -444,6 +444,41 @@ _HEADERS = {
     "Accept-Encoding": "identity",
     "User-Agent": "smsotp_nb",
 }
+
+
+def unpacked(packed: bytes, encoding: str, *, limit: int) -> bytes:
+    """Return what a body holds.
+
+    Args:
+        packed: the body as it came.
+        encoding: its Content-Encoding: gzip, deflate or identity.
+        limit: most bytes that it may unpack to.
+
+    Raises:
+        ReplyTooLarge: it holds more.
+        Packed: the encoding is another one, or the body is not what it says, or ends too early.
+
+    Example:
+        >>> unpacked(zlib.compress(b"Hello"), "deflate", limit=100)
+        b'Hello'
+    """
+    name = encoding.strip().lower()
+    if name in ("", "identity"):
+        return packed
+    if name not in ("gzip", "x-gzip", "deflate"):
+        raise Packed("packed in a way that was not asked for")
+    for form in (GZIP_OR_ZLIB, RAW):  # "deflate" means zlib's form, and some send it raw
+        machine = zlib.decompressobj(form)
+        try:
+            found = machine.decompress(packed, limit + 1)
+        except zlib.error:
+            continue
+        if len(found) > limit:
+            raise ReplyTooLarge(f"the reply unpacks to more than {limit} bytes")
+        if machine.eof and not machine.unused_data:
+            return found
+        break
+    raise Packed("it is not packed as it says")
 
 
 def _ends_all(error: BaseException | None) -> bool:

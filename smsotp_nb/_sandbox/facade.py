@@ -374,19 +374,7 @@ class Sandbox:
             ...     [fault.describe() for fault in box.faults]
             ['throttle, next 1, seconds 2']
         """
-        self.switch_on({"kind": kind, **settings})
-
-    @in_our_words
-    def switch_on(self, fault: Fault | str | Mapping[str, Any]) -> None:
-        """Switch on a fault in the form in which it is given to a new sandbox.
-
-        Example:
-            >>> with Sandbox() as box:
-            ...     box.switch_on("throttle next=1 seconds=2")
-            ...     [fault.describe() for fault in box.faults]
-            ['throttle, next 1, seconds 2']
-        """
-        told = asdict(Fault.read(fault))
+        told = asdict(Fault.read({"kind": kind, **settings}))
         self._asking.call("POST", "/faults.json", {name: value for name, value in told.items() if value is not None})
 
     @in_our_words

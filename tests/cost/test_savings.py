@@ -10,9 +10,8 @@ import pytest
 import smsutil
 from support.phone_lists import example
 
+import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Message, Template, cost, parts, rates
-from smsotp_nb import _dispatch as dispatch
-from smsotp_nb import _planning as planning
 from smsotp_nb.errors import UsageError
 
 TEXT = "Hi {name} – it’s 20 % off until Sunday… Come by, bring a friend, and show this text at the till {tail}"
@@ -33,8 +32,8 @@ def people() -> pd.DataFrame:
 PLAIN = Message(TEXT, replace=parts.PLAIN)
 
 
-def planned(campaign: str = "autumn", message: str | Message = TEXT) -> planning.Plan:
-    return planning.plan(people(), message, to="phone", campaign=campaign, rates=sample_rates())
+def planned(campaign: str = "autumn", message: str | Message = TEXT) -> sms.Plan:
+    return sms.plan(people(), message, to="phone", campaign=campaign, rates=sample_rates())
 
 
 def test_totals_are_those_of_the_plan_with_plain_characters() -> None:
@@ -51,8 +50,8 @@ def test_totals_are_those_of_the_plan_with_plain_characters() -> None:
 def test_the_sandbox_bills_what_the_savings_promised(client: Client, ledger: Ledger) -> None:
     """The same campaign sent both ways: the difference of the two bills is the saving."""
     found = cost.savings(planned())
-    before = dispatch.send(planned("before"), client=client, ledger=ledger, progress=False)
-    after = dispatch.send(planned("after", PLAIN), client=client, ledger=ledger, progress=False)
+    before = sms.send(planned("before"), client=client, ledger=ledger, progress=False)
+    after = sms.send(planned("after", PLAIN), client=client, ledger=ledger, progress=False)
     bills = [cost.summary(results, decimals=True)["cost"].iloc[0] for results in (before, after)]
     assert float(bills[0] - bills[1]) == found.totals["saved_cost"].iloc[0]
     assert before["parts"].sum() - after["parts"].sum() == found.totals["saved_parts"].iloc[0]
@@ -80,7 +79,7 @@ def test_characters_say_who_they_are_and_what_they_cost() -> None:
 def test_letters_too_many_are_counted() -> None:
     """Rows just over a boundary, by how much, and what shorter texts would save."""
     two = pd.DataFrame({"phone": people()["phone"].iloc[:2]})
-    made = planning.plan(two, "x" * 163, to="phone", campaign="c", rates=sample_rates())
+    made = sms.plan(two, "x" * 163, to="phone", campaign="c", rates=sample_rates())
     found = cost.savings(made)
     assert found.over[["over", "recipients"]].values.tolist() == [[3, 2]]
     assert found.over["last_part_cost"].iloc[0] == round(made.rows["est_cost"].sum() / 2, 6)
@@ -90,7 +89,7 @@ def test_letters_too_many_are_counted() -> None:
 
 def test_without_rates_parts_are_known_and_money_is_not() -> None:
     """No rate is unknown, never 0."""
-    made = planning.plan(people(), TEXT, to="phone", campaign="c")
+    made = sms.plan(people(), TEXT, to="phone", campaign="c")
     found = cost.savings(made)
     assert found.totals["saved_cost"].isna().all()
     assert found.totals["saved_parts"].iloc[0] > 0
@@ -99,7 +98,7 @@ def test_without_rates_parts_are_known_and_money_is_not() -> None:
 
 def test_a_template_of_unknown_text_is_said() -> None:
     """What cannot be read cannot be saved on; the card says how many."""
-    made = planning.plan(people(), Template("t", ["name"]), to="phone", campaign="c")
+    made = sms.plan(people(), Template("t", ["name"]), to="phone", campaign="c")
     found = cost.savings(made)
     assert found.unknown == len(NAMES)
     assert len(found.messages) == 0
@@ -109,7 +108,7 @@ def test_a_template_of_unknown_text_is_said() -> None:
 def test_hostile_texts_stay_text() -> None:
     """The card shows what people wrote, never as markup."""
     hostile = people().assign(name="<b>’</b>")
-    made = planning.plan(hostile, TEXT, to="phone", campaign="<i>", rates=sample_rates())
+    made = sms.plan(hostile, TEXT, to="phone", campaign="<i>", rates=sample_rates())
     drawn = cost.savings(made)._repr_html_()
     assert "<i>" not in drawn
     assert "&lt;b&gt;<mark>’</mark>" in drawn

@@ -10,7 +10,7 @@ import pandas as pd
 import phonenumbers
 import pytest
 
-from smsotp_nb import _planning as planning
+import smsotp_nb as sms
 from smsotp_nb import cost, parts, phones, rates, recipients, results
 from smsotp_nb._phones.judging import policy
 
@@ -24,8 +24,8 @@ def people() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def plan(people: pd.DataFrame) -> planning.Plan:
-    return planning.plan(
+def plan(people: pd.DataFrame) -> sms.Plan:
+    return sms.plan(
         people,
         message="Hi {name}, 20% off until Sunday.",
         to="phone",
@@ -108,13 +108,13 @@ def test_the_other_files_hold_no_other_numbers(file: str) -> None:
     assert everybodys_or_nobodys(set(judged["to"])) == set()
 
 
-def test_the_list_is_large_and_wide(people: pd.DataFrame, plan: planning.Plan) -> None:
+def test_the_list_is_large_and_wide(people: pd.DataFrame, plan: sms.Plan) -> None:
     assert 200 <= len(people) <= 300
     assert plan.estimate["region"].nunique() >= 20
     assert people["id"].is_unique
 
 
-def test_the_list_has_every_kind_of_mess(people: pd.DataFrame, plan: planning.Plan) -> None:
+def test_the_list_has_every_kind_of_mess(people: pd.DataFrame, plan: sms.Plan) -> None:
     problems = set(plan.rows["problem"].dropna())
     assert problems >= {
         *("MISSING", "SCI_NOTATION_LOST_DIGITS", "MULTIPLE_NUMBERS", "TEXT_IN_NUMBER", "NOT_A_NUMBER", "LOCAL_ONLY"),
@@ -134,17 +134,17 @@ def test_the_list_has_every_kind_of_mess(people: pd.DataFrame, plan: planning.Pl
     assert people["name"].dropna().map(lambda name: bool(parts.count(name).forcing)).sum() > 10
 
 
-def test_namibia_is_planned(plan: planning.Plan) -> None:
+def test_namibia_is_planned(plan: sms.Plan) -> None:
     assert "NA" in set(plan.estimate["region"])
 
 
-def test_some_countries_have_no_rate(plan: planning.Plan) -> None:
+def test_some_countries_have_no_rate(plan: sms.Plan) -> None:
     missing = plan.estimate[plan.estimate["rate"].isna()]
     assert set(missing["region"]) == {"KE", "VN"}
     assert "no rate" in str(plan)
 
 
-def test_some_rates_are_old(plan: planning.Plan) -> None:
+def test_some_rates_are_old(plan: sms.Plan) -> None:
     old = plan.estimate[plan.estimate["confidence"] == "old"]
     assert set(old["region"]) == {"BR", "FR", "IN"}
 

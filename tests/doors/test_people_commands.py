@@ -11,7 +11,7 @@ import pytest
 
 import smsotp_nb as sms
 from smsotp_nb import Ledger
-from smsotp_nb import _cli as cli
+from smsotp_nb import __main__ as cli
 
 NUMBERS = [f"+120255501{n:02}" for n in range(6)]
 STOPS = """\

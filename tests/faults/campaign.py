@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.clients import Patience
+
 from smsotp_nb import Client, Settings
-from smsotp_nb._client import Patience
 from smsotp_nb._wire import Body, SendReply
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled
 

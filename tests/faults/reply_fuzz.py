@@ -23,7 +23,7 @@ import httptools
 from smsotp_nb import _wire as wire
 from smsotp_nb._client import transport
 from smsotp_nb._client.meaning import Scrubber, success
-from smsotp_nb._client.unpacking import Packed, ReplyTooLarge
+from smsotp_nb._client.transport import Packed, ReplyTooLarge
 from smsotp_nb._moments import utc_now
 from smsotp_nb.errors import SmsOtpError
 

@@ -11,8 +11,7 @@ from kills.people import plan_of
 from kills.service import Service
 from support.tables import whole
 
-from smsotp_nb import Ledger, send
-from smsotp_nb._ledger import Record
+from smsotp_nb import Ledger, Record, send
 from smsotp_nb.errors import UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")

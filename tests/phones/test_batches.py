@@ -16,9 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from support import phone_lists
+from support.dtypes import STR
 
 from smsotp_nb import phones
-from smsotp_nb._pandas import STR
 from smsotp_nb.errors import UsageError
 
 

@@ -11,10 +11,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from support.dtypes import STR
 from support.tables import table
 
 from smsotp_nb import cost, results
-from smsotp_nb._pandas import STR
 
 mpl.use("Agg")
 

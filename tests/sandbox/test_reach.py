@@ -24,7 +24,7 @@ from support.sockets import connected
 from sandbox.test_desk import SECRET, call
 from sandbox.test_server import BODY, JSON, SPELLINGS, US, talk
 from smsotp_nb import Sandbox
-from smsotp_nb import _cli as cli
+from smsotp_nb import __main__ as cli
 from smsotp_nb._sandbox import access
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb.errors import SmsOtpError, UsageError

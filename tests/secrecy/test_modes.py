@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 import sys
@@ -17,7 +18,7 @@ from kills.child import fork
 from openpyxl.worksheet import _writer
 
 from smsotp_nb import Folder, Ledger, Sandbox, plan, results, send
-from smsotp_nb import _cli as cli
+from smsotp_nb import __main__ as cli
 from smsotp_nb._ledger.file import copies
 from smsotp_nb._widgets.campaign.drafts import Drafts
 from smsotp_nb.errors import LedgerError
@@ -108,8 +109,8 @@ def in_excel(ledger: Ledger, folder: Path) -> object:
 @pytest.mark.parametrize(
     ("place", "name", "call", "said", "left"),
     [
-        (copies, "_put", backed_up, ".NAME.PID", ".b.sqlite.*"),
-        (_writer.WorksheetWriter, "cleanup", in_excel, "openpyxl.*", "openpyxl.*"),
+        (copies, "_put", backed_up, ".NAME.PID", r"\.b\.sqlite\..*"),
+        (_writer.WorksheetWriter, "cleanup", in_excel, "openpyxl.*", r"openpyxl\..*|\.smsotp-.*\.partial"),
     ],
     ids=["a backup", "a table in Excel"],
 )
@@ -125,7 +126,7 @@ def test_a_call_that_is_killed_leaves_what_the_page_names_and_for_its_owner_alon
         killed_in(place, name, lambda: call(ledger, tmp_path))
     found = [path for path in tmp_path.iterdir() if path.is_file()]
     assert found
-    assert [path.name for path in found if not path.match(left)] == []
+    assert [path.name for path in found if not re.fullmatch(left, path.name)] == []
     assert too_open(tmp_path) == {}
     assert f"`{said}`" in PAGE.read_text(encoding="utf-8")
 

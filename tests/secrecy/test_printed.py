@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from faults.acts import body
 from faults.server import BreakingServer, Script
+from support.dtypes import STR
 
 import smsotp_nb as sms
-from smsotp_nb._pandas import STR
 from smsotp_nb._showing.frames import printable
 from smsotp_nb._showing.text import CONTROLS, visible
 

@@ -23,12 +23,11 @@ import pytest
 from faults.acts import body
 from faults.server import BreakingServer, Script
 from support.canaries import hits
+from support.clients import Patience
 from support.tracebacks import chain, in_other_styles, shown
 
 from smsotp_nb import Client, Sandbox, Settings, otp
 from smsotp_nb import Client as Operations
-from smsotp_nb._client import Patience
-from smsotp_nb._wire import Body
 from smsotp_nb.errors import ServiceError
 from smsotp_nb.sandbox import Rules
 
@@ -37,7 +36,7 @@ CODE, ANN, BEN = "48151623", "+12025550187", "+14155550143"
 SECRETS = (KEY, HMAC, CODE, ANN, BEN)
 ECHO = f'{{"code":"104111","message":"no account {KEY} for {ANN} with {CODE}"}}'.encode()
 CALLS: dict[str, Callable[[Client], Any]] = {
-    "message": lambda one: one.deliver([ANN, BEN], Body(text="Hello")),
+    "message": lambda one: one.send_message([ANN, BEN], text="Hello"),
     "own code": lambda one: one.send_otp(ANN, code=CODE, ttl=60),
     "check": lambda one: one.verify_otp(ANN, CODE),
 }

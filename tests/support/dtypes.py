@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
-from smsotp_nb._pandas import STR
+from smsotp_nb import phones
+
+STR: Any = phones.normalize(pd.Series([], dtype=object))["to"].dtype
 
 
 def dtype_names(frame: pd.DataFrame) -> dict[str, str]:

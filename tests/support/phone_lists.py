@@ -13,7 +13,7 @@ import pandas as pd
 import phonenumbers
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
-from smsotp_nb._pandas import STR
+from support.dtypes import STR
 
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
 KINDS = [kind for kind in PhoneNumberType.values() if kind != PhoneNumberType.UNKNOWN]

@@ -16,8 +16,8 @@ from typing import Any
 import pandas as pd
 from phonenumbers import phonenumberutil
 
-from smsotp_nb._pandas import STR
 from support import phone_lists
+from support.dtypes import STR
 
 PATTERNS = {name: value for name, value in vars(phonenumberutil).items() if isinstance(value, re.Pattern)}
 VIABLE = PATTERNS["_VALID_PHONE_NUMBER_PATTERN"]

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.dtypes import STR
 
 from smsotp_nb import templates
-from smsotp_nb._pandas import STR
 from smsotp_nb.errors import UsageError
 
 PEOPLE = pd.DataFrame(

@@ -1,0 +1,7 @@
+"""How long clients of tests keep trying: an argument of `Client` whose class no public module has."""
+
+from __future__ import annotations
+
+from smsotp_nb._client import Patience
+
+__all__ = ["Patience"]
