@@ -7,7 +7,7 @@ whether it is the right person, no plan can say. So what might text a stranger i
 Problems: one code for a row, the first that applies.
 
 =========================  ============================================================================================
-MISSING                    no number in the cell: blank, n/a, none ...
+MISSING                    no number in the cell: blank, or a word such as n/a
 NOT_TEXT                   the cell holds neither text nor a number
 SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it like 1.41556E+10 and the last digits are lost
 MULTIPLE_NUMBERS           more than one number in the cell; we do not choose

@@ -55,7 +55,7 @@ def _yours(code: str, stage: Stage, status: str, meaning: str, next_step: str) -
 
 
 _KNOWN: Final = (
-    _number("MISSING", "no number in the cell: blank, n/a, none ...", "the numbers that are missing"),
+    _number("MISSING", "no number in the cell: blank, or a word such as n/a", "the numbers that are missing"),
     _number("NOT_TEXT", "the cell holds neither text nor a number", "the file with the phone column formatted as text"),
     _number(
         "SCI_NOTATION_LOST_DIGITS",

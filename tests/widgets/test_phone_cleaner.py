@@ -119,7 +119,7 @@ def test_rows_are_shown_by_reason_and_found_by_number_or_label() -> None:
     assert [row.name for row in rows(cleaned, "problem:NOT_A_NUMBER")[0]] == ["b", "e"]
     assert [row.name for row in rows(cleaned, "", find="0123")[0]] == ["a", "b"]
     assert [row.name for row in rows(cleaned, "", find="E")[0]] == ["e"]
-    assert ("no number in the cell: blank, n/a, none ... (1)", "problem:MISSING") in filters(cleaned)
+    assert ("no number in the cell: blank, or a word such as n/a (1)", "problem:MISSING") in filters(cleaned)
 
 
 def test_no_code_and_no_argument_stands_in_a_row() -> None:
@@ -187,7 +187,7 @@ def test_the_code_of_edits_makes_the_same_list(steps: list[Step], labels: str) -
         (("+12025550123", ""), True, "; the number of row a"),
         (("555-0145", "US"), False, "the area code is missing"),
         (("202 555 0145", "Nowhere"), False, "the country beside it cannot be read"),
-        (("", "US"), False, "no number in the cell: blank, n/a, none ..."),
+        (("", "US"), False, "no number in the cell: blank, or a word such as n/a"),
     ],
     ids=["good", "repeated", "local", "country", "blank"],
 )
@@ -228,7 +228,7 @@ def test_unusable_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path)
     assert written["sms_meaning"].tolist()[:3] == [
         "the number of row a",
         "not a phone number",
-        "no number in the cell: blank, n/a, none ...",
+        "no number in the cell: blank, or a word such as n/a",
     ]
     assert set(written["row"]) == {"mine"}
     assert set(written["meaning"]) == {"mine too"}
