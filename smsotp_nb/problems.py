@@ -55,7 +55,7 @@ def _yours(code: str, stage: Stage, status: str, meaning: str, next_step: str) -
 
 
 _KNOWN: Final = (
-    _number("MISSING", "no number in the cell: blank, n/a or the like", "the numbers that are missing"),
+    _number("MISSING", "no number in the cell: blank, or a word such as n/a", "the numbers that are missing"),
     _number("NOT_TEXT", "the cell holds neither text nor a number", "the file with the phone column formatted as text"),
     _number(
         "SCI_NOTATION_LOST_DIGITS",
@@ -165,13 +165,6 @@ _KNOWN: Final = (
         "skipped",
         "a value of the message is missing",
         "fill the column that the note names, or write {column|words} in the message",
-    ),
-    _yours(
-        "REFUSED",
-        "send",
-        "planned",
-        "send refuses this plan as it is, because the campaign is recorded with another one",
-        "do as the plan's card says: revise(plan, client, reason=...), or plan as before",
     ),
     Problem(
         "REJECTED",

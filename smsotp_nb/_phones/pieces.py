@@ -190,7 +190,7 @@ class Cleaned:
     Example:
         >>> chunk = next(clean_chunks([pd.DataFrame({"phone": ["n/a"]}, index=[7])], phone="phone"))
         >>> chunk.unusable[["row", "problem", "meaning"]].values.tolist()
-        [[7, 'MISSING', 'no number in the cell: blank, n/a or the like']]
+        [[7, 'MISSING', 'no number in the cell: blank, or a word such as n/a']]
     """
 
     rows: pd.DataFrame

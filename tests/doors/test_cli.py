@@ -174,7 +174,7 @@ def test_unusable_rows_lead_back_to_the_list(people: Path, tmp_path: Path, endin
     assert unusable["problem"].tolist() == ["TOO_SHORT", "MISSING"]
     assert unusable["meaning"].tolist() == [
         "fewer digits than any number of that country",
-        "no number in the cell: blank, n/a or the like",
+        "no number in the cell: blank, or a word such as n/a",
     ]
     assert unusable["ask"].notna().all()
 

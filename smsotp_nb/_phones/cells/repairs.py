@@ -52,7 +52,7 @@ class _Cell:
 
 BLANK_WORDS: Final = frozenset({"nan", "none", "null", "nil", "n/a", "na", "<na>", "#n/a", "n.a.", "unknown", "nat"})
 
-START: Final = re.compile(r"[(\[<]*+\s*+\+?\s*+\(?\d")  # of a number
+START: Final = re.compile(r"(?<![(\[<\s])[(\[<]*+\s*+\+?\s*+\(?\d")  # of a number
 COUNTED_LABEL: Final = re.compile(r"\A(?=[^\W\d_])[^\d+(]*?\s?([1-9])\s?(?:[:)]|\.\s)\s*+")  # Phone 2: ...
 NUMBER_WORD: Final = re.compile(  # No. is the word number, No may be a no
     r"(?<=[^\W\d_])[. ]\s*+(?:no|nr)\b|\Ano\.|\Ano(?=[. ]\s*+(?:hp|telp?|telf|telepon|telefon|handphone)\b)|\bn[°º]",
@@ -69,7 +69,7 @@ EMAIL: Final = re.compile(r"(?:mailto:)?[\w.+%-]++@[\w-]++(?:\.[\w-]++)+", re.IG
 URI: Final = re.compile(
     r"\b(?:tel|callto|sms|smsto|mms|mmsto|phone|call|dial|whatsapp|viber|skype|facetime(?:-audio)?|imessage|sips?|tg|zalo"
     r"|line|im|signal|sgnl):[^\s\"'<>\[\]]++(?!\s*+[\d(])"
-    r"|(?:https?://)?(?:[\w-]++\.)*?(?:wa\.me|whatsapp\.com|t\.me|telegram\.(?:me|dog)|signal\.me|viber\.(?:com|me|click)"
+    r"|(?<![\w.-])(?:https?://)?(?:[\w-]++\.)*?(?:wa\.me|whatsapp\.com|t\.me|telegram\.(?:me|dog)|signal\.me|viber\.(?:com|me|click)"
     r"|zalo\.me|line\.me|imo\.im)/[^\s\"'<>\[\]]++"
     r"|\b\d{7,15}(?::\d+)?@(?:c\.us|s\.whatsapp\.net|lid)\b",
     re.IGNORECASE,
@@ -81,7 +81,9 @@ NAMED: Final = re.compile(
     r"[?&;](?:phone|number|tel|to|num|msisdn|mobile|recipients?)=(\+?\s?[\d\-. ()]++)", re.IGNORECASE
 )
 CONTEXT: Final = re.compile(r";phone-context=(\+[\d\-.()]++)", re.IGNORECASE)
-IN_PATH: Final = re.compile(r"(?:[a-z][\w+.-]*+:)?/*(?:[\w.-]*/|#p/)*(\+?[\d\-. ()]++)(?:@[\w.:-]++)?/?", re.IGNORECASE)
+IN_PATH: Final = re.compile(
+    r"\A(?:[a-z][\w+.-]*+:)?(?:[\w.#-]*+/(?=.))*+(\+?[\d\-. ()]++)(?:@[\w.:-]++)?/?", re.IGNORECASE
+)
 VCARD: Final = re.compile(r"\A\s*+(?:[\w-]++\.TEL(?:;[^:]*+)?|TEL;[^:]*+):\s*+", re.IGNORECASE)
 ANCHOR: Final = re.compile(r"<a\s[^>]*?href\s*+=\s*+[\"']?+([^\"'>\s]++)[\"']?[^>]*+>|</a>|\]\(", re.IGNORECASE)
 FORMULA: Final = re.compile(r'\A="?([^"]*+)"?')
