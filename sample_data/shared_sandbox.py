@@ -1,8 +1,11 @@
-"""One sandbox for the kernels that run the same notebook: on two machines, or two on this one."""
+"""One sandbox for the kernels that run the same notebook, on two machines or two on this one; and one that may die."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import smsotp_nb as sms
@@ -29,3 +32,11 @@ def shared_sandbox(state: str | Path) -> sms.Sandbox:
         return sms.Sandbox.at(beside.read_text(encoding="utf-8"))
     beside.write_text(box.url, encoding="utf-8")
     return box
+
+
+def other_machine(code: str, box: sms.Sandbox, *, messages: int) -> subprocess.Popen[bytes]:
+    """Run code in another process; return it once so many messages have arrived, or it has ended."""
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while len(box.inbox) < messages and process.poll() is None:
+        time.sleep(0.1)
+    return process
