@@ -195,7 +195,7 @@ class _Search:
     def _count_unread(self, cells: pd.DataFrame) -> None:
         unread = cells[(cells["unread"] > 0).to_numpy(bool)]
         for (currency, iso), part in unread.groupby(["currency", "iso"], dropna=False):
-            where = None if pd.isna(iso) else str(iso)
+            where = iso if isinstance(iso, str) else None
             for what in ("price", "spend"):
                 many = int(part["unread"].sum())
                 why = f"{counted(many, 'message')} on rows with a price that could not be read"
@@ -318,7 +318,7 @@ def _series_by(cells: pd.DataFrame, measure: Measure, keys: list[str]) -> Iterat
         refused = mine.groupby(keys, dropna=False)["refused"].transform("sum") > 0
         mine = mine[refused.to_numpy(bool)]
     for names, part in mine.groupby(keys, dropna=False, sort=True):
-        of = {key: None if pd.isna(name) else str(name) for key, name in zip(keys, names, strict=True)}
+        of = {key: str(name) if isinstance(name, str) else None for key, name in zip(keys, names, strict=True)}
         rows = part["_row"].to_numpy()
         days, values, first = _spend(mine, part, of) if measure.what == "spend" else _ratios(part, measure)
         yield _Series(measure, str(of["currency"]), of.get("iso"), of.get("kind"), days, values, first, rows)
@@ -403,8 +403,8 @@ def _cause(mine: pd.DataFrame, one: _Series, change: Change) -> dict[str, Any]:
         return {"cause": "billed unlike the estimate", "campaign": campaign}
     if what == "parts":
         return {"cause": "wording" if campaign else "several campaigns", "campaign": campaign}
-    its = float(mine.loc[(mine["campaign"] == campaign).to_numpy(bool), "asked"].sum())
-    if campaign is None or its > _MOST * float(mine["asked"].sum()):
+    asked = float(mine.loc[(mine["campaign"] == campaign).to_numpy(bool), "asked"].sum())
+    if campaign is None or asked > _MOST * float(mine["asked"].sum()):
         return {"cause": "country"}
     return {"cause": "campaign", "campaign": campaign}
 

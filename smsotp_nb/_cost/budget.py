@@ -106,7 +106,7 @@ def budget(
     return Budget(made.what, pd.DataFrame(found, columns=list(_TYPES)).astype(_TYPES), made)
 
 
-def _amounts(amount: object, currencies: list[str]) -> dict[str, float]:
+def _amounts(amount: float | Mapping[str, float], currencies: list[str]) -> dict[str, float]:
     if not isinstance(amount, Mapping):
         refuse(not_number("amount", amount, of="a budget", above=True))
         if len(currencies) != 1:
@@ -115,7 +115,7 @@ def _amounts(amount: object, currencies: list[str]) -> dict[str, float]:
                 f"amount={given(amount)} needs one currency, and the history has {known}; give amounts by currency: "
                 f"{{{currencies[0] if currencies else 'USD'!r}: {given(amount)}}}"
             )
-        return {currencies[0]: float(amount)}  # type: ignore[arg-type]
+        return {currencies[0]: float(amount)}
     for currency, each in amount.items():
         refuse(not_number(f"amount[{currency!r}]", each, of="a budget", above=True))
     return {str(currency): float(each) for currency, each in amount.items()}

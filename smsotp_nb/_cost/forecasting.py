@@ -157,9 +157,9 @@ def forecast(
 # -- a month
 
 
-def _refuse_level(level: object) -> None:
+def _refuse_level(level: float) -> None:
     refuse(not_number("level", level, of="a share", least=0.5))
-    if float(level) > 0.95:  # type: ignore[arg-type]
+    if level > 0.95:
         raise UsageError(f"level= must be a share from 0.5 to 0.95, got {given(level)}")
 
 
@@ -192,8 +192,8 @@ def month_of(
         steps += [(currency, *step) for step in stepped]
     left_out = int(rows["unpriced"].sum())
     what = f"{first:%Y-%m}"
-    made = Forecast(what, _totals(totals), _tests(tried), _methods(methods), _groups(), _steps(steps), left_out)
-    return made, end
+    forecast_of = Forecast(what, _totals(totals), _tests(tried), _methods(methods), _groups(), _steps(steps), left_out)
+    return forecast_of, end
 
 
 def _bounds(month: str | None, end: pd.Timestamp) -> tuple[pd.Timestamp, pd.Timestamp]:

@@ -83,7 +83,7 @@ def _weekdays(history: History, span: Span, weeks: int, middle: str) -> float:
 
 def _months(history: History, span: Span, most: int) -> Floats:
     """Return what the same days of earlier months cost, the latest first, as far as they were known."""
-    found = []
+    found: list[float] = []
     for months in range(1, most + 4):
         one = history.before(span, months)
         if one.end <= span.origin and len(found) < most:
@@ -95,7 +95,7 @@ def _months(history: History, span: Span, most: int) -> Floats:
 
 def _shares(history: History, span: Span, most: int) -> float:
     """Return the month before the span, times the share of it that the same days of earlier months were."""
-    found = []
+    found: list[float] = []
     for months in range(1, most + 4):
         one = history.before(span, months)
         if one.end <= span.origin and len(found) < most:
@@ -120,7 +120,7 @@ def _drift(history: History, span: Span) -> float:
     if len(found) < 6 or not found[3:].sum() > 0:
         return math.nan
     growth = float(np.clip(found[:3].sum() / found[3:].sum(), 0.5, 2.0))
-    return float(found[:3].mean()) * growth ** (2 / 3)
+    return float(found[:3].mean() * growth ** (2 / 3))
 
 
 def _last_year(history: History, span: Span, months: int) -> float:
