@@ -57,9 +57,9 @@ CODE_SAID_TWICE            a calling code written twice read once
 PLUS_MOVED                 a plus at the end, as in right-to-left exports, moved to the front
 COLUMN_EVIDENCE            the other rows of the column show which of two readings is meant
 REGION_CASE                the country code was not in capitals
-REGION_ALIAS               a customary code such as UK or EL
+REGION_ALIAS               a customary code such as UK, a flag, a locale such as en-US
 REGION_ALPHA3              the country as a three-letter code
-REGION_NAME                the country as an English name
+REGION_NAME                the country as a name or nationality, in any language
 REGION_CALLING_CODE        the country as a calling code such as +49
 REGION_UNKNOWN             the country cell cannot be read; the number has its own calling code
 REGION_MISMATCH            a number of another country than the one beside it

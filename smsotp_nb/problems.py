@@ -166,6 +166,13 @@ _KNOWN: Final = (
         "a value of the message is missing",
         "fill the column that the note names, or write {column|words} in the message",
     ),
+    _yours(
+        "REFUSED",
+        "send",
+        "planned",
+        "send refuses this plan as it is, because the campaign is recorded with another one",
+        "do as the plan's card says: revise(plan, client, reason=...), or plan as before",
+    ),
     Problem(
         "REJECTED",
         "send",

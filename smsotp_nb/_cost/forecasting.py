@@ -159,7 +159,7 @@ def forecast(
 
 def _refuse_level(level: float) -> None:
     refuse(not_number("level", level, of="a share", least=0.5))
-    if float(level) > 0.95:
+    if level > 0.95:
         raise UsageError(f"level= must be a share from 0.5 to 0.95, got {given(level)}")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import io
+import json
 import re
 import threading
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
+from support.uploads import taken, upload
 
 from smsotp_nb import Client, Sandbox
 from smsotp_nb._cards import Marked
@@ -200,30 +203,20 @@ def test_a_row_is_judged_as_it_is_typed(typed: tuple[str, str], usable: bool, sa
 # -- the rows left out as a file
 
 
-def test_export_writes_reasons_and_no_formula(tmp_path: Path) -> None:
-    file, count = export(clean(PEOPLE, QUESTION), str(tmp_path / "unusable.csv"))
-    written = pd.read_csv(file, dtype="str")
+def test_export_holds_reasons_and_no_formula() -> None:
+    content, count = export(clean(PEOPLE, QUESTION), "unusable.csv")
+    written = pd.read_csv(io.BytesIO(content), dtype="str")
     assert (count, len(written)) == (4, 4)
     assert written["problem"].tolist() == ["DUPLICATE_OF", "NOT_A_NUMBER", "MISSING", written["problem"].iat[3]]
     assert written["to"].iat[0] == "+12025550123"
     assert not written["phone"].iat[3].startswith("=")
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("", "write a file that ends"), ("unusable.pdf", "ends in .csv"), ("no/such/folder/x.csv", "folder not found")],
-    ids=["blank", "pdf", "no folder"],
-)
-def test_export_says_what_it_cannot_do(tmp_path: Path, name: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        export(clean(PEOPLE, QUESTION), str(tmp_path / name) if name else "")
-
-
-def test_unusable_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path) -> None:
+def test_unusable_rows_carry_their_label_and_the_reason_in_words() -> None:
     """The list's own columns of these names stay."""
     people = PEOPLE.assign(row="mine", meaning="mine too")
-    file, _ = export(clean(people, QUESTION), str(tmp_path / "unusable.xlsx"))
-    written = pd.read_excel(file, dtype="str", engine="openpyxl")
+    content, _ = export(clean(people, QUESTION), "unusable.xlsx")
+    written = pd.read_excel(io.BytesIO(content), dtype="str", engine="openpyxl")
     assert written["sms_row"].tolist() == ["b", "b", "d", "e"]
     assert written["sms_meaning"].tolist()[:3] == [
         "the number of row a",
@@ -235,16 +228,14 @@ def test_unusable_rows_carry_their_label_and_the_reason_in_words(tmp_path: Path)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".xlsx"])
-def test_clean_and_unusable_rows_are_the_list(tmp_path: Path, ending: str) -> None:
+def test_clean_and_unusable_rows_are_the_list(ending: str) -> None:
     """Each row is in one of the two files."""
     cleaned = clean(PEOPLE, QUESTION)
-    (usable, count), (_, others) = (
-        export(cleaned, str(tmp_path / f"{which[:4]}{ending}"), which=which) for which in ("usable", "left out")
-    )
+    (usable, count), (_, others) = (export(cleaned, f"list{ending}", which=which) for which in ("usable", "left out"))
+    file = io.BytesIO(usable)
+    is_book = ending == ".xlsx"
     written = (
-        pd.read_excel(usable, dtype="str", engine="openpyxl")
-        if ending == ".xlsx"
-        else pd.read_csv(usable, sep=None, engine="python")
+        pd.read_excel(file, dtype="str", engine="openpyxl") if is_book else pd.read_csv(file, sep=None, engine="python")
     )
     assert written["to"].astype("str").str.removeprefix("+").tolist() == ["12025550123", "12025550147"]
     assert (count, others) == (2, 4)
@@ -266,7 +257,12 @@ def shown_rows(cleaner: PhoneCleaner) -> str:
     return " ".join(line.children[0].value for line in cleaner.rows._lines if line.layout.display is None)
 
 
-def test_the_cleaner_guesses_columns_and_follows_its_fields(tmp_path: Path) -> None:
+def downloaded(cleaner: PhoneCleaner, button: Any) -> tuple[str, bytes]:
+    button.click()
+    return taken(cleaner.settle().download)
+
+
+def test_the_cleaner_guesses_columns_and_follows_its_fields() -> None:
     cleaner = PhoneCleaner(PEOPLE).settle()
     assert (cleaner.phone.value, cleaner.region.value) == ("phone", "land")
     cleaner.region.value = ""
@@ -275,77 +271,65 @@ def test_the_cleaner_guesses_columns_and_follows_its_fields(tmp_path: Path) -> N
     assert cleaner.table["to"].notna().sum() == 1
     cleaner.default_region.value = "us"
     assert cleaner.settle().table["to"].notna().sum() == 3
-    cleaner.files.path.value = str(tmp_path / "out.csv")
-    cleaner.files.write_button.click()
-    assert "4 rows written to" in cleaner.settle()._notice.value
+    name, content = downloaded(cleaner, cleaner.rest.button)
+    assert (name, content.count(b"\n")) == ("list-left-out.csv", 5)
+    assert "Downloaded: 4 rows in list-left-out.csv." in cleaner._notice.value
     assert cleaner.left_out is not None
     assert len(cleaner.left_out) == 4
 
 
-@pytest.mark.parametrize("which", ["clean", "left out"])
-def test_a_file_that_is_there_is_replaced_after_a_question(tmp_path: Path, which: str) -> None:
+def test_it_opens_on_the_rows_to_decide_about() -> None:
+    """Nothing to decide, and it opens on all rows; what is chosen then stays."""
     cleaner = PhoneCleaner(PEOPLE).settle()
-    path, button = {
-        "clean": (cleaner.files.clean_path, cleaner.files.clean_button),
-        "left out": (cleaner.files.path, cleaner.files.write_button),
-    }[which]
-    file = tmp_path / "mine.csv"
-    file.write_text("mine")
-    path.value = str(file)
-    assert cleaner.files.question.layout.display == "none"
-    button.click()
-    cleaner.settle()
-    assert "mine.csv already exists. Replace it?" in cleaner._notice.value
-    assert cleaner.files.question.layout.display is None
-    cleaner.files.keep_button.click()
-    assert "is unchanged" in cleaner._notice.value
-    cleaner.files.replace_button.click()
-    assert file.read_text() == "mine", "no question is open: a late click answers none"
-    button.click()
-    cleaner.settle().files.replace_button.click()
-    cleaner.settle()
-    assert "rows written to" in cleaner._notice.value
-    assert cleaner.files.question.layout.display == "none"
-    assert file.read_text().startswith('"phone"' if which == "clean" else '"row","phone"')
+    assert cleaner.shown.value == "unusable"
+    assert "2 of 6 rows; to decide about: 3." in cleaner._content.value
+    cleaner.shown.value = ""
+    cleaner.default_region.value = "DE"
+    assert cleaner.settle().shown.value == ""
+    assert PhoneCleaner(PEOPLE.iloc[:2]).settle().shown.value == ""
 
 
-@pytest.mark.parametrize("change", ["path", "country"])
-def test_a_question_is_about_the_file_and_the_rows_it_was_asked_for(tmp_path: Path, change: str) -> None:
-    """Another name or another reading of the list takes it back."""
-    cleaner = PhoneCleaner(PEOPLE).settle()
-    (tmp_path / "mine.csv").write_text("mine")
-    cleaner.files.path.value = str(tmp_path / "mine.csv")
-    cleaner.files.write_button.click()
-    cleaner.settle()
-    if change == "path":
-        cleaner.files.path.value = str(tmp_path / "other.csv")
-    else:
-        cleaner.default_region.value = "DE"
-    assert cleaner.files.question.layout.display == "none"
-    cleaner.files.replace_button.click()
-    assert [file.name for file in tmp_path.iterdir()] == ["mine.csv"]
-    cleaner.settle()
+def test_a_list_is_uploaded_and_another_takes_its_place() -> None:
+    cleaner = PhoneCleaner(default_region="US")
+    assert cleaner.table is None
+    assert cleaner._all.layout.display == "none"
+    upload(cleaner._file.button, "C:\\lists\\first.tsv", b"phone\tname\n(202) 555-0123\tAnn\nnobody\tBob\n")
+    assert "first.tsv: 2 rows." in cleaner.settle()._head.value
+    name, content = downloaded(cleaner, cleaner.clean.button)
+    assert (name, content.splitlines()[1].split(b"\t")[2]) == ("first-clean.tsv", b'"+12025550123"')
+    assert "'first.tsv'" in html.unescape(cleaner._lines.value)
+    assert "and choose first.tsv again" in cleaner._saved().text()
+    open_row(cleaner, "3")
+    upload(cleaner._file.button, "second.csv", b"mobile;land\n202 555 0147;US\n")
+    assert cleaner.settle().phone.value == "mobile"
+    assert (cleaner.editor.opened, cleaner.edits.empty, len(cleaner.table)) == (None, True, 1)  # type: ignore[arg-type]
+    assert downloaded(cleaner, cleaner.clean.button)[0] == "second-clean.csv"
+    state = json.dumps([one.get_state() for one in every(cleaner.widget)], default=str)
+    assert "202 555 0147" not in state.replace(cleaner.rows._texts[0].value, "")
 
 
-def test_the_list_itself_is_never_written_over(tmp_path: Path) -> None:
-    """Neither by its name nor by a link to it, and no question offers it."""
-    file = tmp_path / "list.csv"
-    PEOPLE.to_csv(file, index=False)
-    (tmp_path / "link.csv").symlink_to(file)
-    before = file.read_bytes()
-    cleaner = PhoneCleaner(file).settle()
-    for name in ("list.csv", "link.csv"):
-        for path, button in (
-            (cleaner.files.path, cleaner.files.write_button),
-            (cleaner.files.clean_path, cleaner.files.clean_button),
-        ):
-            path.value = str(tmp_path / name)
-            button.click()
-            cleaner.settle()
-            assert "Nothing was written." in cleaner._notice.value
-            assert "itself" in cleaner._notice.value
-            assert cleaner.files.question.layout.display == "none"
-    assert file.read_bytes() == before
+@pytest.mark.parametrize("content", [b"", b"a,a\n1,2\n"], ids=["empty", "twice a name"])
+def test_an_upload_that_cannot_be_used_leaves_no_list_in_use(content: bytes) -> None:
+    cleaner = PhoneCleaner()
+    upload(cleaner._file.button, "first.csv", b"phone\n+12025550123\n")
+    cleaner.settle()
+    upload(cleaner._file.button, "second.csv", content)
+    assert (cleaner.settle().table, cleaner.frame) == (None, None)
+    assert "second.csv" in cleaner._file.said.value
+    assert cleaner._all.layout.display == "none"
+    cleaner.clean.button.click()
+    assert not cleaner.settle().download.open
+
+
+def test_a_column_that_was_asked_for_must_be_in_the_uploaded_list() -> None:
+    cleaner = PhoneCleaner(phone="mobile")
+    upload(cleaner._file.button, "first.csv", b"phone\n+12025550123\n")
+    assert "no column 'mobile'" in html.unescape(cleaner._file.said.value)
+    assert cleaner.frame is None
+
+
+def every(widget: Any) -> list[Any]:
+    return [widget, *(one for child in getattr(widget, "children", ()) for one in every(child))]
 
 
 def test_rows_of_a_file_are_labelled_as_the_file_counts_them(tmp_path: Path) -> None:
@@ -353,10 +337,7 @@ def test_rows_of_a_file_are_labelled_as_the_file_counts_them(tmp_path: Path) -> 
     file = tmp_path / "list.csv"
     file.write_text('phone,note\n+12025550123,"a\nb"\n\n(202) 555-0123,\nnobody,\n', encoding="utf-8")
     cleaner = PhoneCleaner(file, default_region="US").settle()
-    cleaner.files.path.value = str(tmp_path / "unusable.csv")
-    cleaner.files.write_button.click()
-    cleaner.settle()
-    unusable = pd.read_csv(tmp_path / "unusable.csv")
+    unusable = pd.read_csv(io.BytesIO(downloaded(cleaner, cleaner.rest.button)[1]))
     assert unusable["row"].tolist() == [4, 5]
     assert unusable["meaning"].tolist() == ["the number of row 2", "not a phone number"]
 
@@ -373,58 +354,47 @@ def test_the_cleaner_reads_a_file_and_shows_hostile_cells_as_text(tmp_path: Path
 def test_without_a_phone_column_none_is_guessed() -> None:
     cleaner = PhoneCleaner(PEOPLE[["land"]]).settle()
     assert cleaner.phone.value == ""
-    assert "Choose the column of the phone numbers." in cleaner.files.content.value
-    assert "no column" not in cleaner.files.content.value
+    assert "Choose the column of the phone numbers." in cleaner._lacking.value
+    assert cleaner._reading.layout.display is None, "the choice is open"
     cleaner.phone.value = "land"
     assert cleaner.settle().table is not None
 
 
-def test_a_country_nobody_knows_is_said_instead_of_counts(tmp_path: Path) -> None:
+def test_a_country_nobody_knows_is_said_instead_of_counts() -> None:
     cleaner = PhoneCleaner(PEOPLE)
     cleaner.default_region.value = "XX"
     cleaner.settle()
-    assert "The default country &#x27;XX&#x27; is not a country" in cleaner.files.content.value
+    assert "The default country &#x27;XX&#x27; is not a country" in cleaner._lacking.value
     assert cleaner._list.layout.display == "none"
-    cleaner.files.clean_button.click()
-    cleaner.settle()
-    assert "written" not in cleaner._notice.value
+    cleaner.clean.button.click()
+    assert not cleaner.settle().download.open
 
 
 def test_pages_and_the_export_appear_when_there_is_something() -> None:
     good = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"]})).settle()
-    assert (good._leafing.widget.layout.display, good.files.left_out.layout.display) == ("none", "none")
+    assert (good._leafing.widget.layout.display, good._rest.layout.display) == ("none", "none")
     good.shown.value = "unusable"
     assert good.rows._none.layout.display is None
     assert good.owner._asking.layout.display == "none"
     long = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"] * (PAGE + 1)})).settle()
-    assert (long._leafing.widget.layout.display, long.files.left_out.layout.display) == (None, None)
-    assert long.files.write_button.description == "Write 20 rows"
+    assert (long._leafing.widget.layout.display, long._rest.layout.display) == (None, None)
+    assert long.rest.button.description == f"Download the {PAGE} rows left out"
 
 
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
-        (None, {}, "needs a DataFrame"),
+        (42, {}, "needs a DataFrame"),
         ("no/such.csv", {}, "file not found"),
         (pd.DataFrame(), {}, "no columns"),
         (PEOPLE, {"phone": "fone"}, "no column 'fone'"),
         (PEOPLE, {"region": "lan"}, "no column 'lan'"),
     ],
-    ids=["none", "no file", "no columns", "no such phone column", "no such country column"],
+    ids=["a number", "no file", "no columns", "no such phone column", "no such country column"],
 )
 def test_what_cannot_be_cleaned_is_refused(source: Any, options: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         PhoneCleaner(source, **options)
-
-
-@pytest.mark.parametrize(
-    ("name", "after"), [("list.csv", "list.xlsx"), ("sales 2026.11", "sales 2026.11.xlsx"), (".", "."), ("/", "/")]
-)
-def test_another_format_is_another_ending(name: str, after: str) -> None:
-    cleaner = PhoneCleaner(PEOPLE).settle()
-    cleaner.files.clean_path.value = name
-    cleaner.files.format.value = ".xlsx"
-    assert cleaner.files.clean_path.value == after
 
 
 def test_the_lines_of_code_read_the_file_and_do_the_same(tmp_path: Path) -> None:
@@ -441,7 +411,7 @@ def test_the_lines_of_code_read_the_file_and_do_the_same(tmp_path: Path) -> None
 
 def open_row(cleaner: PhoneCleaner, name: str) -> None:
     """Press the button of a row."""
-    cleaner.settle()
+    cleaner.settle().shown.value = ""
     next(button for button in cleaner.rows.buttons if button.description == f"Edit row {name}").click()
 
 
@@ -450,18 +420,17 @@ def test_a_row_is_edited_judged_written_and_undone(tmp_path: Path) -> None:
     file.write_text("phone,country\n\n+12025550123,US\n555-0145,US\nnobody,US\n", encoding="utf-8")
     before = file.read_bytes()
     cleaner = PhoneCleaner(file, phone="phone", region="country").settle()
-    assert "1 of 3 rows, to list-clean.csv." in cleaner.files.content.value
+    assert "1 of 3 rows" in cleaner._content.value
     open_row(cleaner, "4")
     cleaner.editor.number.value = "202 555 0145"
     assert "✓ +12025550145" in cleaner.settle().editor._verdict.value
     cleaner.editor.save_button.click()
-    assert "2 of 3 rows" in cleaner.settle().files.content.value
+    assert "2 of 3 rows" in cleaner.settle()._content.value
     open_row(cleaner, "5")
     cleaner.editor.leave_button.click()
-    cleaner.settle().files.clean_path.value = str(tmp_path / "out.csv")
-    cleaner.files.clean_button.click()
-    assert "2 rows written to" in cleaner.settle()._notice.value
-    assert pd.read_csv(tmp_path / "out.csv", dtype=str)["phone"].tolist() == ["+12025550123", "202 555 0145"]
+    name, content = downloaded(cleaner.settle(), cleaner.clean.button)
+    assert name == "list-clean.csv"
+    assert pd.read_csv(io.BytesIO(content), dtype=str)["phone"].tolist() == ["+12025550123", "202 555 0145"]
     assert file.read_bytes() == before
     assert cleaner.edits["row"].tolist() == ["4", "5"]
     import smsotp_nb as sms
@@ -472,13 +441,14 @@ def test_a_row_is_edited_judged_written_and_undone(tmp_path: Path) -> None:
     assert room["numbers"]["to"].tolist() == ["+12025550123", "+12025550145"]
     cleaner.undo_button.click()
     cleaner.settle().undo_button.click()
-    assert "1 of 3 rows" in cleaner.settle().files.content.value
+    assert "1 of 3 rows" in cleaner.settle()._content.value
     assert cleaner.edits.empty
 
 
 def test_a_row_that_is_saved_while_a_file_is_written_keeps_its_own_cells() -> None:
     """The next row is open by the time that the first one is saved, and stays open."""
     cleaner, written = PhoneCleaner(PEOPLE).settle(), threading.Event()
+    cleaner.shown.value = ""
     cleaner.work.begin("a long file", lambda: written.wait(60) and None)
     cleaner.rows.buttons[2].click()
     cleaner.editor.number.value = "202 555 0145"
@@ -492,38 +462,29 @@ def test_a_row_that_is_saved_while_a_file_is_written_keeps_its_own_cells() -> No
     assert cleaner.editor.number.value == "202 555 01"
 
 
-def test_the_owner_is_asked_and_the_answers_are_merged(tmp_path: Path) -> None:
+def test_the_owner_is_asked_and_the_answers_are_merged() -> None:
     people = pd.DataFrame({"name": ["A", "B"], "phone": ["555-0145", "nobody"], "country": "US"}, index=["x", "y"])
     cleaner = PhoneCleaner(people, phone="phone", region="country").settle()
-    cleaner.owner.path.value = cleaner.owner.back.value = str(tmp_path / "ask.xlsx")
-    cleaner.owner.ask_button.click()
-    assert "2 rows with complete numbers written" in cleaner.settle().owner.notice.value
-    book = openpyxl.load_workbook(tmp_path / "ask.xlsx")
-    sheet = book.worksheets[0]
+    name, content = downloaded(cleaner, cleaner.owner.ask.button)
+    assert name == "list-questions.xlsx"
+    assert "2 rows with complete numbers in list-questions.xlsx" in cleaner._notice.value
+    book = openpyxl.load_workbook(io.BytesIO(content))
+    sheet, file = book.worksheets[0], io.BytesIO()
     assert sheet["I10"].value == "A"
     sheet["F10"], sheet["H11"] = "+12025550145", "yes"
-    book.save(tmp_path / "ask.xlsx")
-    cleaner.owner.merge_button.click()
-    assert "2 answers merged" in cleaner.settle().owner.notice.value
+    book.save(file)
+    upload(cleaner.owner.back, "ask.xlsx", file.getvalue())
+    assert "2 answers merged" in cleaner.settle()._notice.value
     assert cleaner.table is not None
     assert cleaner.table["result"].tolist() == ["fixed", "left out"]
     assert "merge_answers" in cleaner._lines.value
-    cleaner.owner.merge_button.click()
-    assert "0 answers merged." in cleaner.settle().owner.notice.value
+    upload(cleaner.owner.back, "ask.xlsx", file.getvalue())
+    assert "0 answers merged." in cleaner.settle()._notice.value
     cleaner.undo_button.click()
     assert cleaner.settle().table["result"].tolist() == ["unusable", "unusable"]
-    cleaner.owner.back.value = str(tmp_path / "no.xlsx")
-    cleaner.owner.merge_button.click()
-    assert "Nothing was merged. File not found" in cleaner.settle().owner.notice.value
-
-
-def test_the_format_and_the_ending_of_the_name_are_one(tmp_path: Path) -> None:
-    cleaner = PhoneCleaner(PEOPLE).settle()
-    assert (cleaner.files.clean_path.value, cleaner.files.format.value) == ("list-clean.csv", ".csv")
-    cleaner.files.format.value = ".xlsx"
-    assert cleaner.files.clean_path.value == "list-clean.xlsx"
-    cleaner.files.clean_path.value = str(tmp_path / "mine.tsv")
-    assert cleaner.files.format.value == ".tsv"
+    upload(cleaner.owner.back, "no.xlsx", b"no workbook")
+    assert "Nothing was merged. No.xlsx" in cleaner.settle()._notice.value
+    assert "smsotp-" not in re.sub(r"class=.[^>]*", "", cleaner._notice.value)
 
 
 def test_a_sheet_is_read_and_its_rows_counted(tmp_path: Path) -> None:
