@@ -152,6 +152,13 @@ class OwnFiles:
         return self.error(f"{path} is {found}. {step}{self.undone}")
 
 
+def private_folder(folder: Path) -> None:
+    """Create a folder, and those above it that are missing, for their owner alone."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode=FOLDER_MODE, exist_ok=True)
+
+
 def kind(mode: int) -> str:
     """Return in words what a mode is of."""
     return next((name for is_it, name in _KINDS if is_it(mode)), "a device")

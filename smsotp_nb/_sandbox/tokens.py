@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from .._own_files import FOLDER_MODE, READ_WRITE, OwnFiles
+from .._own_files import READ_WRITE, OwnFiles, private_folder
 from ..errors import UsageError
 from ..settings import state_folder
 
@@ -20,8 +20,9 @@ def keep(url: str, token: str) -> None:
     """Keep the token of a sandbox; where that cannot be done, `Sandbox.at` needs it as an argument."""
     with contextlib.suppress(*_UNKEPT):
         place = _place(url)
-        place.parent.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
-        _OWN.make_folder(place.parent)
+        private_folder(state_folder().parent)
+        for folder in (state_folder(), place.parent):
+            _OWN.make_folder(folder)
         with open(_OWN.open(place, os.O_CREAT | os.O_TRUNC | READ_WRITE), "w", encoding="ascii") as file:
             file.write(token)
 

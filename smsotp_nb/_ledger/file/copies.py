@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..._own_files import files_of_sqlite
+from ..._own_files import files_of_sqlite, private_folder
 from ..._schema import FARTHEST
 from ...errors import LedgerError
 from ..opening import break_seal, check_ledger, refuse_if_older, refuse_others
 from ..rows import runners
 from ..rows.statements import Statements
-from .disk import private_folder, sync_file, sync_folder
+from .disk import sync_file, sync_folder
 from .locks import in_use
 from .store import Store, named
 

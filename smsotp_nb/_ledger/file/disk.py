@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..._own_files import READ_WRITE, OwnFiles
+from ..._own_files import READ_WRITE, OwnFiles, private_folder
 from ...errors import LedgerError
 from ...settings import lent_by, state_folder
 
@@ -84,13 +84,6 @@ def lent(path: Path, mounts: str | None = None, environ: Mapping[str, str] | Non
     if kind in _OF_CONTAINERS:
         return f"a container: {folder} is on its own layer ({kind})"
     return ""
-
-
-def private_folder(folder: Path) -> None:
-    """Create a folder, and those above it that are missing, for their owner alone."""
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
-    for one in reversed(missing):
-        one.mkdir(mode=0o700, exist_ok=True)
 
 
 def notes_folder() -> Path:

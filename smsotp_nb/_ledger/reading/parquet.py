@@ -18,12 +18,13 @@ import pandas as pd
 import pyarrow as pa
 
 from ..._outputs import write_file
+from ..._own_files import private_folder
 from ..._pandas import STR
 from ..._results import contract
 from ..._services import is_rehearsal
 from ...errors import UsageError
 from ..file import copies
-from ..file.disk import OWN, private_folder
+from ..file.disk import OWN
 from ..file.store import Store
 from ..rows.columns import names_in
 from ..rows.statements import Statements

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import ipaddress
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ _LOCAL = {"", "localhost"}
 # What says which database is reached: where an address leaves one out, libpq asks a service file and the environment.
 _PLACE = frozenset({b"host", b"hostaddr", b"port", b"dbname"})
 _USUAL = ("port", "5432")
+_PORTS = re.compile(r"[0-9,]*")
 _FIXED: dict[str, Any] = {
     "application_name": "smsotp_nb",
     "connect_timeout": 10,
@@ -42,7 +44,7 @@ class Address:
         else:
             shown, more = "", ["host", "port", *more]
         asked = urlencode({name: known[name] for name in more if known.get(name)}, safe="/:,")
-        where = f"{quote(user)}{'@' * bool(user)}{shown}/{quote(known.get('dbname', ''))}"
+        where = f"{quote(user)}{'@' * bool(user)}{shown}/{quote(known.get('dbname', ''), safe='@:')}"
         return f"postgresql://{where}{'?' * bool(asked)}{asked}"
 
     @property
@@ -110,6 +112,8 @@ def _parsed(text: Secret) -> dict[str, str] | None:
     try:
         found: dict[str, Any] = driver.conninfo.conninfo_to_dict(text.reveal().strip())
     except driver.Error:  # its message may repeat the password
+        return None
+    if not _PORTS.fullmatch(str(found.get("port", ""))):  # the beginning of a password that has a slash in it
         return None
     return {name: str(value) for name, value in found.items()}
 
