@@ -6,7 +6,6 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .._cards import counted
 from ..errors import SmsOtpWarning
 
 KEY: Final = "smsotp_nb"
@@ -50,24 +49,3 @@ def listed(what: str, which: list[Any]) -> str:
     """Return the first few of many in words: ``rows 3, 4, 9, ...``."""
     more = ", ..." if len(which) > SHOWN else ""
     return f"{what}{'s' if len(which) > 1 else ''} {', '.join(map(str, which[:SHOWN]))}{more}"
-
-
-def in_words(attrs: dict[str, Any]) -> str:
-    """Return how a file was read, in one line.
-
-    Example:
-        >>> in_words({KEY: {"file": "a.csv", "kind": "CSV", "header": 3, "separator": ";", "encoding": "cp1251"}})
-        "a.csv: header in row 3; separator ';'; encoding cp1251"
-    """
-    facts = attrs.get(KEY)
-    if not facts:
-        return ""
-    said = []
-    if facts.get("sheet"):
-        said.append(f"sheet {facts['sheet']!r}")
-    if "header" in facts:
-        said.append("no header" if facts["header"] is None else f"header in row {facts['header']}")
-    said += [f"{name} {facts[name]!r}" for name in ("separator",) if name in facts]
-    said += [f"encoding {facts['encoding']}"] if "encoding" in facts else []
-    said += [f"{counted(rows, 'row')} left out ({why})" for why, rows in facts.get("left_out", {}).items()]
-    return f"{facts['file']}: {'; '.join(said)}" if said else str(facts["file"])

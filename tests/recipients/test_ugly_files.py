@@ -381,3 +381,13 @@ def test_function_form_command_line_and_plan_read_a_file_alike(tmp_path: Path, c
     assert read_recipients(out)["Name"].tolist() == read["Name"].tolist()
     plan = sms.plan(file, "Hello", campaign="alike", to="Mobile", default_region="US")
     assert len(plan.rows) == len(read)
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+def test_a_hidden_row_of_a_list_of_no_still_says_no(tmp_path: Path) -> None:
+    """A filter that was left on must not text those behind it."""
+    stops = tmp_path / "stops.xlsx"
+    stops.write_bytes(book(*TABLE, CY, change=hide_row)())
+    people = pd.DataFrame({"Mobile": [BO[1], "+12025550162"]})
+    plan = sms.plan(people, "Hello", campaign="no", to="Mobile", leave_out=stops)
+    assert plan.rows["status"].tolist() == ["skipped", "planned"]
