@@ -339,7 +339,7 @@ def at_todays_prices(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
     rows = rows.assign(micros=rows["micros"].astype("float64"))
     steps: list[Step] = []
     priced = rows[((rows["parts"] > 0) & (rows["micros"] > 0) & (rows["unpriced"] == 0)).to_numpy(bool)]
-    for iso, part in priced.groupby("iso", dropna=False, sort=True):
+    for iso, part in priced.groupby("iso", sort=True):
         sums = part.groupby("day", sort=True)[["micros", "parts"]].sum().astype("float64")
         above, below = sums["micros"].to_numpy(), sums["parts"].to_numpy()
         found = changes(Series(above, below, np.log(above / below)), PRICE, alpha=_ALPHA)
@@ -351,8 +351,8 @@ def at_todays_prices(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
         level = pd.Series(above).groupby(number).sum() / pd.Series(below).groupby(number).sum()
         now = level[number[-1]]
         factor = pd.Series(now / level.reindex(number).to_numpy(), index=sums.index)
-        region = None if pd.isna(iso) else str(iso)
-        mine = (rows["iso"].isna() if region is None else rows["iso"] == region).to_numpy(bool)
+        region = str(iso)
+        mine = (rows["iso"] == region).to_numpy(bool)
         rows.loc[mine, "micros"] *= rows.loc[mine, "day"].map(factor).fillna(1.0)
         since = int(np.flatnonzero(number != number[-1])[-1]) + 1
         steps.append(Step(region, pd.Timestamp(sums.index[since]), float(level[number[since - 1]]), float(now)))
