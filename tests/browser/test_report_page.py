@@ -60,7 +60,7 @@ EVERYTHING = Card(
 def document(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The report of the sample, and a card of every block before it."""
     sample = results.read(ROOT / "sample_data" / "results_two_currencies.csv")
-    long = pd.concat([sample, sample.assign(campaign="a campaign of a rather long name " * 2)])
+    long = pd.concat([sample, sample.assign(campaign="a campaign of a rather long name " * 2, id=sample["id"] + "b")])
     file = charts.report(long, tmp_path_factory.mktemp("report") / "spent.html")
     text = Path(file).read_text(encoding="utf-8")
     return text.replace("<section>", f"<section>{EVERYTHING.html()}</section><section>", 1)

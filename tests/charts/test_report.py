@@ -143,7 +143,7 @@ def test_shares_add_up_and_small_countries_stand_together(tmp_path: Path) -> Non
     page = Shown(charts.report(given, tmp_path / "a.html").read_text(encoding="utf-8"))
     rows = next(lines for lines in page.tables if lines[0][-1] == "Share")[1:]
     assert [row[0] for row in rows][3:] == ["4 others", "Total"]
-    assert rows[3][1:4] == ["4", "4", "0.040"]
+    assert rows[3][1:4] == ["4", "4", "0.0400"]
     assert sum(int(row[5].strip("%<")) for row in rows[:-1] if row[5] != "<1%") == 100
     assert openpyxl.load_workbook(charts.report(given, tmp_path / "a.xlsx"))["By country"].max_row == 9
 

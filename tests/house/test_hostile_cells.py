@@ -24,7 +24,6 @@ from smsotp_nb import _cards as cards
 from smsotp_nb import _services as services
 from smsotp_nb._client.meaning import Scrubber
 from smsotp_nb._pandas import STR
-from smsotp_nb._phones.judging import weighing
 from smsotp_nb._showing.text import visible
 from smsotp_nb._widgets.results import Asked, ResultsView
 from smsotp_nb.errors import NotSent, ServiceError, SmsOtpError, UsageError
@@ -77,12 +76,6 @@ def test_a_cell_that_cannot_be_read_is_a_row_with_its_problem(cell: str) -> None
     assert pd.isna(judged["to"].iloc[1])
     assert isinstance(judged["problem"].iloc[1], str)
     assert sms.phones.verdict(column)["valid"].tolist() == [True, False]
-
-
-def test_a_text_is_not_halved_at_every_blank() -> None:
-    """Two numbers have few digits; the ways to divide a longer text are not even listed."""
-    assert len(weighing._halves("089 123456 089 123457")) == 1
-    assert weighing._halves("0 " * 1_000) == []
 
 
 ANYWHERE: dict[str, Callable[[], Any]] = {

@@ -98,6 +98,8 @@ def test_every_row_is_there_as_the_ledger_has_it(months: Ledger, folder: Path) -
         ours = months.record(name).results
         theirs = found[found["campaign"].eq(name)].set_index("row").sort_index().rename_axis(None)
         names = [column for column in sms.results.COLUMNS if column not in ("price", "est_cost")]
+        for column in ("at", "not_before"):
+            theirs[column] = theirs[column].dt.tz_localize(None)
         typed = theirs[names].astype(ours[names].dtypes.to_dict())  # None and NaN are both missing
         pd.testing.assert_frame_equal(typed, ours[names])
         pd.testing.assert_series_equal(theirs["price"].astype("float64"), ours["price"], check_exact=True)

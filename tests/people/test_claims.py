@@ -20,7 +20,7 @@ def test_the_same_words_are_held_for_three_days_under_whatever_name(box: Sandbox
     sent(plan_of("a", NUMBERS[:20]), box, ledger)
     table = sent(plan_of("b"), box, ledger)
     assert outcome(table) == {"accepted": 10, "planned SAME_TEXT": 20}
-    assert table["not_before"].dropna().unique().tolist() == [clock.at + timedelta(days=3)]
+    assert table["not_before"].dropna().dt.tz_localize("UTC").unique().tolist() == [clock.at + timedelta(days=3)]
     clock.later(days=2, hours=23)
     assert outcome(sent(plan_of("b"), box, ledger)) == {"accepted": 10, "planned SAME_TEXT": 20}
     clock.later(hours=1)
@@ -43,12 +43,12 @@ def test_a_cap_counts_in_rolling_windows(box: Sandbox, ledger: Ledger, clock: Cl
     clock.later(hours=1, minutes=1)
     held = sent(plan_of("2", text="2", policy=policy), box, ledger)
     assert outcome(held) == {"planned CAPPED": 30}
-    assert set(held["not_before"]) == {first + timedelta(hours=24)}
+    assert set(held["not_before"].dt.tz_localize("UTC")) == {first + timedelta(hours=24)}
     clock.at = first + timedelta(hours=24)
     assert outcome(sent(plan_of("2", text="2", policy=policy), box, ledger)) == {"accepted": 30}
     clock.later(hours=30)
     held = sent(plan_of("3", text="3", policy=policy), box, ledger)
-    assert set(held["not_before"]) == {first + timedelta(days=7)}
+    assert set(held["not_before"].dt.tz_localize("UTC")) == {first + timedelta(days=7)}
     assert "30 rows, until 2026-11-19 23:00 UTC: " in ledger.record("3").card().text()
     with pytest.warns(CampaignIncomplete, match="until 2026-11-19 23:00 UTC"):
         send(plan_of("3", text="3", policy=policy), client=box.client(), ledger=ledger, progress=False)

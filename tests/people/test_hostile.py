@@ -68,7 +68,7 @@ def test_a_cap_of_two_is_reached_by_two_and_ends_with_its_window(box: Sandbox, l
     )
     assert outcome(sent_while(lambda: sent(another, box, ledger), fresh, box, ledger)) == {"accepted": 30}
     held = sent(plan_of("c", text="c", policy=Policy(caps=[(3, "24h")])), box, ledger)
-    assert set(held["not_before"] - clock()) == {timedelta(hours=14)}
+    assert set(held["not_before"].dt.tz_localize("UTC") - clock()) == {timedelta(hours=14)}
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
@@ -79,7 +79,7 @@ def test_who_is_met_meanwhile_waits_until_the_first_contact_is_out_of_the_window
     clock.later(hours=10)
     made = plan_of("a", wire=Wire(chunk_size=1), policy=Policy(caps=[(2, "24h")]))
     table = sent_while(lambda: sent(plan_of("other", text="other"), box, ledger), made, box, ledger)
-    held = table.loc[table["problem"].eq("CAPPED"), "not_before"]
+    held = table.loc[table["problem"].eq("CAPPED"), "not_before"].dt.tz_localize("UTC")
     assert len(held) > 10
     assert set(held - clock()) == {timedelta(hours=14)}
 
@@ -256,7 +256,7 @@ def test_a_clock_that_goes_back_lets_nobody_through(box: Sandbox, ledger: Ledger
     clock.later(days=-2)
     held = sent(plan_of("b", text="b", policy=once), box, ledger)
     assert outcome(held) == {"planned CAPPED": 30}
-    assert set(held["not_before"]) == {first + timedelta(hours=24)}
+    assert set(held["not_before"].dt.tz_localize("UTC")) == {first + timedelta(hours=24)}
 
 
 def test_a_backup_that_lacks_an_opt_out_is_not_taken_for_the_ledger(ledger: Ledger) -> None:

@@ -32,11 +32,11 @@ def test_the_next_moment_is_found_by_the_window_not_by_the_count(box: Sandbox, l
         sent(plan_of(f"c{day}", policy=policy), box, ledger)
         clock.later(days=1)
     held = sent(plan_of("late", policy=policy), box, ledger)
-    assert set(held["not_before"]) == {began + timedelta(days=7)}
+    assert set(held["not_before"].dt.tz_localize("UTC")) == {began + timedelta(days=7)}
     clock.at = began + timedelta(days=7)
     assert outcome(sent(plan_of("late", policy=policy), box, ledger)) == {"accepted": 30}
     held = sent(plan_of("later", policy=policy), box, ledger)
-    assert set(held["not_before"]) == {began + timedelta(days=8)}
+    assert set(held["not_before"].dt.tz_localize("UTC")) == {began + timedelta(days=8)}
 
 
 @pytest.mark.parametrize("cap", [0, -1, 1.0, True, None, "1"])

@@ -39,7 +39,9 @@ def table(rows: int = 3, **changes: object) -> pd.DataFrame:
     }
     kinds = results.COLUMNS | results.DETAILS
     assert set(cells) == set(kinds)
-    frame = results.check(pd.DataFrame({**cells, **changes}, index=range(rows)))
+    frame = pd.DataFrame({**cells, **changes}, index=range(rows))
+    times = {name: pd.to_datetime(frame[name], utc=True).dt.tz_localize(None) for name in ("at", "not_before")}
+    frame = frame.assign(**times).astype(kinds)
     return frame[[*kinds, *(name for name in changes if name not in cells)]]
 
 

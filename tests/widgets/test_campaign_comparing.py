@@ -74,7 +74,7 @@ def test_the_preview_shows_both_texts_and_what_they_can_show(steps: CampaignStep
 
 def test_what_a_comparison_of_two_texts_alone_shows(steps: CampaignSteps) -> None:
     (said,) = steps.draft(changed(held=0)).foreseen
-    assert re.match(r'With 100 people, one text against the other shows \d+% more "bought" \(5.00%', said)
+    assert re.match(r'With 100 people, A against B shows \d+% more "bought" \(5.00%', said)
     assert said.endswith("Nobody is held out, so nothing will say what the campaign itself brought.")
 
 

@@ -1017,7 +1017,7 @@ def every_widget(root: Any) -> list[Any]:
     [
         ("people.csv", b"phone,name\n+12025550123,Ann\n+12025550124\n", "blank"),
         ("people.csv", b"", "empty"),
-        ("people.xls", b"x", "save it as .xlsx or .csv"),
+        ("people.xls", b"x", "save it anew"),
         ("people.xlsx", b"x", "cannot be read as a workbook"),
         ("../../etc/people.csv", b"a,a\n1,2\n", "people.csv"),
         (f"{'p' * 300}.csv", b"phone\n1\n", "cannot be written"),

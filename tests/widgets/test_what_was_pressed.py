@@ -170,7 +170,7 @@ def test_a_number_that_comes_with_the_press_is_shown_first(form: CampaignForm, b
     press(form.sending.send, seen)
     assert box.inbox.empty
     assert ANOTHER in form._notice.value
-    assert form.sending.send_button.description == "Send the first 5 messages"
+    assert form.sending.send_button.description == "Send the first 5 messages, about USD 0.0375"
     press(form.sending.send)
     assert len(box.inbox) == 5
 
