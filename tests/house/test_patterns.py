@@ -49,6 +49,8 @@ BUILT_WHILE_RUNNING = {
     "smsotp_nb._phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
     "smsotp_nb._phones.countries": "phonenumbers' own patterns, matched against at most 15 digits",
     "smsotp_nb._planning.bodies": "a set of escaped characters",
+    "smsotp_nb._recipients.kinds": "the beginning of a file, matched at its first character",
+    "smsotp_nb._recipients.unseen": "the tags of a sheet, each read once, with the numbers of its styles",
     "smsotp_nb._results.files": "a quoted cell ends at its first single quote, so that no sign is read twice",
     "smsotp_nb._widgets.inbox": "one escaped passcode between two characters",
 }

@@ -256,7 +256,7 @@ def test_no_folder_of_ours_is_a_link_to_another_one(name: str, used: Path, box: 
 
 
 @pytest.mark.parametrize("which", ["smsotp_nb", "smsotp_nb/ledgers"])
-def test_what_is_noted_of_ledgers_is_not_put_where_a_link_leads(which: str, tmp_path: Path, box: Sandbox) -> None:
+def test_what_is_noted_of_ledgers_is_not_put_where_a_link_leads(which: str, tmp_path: Path) -> None:
     theirs, place = tmp_path / "theirs", state_folder().parent / which
     theirs.mkdir()
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -34,6 +34,7 @@ def test_suppressed_numbers_in_any_form(source: Any) -> None:
     assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED", ""]
 
 
+@pytest.mark.filterwarnings("ignore:.*read as a person and not as a header")
 @pytest.mark.parametrize("content", ["phone\n202 555 0101\n", "202 555 0101\n202 555 0102\n"], ids=["header", "bare"])
 def test_suppressed_numbers_from_a_file(tmp_path: Path, content: str) -> None:
     file = tmp_path / "stop.csv"

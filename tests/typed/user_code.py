@@ -59,7 +59,7 @@ def spent(results: pd.DataFrame, folder: Path) -> pd.DataFrame:
     """Sum up, compare, and keep the table."""
     by_country = sms.cost.by_country(results)
     assert_type(by_country, pd.DataFrame)
-    sms.cost.compare(sms.record("typed"))
+    sms.cost.compare(folder / "ledger.sqlite")
     sms.charts.report(results, folder / "report.html")
     file = sms.results.write(results, folder / "results.csv")
     assert_type(file, Path)

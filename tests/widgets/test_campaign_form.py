@@ -1001,7 +1001,7 @@ def test_a_list_is_uploaded(box: Sandbox, ledger: Ledger) -> None:
         assert form.choices().to == "phone"
         form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
         form.write.check_button.click()
-        assert "Rows 4: ..." in form.outcome.refused.value
+        assert "Rows 4: ..." in form.outcome.details.value
         form.sending.send_button.click()
         assert box.inbox["text"].tolist() == ["Hi Ann"]
         assert "people = sms.read_recipients('people.csv', numbered=True)" in html.unescape(form._lines.value)

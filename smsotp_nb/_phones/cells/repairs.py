@@ -119,7 +119,7 @@ COMMA: Final = re.compile(r"\d\s*+,\s*+[\d+(]")
 COMMAS: Final = re.compile(
     r"\+?\(?\d{1,5}\)?(?:(?:, ?\d{1,4}){2,}|(?<=\+\d\d), ?\d{6,}|(?<=\A0\d\d), ?\d{6,}|(?<=\A0\d\d\d), ?\d{6,})"
 )
-LETTERS: Final = re.compile(r"[+(]?(?=(?:\D*+\d){5})[\dOoОоlIiІі() .\-/+]++")  # with O and l in place of digits
+LETTERS: Final = re.compile(r"\A[+(]?(?=(?:\D*+\d){5})[\dOoОоlIiІі() .\-/+]++")  # with O and l in place of digits
 NO_LETTERS: Final = re.compile(r"(?<![^ ./\-])[OoОоlIiІі]+(?![^ ./\-])")  # but alone they are words
 DIGIT_OF_LETTER: Final = str.maketrans("OoОоlIiІі", "000011111")
 VANITY: Final = re.compile(r"\A\+?[\d ().-]*\d[ ().-]*+[A-Z]{3}[A-Z\d-]*+")
