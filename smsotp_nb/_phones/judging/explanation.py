@@ -80,7 +80,7 @@ def explain(
     Example:
         >>> explain("0491 570 156", region="Australia")
          1. The cell reads '0491 570 156'.
-         2. The country cell 'Australia' is AU (REGION_NAME: the country as an English name).
+         2. The country cell 'Australia' is AU (REGION_NAME: the country as a name or nationality, in any language).
          3. Its digits are 0491570156, without a plus.
          4. 0 is the prefix for calls within Australia: 491570156 is left.
          5. 9 digits are a possible length in Australia.
