@@ -332,7 +332,8 @@ def read_early(notebook: Notebook, card: Any) -> None:
     click(card, "Read a comparison")
     click(card, "Read the comparison")
     card.get_by_text("Not read yet: the reading day has not come").wait_for()
-    bought = "people.loc[form.results.index[:9], ['customer']].assign(day=form.results['at'].max().tz_localize('UTC').isoformat(), paid=9.5)"
+    last = "form.results['at'].max().tz_localize('UTC').isoformat()"
+    bought = f"people.loc[form.results.index[:9], ['customer']].assign(day={last}, paid=9.5)"
     orders = literal_eval(notebook.kernel(f"{bought}.to_csv(index=False)"))
     with notebook.page.expect_file_chooser() as chooser:
         card.get_by_text("Choose the orders: CSV, Excel or Parquet").click()
