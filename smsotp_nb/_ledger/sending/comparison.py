@@ -261,7 +261,7 @@ class _Asked:
                 if self.admit is not None:
                     _admit(found["problem"], going, rows, self.admit)
                 frame = _framed(found, rows.index)
-                told.append(_lines(frame[still]))
+                told.append(_lines(frame[still].sort_index()))
                 kept.append(frame.iloc[held["place"]])
                 cost.update(_cost(rows[going]))
         known = plan.unplanned.assign(status="skipped")
