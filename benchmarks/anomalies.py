@@ -162,10 +162,11 @@ def pumped(then: Callable[[Any], Any], *, unseen: bool = False) -> Callable[[Ran
         usual = 0.0 if unseen else 100.0
         many = random.poisson(np.where(since >= 0, then(np.maximum(since, 0)), usual))
         passcodes = {"kind": "passcode", "campaign": "passcodes"}
-        table = pd.concat([
+        tables: list[pd.DataFrame] = [
             sums(days, many, price=0.075, iso="KZ", **passcodes), sums(*daily(random), **passcodes),
             countries(random).assign(kind="campaign"),
-        ])  # fmt: skip
+        ]  # fmt: skip
+        table = pd.concat(tables)
         return Case(table, days[place], "spend", "KZ")
 
     return made

@@ -183,7 +183,7 @@ def main() -> None:
     for number, (name, make) in enumerate(KINDS.items()):
         table = pd.DataFrame([month(seed, make, number) for seed in range(many)])
         mean = table.mean(numeric_only=True)
-        best = mean[[*SIMPLE]].idxmin()
+        best = str(mean[[*SIMPLE]].idxmin())
         times, off = mean["off"] / mean[best], mean["off"] / mean["total"]
         held.append(table["held"].mean())
         worst = max(worst, times)

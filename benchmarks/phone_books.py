@@ -504,8 +504,8 @@ def book(home: str, size: int, draw: Drawing, homes: tuple[str, ...], *, held_ou
         if isinstance(text, tuple):
             text, truth = text
         rows.append((text, at, truth, name))
-    text, country, truth, habit = zip(*rows, strict=True)
-    return Book(home, pd.Series(text, dtype="str"), pd.Series(country, dtype="str"), list(truth), list(habit))
+    texts, country, truths, habit = zip(*rows, strict=True)
+    return Book(home, pd.Series(texts, dtype="str"), pd.Series(country, dtype="str"), list(truths), list(habit))
 
 
 def books(size: int, seed: int, *, held_out: bool) -> Iterator[Book]:
