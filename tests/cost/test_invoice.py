@@ -482,6 +482,7 @@ def test_charges_that_are_written_below_nothing_are_read_and_said(sent: pd.DataF
     assert "All amounts are below nothing" in " ".join(found.notes)
 
 
+@pytest.mark.filterwarnings("ignore:The behavior of DataFrame concatenation:FutureWarning")
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_repeated_line_without_a_price_is_not_counted_twice(sent: pd.DataFrame, ledger: Ledger, order: int) -> None:
     again = invoice_of(sent).iloc[[0]].assign(price=None)

@@ -9,11 +9,11 @@ import warnings
 from pathlib import Path
 
 import pytest
+from kills.child import fork
 
 from smsotp_nb import Ledger, Sandbox, Wire, send
 from smsotp_nb.errors import SmsOtpWarning
 from smsotp_nb.results import Progress
-from tests.kills.child import fork
 
 from .people import NUMBERS, arm_plan, arms_of, customers, experiment
 

@@ -29,12 +29,12 @@ from typing import Any
 
 import pandas as pd
 from ipywidgets import Widget
+from support.cpu_time import TooSlow, at_most
 
 from smsotp_nb import Ledger, People, Plan, Sandbox, Wire, _cli, cost, plan, send
 from smsotp_nb._ledger import Record, listed, refusals, snapshot_of
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignsPage
-from tests.support.cpu_time import TooSlow, at_most
 
 SECONDS = 20.0  # CPU time of one reader; a quiet machine takes a tenth of a second
 BLOCK = 1_000  # ledgers for which one sound one is made

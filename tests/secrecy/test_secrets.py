@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import IPython
 import pandas as pd
 import pytest
 from faults import certificates
@@ -262,7 +263,7 @@ def test_completing_and_inspecting_show_no_canary(journey: dict[str, Any], name:
     shown_by_tab = completions(f"{name}.", {name: thing})
     assert attributes
     assert {attribute for attribute in attributes if not attribute.startswith("_")} <= set(shown_by_tab.split(" "))
-    inspector = Inspector(theme_name="nocolor")
+    inspector = Inspector() if IPython.version_info[0] < 9 else Inspector(theme_name="nocolor")
     inspected = repr([inspector.info(thing, detail_level=level) for level in (0, 1)])
     assert hits(shown_by_tab + inspected, KEY, HMAC, OWN_CODE, ENTERED, *NUMBERS) == []
 

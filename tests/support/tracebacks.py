@@ -7,8 +7,13 @@ import io
 import traceback
 import warnings
 from types import FrameType, TracebackType
+from typing import Any
 
+import IPython
 from IPython.core.ultratb import VerboseTB
+
+# IPython 9 gave colours another name.
+PLAIN: dict[str, Any] = {"theme_name": "nocolor"} if IPython.version_info[0] >= 9 else {"color_scheme": "NoColor"}
 
 
 def shown(error: BaseException) -> str:
@@ -17,7 +22,7 @@ def shown(error: BaseException) -> str:
     The frames of the caller are left out: what the user typed stands in the user's cell anyway.
     """
     ours = _from_the_package(error.__traceback__)
-    verbose = VerboseTB(theme_name="nocolor", include_vars=True).text(type(error), error, ours) if ours else ""
+    verbose = VerboseTB(**PLAIN, include_vars=True).text(type(error), error, ours) if ours else ""
     plain = "".join(traceback.format_exception(error))
     variables = traceback.TracebackException(type(error), error, ours, capture_locals=True)
     local = "".join(variables.format())
