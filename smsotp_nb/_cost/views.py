@@ -219,7 +219,7 @@ def rates(results: Source) -> pd.DataFrame:
         (datetime64[us, UTC]: the last observation), ``messages`` (Int64: number of observations).
 
     Raises:
-        UsageError: not a result table, or results of several services.
+        UsageError: not a result table, or of several services, where its details say so.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"] * 2, "parts": [1, 2], "price": [0.0075, 0.016],

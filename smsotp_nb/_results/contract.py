@@ -63,7 +63,7 @@ DETAILS: Final[dict[str, str | pd.StringDtype]] = {
 }
 ALL: Final = COLUMNS | DETAILS
 TIMES: Final = ("not_before", "at")
-BESIDE: Final = "with record = sms.record(name), pass record or results.join(record.details)"
+BESIDE: Final = "with record = sms.record(name), pass record or record.results.join(record.details)"
 
 MEANINGS: Final[dict[str, str]] = {
     "to": "phone number, E.164; missing where none could be read",
