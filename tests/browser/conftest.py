@@ -311,6 +311,7 @@ class Notebook:
         """Restart the kernel, as the menu would, and wait until it is there again."""
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
         self.page.wait_for_function(READY, arg=self.page.evaluate(PATH))
+        self.kernel("None")  # by its answer the manager of widgets has seen the restart, too
 
     def kernel(self, expression: str) -> str:
         """Return the repr of a Python expression in the notebook's kernel, without a cell."""

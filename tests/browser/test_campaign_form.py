@@ -41,7 +41,7 @@ def click(card: Any, name: str) -> None:
 
 
 def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(notebook: Notebook, lab: Lab) -> None:
-    notebook.open(lab.write("campaign_form.ipynb", FORM)).run_all()
+    notebook.open(lab.write("restarted_form.ipynb", FORM)).run_all()
     card = notebook.page.locator(".smsotp-form")
     write(card)
     assert notebook.look() == []
