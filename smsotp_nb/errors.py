@@ -260,6 +260,8 @@ class LedgerReplaced(LedgerError):
 class LedgerOlder(LedgerError):
     """The ledger lacks what this user last saw in it, so people who were texted may appear in it as not texted.
 
+    A file in which only rehearsals were ever recorded texted nobody and does not raise it.
+
     Attributes:
         recipients: upper limit of the recipients who were texted and are missing in it.
 

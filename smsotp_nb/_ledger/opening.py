@@ -15,6 +15,7 @@ from .._cards import counted
 from .._moments import said
 from .._own_files import JOURNAL, files_of_sqlite, is_of_another, tighten
 from .._schema import limit, strange
+from .._services import REHEARSAL
 from ..errors import LedgerError, LedgerOlder
 from .file.disk import OWN, beside, notes_folder, runs
 from .file.last_seen import Mark, Marks, Seal, Session
@@ -29,6 +30,10 @@ PATIENCE = 30.0  # seconds to wait for another process's lock
 LATEST_SESSIONS = 64  # that are looked at to the last request
 ID_BYTES = 16
 _LONGEST_NOTE = 4096  # bytes
+_HOLDS_PEOPLE = (
+    f"SELECT EXISTS (SELECT 1 FROM campaign WHERE substr(service, 1, {len(REHEARSAL)})<>'{REHEARSAL}')"
+    " OR EXISTS (SELECT 1 FROM consent) OR EXISTS (SELECT 1 FROM experiment)"
+)
 
 
 @dataclass(slots=True)
@@ -47,6 +52,7 @@ class Opened:
     moving: bool = False  # to a server: the one use that is left to a file whose ledger went there
     session: int = 0  # 0: nothing was written yet
     acts: int = 0  # of this session, other than requests
+    live: bool = False  # it holds more than rehearsals
     _token: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     _begun: bool = False  # the session is in the ledger
     _noted: bool = False  # and in the marks
@@ -87,6 +93,11 @@ class Opened:
         self._raised = -1
         if not self._begun:
             self.session, self.acts = 0, 0
+
+    def holds_people(self) -> bool:
+        """Say whether it holds more than rehearsals; once it does, it is not asked again."""
+        self.live = self.live or bool(self.connection.execute(_HOLDS_PEOPLE).fetchone()[0])
+        return self.live
 
     def begin_noting(self) -> None:
         """Begin the session in the marks, once it is in the ledger."""
@@ -148,7 +159,7 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = 
         if not moving:
             refuse_moved(connection, path)
         behind = _behind(connection, marks.sessions())
-        if behind and not accept_older:
+        if behind and not accept_older and _held_people(marks):
             raise _older(path, connection, behind)
         if behind:
             marks.set_aside(behind)
@@ -195,8 +206,9 @@ def break_seal(place: Path) -> None:
 def refuse_if_older(connection: sqlite3.Connection, place: Path) -> None:
     """Refuse a ledger that lacks what was last seen of it, or of the ledger it is to replace."""
     ledger = connection.execute("SELECT id FROM ledger").fetchone()[0]
-    behind = _behind(connection, _marks(place, ledger).sessions())
-    if behind:
+    marks = _marks(place, ledger)
+    behind = _behind(connection, marks.sessions())
+    if behind and _held_people(marks):
         raise _older(place, connection, behind)
 
 
@@ -208,9 +220,9 @@ def _refuse_new(path: Path, connection: sqlite3.Connection, *, create: bool, acc
             "or, to begin a record there, pass create=True"
         )
     _refuse_place_of_others(path)
-    seen = _marks(path, b"").sessions()
-    if seen and not accept_older:
-        raise _older(path, connection, seen)
+    marks = _marks(path, b"")
+    if not accept_older and _held_people(marks):
+        raise _older(path, connection, marks.sessions())
 
 
 def _refuse_place_of_others(path: Path) -> None:
@@ -403,10 +415,13 @@ def _behind(connection: Statements, seen: list[Session]) -> list[Session]:
             known = connection.execute(
                 "SELECT count(*) FROM fate f JOIN attempt a ON a.id=f.attempt WHERE a.session=?", (number,)
             ).fetchone()[0]
-            missing.append(
-                Session(session.token, session.attempt, session.acts, max(session.recipients - known, 0), session.at)
-            )
+            missing.append(session._replace(recipients=max(session.recipients - known, 0)))
     return missing
+
+
+def _held_people(marks: Marks) -> bool:
+    """Say whether what was last seen held more than rehearsals: an older copy that lacks some of those texts nobody."""
+    return any(session.live for session in marks.sessions())
 
 
 def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) -> LedgerOlder:

@@ -19,8 +19,9 @@ import pytest
 from kills.child import fork
 from kills.people import plan_of
 
-from smsotp_nb import Ledger, Limits, People, Sandbox, cost, preflight, record, revise, send
+from smsotp_nb import Client, Ledger, Limits, People, Sandbox, Settings, cost, preflight, record, revise, send
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, SmsOtpWarning, UsageError
+from smsotp_nb.settings import Secret
 
 OTHER_PROGRAM = """
 import sqlite3, sys
@@ -28,6 +29,11 @@ connection = sqlite3.connect(sys.argv[1])
 connection.execute("SELECT count(*) FROM campaign").fetchall()
 connection.close()
 """
+
+
+def live(box: Sandbox) -> Client:
+    """Return a client to whom the sandbox is a service with people: what only held rehearsals may be older."""
+    return Client(Settings(base_url=box.url, access_key_id=Secret("a-key")))
 
 
 def texts(box: Sandbox) -> list[int]:
@@ -39,7 +45,7 @@ def sent(box: Sandbox, ledger: Ledger | Path, rows: int = 20, **options: Any) ->
     """Send a campaign, or go on with it; return its rows by state."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CampaignIncomplete)
-        table = send(plan_of(rows, chunk_size=5), client=box.client(), ledger=ledger, progress=False, **options)
+        table = send(plan_of(rows, chunk_size=5), client=live(box), ledger=ledger, progress=False, **options)
     found: dict[str, int] = table["status"].value_counts().to_dict()
     return found
 
@@ -73,7 +79,7 @@ def test_a_reader_in_the_process_lets_nobody_delete_the_log(
 ) -> None:
     """Closing any descriptor of the file drops SQLite's locks; the log, with every answer in it, must stay."""
     path = tmp_path / "folder" / "l.sqlite"
-    with Ledger(path, create=True) as ledger, ledger.begin(plan_of(20, chunk_size=5), service="sandbox:x") as run:
+    with Ledger(path, create=True) as ledger, ledger.begin(plan_of(20, chunk_size=5), service="a service") as run:
         assert run.claim(0)
         reader(path)
         if other == "another kernel":
@@ -148,7 +154,7 @@ def test_a_file_that_is_not_the_one_that_was_opened_is_noticed_before_anything_i
     with Ledger(path, create=True) as ledger:
         ledger.backup(older(path))
         sent(box, ledger, limits=Limits(first=5))
-        run = ledger.begin(plan_of(20, chunk_size=5), service=box.client().service)
+        run = ledger.begin(plan_of(20, chunk_size=5), service=live(box).service)
         assert run.claim(1)
         harm(path)
         with pytest.raises(LedgerError, match=r"l\.sqlite .*(while it was open|malformed)"):
@@ -298,7 +304,7 @@ def test_what_a_person_said_is_part_of_what_was_seen(tmp_path: Path) -> None:
     """A word of a person is no request; an older copy would not know it either."""
     path, backup = tmp_path / "l.sqlite", tmp_path / "b.sqlite"
     with Ledger(path, create=True) as ledger:
-        with ledger.begin(plan_of(10), service="sandbox:x") as run:
+        with ledger.begin(plan_of(10), service="a service") as run:
             run.claim(0)
         ledger.backup(backup)
         ledger.record("autumn").settle(ledger.record("autumn").in_doubt, accepted=True)
@@ -341,11 +347,11 @@ def test_an_older_copy_is_refused_after_a_purge_too(box: Sandbox, tmp_path: Path
     spring, autumn = (plan_of(10, chunk_size=1, campaign=name) for name in ("spring", "autumn"))
     with warnings.catch_warnings(), Ledger(path, create=True) as ledger:
         warnings.simplefilter("ignore", CampaignIncomplete)
-        send(spring, client=box.client(), ledger=ledger, progress=False)
+        send(spring, client=live(box), ledger=ledger, progress=False)
         ledger.record("spring").purge()
-        send(autumn, client=box.client(), ledger=ledger, progress=False, limits=Limits(first=2))
+        send(autumn, client=live(box), ledger=ledger, progress=False, limits=Limits(first=2))
         ledger.backup(backup)
-        send(autumn, client=box.client(), ledger=ledger, progress=False)
+        send(autumn, client=live(box), ledger=ledger, progress=False)
     shutil.copy(backup, path)
     with pytest.raises(LedgerError, match=r"older than .* up to \d+ recipients"):
         Ledger(path)
@@ -367,7 +373,7 @@ def test_a_ledger_reached_by_a_link_is_the_same_one(box: Sandbox, tmp_path: Path
 def test_a_long_purge_and_a_reader_at_the_end_of_a_run_are_no_harm(box: Sandbox, tmp_path: Path) -> None:
     """A log that was copied back may begin anew at any time, also by another connection, and when a reader goes."""
     with Ledger(tmp_path / "l.sqlite", create=True) as ledger, Ledger(ledger.path) as other:
-        with ledger.begin(plan_of(5000, chunk_size=1, campaign="long"), service="sandbox:x") as run:
+        with ledger.begin(plan_of(5000, chunk_size=1, campaign="long"), service="a service") as run:
             for chunk in range(600):
                 assert run.claim(chunk)
         with contextlib.closing(sqlite3.connect(ledger.path)) as reader:
@@ -430,7 +436,7 @@ def test_a_flipped_byte_in_the_log_of_a_killed_kernel_is_noticed(box: Sandbox, t
 
     def dies() -> None:
         ledger = Ledger(path, create=True)
-        run = ledger.begin(plan_of(20, chunk_size=5), service=box.client().service)
+        run = ledger.begin(plan_of(20, chunk_size=5), service=live(box).service)
         for chunk in range(3):
             assert run.claim(chunk)
         os.kill(os.getpid(), 9)
@@ -455,7 +461,7 @@ def test_an_older_file_under_the_log_of_a_later_one_is_refused(box: Sandbox, tmp
         ledger._store.checkpoint()
         shutil.copy(path, early)
         sent(box, ledger, limits=Limits(first=10))
-        ledger.begin(plan_of(20, chunk_size=5), service=box.client().service).claim(2)
+        ledger.begin(plan_of(20, chunk_size=5), service=live(box).service).claim(2)
         os.kill(os.getpid(), 9)
 
     assert fork(dies).wait() is None
@@ -516,7 +522,7 @@ def test_what_is_no_path_of_a_backup_is_refused_in_words(wrong: Any, tmp_path: P
 
 def test_a_backup_is_one_private_file_and_is_made_while_a_campaign_runs(tmp_path: Path) -> None:
     path, backup = tmp_path / "l.sqlite", tmp_path / "b.sqlite"
-    with Ledger(path, create=True) as ledger, ledger.begin(plan_of(20), service="sandbox:x") as run:
+    with Ledger(path, create=True) as ledger, ledger.begin(plan_of(20), service="a service") as run:
         run.claim(0)
         assert ledger.backup(backup) == backup
     assert backup.stat().st_mode & 0o777 == 0o600

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from kills.people import plan_of
 
-from smsotp_nb import Ledger
+from smsotp_nb import Ledger, People, Sandbox, send
 from smsotp_nb._ledger.file import last_seen as marks
 from smsotp_nb._ledger.file.last_seen import SLOT, Mark, Session
 from smsotp_nb.errors import LedgerOlder
@@ -43,7 +44,7 @@ def test_an_older_copy_is_noticed_by_a_mark_that_is_full(tmp_path: Path, monkeyp
     path, copy = tmp_path / "l.sqlite", tmp_path / "copy.sqlite"
     for number in range(8):
         with Ledger(path, create=True) as ledger:
-            ledger.retain(f"{number + 1} months")
+            People(ledger).opt_out(f"+120255501{number:02}", source="phone")
             if number == 5:
                 ledger.backup(copy)
     assert (tmp_path / "l.sqlite-mark").stat().st_size == 4 * SLOT
@@ -51,3 +52,23 @@ def test_an_older_copy_is_noticed_by_a_mark_that_is_full(tmp_path: Path, monkeyp
     path.write_bytes(copy.read_bytes())
     with pytest.raises(LedgerOlder):
         Ledger(path)
+
+
+def test_an_older_copy_of_what_only_held_rehearsals_is_taken_as_it_is(tmp_path: Path) -> None:
+    """Until it held people: their copy, and a new file in its place, are refused, also where the copy held none."""
+    path, copy = tmp_path / "l.sqlite", tmp_path / "copy.sqlite"
+    with Sandbox() as box, Ledger(path, create=True) as ledger:
+        ledger.backup(copy)
+        send(plan_of(5), box, ledger=ledger, progress=False)
+        assert len(send(plan_of(5), box, ledger=ledger, progress=False)) == 5
+    path.write_bytes(copy.read_bytes())
+    with Sandbox() as box, Ledger(path) as ledger:
+        send(plan_of(5), box, ledger=ledger, progress=False)
+        assert len(box.inbox) == 5
+    path.write_bytes(b"")
+    with Ledger(path, create=True) as ledger:
+        People(ledger).opt_out("+12025550100", source="phone")
+    for held in (copy.read_bytes(), b""):
+        path.write_bytes(held)
+        with pytest.raises(LedgerOlder):
+            Ledger(path, create=True)

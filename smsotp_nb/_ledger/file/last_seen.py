@@ -35,20 +35,24 @@ SLOT = 64
 KEPT = 4_096  # sessions of a mark; an older copy of the ledger lacks the latest of them
 MOST = 1 << 24  # bytes of a mark; this package writes shorter ones
 _HEADER = struct.Struct(">8s16sIQI20x")  # magic, ledger, generation, size, CRC-32 of the file
-_SESSION = struct.Struct(">8s16sQQQQ4x")  # magic, token, attempt, acts, recipients, microseconds since 1970
+_SESSION = struct.Struct(">8s16sQQQQ?3x")  # magic, token, attempt, acts, recipients, microseconds since 1970, live
 _CRC = struct.Struct(">I")
 _GENERATION = slice(24, 28)  # of a header
 HEADER_MAGIC, SESSION_MAGIC, VOID_MAGIC = b"smsotpH1", b"smsotpS1", b"smsotpV1"
 
 
 class Session(NamedTuple):
-    """How far one session came: its latest request, other acts, recipients of requests, and when it was seen."""
+    """How far one session came: its latest request, other acts, recipients of requests, and when it was seen.
+
+    ``live``: the ledger held more than rehearsals by then.
+    """
 
     token: bytes
     attempt: int = 0
     acts: int = 0
     recipients: int = 0
     at: int = 0
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +201,13 @@ class Marks:
         for mark in self._marks:
             mark.begin(self._ledger, session)
 
-    def note(self, *, attempt: int = 0, recipients: int = 0, acts: int = 0, at: int) -> None:
+    def note(self, *, attempt: int = 0, recipients: int = 0, acts: int = 0, at: int, live: bool = True) -> None:
         """Note the latest request, or the number of other acts, and add the recipients of new requests."""
         if self._session is None:
             return
         known = self._session
         self._session = Session(
-            known.token, attempt or known.attempt, acts or known.acts, known.recipients + recipients, at
+            known.token, attempt or known.attempt, acts or known.acts, known.recipients + recipients, at, live
         )
         slot = _slot(self._session)
         for mark in self._marks:

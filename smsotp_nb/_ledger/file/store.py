@@ -290,7 +290,8 @@ class Store:
                 f"the ledger {self.path} was altered while it was in use: it gave the number of an earlier request "
                 "once more. Nothing more was sent. Restore a backup, or see who else writes into it"
             )
-        opened.marks.note(attempt=attempt, recipients=recipients, acts=opened.acts, at=time.time_ns() // 1000)
+        now, live = time.time_ns() // 1000, opened.holds_people()
+        opened.marks.note(attempt=attempt, recipients=recipients, acts=opened.acts, at=now, live=live)
         self._unlooked += 1
         if self._unlooked >= LOOK_AT_LOG:
             self._unlooked = 0
