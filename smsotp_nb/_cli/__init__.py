@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from .. import __version__
 from .._sandbox import command
 from ..errors import SmsOtpError
-from . import cleaning, demo, recorded
+from . import cleaning, demo, recorded, sending
 from .terminal import say
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
@@ -82,6 +82,7 @@ COMMANDS = (
     ("demo", demo.describe, "run a campaign from sample data against a sandbox; nothing leaves this machine"),
     ("sandbox", _describe_sandbox, "run a local service that answers the interface, until Ctrl-C"),
     ("notebooks", demo.describe_notebooks, "write the example notebooks and their sample data to a folder"),
+    ("send", sending.describe, "send a campaign from a file; for schedulers, with an exit code that says what is left"),
     ("clean", cleaning.describe, "normalize the phone numbers of a list to E.164"),
     (
         "people",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted, terminal_width
 from .._outputs import outputs
 from .._sandbox.command import path_typed
-from ..errors import FileExists, LedgerOlder, UsageError
+from ..errors import FileExists, UsageError
 from ..settings import data_folder, ledger_place
 from .terminal import say
 
@@ -73,9 +73,6 @@ DEMO_MESSAGE = "Hi {name}, 20% off until Sunday."
 def describe(demo: argparse.ArgumentParser) -> None:
     """Add every option of the command."""
     demo.add_argument("--ledger", type=path_typed, help="file of the campaign record (default: this user's own)")
-    demo.add_argument(
-        "--accept-older", action="store_true", help="use the ledger although more was seen in it, or it was deleted"
-    )
     demo.add_argument("--service", metavar="URL", help="a sandbox in another process (default: one of its own)")
     demo.add_argument("--data", type=path_typed, help="folder of the sample data")
     demo.set_defaults(run=run)
@@ -90,11 +87,7 @@ def run(options: argparse.Namespace) -> int:
     from ..recipients import read_recipients
 
     data = _sample_data(options.data)
-    try:
-        ledger = Ledger(options.ledger or _file(), create=True, accept_older=options.accept_older)
-    except LedgerOlder as older:
-        step = "Where only this demo was recorded, which texts nobody, run it with --accept-older"
-        raise LedgerOlder(f"{older}. {step}", recipients=older.recipients) from None
+    ledger = Ledger(options.ledger or _file(), create=True)
     if options.service:
         box = Sandbox.at(options.service)
     else:

@@ -1,0 +1,154 @@
+"""``smsotp-nb send``: a campaign from a file without anybody at the keyboard, and an exit code for its scheduler."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from .._sandbox.command import path_typed
+from ..errors import CampaignHeld, FileExists, UsageError
+from .terminal import add_ledger, say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._client import Client
+    from .._ledger import Ledger
+
+AGAIN = 3
+IN_DOUBT = 4
+CODES = (
+    "Exit codes: 0 nobody is left to be texted; 2 a call or a file that cannot be used, nothing was sent; 3 not "
+    "complete: the same command goes on later, and texts nobody twice; 4 complete but for rows in doubt, which "
+    "somebody has to look at."
+)
+
+
+def describe(send: argparse.ArgumentParser) -> None:
+    """Add every option of the command."""
+    send.epilog = CODES
+    add = send.add_argument
+    add("file", type=path_typed, help="the recipients: CSV, Excel or Parquet")
+    add("message", help="the words, with columns in braces: 'Hi {name|there}, ...'")
+    add("--campaign", required=True, metavar="NAME", help="name under which the ledger records who was texted")
+    add("--to", required=True, metavar="COLUMN", help="column of the numbers")
+    add("--region", metavar="COLUMN", help="column of each number's country")
+    add("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
+    add("--signature", metavar="TEXT", help="who signs the message")
+    add(
+        "--leave-out", type=path_typed, action="append", default=[], metavar="FILE",
+        help="people who are not texted; may be repeated",
+    )  # fmt: skip
+    add("--rates", type=path_typed, metavar="FILE", help="prices by country, for the estimate and the budget")
+    add("--keep", action="append", default=[], metavar="COLUMN", help="column that the results keep; may be repeated")
+    add(
+        "--budget", action="append", default=[], metavar="CURRENCY=AMOUNT",
+        help="upper limit of the cost, such as USD=50, earlier runs included; one for each currency",
+    )  # fmt: skip
+    add("--per-second", type=float, metavar="N", help="upper limit of recipients a second")
+    add("--quiet-hours", nargs=2, metavar=("FROM", "TO"), help="when nobody is texted, by their clock: 21:00 08:00")
+    add("--first", type=int, metavar="N", help="text this many recipients first, earlier runs included")
+    add("--out", type=path_typed, metavar="FILE", help="write the results: .csv, .tsv, .xlsx")
+    add("--force", action="store_true", help="replace an existing file of results")
+    add("--sandbox", action="store_true", help="rehearse against a sandbox beside the ledger: nobody is texted")
+    add("--yes", action="store_true", help="send; without it, the command shows the plan and sends nothing")
+    add_ledger(send)
+    send.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Plan; with ``--yes`` send, write the results, and say by the exit code what is left to do."""
+    from .._dispatch import Limits, preflight, send
+    from .._ledger import opened
+    from .._planning import plan
+
+    limits = Limits(
+        budget=_budget(options.budget), per_second=options.per_second, quiet_hours=options.quiet_hours,
+        first=options.first,
+    )  # fmt: skip
+    with opened(options.ledger, begin=True) as ledger:
+        made = plan(
+            options.file, options.message, campaign=options.campaign, to=options.to, region=options.region,
+            default_region=options.default_region, signature=options.signature, leave_out=options.leave_out or None,
+            rates=options.rates, keep=options.keep, ledger=ledger,
+        )  # fmt: skip
+        with _client(options, ledger) as client:
+            if not options.yes:
+                print(made, "\n")
+                print(preflight(made, client, limits=limits, ledger=ledger))
+                say("\nWith --yes it is sent.")
+                return 0
+            _refuse_existing(options)
+            try:
+                results = send(made, client, limits=limits, ledger=ledger, progress=sys.stderr.isatty())
+            except CampaignHeld as held:
+                say(f"smsotp-nb: {held}", hang="  ", error=True)
+                return AGAIN
+    if options.out is not None:
+        _write(results, options)
+    return _said(results)
+
+
+@contextlib.contextmanager
+def _client(options: argparse.Namespace, ledger: Ledger) -> Any:
+    """Connect to the service of the settings, or to a sandbox that stays with the ledger."""
+    from .._client import Client
+    from .._sandbox import Sandbox
+    from ..settings import Settings
+
+    with contextlib.ExitStack() as stack:
+        if options.sandbox:
+            from pathlib import Path
+
+            if not isinstance(ledger.path, Path):
+                raise UsageError("--sandbox: the ledger is on a server; rehearse with --ledger and the path of a file")
+            box = stack.enter_context(Sandbox(state=ledger.path.with_name(ledger.path.name + "-sandbox")))
+            client: Client = box.client()
+        else:
+            client = Client(Settings.from_env())
+        yield stack.enter_context(client)
+
+
+def _budget(given: list[str]) -> dict[str, Decimal] | None:
+    """Read amounts such as USD=50."""
+    amounts = {}
+    for one in given:
+        currency, is_pair, amount = one.partition("=")
+        try:
+            amounts[currency.strip().upper()] = Decimal(amount.strip())
+        except InvalidOperation:
+            is_pair = ""
+        if not is_pair:
+            raise UsageError(f"--budget {one!r}: write a currency and an amount, such as USD=50")
+    return amounts or None
+
+
+def _refuse_existing(options: argparse.Namespace) -> None:
+    """Refuse a file of results that is in the way before anybody is texted."""
+    if options.out is not None and options.out.exists() and not options.force:
+        raise UsageError(f"{options.out} already exists; --force replaces it. Nothing was sent")
+
+
+def _write(results: pd.DataFrame, options: argparse.Namespace) -> None:
+    from ..results import write
+
+    try:
+        path = write(results, options.out, overwrite=options.force)
+    except FileExists as error:
+        raise UsageError(f"{error.path} already exists; --force replaces it") from None
+    say(f"Results written to {path}.")
+
+
+def _said(results: pd.DataFrame) -> int:
+    """Print how the campaign stands and return the exit code."""
+    from .._ledger import state_line
+
+    counts = {str(state): int(rows) for state, rows in results["status"].value_counts().items()}
+    say(f"{results['campaign'].iloc[0] if len(results) else 'Nobody'}: {state_line(counts)}, "
+        f"{counts.get('skipped', 0):,} left out")  # fmt: skip
+    if counts.get("planned"):
+        return AGAIN
+    return IN_DOUBT if counts.get("in_doubt") else 0

@@ -1,0 +1,104 @@
+"""``smsotp-nb send``: what a scheduler runs, and what its exit code says."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from kills.people import numbers
+
+from smsotp_nb import Client, Ledger, Sandbox, Settings, plan
+from smsotp_nb import _cli as cli
+
+TEXT = "Doors open at nine."
+
+
+@pytest.fixture
+def command(box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A command that texts twenty people; the sandbox is a service as any other to it."""
+    pd.DataFrame({"phone": numbers(20), "store": "north"}).to_csv(tmp_path / "list.csv", index=False)
+    monkeypatch.setenv("SMSOTP_BASE_URL", box.url)
+    monkeypatch.setenv("SMSOTP_ACCESS_KEY_ID", "a-key")
+    monkeypatch.chdir(tmp_path)
+    return ["send", "list.csv", TEXT, "--campaign", "doors", "--to", "phone", "--ledger", "l.sqlite"]
+
+
+def texted(box: Sandbox) -> list[str]:
+    return sorted(box.inbox["to"])
+
+
+def test_nothing_is_sent_without_yes_and_nobody_is_texted_twice_with_it(
+    box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(command) == 0
+    assert "20  recipients to go now" in capsys.readouterr().out
+    assert texted(box) == []
+    again = [*command, "--yes", "--keep", "store", "--out", "results.csv"]
+    assert cli.main(again) == 0
+    assert "doors: 20 accepted" in capsys.readouterr().out
+    assert pd.read_csv("results.csv")["store"].tolist() == ["north"] * 20
+    assert cli.main(again) == 2
+    assert "results.csv already exists; --force replaces it" in capsys.readouterr().err
+    assert cli.main([*again, "--force"]) == 0
+    assert texted(box) == sorted(numbers(20))
+
+
+def test_what_is_left_to_do_is_in_the_exit_code(
+    box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Some first, then a lost reply; while another process runs the campaign, the scheduler comes again."""
+    assert cli.main([*command, "--yes", "--first", "5"]) == 3
+    assert len(texted(box)) == 5
+    client = Client(Settings.from_env())
+    made = plan("list.csv", TEXT, campaign="doors", to="phone")
+    with Ledger("l.sqlite") as ledger, ledger.begin(made, service=client.service):
+        assert cli.main([*command, "--yes"]) == 3
+    assert "is being run by" in capsys.readouterr().err
+    box.fault("drop_after", next=1)
+    assert cli.main([*command, "--yes"]) == 4
+    assert "to go, 0 left out" in capsys.readouterr().out
+    assert texted(box) == sorted(numbers(20))
+
+
+def test_a_budget_is_held_and_a_wrong_one_is_refused(
+    box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("rates.csv").write_text("iso,price,currency\nUS,0.01,USD\n", encoding="utf-8")
+    limited = [*command, "--yes", "--rates", "rates.csv"]
+    for wrong in ("50", "USD=much"):
+        assert cli.main([*limited, "--budget", wrong]) == 2
+        assert "write a currency and an amount, such as USD=50" in capsys.readouterr().err
+    assert cli.main([*limited, "--budget", "usd=0.15"]) == 3
+    assert len(texted(box)) == 10
+
+
+def test_a_rehearsal_texts_nobody(box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*command, "--yes", "--sandbox"]) == 0
+    assert "doors: 20 accepted" in capsys.readouterr().out
+    assert texted(box) == []
+
+
+@pytest.mark.slow
+def test_a_killed_command_is_run_again(box: Sandbox, command: list[str]) -> None:
+    """Nobody is texted twice; whoever may have been is in doubt."""
+    box.fault("latency", seconds=0.3)
+    run: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+    process = subprocess.Popen([sys.executable, "-m", "smsotp_nb", *command, "--yes", "--per-second", "5"], **run)
+    until = time.monotonic() + 120
+    while len(box.inbox) < 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait(60) == -signal.SIGKILL
+    box.clear_faults()
+    code = subprocess.run([sys.executable, "-m", "smsotp_nb", *command, "--yes"], **run, check=False).returncode
+    with Ledger("l.sqlite") as ledger:
+        counts = ledger.record("doors").counts
+    assert code == (4 if counts["in_doubt"] else 0)
+    assert counts["planned"] == 0
+    assert len(set(texted(box))) == len(texted(box)) >= counts["accepted"] > 0
