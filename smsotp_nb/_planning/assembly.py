@@ -62,9 +62,18 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "hint": passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
         "_asked": asked,
         "_held": InMemory(rows, bodies, keys, said),
+        "columns": of_columns(numbers),
         "_estimate": estimate,
         "_made_of": made_of,
     }
+
+
+def of_columns(numbers: pd.DataFrame) -> dict[str, int]:
+    """Return how many numbers are of which column; nothing where there is one."""
+    if "column" not in numbers:
+        return {}
+    counts = numbers["column"][numbers["to"].notna()].value_counts(sort=False)
+    return {str(name): int(rows) for name, rows in counts.items()}
 
 
 # -- problems ----------------------------------------------------------------------------------------------------------

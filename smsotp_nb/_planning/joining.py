@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,14 +89,14 @@ def planned(
         with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
             work, whole = Path(name), Path(name) / "plan"
             whole.mkdir(mode=0o700)
-            _stage(source, work, asking)
+            columns = _stage(source, work, asking)
             with _database(work, memory) as connection:
                 _decide(connection, work, asking, left_out)
                 _number(connection, work, asking)
                 _write_bodies(connection, whole)
                 _write_planned(connection, whole, asking)
                 _write_skipped(connection, whole, asking)
-                fields = _fields(connection, work, target, asking)
+                fields = _fields(connection, work, target, asking) | {"columns": dict(columns)}
             for file in whole.iterdir():
                 file.chmod(0o600)
             if target.is_dir():  # an earlier plan, which goes with the folder for work
@@ -121,16 +122,18 @@ def _database(work: Path, memory: int) -> Iterator[Any]:
         connection.close()
 
 
-def _stage(source: Source, work: Path, asking: Asking) -> None:
-    needed = asking.asked.columns
+def _stage(source: Source, work: Path, asking: Asking) -> Counter[str]:
+    """Write the rows and bodies of every piece; return how many numbers are of which of several columns."""
+    needed, columns = asking.asked.columns, Counter[str]()
     with (
         pq.ParquetWriter(work / "rows.parquet", asking.rows_schema()) as rows,
         pq.ParquetWriter(work / "bodies.parquet", BODIES) as bodies,
     ):
         for frame in source.frames(needed, BATCH):
-            judged, said = staged(frame, asking)
+            judged, said = staged(frame, asking, columns)
             rows.write_table(judged)
             bodies.write_table(said)
+    return columns
 
 
 def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[str, Any]:

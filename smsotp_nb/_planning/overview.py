@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -224,6 +224,14 @@ def _foot(row: Mapping[Hashable, Any]) -> str:
 def warnings(notes: Mapping[str, int]) -> list[cards.Note]:
     """Warn of planned rows that deserve a look."""
     return [cards.Note("!", f"{_WARNINGS[code]}: {many:,} (note {code})") for code, many in notes.items() if many]
+
+
+def of_columns(columns: Mapping[str, int], names: Sequence[Any]) -> list[cards.Note]:
+    """Say how many rows have their number from which of several columns."""
+    if len(names) < 2:
+        return []
+    rows = [f"{columns.get(str(name), 0):,} from {given(name)}" for name in names]
+    return [cards.Note("i", f"The first usable number of each row counts: {', '.join(rows)}.")]
 
 
 def old_rates(estimate: pd.DataFrame) -> list[cards.Note]:

@@ -30,9 +30,9 @@ _WITHOUT_PLUS = re.compile(r"([1-9][0-9]{6,14})(?:\.0)?")
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """How the plan reads the numbers of its own recipients: the names of their column and their countries'."""
+    """How the plan reads the numbers of its own recipients: the names of their columns and their countries'."""
 
-    to: str
+    to: tuple[str, ...]
     region: str | None
     default_region: str | None
     reading: Reading
@@ -43,7 +43,7 @@ def left_out(leave_out: Any, numbers: Numbers) -> dict[str, pd.Series[str]]:
 
     ``leave_out`` is a list of numbers, a Series, a frame or a path; the record of a campaign, its result table or its
     plan, of which those count whom it may have reached or is about to; or a list of all these. A frame's numbers stand
-    in its column ``to`` (the recipients' name for it), else in ``to`` or ``phone``, else in its only one; its
+    in its columns ``to`` (the recipients' names for them), else in ``to`` or ``phone``, else in its only one; its
     ``region`` column is used where it has it. Capitals in these names make no difference. Of a result table a number
     without a plus, as a spreadsheet or pandas makes it, is read as E.164, too.
 
@@ -61,8 +61,8 @@ def left_out(leave_out: Any, numbers: Numbers) -> dict[str, pd.Series[str]]:
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
             found.setdefault("EXCLUDED", []).append(_read(cells, None, numbers, e164=True))
         else:
-            cells, regions = _columns(table, (numbers.to, "to", "phone"), numbers)
-            found.setdefault("SUPPRESSED", []).append(_read(cells, regions, numbers, e164=cells.name == "to"))
+            for cells, regions in _columns(table, numbers):
+                found.setdefault("SUPPRESSED", []).append(_read(cells, regions, numbers, e164=cells.name == "to"))
     return {problem: pd.concat(parts).drop_duplicates() for problem, parts in sorted(found.items(), reverse=True)}
 
 
@@ -125,15 +125,17 @@ def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
     return "+" + digits
 
 
-def _columns(source: Any, names: Sequence[str], numbers: Numbers) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
+def _columns(source: Any, numbers: Numbers) -> list[tuple[pd.Series[Any], pd.Series[Any] | None]]:
+    """Return each column of numbers that a list has, with their countries: a no at one number is a no at all."""
     if isinstance(source, pd.DataFrame):
-        name = _phone_column(source, names, numbers)
+        names = _phone_columns(source, numbers)
         beside = None if numbers.region is None else _named(source, (numbers.region,))
         regions = None if beside is None else source[beside]
-        return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
+        alone = len(source.columns) == 1
+        return [(_with_header(source[name]) if alone else source[name], regions) for name in names]
     if isinstance(source, pd.Series):
-        return source, None
-    return pd.Series(source, dtype=object), None
+        return [(source, None)]
+    return [(pd.Series(source, dtype=object), None)]
 
 
 def _opened(source: Any) -> pd.DataFrame | pd.Series[Any] | list[Any]:
@@ -166,14 +168,15 @@ def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any
     return list(source)
 
 
-def _phone_column(frame: pd.DataFrame, names: Sequence[str], numbers: Numbers) -> Any:
-    named = _named(frame, names)
-    if named is not None:
-        return named
+def _phone_columns(frame: pd.DataFrame, numbers: Numbers) -> list[Any]:
+    named = [name for own in numbers.to if (name := _named(frame, (own,))) is not None]
+    other = None if named else _named(frame, ("to", "phone"))
+    if named or other is not None:
+        return named or [other]
     if len(frame.columns) == 1:
-        return frame.columns[0]
+        return [frame.columns[0]]
     columns = ", ".join(map(cited, frame.columns))
-    wanted = f"{numbers.to!r}, 'to' or 'phone'"
+    wanted = f"{', '.join(map(repr, numbers.to))}, 'to' or 'phone'"
     raise UsageError(f"leave_out= has no column {wanted} (columns: {columns}); pass the Series itself")
 
 
