@@ -24,7 +24,7 @@ from .._wire import Wire
 from ..columns import absent, several_named
 from ..errors import UsageError
 from . import mistakes, segments, wording
-from .suppression import Numbers
+from .suppression import LeftOut, Numbers
 from .wording import Message, label_of, plain_words
 
 Made = TypeVar("Made")
@@ -289,7 +289,7 @@ def _whole_texts(message: Mapping[str, Any]) -> dict[str, pd.Series[Any]]:
 class MadeOf:
     """What a plan in memory is made of, so that it can be made again with other words.
 
-    The caller's ``frame``, the judged ``numbers`` (indexed from 0), whom to leave out, by problem, and the columns that
+    The caller's ``frame``, the judged ``numbers`` (indexed from 0), the lists to leave out, and the columns that
     are ``kept``.
     """
 
@@ -297,7 +297,7 @@ class MadeOf:
     asked: Asked
     words: Words = field(repr=False)
     numbers: pd.DataFrame = field(repr=False)
-    left_out: Mapping[str, pd.Series[str]] = field(repr=False)
+    left_out: Sequence[LeftOut] = field(repr=False)
     kept: pd.DataFrame = field(repr=False)
 
     def reworded(self, message: Any, *, by: Any, signature: Any) -> MadeOf:

@@ -9,7 +9,7 @@ import dataclasses
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -24,11 +24,12 @@ from .._pandas import STR
 from .._phones import one_phone_digits
 from .._results import contract
 from ..errors import UsageError
-from . import assembly, kept_words, segments
+from . import assembly, kept_words, segments, suppression
 from . import bodies as body_rows
 from .folder import Source
 from .rows import FIRST, MESSAGES, NOTED, PLANNED, SKIPPED, InFiles
 from .staging import BODIES, KEPT, VARYING, Asking, staged
+from .suppression import LeftOut
 
 FILES: Final = (PLANNED, SKIPPED, MESSAGES)
 OURS: Final = ("row", "chunk", "est_parts", "encoding", "est_cost", "est_currency")  # columns of these files
@@ -82,7 +83,7 @@ def library() -> Any:
 
 
 def planned(
-    source: Source, target: Path, asking: Asking, left_out: Mapping[str, pd.Series], *, memory: int
+    source: Source, target: Path, asking: Asking, left_out: Sequence[LeftOut], *, memory: int
 ) -> dict[str, Any]:
     """Write the plan's files within so many MB of memory; return the fields of the plan."""
     try:
@@ -91,12 +92,13 @@ def planned(
             whole.mkdir(mode=0o700)
             columns = _stage(source, work, asking)
             with _database(work, memory) as connection:
-                _decide(connection, work, asking, left_out)
+                matched = _decide(connection, work, asking, left_out)
                 _number(connection, work, asking)
                 _write_bodies(connection, whole)
                 _write_planned(connection, whole, asking)
                 _write_skipped(connection, whole, asking)
                 fields = _fields(connection, work, target, asking) | {"columns": dict(columns)}
+                fields["_left_out"] = suppression.table(left_out, matched)
             for file in whole.iterdir():
                 file.chmod(0o600)
             if target.is_dir():  # an earlier plan, which goes with the folder for work
@@ -168,21 +170,24 @@ def _said(asking: Asking) -> pd.DataFrame:
     return kept_words.wordings(words, none, _NOBODY, keep=asking.asked.message["keep_words"]).said
 
 
-def _decide(connection: Any, work: Path, asking: Asking, left_out: Mapping[str, pd.Series]) -> None:
-    for problem, numbers in left_out.items():
-        people = np.unique(one_phone_digits(np.array(numbers.str[1:].astype("int64"), np.int64)))
+def _decide(connection: Any, work: Path, asking: Asking, left_out: Sequence[LeftOut]) -> list[int]:
+    """Decide on every row; return how many rows each list to leave out matches."""
+    for at, whom in enumerate(left_out):
+        people = np.unique(one_phone_digits(np.array(whom.numbers.str[1:].astype("int64"), np.int64)))
         connection.register("people", pa.table({"person": people}))
-        connection.execute(f"CREATE TABLE {problem} AS SELECT person FROM people")
+        connection.execute(f"CREATE TABLE list_{at} AS SELECT person FROM people")
         connection.unregister("people")
-    among = {problem: f"person IN (SELECT person FROM {problem})" for problem in left_out}
+    among = [(f"person IN (SELECT person FROM list_{at})", whom.problem) for at, whom in enumerate(left_out)]
     sql = _DECIDED.format(
         far=_FARTHEST,
         rows=_text(work / "rows.parquet"),
-        left_out="".join(f" WHEN {where} THEN '{problem}'" for problem, where in among.items()),
-        left_out_note="".join(f" OR {where}" for where in among.values()),
+        left_out="".join(f" WHEN {where} THEN '{problem}'" for where, problem in among),
+        left_out_note="".join(f" OR {where}" for where, _ in among),
         why=_why(asking),
     )
     connection.execute(sql)
+    count = f"SELECT count(*) FROM read_parquet({_text(work / 'rows.parquet')}) WHERE "
+    return [int(connection.execute(count + where).fetchone()[0]) for where, _ in among]
 
 
 def _why(asking: Asking) -> str:

@@ -226,6 +226,26 @@ def warnings(notes: Mapping[str, int]) -> list[cards.Note]:
     return [cards.Note("!", f"{_WARNINGS[code]}: {many:,} (note {code})") for code, many in notes.items() if many]
 
 
+def left_out(lists: pd.DataFrame) -> list[cards.Note]:
+    """Say of each list to leave out how much of it was read, and aloud if it matches nobody."""
+    notes = []
+    for one in lists.to_dict("records"):
+        read = f"{cards.counted(one['read'], 'entry', 'entries')} read"
+        read += f", {one['unreadable']:,} unreadable" if one["unreadable"] else ""
+        if one["matched"]:
+            rows = cards.counted(one["matched"], "row is on {}", "rows are on {}")
+            notes.append(cards.Note("i", f"leave_out: {rows.format(one['list'])} ({read})."))
+            continue
+        check = " See whether it is the right file, and default_region= that of its numbers."
+        no = one["problem"] == "SUPPRESSED"
+        notes.append(
+            cards.Note(
+                "!" if no else "i", f"leave_out: {one['list']} matches nobody of this list ({read}).{check * no}"
+            )
+        )
+    return notes
+
+
 def of_columns(columns: Mapping[str, int], names: Sequence[Any]) -> list[cards.Note]:
     """Say how many rows have their number from which of several columns."""
     if len(names) < 2:

@@ -71,7 +71,7 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
     worded = body_rows.word(words)
-    problem, note = assembly.problems(numbers, worded, {})
+    problem, note, _ = assembly.problems(numbers, worded)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
     bodies = _bodies(words, worded, first, keep=asking.asked.message["keep_words"])
