@@ -48,6 +48,15 @@ def require(name: Any, names: Iterable[Any], *, where: str = "") -> None:
         raise UsageError(f"{where}: {wrong}" if where else wrong)
 
 
+def several_named(argument: str, names: list[Any]) -> list[str]:
+    """Report a list of columns that names none, or one twice."""
+    if not names:
+        return [f"{argument}= names no column; pass a name, or several such as ['mobile', 'phone']"]
+    plain = [name for name in names if isinstance(name, Hashable)]
+    twice = next((name for name in plain if plain.count(name) > 1), None)
+    return [] if twice is None else [f"{argument}= names the column {cited(twice)} twice"]
+
+
 def nearest(name: str, names: Iterable[Any]) -> Any:
     """Return the name that is most like this one, whatever the case and blanks around it; None where none is."""
     by_lower = {column.lower().strip(): column for column in reversed([*names]) if isinstance(column, str)}

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 def describe(clean: argparse.ArgumentParser) -> None:
     """Add every option of the command."""
     clean.add_argument("file", type=path_typed, help="CSV, Excel or Parquet")
-    clean.add_argument("--phone", metavar="COLUMN", help="column of the numbers (default: found by content)")
+    clean.add_argument(
+        "--phone",
+        action="append",
+        metavar="COLUMN",
+        help="column of the numbers (default: found by content); again for others to fall back on",
+    )
     clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
     clean.add_argument("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
     clean.add_argument(
@@ -76,8 +81,8 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
     phone, region = options.phone, options.region
     if phone is None:
         found = phones.find_columns(first, default_region=options.default_region)
-        phone, region = found.phone, region or found.region
-        if phone is None:
+        phone, region = [found.phone], region or found.region
+        if found.phone is None:
             raise UsageError(
                 f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
                 "numbers without a calling code with --default-region"
@@ -92,7 +97,8 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
     )
     begun = next(cleaned)  # columns and repairs are known to be right
     where = f"{options.file}{_sheet_read(options)}"
-    say(f"{where}: numbers in column {phone!r}, countries in {f'column {region!r}' if region else 'none'}\n")
+    named, beside = " or ".join(map(repr, phone)), f"column {region!r}" if region else "none"
+    say(f"{where}: numbers in column {named}, countries in {beside}\n")
     yield begun
     yield from cleaned
 

@@ -88,7 +88,7 @@ class People:
         return self.problem.isna().to_numpy(bool)
 
 
-def read(frame: pd.DataFrame, asked: Declared, ledger: Ledger, to: str, how: dict[str, Any]) -> People:
+def read(frame: pd.DataFrame, asked: Declared, ledger: Ledger, to: str | list[str], how: dict[str, Any]) -> People:
     """Read the people of a list: a plan and the ledger say who may be drawn."""
     made = plan(frame.reset_index(drop=True), _WORDS, to=to, campaign=asked.name, ledger=ledger, **how)
     rows = made.rows

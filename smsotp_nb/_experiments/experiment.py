@@ -172,7 +172,7 @@ class Experiment(cards.WithCard):
         self,
         frame: AnyFrame,
         *,
-        to: str,
+        to: str | list[str],
         region: str | None = None,
         default_region: str | None = None,
         policy: Policy | None = None,
@@ -187,7 +187,7 @@ class Experiment(cards.WithCard):
 
         Args:
             frame: one row per person. It is not changed.
-            to: name of the column with the phone numbers.
+            to: name of the column with the phone numbers, or of several: as for `plan`.
             region: the column of each number's country.
             default_region: two-letter country code for rows without a country.
             policy: as for `plan`: who is capped now is not drawn.
@@ -206,7 +206,7 @@ class Experiment(cards.WithCard):
         people = as_pandas(frame)
         refuse(not_frame("frame", people))
         asked = self._declared
-        for column in (to, asked.unit, *asked.strata):
+        for column in (*(to if isinstance(to, list) else [to]), asked.unit, *asked.strata):
             require(column, people.columns)
         if "arm" in people.columns:
             raise UsageError("the frame has a column 'arm' already; drop it, or rename it: the arms are put there")

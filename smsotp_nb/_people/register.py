@@ -33,30 +33,35 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Imported(int):
-    """How many entries of a list are new. It is shown with the days that the list was read to be from.
+    """How many entries of a list are new. It is shown with how many were read, and the days they were read to be from.
 
     Attributes:
+        read: entries that were read, those that were recorded before among them.
+        unreadable: rows that could not be read.
         first_day: of what was said, as the list has it; None for a list without times.
         last_day: of what was said.
 
     Example:
-        >>> Imported(2, (date(2026, 10, 3), date(2026, 10, 25)))
-        2 new, said from 3 October 2026 to 25 October 2026
+        >>> Imported(2, read=3, unreadable=1, span=(date(2026, 10, 3), date(2026, 10, 25)))
+        2 new of 3 read, 1 unreadable, said from 3 October 2026 to 25 October 2026
     """
 
+    read: int
+    unreadable: int
     first_day: date | None
     last_day: date | None
 
-    def __new__(cls, new: int, span: tuple[date, date] | None = None) -> Imported:
+    def __new__(cls, new: int, *, read: int, unreadable: int = 0, span: tuple[date, date] | None = None) -> Imported:
         """Count new entries, said in the days of a span."""
         made = super().__new__(cls, new)
+        made.read, made.unreadable = read, unreadable
         made.first_day, made.last_day = span or (None, None)
         return made
 
     def __repr__(self) -> str:
-        if self.first_day is None or self.last_day is None:
-            return int.__repr__(self)
-        return f"{int(self):,} new, said {spanned((self.first_day, self.last_day))}"
+        unread = f", {self.unreadable:,} unreadable" if self.unreadable else ""
+        said = f", said {spanned((self.first_day, self.last_day))}" if self.first_day and self.last_day else ""
+        return f"{int(self):,} new of {self.read:,} read{unread}{said}"
 
     def __reduce__(self) -> Any:
         return int, (int(self),)
@@ -162,7 +167,8 @@ class People:
         default_region: str | None = None,
         reading: Reading = Reading(),
     ) -> Imported:
-        """Record the opt-outs of a list; return how many entries are new, so that the same list may come again.
+        """Record the opt-outs of a list; return how many entries are new, so that the same list may come again. How many
+        were read is beside it.
 
         Args:
             list: a frame, or the path of a CSV, Excel or Parquet file.
@@ -192,7 +198,7 @@ class People:
             >>> people.import_optouts(
             ...     stops, column="phone", default_region="DE", source="provider", at="received", zone="Europe/Berlin"
             ... )
-            1 new, said of 12 November 2026
+            1 new of 1 read, said of 12 November 2026
         """
         how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format), reading)
         return self._import(list, how, source, opted_out=True)
@@ -352,7 +358,9 @@ class People:
             if opted_out:
                 became += ", except that an opt-out whose time alone is unclear counts as said now"
             warnings.warn(found.told(became), SmsOtpWarning, stacklevel=_CALLER)
-        return Imported(new, found.span)
+        if not found.said:
+            warnings.warn("the list has no number, so nothing was recorded", SmsOtpWarning, stacklevel=_CALLER)
+        return Imported(new, read=len(found.said), unreadable=found.unread, span=found.span)
 
     def _record(self, store: Store, said: Sequence[Said], source: str) -> int:
         with store.deciding() as connection:

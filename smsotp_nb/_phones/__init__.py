@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .judging.answers import verdict
     from .judging.evidence import DRAWN, Evidence, Level, drawn
     from .judging.explanation import Explanation, explain
-    from .judging.judgement import normalize, weigh_column
+    from .judging.judgement import normalize, normalize_columns, weigh_column
     from .judging.policy import Reading, not_reading
     from .judging.several import duplicates, explode, one_phone, one_phone_digits, spellings
     from .owner.edits import Cells, edit, with_cells, without_rows
@@ -49,7 +49,7 @@ __getattr__ = attributes(
         "countries": ["country_name", "look_up", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],
-        "judging.judgement": ["normalize", "weigh_column"],
+        "judging.judgement": ["normalize", "normalize_columns", "weigh_column"],
         "judging.policy": ["Reading", "not_reading"],
         "judging.several": ["duplicates", "explode", "one_phone", "one_phone_digits", "spellings"],
         "judging.answers": ["verdict"],
@@ -96,6 +96,7 @@ __all__ = [
     "name_of_row",
     "normalize",
     "normalize_batch",
+    "normalize_columns",
     "normalize_schema",
     "not_reading",
     "one_phone",

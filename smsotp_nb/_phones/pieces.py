@@ -17,11 +17,11 @@ import pyarrow as pa
 from .._calling import given, in_our_words, not_a, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
-from ..columns import require
+from ..columns import require, several_named
 from ..errors import UsageError
 from .judging.answers import verdict
 from .judging.evidence import Evidence
-from .judging.judgement import normalize, weigh_column
+from .judging.judgement import normalize, normalize_columns, weigh_column
 from .judging.policy import Reading, not_reading
 from .reference import COLUMNS
 from .summary import Tally, free_names, with_reasons
@@ -201,7 +201,7 @@ class Cleaned:
 def clean_chunks(
     chunks: Iterable[AnyFrame],
     *,
-    phone: str,
+    phone: str | list[str],
     region: str | None = None,
     default_region: str | None = None,
     reading: Reading = Reading(),
@@ -210,9 +210,10 @@ def clean_chunks(
     """Normalize a list that comes in chunks, such as from ``recipients.read_chunks``.
 
     Each chunk is returned with ``to, region, cc, type, problem, note`` after its own columns (``sms_region`` and so on
-    if it has a column of that name). A number seen before, in this chunk or an earlier one, keeps its ``to`` and gets
-    the problem DUPLICATE_OF. The evidence of the first chunk's column is used for all chunks, so that all are judged
-    alike. ``tally`` counts along; afterwards ``tally.report()`` is the report of the whole list. With
+    if it has a column of that name). Of several columns, ``phone=["mobile", "phone"]``, the first usable number of each
+    row counts, and ``column`` says of which it is. A number seen before, in this chunk or an earlier one, keeps its
+    ``to`` and gets the problem DUPLICATE_OF. The evidence of the first chunk's columns is used for all chunks, so that
+    all are judged alike. ``tally`` counts along; afterwards ``tally.report()`` is the report of the whole list. With
     ``read_chunks(..., numbered=True)`` the row labels are the row numbers in the file.
 
     Example:
@@ -226,14 +227,19 @@ def clean_chunks(
     refuse(None if tally is None else not_a("tally", tally, Tally, wanted="a phones.Tally()"))
     tally = tally if tally is not None else Tally()
     refuse(not_reading(reading))
+    names = phone if isinstance(phone, list) else [phone]
+    evidence: list[Evidence] = []
     for chunk in map(as_pandas, chunks):
-        _check(chunk, phone, region)
-        regions = chunk[region] if region is not None else None
-        if not isinstance(reading.evidence, Evidence):
-            found = weigh_column(chunk[phone], region=regions, default_region=default_region, reading=reading)
-            reading = reading.replace(evidence=found)
-        judged = normalize(chunk[phone], region=regions, default_region=default_region, reading=reading)
-        repeats = tally.add(judged, chunk[phone], region=regions, default_region=default_region, reading=reading)
+        _check(chunk, names, region)
+        numbers = [chunk[name] for name in names]
+        how: dict[str, Any] = {
+            "region": chunk[region] if region is not None else None,
+            "default_region": default_region,
+        }
+        evidence = evidence or [weigh_column(each, reading=reading, **how) for each in numbers]
+        judged = normalize_columns(numbers, evidence, reading=reading, **how)
+        raw = numbers[0] if len(names) == 1 else chunk[names]
+        repeats = tally.add(judged, raw, reading=reading.replace(evidence=evidence[0]), **how)
         left_out = _unusable(chunk, judged)
         judged["problem"] = judged["problem"].mask(repeats, "DUPLICATE_OF")
         named = judged.rename(columns=free_names(judged.columns, chunk.columns))
@@ -247,8 +253,9 @@ def _unusable(chunk: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def _check(chunk: pd.DataFrame, phone: str, region: str | None) -> None:
-    refuse(not_frame("a chunk", chunk))
-    require(phone, chunk.columns, where="phone=")
+def _check(chunk: pd.DataFrame, names: list[str], region: str | None) -> None:
+    refuse(not_frame("a chunk", chunk), *several_named("phone", names))
+    for name in names:
+        require(name, chunk.columns, where="phone=")
     if region is not None:
         require(region, chunk.columns, where="region=")

@@ -112,6 +112,7 @@ class Report(WithCard):
         notes: frame of ``note, rows, share, meaning, examples``.
         regions: frame of ``region, country, rows`` of the usable rows.
         types: frame of ``type, rows`` of the usable rows.
+        columns: frame of ``column, rows`` of the usable rows, where several columns were judged.
         advice: what each repair would bring, and whether another default country fits better, if the raw numbers were
             given.
 
@@ -130,6 +131,7 @@ class Report(WithCard):
     notes: pd.DataFrame
     regions: pd.DataFrame
     types: pd.DataFrame
+    columns: pd.DataFrame
     advice: tuple[str, ...] = ()
 
     def card(self) -> Card:
@@ -157,6 +159,9 @@ class Report(WithCard):
         if len(self.notes):
             rows = _rows(self.notes, "note", "rows", "meaning")
             tables.append(Table(("Note", "Rows", "Meaning"), rows, ("code", "right", "left"), title="Noted"))
+        if len(self.columns):
+            rows = _rows(self.columns, "column", "rows")
+            tables.append(Table(("Column", "Usable rows"), rows, ("left", "right"), title="By column"))
         if len(self.regions):
             rows = _rows(self.regions.head(SHOWN_REGIONS), "region", "country", "rows")
             left = len(self.regions) - SHOWN_REGIONS
@@ -194,6 +199,7 @@ class Tally:
     notes: Counter[str] = field(default_factory=Counter)
     regions: Counter[str] = field(default_factory=Counter)
     types: Counter[str] = field(default_factory=Counter)
+    columns: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
     met: Met = field(default_factory=Met)
     advice: Advice = field(default_factory=Advice)
@@ -215,12 +221,16 @@ class Tally:
         judged = as_pandas(judged)
         numbers = as_pandas(numbers)
         refuse(not_judged("Tally.add", judged), _not_beside(judged, numbers))
+        if isinstance(numbers, pd.DataFrame):
+            numbers = _cells_judged(numbers, judged)
         usable = judged["to"].notna().to_numpy(bool)
         self.rows += len(judged)
         self.usable += int(usable.sum())
         self.problems.update(_counts(judged["problem"]))
         self.regions.update(_counts(judged["region"][usable]))
         self.types.update(_counts(judged["type"][usable]))
+        if "column" in judged:
+            self.columns.update(_counts(judged["column"][usable]))
         self._count_notes(judged["note"], usable)
         self._keep_examples(judged, numbers)
         if numbers is not None:
@@ -267,6 +277,7 @@ class Tally:
             notes=self._table("note", self.notes, NOTES, ask=False),
             regions=_counted("region", self.regions).pipe(_with_country),
             types=_counted("type", self.types),
+            columns=_counted("column", self.columns),
             advice=self.advice.told(),
         )
 
@@ -279,6 +290,15 @@ class Tally:
             table["ask"] = pd.Series([ASKS.get(code, "") for code in codes], dtype=STR)
         table["examples"] = pd.Series(["; ".join(self.examples.get(code, [])) for code in codes], dtype=STR)
         return table
+
+
+def _cells_judged(people: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
+    """Return the cell of each row that its number or problem is of."""
+    names = [str(name) for name in people.columns]
+    refuse(None if "column" in judged else "numbers= has several columns; give the one that was judged")
+    which = judged["column"].map({name: at for at, name in enumerate(names)}).fillna(0).to_numpy("int64")
+    columns = [people.iloc[:, at].astype(object) for at in range(len(names))]
+    return pd.concat(columns, ignore_index=True).take(which * len(people) + np.arange(len(people)))
 
 
 def _counts(texts: pd.Series) -> dict[str, int]:

@@ -26,7 +26,6 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .. import phones
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
@@ -67,7 +66,7 @@ def plan(
     message: Words,
     *,
     campaign: str,
-    to: str | pd.Series[Any],
+    to: str | list[str] | pd.Series[Any],
     region: str | pd.Series[Any] | None = None,
     default_region: str | None = None,
     by: str | pd.Series[Any] | None = None,
@@ -97,7 +96,9 @@ def plan(
             which nothing is a placeholder; a `Message`, which says how words are meant; or a `Template` that the
             service holds. Placeholders as other tools write them are refused, unless ``Message(..., literal=True)``.
         campaign: name under which the send is recorded. The same name again means the same campaign.
-        to: the column with the phone numbers, or a Series on the same index.
+        to: the column with the phone numbers, or a Series on the same index. Of several columns, such as ``["mobile",
+            "phone"]``, the first usable number of each row is texted; the card says how many are of which. A cell that
+            says no ends the search, and whom `leave_out` holds back at that number is not texted at another.
         region: each number's country: a column name, or a Series on the same index.
         default_region: two-letter country code for rows without a country.
         by: each row's segment, for messages by segment: a column name, or a Series on the same index. Labels are
@@ -149,7 +150,7 @@ def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:
     refuse(arguments.no_label(people.index), said=arguments.REFUSED)
     asked = arguments.read(people, call)
     words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
-    numbers = phones.normalize(**asked.numbers_of(people)).reset_index(drop=True)
+    numbers = asked.judged(people).reset_index(drop=True)
     left_out = suppression.left_out(call["leave_out"], asked.numbers)
     kept = arguments.carried(people[list(asked.keep)], words)
     asked = dataclasses.replace(asked, message=arguments.as_now(asked.message))
@@ -167,7 +168,6 @@ def _in_files(lists: Folder, call: Mapping[str, Any]) -> dict[str, Any]:
     target = folder.target_of(lists, joining.FILES)
     sample = source.sample(asked.columns, joining.BATCH)
     words = arguments.words_of(asked.wording, sample, asked.message, asked.keep, source.columns)
-    evidence = phones.weigh_column(**asked.numbers_of(sample))
-    asking = Asking(asked, words, source.columns, evidence)
+    asking = Asking(asked, words, source.columns, asked.weighed(sample))
     left_out = suppression.left_out(call["leave_out"], asked.numbers)
     return joining.planned(source, target, asking, left_out, memory=folder.megabytes(lists.memory))

@@ -11,19 +11,20 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 
 from .. import _wire as wire
+from .. import phones
 from .. import rates as rate_tables
 from .._calling import given, not_a, refuse
 from .._frames import as_pandas
 from .._pandas import lent
-from .._phones import not_reading
+from .._phones import Evidence, normalize_columns, not_reading
 from .._policy import Policy, not_policy
 from .._results import contract
 from .._showing import NoText, is_whole, text_of
 from .._wire import Wire
-from ..columns import absent
+from ..columns import absent, several_named
 from ..errors import UsageError
 from . import mistakes, segments, wording
-from .suppression import Numbers
+from .suppression import LeftOut, Numbers
 from .wording import Message, label_of, plain_words
 
 Made = TypeVar("Made")
@@ -66,15 +67,24 @@ class Asked:
     @property
     def columns(self) -> list[str]:
         """The columns that are read."""
-        numbers = [self.numbers.to if self.to is None else None, self.numbers.region]
-        names = [*numbers, self.message["by"], *self.keep, *self.wording.columns]
+        numbers = [] if self.to is not None else self.numbers.to
+        names = [*numbers, self.numbers.region, self.message["by"], *self.keep, *self.wording.columns]
         return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
-    def numbers_of(self, frame: pd.DataFrame) -> dict[str, Any]:
-        """Return what `phones.normalize` is asked of these rows."""
+    def judged(self, frame: pd.DataFrame, evidence: Sequence[Evidence] = ()) -> pd.DataFrame:
+        """Return what `phones.normalize` says of these rows, by the evidence of each column where it is known."""
+        return normalize_columns(self._columns(frame), evidence, **self._how(frame))
+
+    def weighed(self, frame: pd.DataFrame) -> list[Evidence]:
+        """Return the evidence of each column of numbers."""
+        return [phones.weigh_column(column, **self._how(frame)) for column in self._columns(frame)]
+
+    def _columns(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
+        return [frame[name] for name in self.numbers.to] if self.to is None else [self.to]
+
+    def _how(self, frame: pd.DataFrame) -> dict[str, Any]:
         name = self.numbers.region
         return {
-            "numbers": frame[self.numbers.to] if self.to is None else self.to,
             "region": self.region if name is None else frame[name],
             "default_region": self.numbers.default_region,
             "reading": self.numbers.reading,
@@ -88,7 +98,11 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
         UsageError: lists everything wrong with them.
     """
     to, region, message = as_pandas(call["to"]), as_pandas(call["region"]), message_of(call)
-    wrong = _not_numbers("to", to, frame) + (_not_numbers("region", region, frame) if region is not None else [])
+    names = to if isinstance(to, list) else [to]
+    wrong = several_named("to", names) + [
+        line for name in names for line in _not_numbers("to", name, frame, several=names is to)
+    ]
+    wrong += _not_numbers("region", region, frame) if region is not None else []
     keep = _names(call["keep"], wrong)
     wrong += _not_kept(frame, keep)
     wrong += filter(None, [_not_campaign(call["campaign"]), not_policy(call["policy"]), not_reading(call["reading"])])
@@ -106,7 +120,7 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
     refuse(*wrong, said=REFUSED)
     assert worded is not None
     given_column = isinstance(to, pd.Series)
-    numbers_in = to if not given_column else to.name if isinstance(to.name, str) else "phone"
+    numbers_in = names if not given_column else [to.name if isinstance(to.name, str) else "phone"]
     countries_in = region if isinstance(region, str) else None
     return Asked(
         campaign=call["campaign"].strip(),
@@ -114,7 +128,7 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
         keep=keep,
         to=to if given_column else None,
         region=None if countries_in else region,
-        numbers=Numbers(numbers_in, countries_in, call["default_region"], call["reading"]),
+        numbers=Numbers(tuple(numbers_in), countries_in, call["default_region"], call["reading"]),
         rates=book,
         today=_today(),
         policy=call["policy"],
@@ -134,8 +148,10 @@ def _gather(wrong: list[str], make: Callable[[], Made]) -> Made | None:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def _not_numbers(name: str, column: Any, frame: pd.DataFrame) -> list[str]:
+def _not_numbers(name: str, column: Any, frame: pd.DataFrame, *, several: bool = False) -> list[str]:
     """Report what is neither the name of a column nor a Series on the recipients' index."""
+    if isinstance(column, pd.Series) and several:
+        return [f"{name}= takes one Series, or a list of names of columns"]
     if isinstance(column, pd.Series):
         other = f"{name}= is a Series on another index than the recipients; take it from the same frame"
         return [] if column.index.equals(frame.index) else [other]
@@ -273,7 +289,7 @@ def _whole_texts(message: Mapping[str, Any]) -> dict[str, pd.Series[Any]]:
 class MadeOf:
     """What a plan in memory is made of, so that it can be made again with other words.
 
-    The caller's ``frame``, the judged ``numbers`` (indexed from 0), whom to leave out, by problem, and the columns that
+    The caller's ``frame``, the judged ``numbers`` (indexed from 0), the lists to leave out, and the columns that
     are ``kept``.
     """
 
@@ -281,7 +297,7 @@ class MadeOf:
     asked: Asked
     words: Words = field(repr=False)
     numbers: pd.DataFrame = field(repr=False)
-    left_out: Mapping[str, pd.Series[str]] = field(repr=False)
+    left_out: Sequence[LeftOut] = field(repr=False)
     kept: pd.DataFrame = field(repr=False)
 
     def reworded(self, message: Any, *, by: Any, signature: Any) -> MadeOf:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,11 +19,12 @@ from .._pandas import STR
 from .._phones import country_name
 from .._results import contract
 from . import bodies as body_rows
-from . import kept_words
+from . import kept_words, suppression
 from .arguments import MadeOf
 from .bodies import Ints, Worded
 from .rows import TRIMMED, InMemory
 from .segments import Segments
+from .suppression import LeftOut
 from .wording import Wording
 
 Positions = npt.NDArray[np.intp]
@@ -37,7 +38,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     asked, numbers = made_of.asked, made_of.numbers
     words, labels = made_of.words, made_of.kept.index
     wording, worded = words.wording, body_rows.word(words)
-    problem, note = problems(numbers, worded, made_of.left_out)
+    problem, note, matched = problems(numbers, worded, made_of.left_out)
     rank = _rank(words.segments, planned_before)
     problem, note = _without_duplicates(numbers["to"], problem, note, labels, rank, words.segments)
     at = np.flatnonzero(problem.isna().to_numpy())
@@ -62,28 +63,41 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "hint": passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
         "_asked": asked,
         "_held": InMemory(rows, bodies, keys, said),
+        "columns": of_columns(numbers),
+        "_left_out": suppression.table(made_of.left_out, matched),
         "_estimate": estimate,
         "_made_of": made_of,
     }
+
+
+def of_columns(numbers: pd.DataFrame) -> dict[str, int]:
+    """Return how many numbers are of which column; nothing where there is one."""
+    if "column" not in numbers:
+        return {}
+    counts = numbers["column"][numbers["to"].notna()].value_counts(sort=False)
+    return {str(name): int(rows) for name, rows in counts.items()}
 
 
 # -- problems ----------------------------------------------------------------------------------------------------------
 
 
 def problems(
-    numbers: pd.DataFrame, worded: Worded, left_out: Mapping[str, pd.Series[str]]
-) -> tuple[pd.Series[str], pd.Series[str]]:
-    """Return problem and note of every row, duplicates aside."""
+    numbers: pd.DataFrame, worded: Worded, left_out: Sequence[LeftOut] = ()
+) -> tuple[pd.Series[str], pd.Series[str], list[int]]:
+    """Return problem and note of every row, duplicates aside, and how many rows each list to leave out matches."""
+    matched = []
     problem, note, phone = numbers["problem"].copy(), numbers["note"].copy(), phones.one_phone(numbers["to"])
-    for why, whom in left_out.items():
-        problem = problem.mask(problem.isna() & phone.isin(phones.one_phone(whom)), why)
+    for whom in left_out:
+        on_it = phone.isin(phones.one_phone(whom.numbers)) & phone.notna()
+        problem = problem.mask(problem.isna() & on_it, whom.problem)
+        matched.append(int(on_it.sum()))
     for code, marked, said in worded.lacking:
         lacking = problem.isna() & marked
         problem = problem.mask(lacking, code)
         note = _joined(note, said, lacking.to_numpy())
     if worded.trimmed is not None:
         note = _joined(note, pd.Series(TRIMMED, note.index, STR), worded.trimmed & problem.isna().to_numpy())
-    return problem, note
+    return problem, note, matched
 
 
 def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> Ints | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -23,11 +24,12 @@ from .._pandas import STR
 from .._phones import one_phone_digits
 from .._results import contract
 from ..errors import UsageError
-from . import assembly, kept_words, segments
+from . import assembly, kept_words, segments, suppression
 from . import bodies as body_rows
 from .folder import Source
 from .rows import FIRST, MESSAGES, NOTED, PLANNED, SKIPPED, InFiles
 from .staging import BODIES, KEPT, VARYING, Asking, staged
+from .suppression import LeftOut
 
 FILES: Final = (PLANNED, SKIPPED, MESSAGES)
 OURS: Final = ("row", "chunk", "est_parts", "encoding", "est_cost", "est_currency")  # columns of these files
@@ -81,21 +83,22 @@ def library() -> Any:
 
 
 def planned(
-    source: Source, target: Path, asking: Asking, left_out: Mapping[str, pd.Series], *, memory: int
+    source: Source, target: Path, asking: Asking, left_out: Sequence[LeftOut], *, memory: int
 ) -> dict[str, Any]:
     """Write the plan's files within so many MB of memory; return the fields of the plan."""
     try:
         with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
             work, whole = Path(name), Path(name) / "plan"
             whole.mkdir(mode=0o700)
-            _stage(source, work, asking)
+            columns = _stage(source, work, asking)
             with _database(work, memory) as connection:
-                _decide(connection, work, asking, left_out)
+                matched = _decide(connection, work, asking, left_out)
                 _number(connection, work, asking)
                 _write_bodies(connection, whole)
                 _write_planned(connection, whole, asking)
                 _write_skipped(connection, whole, asking)
-                fields = _fields(connection, work, target, asking)
+                fields = _fields(connection, work, target, asking) | {"columns": dict(columns)}
+                fields["_left_out"] = suppression.table(left_out, matched)
             for file in whole.iterdir():
                 file.chmod(0o600)
             if target.is_dir():  # an earlier plan, which goes with the folder for work
@@ -121,16 +124,18 @@ def _database(work: Path, memory: int) -> Iterator[Any]:
         connection.close()
 
 
-def _stage(source: Source, work: Path, asking: Asking) -> None:
-    needed = asking.asked.columns
+def _stage(source: Source, work: Path, asking: Asking) -> Counter[str]:
+    """Write the rows and bodies of every piece; return how many numbers are of which of several columns."""
+    needed, columns = asking.asked.columns, Counter[str]()
     with (
         pq.ParquetWriter(work / "rows.parquet", asking.rows_schema()) as rows,
         pq.ParquetWriter(work / "bodies.parquet", BODIES) as bodies,
     ):
         for frame in source.frames(needed, BATCH):
-            judged, said = staged(frame, asking)
+            judged, said = staged(frame, asking, columns)
             rows.write_table(judged)
             bodies.write_table(said)
+    return columns
 
 
 def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[str, Any]:
@@ -165,21 +170,24 @@ def _said(asking: Asking) -> pd.DataFrame:
     return kept_words.wordings(words, none, _NOBODY, keep=asking.asked.message["keep_words"]).said
 
 
-def _decide(connection: Any, work: Path, asking: Asking, left_out: Mapping[str, pd.Series]) -> None:
-    for problem, numbers in left_out.items():
-        people = np.unique(one_phone_digits(np.array(numbers.str[1:].astype("int64"), np.int64)))
+def _decide(connection: Any, work: Path, asking: Asking, left_out: Sequence[LeftOut]) -> list[int]:
+    """Decide on every row; return how many rows each list to leave out matches."""
+    for at, whom in enumerate(left_out):
+        people = np.unique(one_phone_digits(np.array(whom.numbers.str[1:].astype("int64"), np.int64)))
         connection.register("people", pa.table({"person": people}))
-        connection.execute(f"CREATE TABLE {problem} AS SELECT person FROM people")
+        connection.execute(f"CREATE TABLE list_{at} AS SELECT person FROM people")
         connection.unregister("people")
-    among = {problem: f"person IN (SELECT person FROM {problem})" for problem in left_out}
+    among = [(f"person IN (SELECT person FROM list_{at})", whom.problem) for at, whom in enumerate(left_out)]
     sql = _DECIDED.format(
         far=_FARTHEST,
         rows=_text(work / "rows.parquet"),
-        left_out="".join(f" WHEN {where} THEN '{problem}'" for problem, where in among.items()),
-        left_out_note="".join(f" OR {where}" for where in among.values()),
+        left_out="".join(f" WHEN {where} THEN '{problem}'" for where, problem in among),
+        left_out_note="".join(f" OR {where}" for where, _ in among),
         why=_why(asking),
     )
     connection.execute(sql)
+    count = f"SELECT count(*) FROM read_parquet({_text(work / 'rows.parquet')}) WHERE "
+    return [int(connection.execute(count + where).fetchone()[0]) for where, _ in among]
 
 
 def _why(asking: Asking) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -224,6 +224,34 @@ def _foot(row: Mapping[Hashable, Any]) -> str:
 def warnings(notes: Mapping[str, int]) -> list[cards.Note]:
     """Warn of planned rows that deserve a look."""
     return [cards.Note("!", f"{_WARNINGS[code]}: {many:,} (note {code})") for code, many in notes.items() if many]
+
+
+def left_out(lists: pd.DataFrame) -> list[cards.Note]:
+    """Say of each list to leave out how much of it was read, and aloud if it matches nobody."""
+    notes = []
+    for one in lists.to_dict("records"):
+        read = f"{cards.counted(one['read'], 'entry', 'entries')} read"
+        read += f", {one['unreadable']:,} unreadable" if one["unreadable"] else ""
+        if one["matched"]:
+            rows = cards.counted(one["matched"], "row is on {}", "rows are on {}")
+            notes.append(cards.Note("i", f"leave_out: {rows.format(one['list'])} ({read})."))
+            continue
+        check = " See whether it is the right file, and default_region= that of its numbers."
+        no = one["problem"] == "SUPPRESSED"
+        notes.append(
+            cards.Note(
+                "!" if no else "i", f"leave_out: {one['list']} matches nobody of this list ({read}).{check * no}"
+            )
+        )
+    return notes
+
+
+def of_columns(columns: Mapping[str, int], names: Sequence[Any]) -> list[cards.Note]:
+    """Say how many rows have their number from which of several columns."""
+    if len(names) < 2:
+        return []
+    rows = [f"{columns.get(str(name), 0):,} from {given(name)}" for name in names]
+    return [cards.Note("i", f"The first usable number of each row counts: {', '.join(rows)}.")]
 
 
 def old_rates(estimate: pd.DataFrame) -> list[cards.Note]:

@@ -5,7 +5,8 @@ The rules are those of `plan`, applied to one piece; what depends on other rows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -13,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from .. import phones
 from .._calling.arguments import refuse
 from .._phones import Evidence, one_phone_digits
 from . import assembly, kept_words, mistakes, segments
@@ -46,18 +46,13 @@ class Asking:
     asked: Asked
     words: Words
     columns: tuple[str, ...]
-    evidence: Evidence
+    evidence: Sequence[Evidence]
 
     @property
     def kept(self) -> tuple[str, ...]:
         """The columns that are carried along, that of the segments included."""
         by = self.words.segments
         return tuple(dict.fromkeys([*self.asked.keep, *([by.name] if by else [])]))
-
-    def numbers_of(self, frame: pd.DataFrame) -> dict[str, Any]:
-        """Return what `phones.normalize` is asked of these rows: by the evidence of the whole list."""
-        asked = self.asked.numbers_of(frame)
-        return asked | {"reading": asked["reading"].replace(evidence=self.evidence)}
 
     def rows_schema(self) -> pa.Schema:
         whole = ("position", "number", "person", "key", "code", "rank")
@@ -66,16 +61,17 @@ class Asking:
         return pa.schema([*((name, pa.int64()) for name in whole), *((name, pa.string()) for name in (*texts, *kept))])
 
 
-def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
-    """Return the rows of a piece, judged one by one, and the bodies that they would have."""
+def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[pa.Table, pa.Table]:
+    """Return the rows of a piece, judged one by one, and the bodies that they would have; count their columns."""
     places = frame.index.to_numpy("int64")
     frame = frame.reset_index(drop=True)
-    numbers = phones.normalize(**asking.numbers_of(frame))
+    numbers = asking.asked.judged(frame, asking.evidence)
+    columns.update(assembly.of_columns(numbers))
     words = _words(frame, asking.words)
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
     worded = body_rows.word(words)
-    problem, note = assembly.problems(numbers, worded, {})
+    problem, note, _ = assembly.problems(numbers, worded)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
     bodies = _bodies(words, worded, first, keep=asking.asked.message["keep_words"])
@@ -83,7 +79,7 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
     keys[at] = bodies["key"].to_numpy("int64")[codes]
     number = _digits(numbers["to"])
     lacking = problem.where(numbers["problem"].isna())
-    columns = {
+    made = {
         "position": places,
         "number": number,
         "person": _persons(number),
@@ -95,8 +91,8 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
         "lacking_note": note.where(lacking.notna()),
     }
     for place, name in enumerate(asking.kept):
-        columns[f"{KEPT}{place}"] = _kept(frame, name, words)
-    return _table(columns, asking.rows_schema()), _table(dict(bodies.items()), BODIES)
+        made[f"{KEPT}{place}"] = _kept(frame, name, words)
+    return _table(made, asking.rows_schema()), _table(dict(bodies.items()), BODIES)
 
 
 def _words(frame: pd.DataFrame, words: Words) -> Words:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from .._calling import given
 from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, holds_text, texts
+from .._recipients import KEY
 from .._showing import cited, spelled
 from ..columns import absent
 from ..errors import UsageError
@@ -30,40 +31,72 @@ _WITHOUT_PLUS = re.compile(r"([1-9][0-9]{6,14})(?:\.0)?")
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """How the plan reads the numbers of its own recipients: the names of their column and their countries'."""
+    """How the plan reads the numbers of its own recipients: the names of their columns and their countries'."""
 
-    to: str
+    to: tuple[str, ...]
     region: str | None
     default_region: str | None
     reading: Reading
 
 
-def left_out(leave_out: Any, numbers: Numbers) -> dict[str, pd.Series[str]]:
-    """Return the numbers to leave out in E.164, by problem: who said no, and whom another campaign has.
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A list of people to leave out: what it is called, their problem, its numbers in E.164 without duplicates, how
+    many entries were read, and how many could not be.
+    """
+
+    name: str
+    problem: str
+    numbers: pd.Series[str] = field(repr=False)
+    read: int
+    unreadable: int = 0
+
+
+def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
+    """Return the lists to leave out: first of who said no, then of whom another campaign has.
 
     ``leave_out`` is a list of numbers, a Series, a frame or a path; the record of a campaign, its result table or its
     plan, of which those count whom it may have reached or is about to; or a list of all these. A frame's numbers stand
-    in its column ``to`` (the recipients' name for it), else in ``to`` or ``phone``, else in its only one; its
+    in its columns ``to`` (the recipients' names for them), else in ``to`` or ``phone``, else in its only one; its
     ``region`` column is used where it has it. Capitals in these names make no difference. Of a result table a number
     without a plus, as a spreadsheet or pandas makes it, is read as E.164, too.
 
     Raises:
         UsageError: the column is not clear, or entries cannot be read; it lists them. LedgerError: it was purged.
     """
-    found: dict[str, list[pd.Series[str]]] = {}
+    found: list[LeftOut] = []
     for source in _sources(leave_out):
-        reached = _reached(source)
+        reached, name = _reached(source), _name(source)
         if reached is not None:
-            found.setdefault("EXCLUDED", []).append(reached)
+            found.append(LeftOut(name, "EXCLUDED", reached.drop_duplicates(), len(reached)))
             continue
         table = _opened(source)
         if isinstance(table, pd.DataFrame) and _is_result(table):
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
-            found.setdefault("EXCLUDED", []).append(_read(cells, None, numbers, e164=True))
-        else:
-            cells, regions = _columns(table, (numbers.to, "to", "phone"), numbers)
-            found.setdefault("SUPPRESSED", []).append(_read(cells, regions, numbers, e164=cells.name == "to"))
-    return {problem: pd.concat(parts).drop_duplicates() for problem, parts in sorted(found.items(), reverse=True)}
+            found.append(_read(name, "EXCLUDED", [(cells, None)], numbers))
+        elif len(table) or isinstance(source, str | Path):
+            found.append(_read(name, "SUPPRESSED", _columns(table, numbers), numbers))
+    return sorted(found, key=lambda one: one.problem, reverse=True)
+
+
+def table(left_out: Sequence[LeftOut], matched: Sequence[int]) -> pd.DataFrame:
+    """Return the lists as rows: ``list, problem`` (str), ``read, matched, unreadable`` (Int64)."""
+    rows = [
+        (one.name, one.problem, one.read, many, one.unreadable) for one, many in zip(left_out, matched, strict=True)
+    ]
+    kinds = {"list": STR, "problem": STR, "read": "Int64", "matched": "Int64", "unreadable": "Int64"}
+    return pd.DataFrame(rows, columns=[*kinds]).astype(kinds)
+
+
+def _name(source: Any) -> str:
+    """Return what a list is called: its file, the campaign, else what kind of value it is."""
+    if isinstance(source, str | Path):
+        return Path(source).name
+    if isinstance(getattr(source, "campaign", None), str):
+        return f"campaign {source.campaign!r}"
+    if isinstance(source, pd.DataFrame | pd.Series) and KEY in source.attrs:
+        return str(source.attrs[KEY]["file"])
+    return f"a {type(source).__name__}" if isinstance(source, pd.DataFrame | pd.Series) else "a list of numbers"
 
 
 def _sources(leave_out: Any) -> list[Any]:
@@ -99,24 +132,29 @@ def _is_result(table: pd.DataFrame) -> bool:
     return alone and bool(table["status"].isin(STATES).all())
 
 
-def _read(cells: pd.Series[Any], regions: pd.Series[Any] | None, numbers: Numbers, *, e164: bool) -> pd.Series[str]:
-    """Return the numbers of a list in E.164; if they may be ``e164`` without the plus, both readings of each.
+def _read(
+    name: str, why: str, columns: list[tuple[pd.Series[Any], pd.Series[Any] | None]], numbers: Numbers
+) -> LeftOut:
+    """Read the columns of a list. Where they may be E.164 without the plus, both readings of each entry count.
 
     Leaving out one person too many is the smaller mistake: the other one texts somebody who is on the list.
     """
-    reading = numbers.reading.replace(test_numbers="note")
-    found = phones.normalize(cells, region=regions, default_region=numbers.default_region, reading=reading)
-    to, problem = [found["to"]], found["problem"]
-    if e164:
-        international = phones.normalize(_with_plus(cells), reading=reading)
-        to.append(international["to"])
-        problem = problem.mask(international["to"].notna(), None)
-    # A blank entry is none, and a number of a kind that is never texted needs no suppression.
-    unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
-    if unread.any() and reading.unreadable == "refuse":
-        raise _unreadable(cells[unread], problem[unread])
-    distinct: pd.Series[str] = pd.concat(to).dropna().drop_duplicates()
-    return distinct
+    reading, to, read, unreadable = numbers.reading.replace(test_numbers="note"), [], 0, 0
+    for cells, regions in columns:
+        found = phones.normalize(cells, region=regions, default_region=numbers.default_region, reading=reading)
+        to.append(found["to"])
+        problem = found["problem"]
+        if cells.name == "to":
+            international = phones.normalize(_with_plus(cells), reading=reading)
+            to.append(international["to"])
+            problem = problem.mask(international["to"].notna(), None)
+        # A blank entry is none, and a number of a kind that is never texted needs no suppression.
+        unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
+        if unread.any() and reading.unreadable == "refuse":
+            raise _unreadable(cells[unread], problem[unread])
+        read += int((~problem.isin(["MISSING"]).to_numpy() & ~unread).sum())
+        unreadable += int(unread.sum())
+    return LeftOut(name, why, pd.concat(to).dropna().drop_duplicates(), read, unreadable)
 
 
 def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
@@ -125,15 +163,17 @@ def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
     return "+" + digits
 
 
-def _columns(source: Any, names: Sequence[str], numbers: Numbers) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
+def _columns(source: Any, numbers: Numbers) -> list[tuple[pd.Series[Any], pd.Series[Any] | None]]:
+    """Return each column of numbers that a list has, with their countries: a no at one number is a no at all."""
     if isinstance(source, pd.DataFrame):
-        name = _phone_column(source, names, numbers)
+        names = _phone_columns(source, numbers)
         beside = None if numbers.region is None else _named(source, (numbers.region,))
         regions = None if beside is None else source[beside]
-        return (_with_header(source[name]) if len(source.columns) == 1 else source[name]), regions
+        alone = len(source.columns) == 1
+        return [(_with_header(source[name]) if alone else source[name], regions) for name in names]
     if isinstance(source, pd.Series):
-        return source, None
-    return pd.Series(source, dtype=object), None
+        return [(source, None)]
+    return [(pd.Series(source, dtype=object), None)]
 
 
 def _opened(source: Any) -> pd.DataFrame | pd.Series[Any] | list[Any]:
@@ -166,14 +206,15 @@ def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any
     return list(source)
 
 
-def _phone_column(frame: pd.DataFrame, names: Sequence[str], numbers: Numbers) -> Any:
-    named = _named(frame, names)
-    if named is not None:
-        return named
+def _phone_columns(frame: pd.DataFrame, numbers: Numbers) -> list[Any]:
+    named = [name for own in numbers.to if (name := _named(frame, (own,))) is not None]
+    other = None if named else _named(frame, ("to", "phone"))
+    if named or other is not None:
+        return named or [other]
     if len(frame.columns) == 1:
-        return frame.columns[0]
+        return [frame.columns[0]]
     columns = ", ".join(map(cited, frame.columns))
-    wanted = f"{numbers.to!r}, 'to' or 'phone'"
+    wanted = f"{', '.join(map(repr, numbers.to))}, 'to' or 'phone'"
     raise UsageError(f"leave_out= has no column {wanted} (columns: {columns}); pass the Series itself")
 
 

@@ -47,6 +47,7 @@ class Plan:
         by: name of the kept column with each row's segment; None without segments.
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
         hint: advice about the message, or None.
+        columns: how many rows have their number from which column, where ``to`` names several; before duplicates.
         ledger: as given to `plan`. The ledger is asked whenever a plan is looked at, so that what it says is what the
             next send does.
 
@@ -62,6 +63,8 @@ class Plan:
     by: str | None
     fingerprint: str
     hint: str | None
+    columns: Mapping[str, int]
+    _left_out: pd.DataFrame = field(repr=False)
     _asked: Asked = field(repr=False)
     _held: InMemory | InFiles = field(repr=False)
     _estimate: pd.DataFrame = field(repr=False)
@@ -168,6 +171,13 @@ class Plan:
     def unplanned(self) -> pd.DataFrame:
         """How many rows `plan` left out, and why; the columns are those of `problems`."""
         return lent(self._held.problems)
+
+    @property
+    def left_out(self) -> pd.DataFrame:
+        """The lists of ``leave_out``, a row each: ``list`` (str: its file or campaign), ``problem`` (str: SUPPRESSED,
+        EXCLUDED), ``read, matched, unreadable`` (Int64: entries that are numbers, rows of this list on it, entries that
+        are none)."""
+        return lent(self._left_out)
 
     @property
     def skipped(self) -> pd.DataFrame:
@@ -385,6 +395,8 @@ class Plan:
             blocks += overview.segment_notes(self._held.rows, by, self.segments)
         joined = self.recipients and asked.wording.kind == "content" and asked.wording.signature
         join = asked.wording.join_text if joined else None
+        blocks += overview.left_out(self._left_out)
+        blocks += overview.of_columns(self.columns, asked.numbers.to)
         blocks += overview.warnings(made.notes) + overview.old_rates(estimate)
         blocks += [cards.Note("i", _IN_ENGLISH)] if asked.wording.assumed_language else []
         blocks += overview.assumed(figures, estimate, join)

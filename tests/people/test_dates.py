@@ -51,7 +51,8 @@ def test_a_list_whose_dates_can_be_read_in_two_ways_is_refused_with_both(ledger:
         stopped(ledger, cell, "04/10/2025")
     assert People(ledger).register.empty
     assert (
-        repr(stopped(ledger, cell, "04/10/2025", dayfirst=True)) == "2 new, said from 3 October 2025 to 4 October 2025"
+        repr(stopped(ledger, cell, "04/10/2025", dayfirst=True))
+        == "2 new of 2 read, said from 3 October 2025 to 4 October 2025"
     )
     assert days(ledger) == ["2025-10-03", "2025-10-04"]
 

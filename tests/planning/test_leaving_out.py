@@ -15,6 +15,7 @@ from kills.people import plan_of
 from kills.service import Service
 from support.small_plans import number, people, plan
 
+import smsotp_nb as sms
 from smsotp_nb import Ledger, Reading, Wire, phones, results, send
 from smsotp_nb._ledger import Ending
 from smsotp_nb._wire import MessageRecord, SendReply
@@ -221,3 +222,30 @@ def test_one_id_on_many_records_is_warned_of_and_recorded(service: Service, ledg
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         send(plan_of(5, campaign="winter"), client=service.client(), ledger=ledger, progress=False)
+
+
+def test_a_plan_says_how_much_of_each_list_was_read_and_matched(tmp_path: Path) -> None:
+    """A list that matches nobody is said aloud: it may be the wrong file, or read by the wrong country."""
+    stops, other = tmp_path / "stops.csv", tmp_path / "old.csv"
+    stops.write_text("phone\n+12025550123\n+12025550123\nfoo\n\n", encoding="utf-8")
+    other.write_text("phone\n07911 123456\n", encoding="utf-8")
+    listed = pd.DataFrame({"phone": ["+12025550123", "+12025550124", "+12025550123"]})
+    texted = sms.plan(listed[1:2], "Hi", campaign="before", to="phone")
+    how: dict[str, Any] = {"to": "phone", "default_region": "GB", "reading": sms.Reading(unreadable="ignore")}
+    given = [stops, str(other), texted]
+    made = sms.plan(listed, "Hi", campaign="told", leave_out=given, **how)
+    columns = ["list", "problem", "read", "matched", "unreadable"]
+    assert made.left_out[columns].values.tolist() == [
+        ["stops.csv", "SUPPRESSED", 2, 2, 1],
+        ["old.csv", "SUPPRESSED", 1, 0, 0],
+        ["campaign 'before'", "EXCLUDED", 1, 1, 0],
+    ]
+    card = " ".join(str(made).split())
+    assert "! leave_out: old.csv matches nobody of this list (1 entry read)." in card
+    assert "i leave_out: 2 rows are on stops.csv (2 entries read, 1 unreadable)." in card
+    listed.to_parquet(tmp_path / "list.parquet")
+    (tmp_path / "work").mkdir()
+    folder = sms.Folder(tmp_path, into=tmp_path / "work" / "plan")
+    pd.testing.assert_frame_equal(sms.plan(folder, "Hi", campaign="f", leave_out=given, **how).left_out, made.left_out)
+    assert made.reworded("Ho").left_out.equals(made.left_out)
+    assert sms.plan(listed, "Hi", campaign="none", to="phone").left_out.empty

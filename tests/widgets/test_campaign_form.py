@@ -70,6 +70,19 @@ def test_blanks_are_left_out_of_the_arguments() -> None:
     assert given == {"message": "Hi", "campaign": "c", "to": "phone", "signature": "Acme"}
 
 
+def test_a_second_column_of_numbers_is_asked_where_the_first_has_none(client: Client, ledger: Ledger) -> None:
+    frame = pd.DataFrame({"mobile": ["+1 202 555 0100", None], "home": ["+1 202 555 0101", "+1 202 555 0102"]})
+    form = CampaignForm(frame, client=client, ledger=ledger)
+    form.fields.phone.value = form.fields.second.value = "mobile"
+    assert form.choices().arguments()["to"] == "mobile"
+    form.fields.second.value = "home"
+    form.fields.campaign.value, form.fields.words.value = "both", "Hello"
+    assert "to=['mobile', 'home']," in form.choices().lines()
+    form.steps.check(form.choices())
+    assert form.steps.plan is not None
+    assert form.steps.plan.rows["to"].tolist() == ["+12025550100", "+12025550102"]
+
+
 def test_a_template_takes_its_variables_from_columns() -> None:
     chosen = Choices(campaign="c", to="p", kind="template", template_id="t1", variables=("name",), words="Hi {name}")
     assert chosen.arguments() == {

@@ -101,7 +101,8 @@ EXTENSION: Final = re.compile(
 LIKE_AN_EXTENSION: Final = re.compile(r"[x#]|,,|[^\W\d_]{2}|转|轉", re.IGNORECASE)
 TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
 OF_TWO: Final = re.compile(
-    r"[;|\n\r&,]|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})", re.IGNORECASE
+    r"[;|\n\r&,]|:::|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})",
+    re.IGNORECASE,
 )
 SERIES: Final = re.compile(r"\d\s*+/\s*+-\s*+\d{1,4}$")  # of extensions: 89 1234/-1
 SHORTHAND: Final = re.compile(r"(?:[/\\,;][\s-]*+\d{1,4}|(?<=\d)(?:\D*+\d){8}[^\d/]*+/[\s-]*+\d{5,6})$")

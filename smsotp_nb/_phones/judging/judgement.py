@@ -8,7 +8,7 @@ cache; everything but the texts is small integers until the frame is built.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..._calling import in_our_words, not_callable, refuse
+from ..._frames import as_pandas
 from ..._pandas import STR, without
 from ..cells import scrub
 from ..cells import text as cells
@@ -65,7 +66,8 @@ def normalize(
     numbers, the row is refused unless the other rows of the column settle it.
 
     Args:
-        numbers: the column of numbers; any dtype.
+        numbers: the column of numbers; any dtype. Of a frame, such as ``people[["mobile", "phone"]]``, the first usable
+            number of each row counts; behind a cell that says no (NOTE_SAYS_NO) no other one is looked for.
         region: each number's country, used for numbers without a calling code: codes in any case, ``UK``, three-letter
             codes, English names or calling codes.
         default_region: two-letter country code used where ``region`` is blank.
@@ -74,7 +76,8 @@ def normalize(
 
     Returns:
         A frame on the index of ``numbers`` with ``str`` columns: ``to``, ``region``, ``cc`` and ``type`` (of every
-        valid number), ``problem`` (one code, or missing) and ``note`` (codes separated by blanks).
+        valid number), ``problem`` (one code, or missing) and ``note`` (codes separated by blanks); of a frame also
+        ``column``, the name of the column that the row's number or problem is of.
 
     Raises:
         UsageError: columns of different length or index, or an unknown default region.
@@ -87,11 +90,37 @@ def normalize(
         2           NaN  NOT_A_NUMBER
     """
     refuse(not_reading(reading), not_callable("progress", progress, example="print"))
+    people = numbers if isinstance(numbers, list | tuple) else as_pandas(numbers)
+    if isinstance(people, pd.DataFrame):
+        refuse(None if len(people.columns) else "numbers is a frame without columns; name those of the numbers")
+        columns = [people.iloc[:, at] for at in range(len(people.columns))]
+        how: dict[str, Any] = {"region": region, "default_region": default_region, "progress": progress}
+        return normalize_columns(columns, reading=reading, **how)
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
     evidence = reading.evidence
     intake = _taken_in(column, region, default_region, evidence)
     said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
     return frame(_pieces(intake, reading, said, progress), column.index)
+
+
+def normalize_columns(
+    columns: Sequence[pd.Series], evidence: Sequence[Evidence] = (), *, reading: Reading, **how: Any
+) -> pd.DataFrame:
+    """Judge each column by its own evidence; give of each row the first number, else the first that is not blank.
+
+    Whoever said no beside one of their numbers is not texted at another: such a cell ends the search.
+    """
+    readings = [reading.replace(evidence=found) for found in evidence] or [reading] * len(columns)
+    judged = [normalize(column, reading=one, **how) for column, one in zip(columns, readings, strict=True)]
+    if len(judged) == 1:
+        return judged[0]
+    settled = [one["to"].notna().to_numpy() | one["problem"].eq("NOTE_SAYS_NO").to_numpy(bool) for one in judged]
+    filled = [~one["problem"].eq("MISSING").to_numpy(bool) for one in judged]
+    which = np.where(np.any(settled, axis=0), np.argmax(settled, axis=0), np.argmax(filled, axis=0))
+    rows = which * len(judged[0]) + np.arange(len(judged[0]))
+    found = pd.concat(judged, ignore_index=True).take(rows).set_axis(judged[0].index)
+    named = pd.Series([str(column.name) for column in columns], dtype=STR).take(which).set_axis(found.index)
+    return found.assign(column=named.where(np.any(filled, axis=0)))
 
 
 def _taken_in(column: pd.Series, region: object, default_region: str | None, evidence: Level | Evidence) -> Intake:

@@ -116,11 +116,13 @@ Kind = Literal["content", "text", "template"]
 class Choices:
     """The message, the columns and the files of one campaign; blanks are what was not chosen.
 
-    ``exclude`` names campaigns, whose people `arguments` does not know.
+    ``second`` is the column of numbers for rows in which ``to`` has none; ``exclude`` names campaigns, whose people
+    `arguments` does not know.
     """
 
     campaign: str = ""
     to: Hashable = NONE_CHOSEN
+    second: Hashable = NONE_CHOSEN
     region: Hashable = NONE_CHOSEN
     default_region: str = ""
     kind: Kind = "content"
@@ -149,7 +151,7 @@ class Choices:
         given = {
             "message": self.message(),
             "campaign": self.campaign,
-            "to": self.to,
+            "to": self.to if self.second == NONE_CHOSEN else [self.to, self.second],
             "region": self.region,
             "default_region": self.default_region,
             "signature": self.signature,

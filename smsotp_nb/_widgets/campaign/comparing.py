@@ -26,6 +26,7 @@ from ..._ledger import Prospect, Record, Unfinished
 from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
+from ..lists import NONE_CHOSEN
 from ..stages import CHANGED, Notice, Sign, complaints, refused
 from .choices import DRAWN, SECOND, Choices, Guards
 from .moves import ENDS, OneCampaign
@@ -174,8 +175,8 @@ class CampaignSteps(OneCampaign):
         return met
 
     def _asked_for(self, choices: Choices) -> pd.DataFrame:
-        names = dict.fromkeys([choices.to, choices.compared.unit, *([choices.region] if choices.region else [])])
-        return self.frame[[*names]]
+        names = dict.fromkeys([choices.to, choices.second, choices.region, choices.compared.unit])
+        return self.frame[[name for name in names if name != NONE_CHOSEN]]
 
     def _drawn(self, choices: Choices) -> dict[str, Any]:
         given = self._asked(choices)

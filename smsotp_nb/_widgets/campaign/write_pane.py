@@ -16,7 +16,7 @@ from ..._wire import Variant
 from ...errors import UsageError
 from .. import skin
 from ..controls import FieldFaults, fill_in, offer
-from ..lists import LISTS, Upload, Uploaded, names_of, with_none
+from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from . import cards
 from .choices import AMOUNT, BOTH, MOST_HELD, OUTCOME, Choices, Compared
 from .comparing import CampaignSteps
@@ -25,7 +25,18 @@ from .state import Draft, in_both
 KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "template"))
 # What a draft keeps; none of these holds a number of the list, a passcode or a key.
 KEPT = (
-    *("campaign", "kind", "phone", "region", "default_region", "signature", "template_id", "variables", "words"),
+    *(
+        "campaign",
+        "kind",
+        "phone",
+        "second",
+        "region",
+        "default_region",
+        "signature",
+        "template_id",
+        "variables",
+        "words",
+    ),
     *("leave_out", "rates", "keep"),
 )
 
@@ -45,6 +56,7 @@ class Fields:
         self.campaign = skin.text("Campaign name", placeholder="autumn-sale")
         self.kind = ipywidgets.Dropdown(description="Message", options=KINDS, value="content")
         self.phone = skin.choice("Phone column", with_none([], "choose"), None)
+        self.second = skin.choice("Where it has none, column", with_none([], "none"), None)
         self.region = skin.choice("Country column", with_none([], "none"), None)
         self.default_region = skin.text("Default country", placeholder="DE", value=given.get("default_region") or "")
         self.signature = skin.text("Signature", placeholder="Acme")
@@ -67,6 +79,7 @@ class Fields:
         return Choices(
             campaign=self.campaign.value.strip(),
             to=self.phone.value,
+            second=self.second.value if self.second.value != self.phone.value else NONE_CHOSEN,
             region=self.region.value,
             default_region=self.default_region.value.strip().upper(),
             kind=self.kind.value,
@@ -88,13 +101,15 @@ class Fields:
         if frame is None:
             self.names = []
             offer(self.phone, with_none([], "choose"), None)
+            offer(self.second, with_none([], "none"), None)
             offer(self.region, with_none([], "none"), None)
             return
         names, found = names_of(frame), self._found(frame)
         self.names = [label for label, _ in names]
-        countries = [(label, name) for label, name in names if isinstance(name, str)]  # as plan takes them
+        texts = [(label, name) for label, name in names if isinstance(name, str)]  # as plan takes them
         offer(self.phone, names if found.phone is not None else with_none(names, "choose"), found.phone)
-        offer(self.region, with_none(countries, "none"), found.region)
+        offer(self.second, with_none(texts, "none"), None)
+        offer(self.region, with_none(texts, "none"), found.region)
 
     def _found(self, frame: pd.DataFrame) -> phones.Found:
         with contextlib.suppress(UsageError):  # a default country that is not typed to its end
@@ -136,7 +151,7 @@ COMPARED = ("other", "held", "unit", "outcome", "days", "base")
 OUTCOMES = (("Whether somebody buys", OUTCOME), ("How much is spent", AMOUNT), ("Both", BOTH))
 
 
-_FOLDED = ("leave_out", "exclude", "rates", "keep", *COMPARED)  # what stands among the further options
+_FOLDED = ("second", "leave_out", "exclude", "rates", "keep", *COMPARED)  # what stands among the further options
 
 
 class ComparePane:
@@ -248,7 +263,7 @@ class WritePane:
         begun = bool(steps.unfinished) and fields.campaign.value.strip() == steps.unfinished
         self._unfinished.value = skin.notice(steps.notice.text, steps.notice.sign) if begun else ""
         skin.show(self._unfinished, begun)
-        for field in (fields.phone, fields.region, fields.default_region):
+        for field in (fields.phone, fields.second, fields.region, fields.default_region):
             field.disabled = begun
         self.compare.lock(begun and steps.comparison is not None)
         fields.faults.show(steps.faults)
@@ -282,6 +297,7 @@ class WritePane:
         more = skin.folded(
             "More options",
             "Fewer options",
+            box("second"),
             box("leave_out"),
             self.fields.readable_only,
             box("exclude"),

@@ -1,0 +1,110 @@
+"""Numbers in several columns: the first usable one of each row, and how many are of which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import smsotp_nb as sms
+from smsotp_nb import phones
+from smsotp_nb._cli import main
+from smsotp_nb.errors import UsageError
+
+BOTH = ["mobile", "phone"]
+PEOPLE = pd.DataFrame(
+    {
+        "id": [1, 2, 3, 4, 5, 6],
+        "mobile": ["0151 23456789", "n/a", None, "0151 23456780 STOP", "12", "0151 23456781 ::: 0151 23456782"],
+        "phone": ["030 90182000", "030 90182001", None, "030 90182002", "+14155550100", "0151 23456783"],
+    },
+    index=list("abcdef"),
+)
+TO = ["+4915123456789", "+493090182001", None, None, "+14155550100", "+4915123456783"]
+COLUMN = ["mobile", "phone", None, "mobile", "phone", "phone"]
+
+
+def texts(column: pd.Series) -> list[str | None]:
+    return column.astype(object).where(column.notna(), None).tolist()
+
+
+def test_the_first_usable_number_of_each_row_counts() -> None:
+    """A cell that says no ends the search; two numbers in a cell are none, and the next column is asked."""
+    judged = phones.normalize(PEOPLE[BOTH], default_region="DE")
+    assert texts(judged["to"]) == TO
+    assert texts(judged["column"]) == COLUMN
+    assert judged.index.equals(PEOPLE.index)
+    assert texts(judged["problem"])[2:4] == ["MISSING", "NOTE_SAYS_NO"]
+    report = phones.report(judged, numbers=PEOPLE[BOTH], default_region="DE")
+    assert report.columns.values.tolist() == [["phone", 3], ["mobile", 1]]
+    assert report.problems.set_index("problem")["examples"]["NOTE_SAYS_NO"] == "0151 23456780 STOP"
+    assert "By column" in str(report)
+    assert phones.explode(PEOPLE, "mobile")["mobile"].tolist()[-2:] == ["0151 23456781", "0151 23456782"]
+
+
+def test_each_column_is_read_by_its_own_evidence() -> None:
+    """One column with numbers that lost their plus says nothing of another."""
+    lost = [f"4479111234{n:02}" for n in range(60)]
+    frame = pd.DataFrame({"mobile": lost, "phone": ["030 901820"] * 60})
+    judged = phones.normalize(frame, default_region="DE")
+    pd.testing.assert_frame_equal(judged.drop(columns="column"), phones.normalize(lost, default_region="DE"))
+
+
+def test_a_plan_says_how_many_are_of_which_column(tmp_path: Path) -> None:
+    """In memory and in files alike."""
+    made = sms.plan(PEOPLE, "Hello", campaign="both", to=BOTH, default_region="DE")
+    assert texts(made.rows["to"]) == TO
+    assert made.columns == {"mobile": 1, "phone": 3}
+    assert "1 from 'mobile', 3 from 'phone'" in str(made)
+    assert made.reworded("Hi").columns == made.columns
+    PEOPLE.to_parquet(tmp_path / "list.parquet", index=False)
+    folder = sms.Folder(tmp_path, into=tmp_path / "work" / "plan")
+    (tmp_path / "work").mkdir()
+    other = sms.plan(folder, "Hello", campaign="both", to=BOTH, default_region="DE")
+    assert texts(other.rows["to"]) == TO
+    assert other.fingerprint == made.fingerprint
+    assert other.columns == made.columns
+    one = sms.plan(PEOPLE, "Hello", campaign="one", to=["phone"], default_region="DE")
+    assert one.fingerprint == sms.plan(PEOPLE, "Hello", campaign="one", to="phone", default_region="DE").fingerprint
+    assert not one.columns
+
+
+def test_a_no_in_any_of_the_columns_of_a_list_is_a_no() -> None:
+    """Whoever is held back at one number is not texted at another."""
+    stops = pd.DataFrame({"mobile": ["0151 23456789"], "phone": ["030 90182001"]})
+    made = sms.plan(PEOPLE, "Hello", campaign="no", to=BOTH, default_region="DE", leave_out=stops)
+    assert made.rows["problem"].tolist()[:2] == ["SUPPRESSED", "SUPPRESSED"]
+
+
+@pytest.mark.parametrize(
+    ("to", "words"),
+    [
+        ([], "to= names no column"),
+        (["mobile", "mobile"], "names the column 'mobile' twice"),
+        (["mobile", "fon"], "no column 'fon'"),
+        ([PEOPLE["mobile"]], "takes one Series, or a list of names"),
+        ([None], "named by its name"),
+    ],
+)
+def test_what_names_no_columns_is_refused(to: list[object], words: str) -> None:
+    """The message says which and what there is."""
+    with pytest.raises(UsageError, match=words):
+        sms.plan(PEOPLE, "Hello", campaign="wrong", to=to, default_region="DE")  # type: ignore[arg-type]
+
+
+def test_an_experiment_draws_by_several_columns() -> None:
+    """Rows without a number in either have no arm."""
+    split = sms.Experiment(
+        "both", arms={"A": 90}, holdout=10, unit="id", outcomes={"bought": "binary"}, read_after="7d"
+    ).assign(PEOPLE, to=BOTH, default_region="DE")
+    assert split.left_out["problem"].tolist() == ["MISSING", "NOTE_SAYS_NO"]
+
+
+def test_the_command_line_takes_several_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each row says of which column its number is."""
+    PEOPLE.to_csv(tmp_path / "list.csv", index=False)
+    wanted = ["--phone", "mobile", "--phone", "phone", "--default-region", "DE", "--out", str(tmp_path / "out.csv")]
+    assert main(["clean", str(tmp_path / "list.csv"), *wanted]) == 0
+    assert "numbers in column 'mobile' or 'phone'" in " ".join(capsys.readouterr().out.split())
+    assert texts(sms.read_recipients(tmp_path / "out.csv")["column"]) == COLUMN
