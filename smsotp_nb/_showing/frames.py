@@ -54,7 +54,7 @@ def printable(found: Any) -> Any:
         return _shown(found) if _moves_cursor(found) else found
     if not isinstance(found, pd.DataFrame):
         return found
-    moving = [at for at in range(found.shape[1]) if _moves_cursor(found.iloc[:, at])]
+    moving = [at for at, (_, column) in enumerate(found.items()) if _moves_cursor(column)]
     if not moving:
         return found
     made = found.copy(deep=False)

@@ -298,6 +298,20 @@ def test_a_long_list_is_judged_as_short_ones(written: Callable[[pd.Series], pd.S
         pd.testing.assert_frame_equal(pd.concat(parts), whole[:300])
 
 
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("size", [1_500, 30, 8])
+@pytest.mark.parametrize("written", LISTS.values(), ids=LISTS)
+def test_a_list_is_judged_by_what_is_weighed_of_it(written: Callable[[pd.Series], pd.Series], size: int) -> None:
+    """A list no longer than the sample is read once, and its evidence is that which ``weigh_column`` reads it for."""
+    messy = phone_lists.messy(size, seed=15, regions=["BR", "DE", "GB", "IT", "MX", "US"])
+    numbers = written(messy["phone"])
+    given = {"region": messy["country"].where(messy.index % 3 > 0), "default_region": "DE"}
+    weighed = phones.Reading(evidence=phones.weigh_column(numbers, **given))
+    pd.testing.assert_frame_equal(
+        phones.normalize(numbers, **given), phones.normalize(numbers, **given, reading=weighed)
+    )
+
+
 def _british() -> phones.Evidence:
     numbers = [f"4479111234{n:02}" for n in range(60)]
     return phones.weigh_column(numbers, region=["DE"] * len(numbers))

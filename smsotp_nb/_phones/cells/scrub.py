@@ -68,10 +68,14 @@ NOT_SO_PLAIN: Final = (
 )
 READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
 FOREIGN: Final = r"[^ -~]"  # letters, digits and blanks of other scripts; they are written in ASCII first
+WHOLE: Final = r"[+(]?(?:[ ()\-]*[.]?[ ()\-]*[0-9]){7,}"  # more than one dot hides digits
+TWO: Final = rf"^{WHOLE}(?: (?i:or|and|und|oder|ou|et) | / | ?[;,&|] ?){WHOLE}$"
+LAST: Final = 7  # digits that two notations of one number have in common at least
 TRUNK_ZERO: Final = r"^(?P<code>(?:\+|00)[0-9 )]{1,7}?) *\( *0 *\) *(?P<number>[0-9 .\-]*[0-9])$"
 WORDS: Final = "telephone|telefon|telefono|tel|phone|mobile|mobil|cellphone|cell|mob|handy|portable|gsm|whatsapp|sms|ph"
 
 
+FEW: Final = 32  # cells that are cleaned one by one in less time than the patterns of all forms take
 USUAL: Final = "home|work|office|mobile|mobil|cell|private|privat|handy"  # notes that say no are told from these
 
 ANYTHING, LETTER, QUOTE, NUMBER, BLANK, DIGIT, BRACKET = range(7)  # what a text begins or ends with
@@ -175,9 +179,15 @@ def _with(texts: pa.Array, pieces: list[tuple[Rows, pa.Array]]) -> pa.Array:
 def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
     """Return, for a column of texts that are not plain, what ``repairs.clean`` makes of each."""
     found = Scrubbed(texts)
-    if not len(texts):
-        return found
     left = np.ones(len(texts), bool)
+    if len(texts) > FEW:
+        _by_forms(found, left, repair)
+    _one_by_one(found, texts, np.flatnonzero(left), repair)
+    found.finish()
+    return found
+
+
+def _by_forms(found: Scrubbed, left: Mask, repair: Collection[str]) -> None:
     foreign = _in_ascii(found)
     left[foreign[plain(found.text.take(pa.array(foreign)))]] = False
     begins, ends = _edges(found.text)
@@ -186,9 +196,7 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
         if form.unless not in repair or not form.unless:
             mine = left & ((begins == form.begins) | (form.begins == ANYTHING))
             _apply(found, form, left, np.flatnonzero(mine & ((ends == form.ends) | (form.ends == ANYTHING))))
-    _one_by_one(found, texts, np.flatnonzero(left), repair)
-    found.finish()
-    return found
+    _two_numbers(found, left, np.flatnonzero(left & (begins == NUMBER) & (ends == DIGIT)))
 
 
 def plain(texts: pa.Array) -> Mask:
@@ -241,6 +249,15 @@ def _in_ascii(found: Scrubbed) -> Rows:
         text, found.notes[rows] = written(found.text.take(pa.array(rows)))
         found.text = replaced(found.text, rows, text)
     return rows
+
+
+def _two_numbers(found: Scrubbed, left: Mask, rows: Rows) -> None:
+    """``030 901820 or 030 901821``: two numbers, unless its last digits come twice: one number in two notations."""
+    rows = matching(found.text, rows, TWO)
+    digits = pc.replace_substring_regex(taken(found.text, rows), r"[^0-9]", "").to_pylist()
+    rows = rows[[text[-LAST:] not in text[:-LAST] for text in digits]]
+    _refuse(found, rows, "MULTIPLE_NUMBERS")
+    left[rows] = False
 
 
 def _trunk_zeros(found: Scrubbed, left: Mask, rows: Rows) -> None:

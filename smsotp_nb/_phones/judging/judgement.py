@@ -99,6 +99,8 @@ def normalize(
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
     evidence = reading.evidence
     intake = _taken_in(column, region, default_region, evidence)
+    if len(intake) <= SAMPLE:  # the sample is the list
+        return frame([_at_once(intake, reading, progress)], column.index)
     said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
     return frame(_pieces(intake, reading, said, progress), column.index)
 
@@ -128,6 +130,19 @@ def _taken_in(column: pd.Series, region: object, default_region: str | None, evi
     if isinstance(evidence, Evidence):
         return take_in(column, region, default_region, of_parts=evidence.of_parts, narrow=evidence.narrow)
     return take_in(column, region, default_region, narrow=False if evidence == "none" else None)
+
+
+def _at_once(intake: Intake, asked: Reading, progress: Progress | None) -> list[pa.Array]:
+    """Return the answer for a short list, whose evidence is counted from the same verdicts."""
+    work = intake.part(slice(0, len(intake)))
+    second = _read(work, asked.repair)
+    evidence = asked.evidence
+    if not isinstance(evidence, Evidence):
+        evidence = _weighed(work, evidence, np.flatnonzero(_two_ways(intake.text)))
+    _decide(work, asked, evidence, second)
+    if progress is not None:
+        progress(len(intake))
+    return spelled(work)
 
 
 def _pieces(intake: Intake, asked: Reading, evidence: Evidence, progress: Progress | None) -> list[list[pa.Array]]:
@@ -185,12 +200,14 @@ def look(intake: Intake, repair: Collection[str], level: Level) -> Evidence:
         return NOTHING
     rows = drawn(len(intake), DRAWN)
     rows = rows[_two_ways(picked(intake.text, rows))]
-    if len(rows) < 2:  # a row is no evidence for itself
-        return NOTHING
     work = intake.part(rows[drawn(len(rows), SAMPLE)])
-    _clean(work, repair)
-    _ask(work)
-    return gather(work, level)
+    _read(work, repair)
+    return _weighed(work, level, np.arange(len(work)))
+
+
+def _weighed(work: Work, level: Level, rows: Rows) -> Evidence:
+    """Gather the evidence of these rows, which have been read; a row is no evidence for itself."""
+    return NOTHING if level == "none" or len(rows) < 2 else gather(work.only(rows), level)
 
 
 def _two_ways(texts: pa.ChunkedArray) -> Mask:
@@ -200,8 +217,10 @@ def _two_ways(texts: pa.ChunkedArray) -> Mask:
 
 def judge(work: Work, asked: Reading, evidence: Evidence) -> list[Trial]:
     """Judge one stretch of a list, from its cells to problem and notes of every row; return the readings tried."""
-    second = _clean(work, asked.repair)
-    _ask(work)
+    return _decide(work, asked, evidence, _read(work, asked.repair))
+
+
+def _decide(work: Work, asked: Reading, evidence: Evidence, second: Second) -> list[Trial]:
     trials = weighing.weigh(work, asked.repair, evidence, second)
     _explain_invalid(work)
     work.refuse(work.answers.extended, "MULTIPLE_NUMBERS")
@@ -209,11 +228,21 @@ def judge(work: Work, asked: Reading, evidence: Evidence) -> list[Trial]:
     return trials
 
 
+def _read(work: Work, repair: Collection[str]) -> Second:
+    """Repair every cell and take the verdict on it; return the second spellings."""
+    second = _clean(work, repair)
+    _ask(work)
+    return second
+
+
 def _clean(work: Work, repair: Collection[str]) -> Second:
     """Repair the text of every cell that is not plain; return the second spellings."""
     work.stretch = answers.begun(work.text, work.region)
-    plain = scrub.plain(work.text) if work.stretch is None else scrub.plain_by_digits(work.text, work.stretch.found)
-    rows = np.flatnonzero(work.open() & ~plain)
+    rows = np.flatnonzero(work.open())
+    if work.stretch is not None:
+        rows = rows[~scrub.plain_by_digits(work.text, work.stretch.found)[rows]]
+    elif len(rows) > scrub.FEW:  # of fewer, nothing becomes of a plain one
+        rows = rows[~scrub.plain(work.text)[rows]]
     raw = taken(work.text, rows)
     scrubbed = scrub.scrub(raw, repair)
     second = _second(work, rows, raw, scrubbed)

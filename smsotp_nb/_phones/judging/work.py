@@ -16,7 +16,7 @@ from ..cells import regions
 from ..cells import text as cells
 from ..fast.digits import Digits
 from ..fast.engine import Stretch
-from ..fast.memory import SHARED, STRING, Mask, Rows, picked
+from ..fast.memory import SHARED, STRING, Mask, Rows, picked, taken
 from ..vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
 from .answers import Answers
 
@@ -75,6 +75,16 @@ class Work:
 
     def __len__(self) -> int:
         return len(self.problem)
+
+    def only(self, rows: Rows) -> Work:
+        """Return some rows, which have been read, as a list of their own."""
+        chosen = Work(
+            text=taken(self.text, rows),
+            region=self.regions(rows),
+            **{name: getattr(self, name)[rows] for name in ("named", "lost", "coded", "problem", "notes", "detail")},
+        )
+        chosen.answers = self.answers.take(rows)
+        return chosen
 
     def open(self) -> Mask:
         return np.equal(self.problem, 0)
