@@ -167,8 +167,9 @@ class People:
         default_region: str | None = None,
         reading: Reading = Reading(),
     ) -> Imported:
-        """Record the opt-outs of a list; return how many entries are new, so that the same list may come again. How many
-        were read is beside it.
+        """Record the opt-outs of a list; return how many entries are new, so that the same list may come again.
+
+        How many entries were read is beside it.
 
         Args:
             list: a frame, or the path of a CSV, Excel or Parquet file.

@@ -107,7 +107,7 @@ def _column_names(name: str, value: str, columns: list[str]) -> Iterator[str]:
     elif meant:
         yield (
             f"message {given(value)} is the name of a column: everybody would get this word. Write "
-            f"sms.column({meant[0]!r}) where its cells are whole messages, '{{{meant[0]}}}' within a message, or "
+            f"'{{{meant[0]}}}' within a message, sms.column({meant[0]!r}) where its cells are whole messages, or "
             "sms.Message(..., literal=True)"
         )
 

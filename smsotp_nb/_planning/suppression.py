@@ -192,8 +192,8 @@ def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any
         if not Path(source).expanduser().is_file():
             shown = given(str(source)) if isinstance(source, str) else repr(str(source))
             raise UsageError(
-                f"leave_out={shown} not found; pass the path of a file, a list of numbers, or a campaign, which is "
-                "record(name)"
+                f"leave_out={shown} not found; pass the path of a file, a list of numbers, or record(name), which is "
+                "a campaign"
             )
         return source
     if isinstance(source, pd.DataFrame | pd.Series):
@@ -215,7 +215,10 @@ def _phone_columns(frame: pd.DataFrame, numbers: Numbers) -> list[Any]:
         return [frame.columns[0]]
     columns = ", ".join(map(cited, frame.columns))
     wanted = f"{', '.join(map(repr, numbers.to))}, 'to' or 'phone'"
-    raise UsageError(f"leave_out= has no column {wanted} (columns: {columns}); pass the Series itself")
+    raise UsageError(
+        f"leave_out= has no column {wanted} (columns: {columns}); rename its column of the numbers, "
+        "or pass it as a Series"
+    )
 
 
 def _named(frame: pd.DataFrame, names: Sequence[Any]) -> Any:

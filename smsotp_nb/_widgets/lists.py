@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import warnings
 from collections.abc import Callable, Hashable, Iterable
@@ -19,7 +18,7 @@ from .._recipients import KEY
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..recipients import read_recipients
 from . import skin
-from .stages import Sign, broken, sentence
+from .stages import Sign, broken, in_the_form
 
 NONE_CHOSEN = ""
 
@@ -139,14 +138,11 @@ def base_name(name: str) -> str:
     return Path(name.replace("\\", "/")).name or "list.csv"
 
 
-# What helps only where the file is read in code.
-_OF_CODE = re.compile(r"(?:, or pass (?:encoding|sep)=|[:;] sheet= names|; name another with sheet=)[^;]*")
-
-
 def _plain(words: str, file: Path) -> str:
     """Return words about the file as a sentence, without the folder in which it was for a moment."""
-    words = _OF_CODE.sub("", words.replace(str(file), file.name))
-    return f"{words}." if words.startswith(file.name) else sentence(words)
+    words = words.replace(str(file), file.name)
+    said = in_the_form(words)
+    return file.name[:1] + said[1:] if words.startswith(file.name) else said
 
 
 def _sign(lost: list[str]) -> Sign:

@@ -12,6 +12,7 @@ from typing import ClassVar, Generic, Literal, TypeVar
 
 from .._ledger import state_line
 from ..errors import ServiceError, SmsOtpError, Throttled, UsageError
+from ..problems import PROBLEMS, in_words
 
 Sign = Literal["", "ok", "warn", "bad"]
 
@@ -35,6 +36,8 @@ FIELDS = {
     "budget": "the limit of the cost",
     "unit": "the column that tells customers apart",
     "ttl": "the lifetime",
+    "currency": "the currency",
+    "language": "the language",
 }
 
 HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
@@ -181,21 +184,37 @@ def complaints(error: SmsOtpError) -> tuple[str, ...]:
     """Return what is wrong, a sentence each; a message that says more than its list of problems is kept whole."""
     problems = error.problems if isinstance(error, UsageError) else ()
     whole = not problems or not str(error).endswith("; ".join(problems))
-    return tuple(sentence(plain(words)) for words in ((str(error),) if whole else problems))
+    return tuple(map(in_the_form, (str(error),) if whole else problems))
 
 
-def plain(words: str) -> str:
-    """Return words about arguments as words about fields.
+def in_the_form(words: str) -> str:
+    """Return words for who calls functions as a sentence for who fills in a form.
+
+    Arguments are called as their fields, and codes of problems by what they mean. A way out that only code has, which
+    is a clause of its own, is left out; what is wrong, the first clause, stays.
 
     Example:
-        >>> plain("content= is empty"), plain("rates='x.csv' is no file")
-        ('the text is empty', "the rates 'x.csv' is no file")
+        >>> in_the_form("content= is empty"), in_the_form("rates='x.csv' is no file; pass rates=RateTable(...)")
+        ('The text is empty.', "The rates 'x.csv' is no file.")
+        >>> in_the_form("entry 2: REGION_MISSING. Correct it, or pass reading=Reading(unreadable='ignore')")
+        'Entry 2: no calling code in the number and no country beside it. Correct it.'
     """
+    words = _CODE.sub(lambda code: in_words(code[0]) if code[0] in PROBLEMS else code[0], _ASIDE.sub("", words))
+    first, *others = _CLAUSES.split(words)
+    kept = [clause for clause in others if not _CALL.search(_QUOTED.sub("", clause))]
+    return sentence(_ARGUMENT.sub(_named, "".join([first, *kept]).rstrip(" ,;:")))
 
-    def named(found: re.Match[str]) -> str:
-        return FIELDS.get(found[1], found[1].replace("_", " ")) + (" '" if found[2] else "")
 
-    return re.sub(r"\b([a-z_]+)=(?:(?=[\s:])|('))", named, words)
+def _named(found: re.Match[str]) -> str:
+    return FIELDS.get(found[1], found[1].replace("_", " ")) + (" '" if found[2] else "")
+
+
+_ARGUMENT = re.compile(r"\b([a-z_]+)=(?:(?=[\s:])|('))")
+_CALL = re.compile(rf"\b[A-Za-z_]\w*\((?!\d|s\))|\bsms\.\w|\bSeries\b|\b(?!(?:{'|'.join(FIELDS)})=)[a-z_]+=")
+_CLAUSES = re.compile(r"(?<=[.;])(?= \S)|(?=, (?:or|sms\.))|(?=: (?:write|pass|sms\.|[a-z_]+=))")
+_CODE = re.compile(r"(?<!['\w])[A-Z][A-Z_]{4,}(?!['\w])")
+_ASIDE = re.compile(r" \((?:note [A-Z_]{1,40}|\w+\(\w+=\.\.\.\)[^()]{0,40})\)")  # a note for code alone
+_QUOTED = re.compile(r"'[^']*'|\{[^{}]*\}")
 
 
 def ended_early(counts: dict[str, int]) -> str:

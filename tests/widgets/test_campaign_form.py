@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ import smsotp_nb._planning as planning
 from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Template, send
 from smsotp_nb._progress import span
 from smsotp_nb._widgets import skin
-from smsotp_nb._widgets.campaign import moves
+from smsotp_nb._widgets.campaign import moves, state
 from smsotp_nb._widgets.campaign.cards import (
     check_screen,
     draft_html,
@@ -361,7 +362,8 @@ def test_a_canary_is_no_loop_and_may_be_taken_twice(begun: CampaignSteps, box: S
     assert "limits=sms.Limits(first=12)" in HELLO.lines(first(4), tried=8)
 
 
-def test_every_guard_in_force_stands_at_the_button(steps: CampaignSteps) -> None:
+def test_every_guard_in_force_stands_at_the_button(steps: CampaignSteps, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "utc_now", lambda: datetime(2026, 11, 26, 18, 0, tzinfo=UTC))
     entered = {"budget": "usd 5", "quiet_from": "21:00", "quiet_to": "08:00", "speed": 10, "failures": 10}
     guards = Guards({**entered, "canary": 4})
     assert checked(steps).send_label(guards) == "Send the first 4 messages, about USD 0.03, at most USD 5"
@@ -876,8 +878,15 @@ def test_a_placeholder_that_cannot_be_filled_is_an_error_at_the_text(form: Campa
         ({"keep": ("x",)}, "keep", "The columns to keep: no column 'x'"),
         ({"rates": "no.csv"}, "rates", "Rates file not found: no.csv"),
         ({"leave_out": "no.csv"}, "leave_out", "The suppression list 'no.csv' not found"),
-        ({"leave_out": ["hello"]}, "leave_out", "tick that only the others are left out"),
+        ({"leave_out": ["hello"]}, "leave_out", "tick under “More options” that only the others are left out"),
+        ({"leave_out": pd.DataFrame({"a": [1], "b": [2]})}, "leave_out", "rename its column of the numbers"),
+        ({"leave_out": [pd.NaT, {}]}, "leave_out", "The suppression list must be numbers"),
         ({"to": "fone"}, "phone", "no column 'fone'"),
+        ({"words": "name"}, "words", "Message 'name' is the name of a column: everybody would get this word. Write "),
+        ({"words": "Hi %NAME%"}, "words", "Write '{name}'."),
+        ({"words": "{name:money}"}, "currency", "Enter its three letters, such as EUR."),
+        ({"words": "{name:money}", "currency": "EURO"}, "currency", "Enter its three letters, such as EUR."),
+        ({"words": "{name:date}", "language": "DE"}, "language", "Enter a language such as de or pt-BR"),
     ],
 )
 def test_a_fault_stands_at_its_field_in_words(
@@ -886,8 +895,46 @@ def test_a_fault_stands_at_its_field_in_words(
     steps.check(dataclasses.replace(HELLO, **wrong))
     assert list(steps.faults) == [field]
     assert said in steps.faults[field]
-    assert "=" not in steps.faults[field]
+    assert not CODE.search(steps.faults[field])
     assert steps.stage == "write"
+    assert not any(CODE.search(said) for said in steps.draft(dataclasses.replace(HELLO, **wrong)).problems)
+
+
+CODE = re.compile(r"=|\b[A-Z]{3,}_[A-Z]|\bsms\.|\w\(")
+
+
+def test_amounts_and_dates_are_written_as_their_fields_say(form: CampaignForm, people: pd.DataFrame) -> None:
+    """The fields are there while a placeholder needs them, and a currency that lacks is asked for."""
+    form.steps.take(people.assign(owed=1234.5))
+    fields, pane = form.fields, form.write
+    fields.campaign.value, fields.words.value = "owed", "Hallo {name}"
+    form._latest.settle()
+    assert pane._manner.layout.display == "none"
+    fields.words.value = "Hallo {name}, bitte {owed:money}"
+    form._latest.settle()
+    assert pane._manner.layout.display is pane._currency.layout.display is None
+    assert "needs the currency of the amounts. Enter its three letters" in pane._preview.value
+    fields.currency.value, fields.language.value = "eur", "de"
+    pane.check_button.click()
+    form.work.settle()
+    assert form.steps.plan is not None
+    assert form.steps.plan.texts.iloc[0] == "Hallo P0, bitte 1.234,50 €"
+    assert form.choices().lines().count("language='de', currency='EUR'") == 1
+    fields.words.value = "Hallo {name}"
+    assert "currency" not in form.choices().lines()
+
+
+def test_a_list_to_leave_out_can_be_agreed_to_before_the_plan_is_checked(form: CampaignForm) -> None:
+    form.fields.campaign.value, form.fields.words.value = "hello", "Hi"
+    form.fields._given = {**form.fields._given, "leave_out": ["hello"]}
+    form._typed()
+    form._latest.settle()
+    assert "tick under “More options”" in form.write._preview.value
+    assert form.fields.readable_only.layout.display is None
+    form.fields.readable_only.value = True
+    form._latest.settle()
+    assert form._draft is not None
+    assert form._draft.plan is not None
 
 
 def test_a_budget_without_a_rate_is_told_at_its_field(steps: CampaignSteps) -> None:
@@ -1097,17 +1144,18 @@ def test_the_lines_leave_out_a_list_and_earlier_campaigns(begun: CampaignSteps, 
     [
         {"kind": "content", "signature": "Acme"},
         {"kind": "content"},
+        {"words": "Hi {name} {owed:money}", "currency": "EUR", "language": "de"},
         {"kind": "template", "template_id": "t1", "variables": ("name",)},
         {"leave_out": ["hello", "+12025550100"], "readable_only": True},
         {"variant": "cn", "kind": "content", "signature": "Acme"},
         {"policy": Policy(caps=[(1, "24h")])},
     ],
-    ids=["signed", "unsigned", "template", "readable", "cn", "policy"],
+    ids=["signed", "unsigned", "money", "template", "readable", "cn", "policy"],
 )
 def test_the_lines_plan_the_same(people: pd.DataFrame, changes: dict[str, Any]) -> None:
     import smsotp_nb as sms
 
-    chosen = dataclasses.replace(HELLO, **changes)
+    chosen, people = dataclasses.replace(HELLO, **changes), people.assign(owed=7.5)
     room: dict[str, Any] = {"sms": sms, "people": people, "rates": RATES, "leave_out": changes.get("leave_out")}
     exec(chosen.lines().rpartition("\n")[0], room)
     plan = planning.plan(people, **chosen.arguments())

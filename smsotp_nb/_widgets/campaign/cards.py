@@ -6,7 +6,6 @@ Everything foreign is escaped.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,7 @@ from ..._wire import amount, mask
 from ...problems import PROBLEMS, in_words
 from ...results import Progress
 from .. import skin
-from ..stages import Notice
+from ..stages import Notice, in_the_form
 from .comparing import Comparison
 from .moves import OneCampaign
 from .state import MEANS, NEXT, Draft, Running
@@ -108,7 +107,6 @@ def _item(one: Group) -> str:
 
 
 ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
-_FOR_CODE = re.compile(r" \((?:note [A-Z_]{1,40}|Message\(join=\.\.\.\) sets another)\)")
 _OF_TEXTED = "The result table is the form's .results, with a row for each person to be texted, and the column arm."
 MOST_REASONS = 6
 
@@ -156,34 +154,22 @@ _CURES = {
     "Planned numbers that are landlines": "Leave them out with a suppression list.",
     "Rates older": "A newer file of rates goes under “More options” of the text.",
     "without a rate": "Add their countries to the rates, under “More options” of the text.",
+    "No rates were given": "Name a file of rates under “More options” of the text.",
+    "the text of their template": "Write it to estimate them.",
+    "without the template's text": "Write it to estimate them.",
+    "are written in English": "Another language is named beside the text.",
     "Send refuses this plan": NEXT["REFUSED"].capitalize() + ".",
 }
 
 
 def _with_cure(words: str) -> str:
-    """Return a warning with what can be done about it in the form; calls of code are left out."""
+    """Return words of the card with what can be done about it in the form; what only code has is left out."""
     cure = next((cure for begins, cure in _CURES.items() if begins in words), "")
-    said = _FOR_CODE.sub("", words)
-    said = said.partition(" until the campaign follows it: sms.")[0]
-    return f"{said.rstrip('.')}. {cure}".strip()
+    return f"{in_the_form(words.partition(' until the campaign follows it: sms.')[0])} {cure}".strip()
 
 
 def _for_form(block: Any) -> Any:
-    """Return a block of the card without the words that only code has a use for."""
-    if not isinstance(block, Note):
-        return block
-    text = _FOR_CODE.sub("", block.text)
-    for code, words in _IN_FORM.items():
-        text = text.replace(code, words)
-    return dataclasses.replace(block, text=text)
-
-
-_IN_FORM = {
-    "pass plan(rates=...)": "name a file of rates under “More options” of the text",
-    "give it as Template(preview=...) to estimate them": "write it to estimate them",
-    "pass Template(preview=...) to estimate them": "write it to estimate them",
-    "; Message(words, language='de') says otherwise": "",
-}
+    return dataclasses.replace(block, text=_with_cure(block.text)) if isinstance(block, Note) else block
 
 
 def progress_html(running: Running | None) -> str:

@@ -14,12 +14,12 @@ from ..._experiments.power import power
 from ..._guards import GUARDS
 from ..._planning import Message, Template
 from ..._policy import Policy
+from ..._values import Slot, depends_on_language, is_language, no_currency, slot
 from ..._wire import Variant, Wire
-from ...errors import UsageError
+from ...errors import SmsOtpError, UsageError
 from ...phones import Reading
-from ...problems import PROBLEMS, in_words
 from ..lists import NONE_CHOSEN
-from ..stages import FIELDS, complaints, plain, sentence
+from ..stages import FIELDS, complaints, in_the_form
 
 FIRST, SECOND = "A", "B"
 OUTCOME, AMOUNT = "bought", "spent"
@@ -108,6 +108,7 @@ _MONEY: Final = ', amount="amount", currency="EUR"'
 DRAWN: Final = ("to", "region", "default_region", "policy", "leave_out", "reading")
 
 
+_BRACES: Final = re.compile(r"\{([^{}]+)\}")
 SPEED = "speed"  # the field of what is no guard
 Kind = Literal["content", "text", "template"]
 
@@ -129,6 +130,8 @@ class Choices:
     words: str = ""
     template_id: str = ""
     variables: tuple[str, ...] = ()
+    currency: str = ""
+    language: str = ""
     signature: str = ""
     leave_out: Any = None
     readable_only: bool = False
@@ -168,10 +171,31 @@ class Choices:
     def message(self, words: str | None = None) -> str | Message | Template:
         """Return what ``plan`` takes for the words; a whole text beside a signature says that it travels as text."""
         words = self.words if words is None else words
+        # What is no currency or language is told at its field; the lines of code are shown before it is.
+        manner: dict[str, Any] = {
+            "language": self.language if self.dated and is_language(self.language) else None,
+            "currency": self.currency if self.priced and no_currency(self.currency) is None else None,
+        }
         if self.kind == "template":
-            return Template(self.template_id, list(self.variables), preview=words or None)
-        travels = "content" if self.signature else "text"
-        return words if self.kind == travels else Message(words, field=self.kind)
+            return Template(self.template_id, list(self.variables), preview=words or None, **manner)
+        field = None if self.kind == ("content" if self.signature else "text") else self.kind
+        message = Message(words, field=field, **manner)
+        return words if message == Message(words) else message
+
+    @property
+    def priced(self) -> bool:
+        """Whether a placeholder is an amount of money, whose currency has to be known."""
+        return any(one.format == "money" for one in self._slots())
+
+    @property
+    def dated(self) -> bool:
+        """Whether a placeholder is written differently in another language, such as a date or an amount."""
+        return any(depends_on_language(one) for one in self._slots())
+
+    def _slots(self) -> list[Slot]:
+        """Return the placeholders as far as they are typed, and those of a second text."""
+        typed = _BRACES.findall(f"{self.words} {self.compared.other}")
+        return [slot(one) for one in (self.variables if self.kind == "template" else typed)]
 
     def missing(self) -> dict[str, str]:
         """Say what is still to be filled in or cannot be read, in the form's own words, by the field."""
@@ -180,7 +204,9 @@ class Choices:
             ("phone", self.to, "Choose the column of the phone numbers."),
             ("template_id", self.template_id or self.kind != "template", "Enter the template ID."),
             ("words", self.words or self.kind == "template", "Write the text."),
-        )
+            ("language", not self.dated or not self.language or is_language(self.language), "Enter a language such as "
+             "de or pt-BR, or leave it blank for English."),
+        )  # fmt: skip
         blank = {name: words for name, filled, words in blanks if filled == NONE_CHOSEN or filled is False}
         return blank | self.compared.missing(self.campaign, template=self.kind == "template")
 
@@ -324,9 +350,10 @@ FIELD_OF = {
     "experiment": "held",
 }
 UNREADABLE = "unreadable='ignore'"
+TICK = "tick under “More options” that only the others are left out"
 
 
-def by_field(error: UsageError, kind: str = "content") -> dict[str, str]:
+def by_field(error: SmsOtpError, kind: str = "content") -> dict[str, str]:
     """Return what is wrong by the field it is wrong in; what no field holds stands under ``""``.
 
     ``kind`` is the kind of message: a placeholder may stand in its text or among the variables of a template.
@@ -334,7 +361,7 @@ def by_field(error: UsageError, kind: str = "content") -> dict[str, str]:
     if UNREADABLE in str(error):
         return _unreadable(error)
     found: dict[str, str] = {}
-    for words in error.problems or (str(error),):
+    for words in error.problems if isinstance(error, UsageError) else (str(error),):
         field = _field(words.removeprefix("nothing was sent: "), kind)
         said = _in_the_form(words.removeprefix("nothing was sent: "))
         found[field] = f"{found[field]} {said}" if field in found else said
@@ -342,6 +369,8 @@ def by_field(error: UsageError, kind: str = "content") -> dict[str, str]:
 
 
 def _field(words: str, kind: str) -> str:
+    if "needs the currency" in words:
+        return "currency"
     if "placeholder {" in words or words.startswith(("a single '", "{", "column ")):
         return "variables" if kind == "template" and words.startswith("no column") else "words"
     argument = words.partition(" ")[0].partition("=")[0]
@@ -349,23 +378,21 @@ def _field(words: str, kind: str) -> str:
 
 
 def _in_the_form(words: str) -> str:
-    """Return a complaint in the words of the form, where the ones for code would not help."""
+    """Return a complaint in the words of the form, with the form's way out where it has one of its own."""
     country = re.match(r"default_region=('.*?') is not a country", words)
     if country:
         return f"{country[1]} is not a country. Enter its two letters, such as DE or US."
     if words.startswith("budget= needs an estimate"):
         countries = words.partition(" for every recipient")[2].partition(" for ")[2].partition(". ")[0]
         return f"A limit of the cost needs a rate for every country, and {countries} has none. Add it to the rates."
-    if words.startswith("leave_out="):
-        words = words.replace(", a list of numbers, or a campaign, which is record(name)", ", or a list of numbers")
     if words.startswith("signature= is not put in front of"):
         return "A whole text is sent as it stands. Choose “Text, signed” as the message, or leave the signature blank."
-    return sentence(plain(words.partition(", or pass sms.Message(")[0]))
+    said = in_the_form(words)
+    return f"{said} Enter its three letters, such as EUR." if "needs the currency" in words else said
 
 
-def _unreadable(error: UsageError) -> dict[str, str]:
-    said = plain(str(error)).split(" Correct them, or")[0]
-    words = re.sub(r"\b[A-Z][A-Z_]{4,}\b", lambda code: in_words(code[0]) if code[0] in PROBLEMS else code[0], said)
-    found = {"leave_out": f"{sentence(words)} Correct them, or tick that only the others are left out."}
+def _unreadable(error: SmsOtpError) -> dict[str, str]:
+    said = in_the_form(str(error)).removesuffix(" Correct them.")
+    found = {"leave_out": f"{said} Correct them, or {TICK}."}
     no_country = {"default_region": "Numbers of the suppression list without a country may be of this one."}
-    return found | (no_country if "REGION_MISSING" in said else {})
+    return found | (no_country if "REGION_MISSING" in str(error) else {})

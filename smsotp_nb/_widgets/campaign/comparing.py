@@ -27,8 +27,8 @@ from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
 from ..lists import NONE_CHOSEN
-from ..stages import CHANGED, Notice, Sign, complaints, refused
-from .choices import DRAWN, SECOND, Choices, Guards
+from ..stages import CHANGED, Notice, Sign, refused
+from .choices import DRAWN, SECOND, Choices, Guards, by_field
 from .moves import ENDS, OneCampaign
 from .state import NOBODY, Draft, Running
 
@@ -132,7 +132,7 @@ class CampaignSteps(OneCampaign):
             other = self._planned(self.frame.head(made.plan.size), _of_arm(choices, SECOND, compared.other))
             said = compared.foreseen(round(len(self.frame) * share))
         except SmsOtpError as error:
-            return Draft(problems=complaints(error))
+            return Draft(problems=tuple(by_field(error, choices.kind).values()))
         return dataclasses.replace(made, other=other if compared.other.strip() else None, foreseen=tuple(said))
 
     def _make(self, choices: Choices) -> list[Unfinished]:

@@ -23,8 +23,8 @@ from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
 from ..lists import names_of
-from ..stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, broken, complaints, ended_early, refused
-from .choices import Choices, Guards
+from ..stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, broken, ended_early, refused
+from .choices import Choices, Guards, by_field
 from .state import IN_CODE, NEXT, CampaignState, Draft, Running, in_both
 
 LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
@@ -73,7 +73,7 @@ class OneCampaign(CampaignState):
         try:
             plan = self._planned(head, choices)
         except SmsOtpError as error:
-            return Draft(problems=complaints(error))
+            return Draft(problems=tuple(by_field(error, choices.kind).values()))
         return Draft(plan, whole=len(head) == len(self.frame))
 
     def check(self, choices: Choices, *, both: int = 0) -> bool:

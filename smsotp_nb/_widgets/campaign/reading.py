@@ -25,7 +25,7 @@ from ..._moments import Now, utc_now
 from ..._showing import label as shown_label
 from ...errors import UsageError
 from ..lists import NONE_CHOSEN, Uploaded
-from ..stages import Notice, Sign, Stages, sentence
+from ..stages import Notice, Sign, Stages, in_the_form
 
 ON, AT, AMOUNT = "\0on", "\0at", "\0amount"  # unlike any column of a file, and so unlike any outcome
 _SHOWN: Final = 3
@@ -87,7 +87,7 @@ def orders(frame: pd.DataFrame, chosen: OrderColumns, kinds: Mapping[str, str], 
         try:
             found[name] = make()
         except _Wrong as wrong:
-            faults[wrong.place or place] = sentence(str(wrong))
+            faults[wrong.place or place] = in_the_form(str(wrong))
     own = _own_outcomes(frame, chosen, kinds, faults)
     return Orders(frame.iloc[:0] if faults else pd.DataFrame({**found, **own}, index=frame.index), faults)
 
@@ -111,7 +111,7 @@ def _own_outcomes(
         try:
             own[name] = _amounts(frame[name], name) if kind == "amount" else _flags(frame[name], name)
         except _Wrong as wrong:
-            faults[""] = f"{sentence(str(wrong))} The comparison counts {name} by this column."
+            faults[""] = f"{in_the_form(str(wrong))} The comparison counts {name} by this column."
     return own
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,26 +19,15 @@ from .. import skin
 from ..controls import FieldFaults, fill_in, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from . import cards
-from .choices import AMOUNT, BOTH, MOST_HELD, OUTCOME, Choices, Compared
+from .choices import AMOUNT, BOTH, MOST_HELD, OUTCOME, TICK, Choices, Compared
 from .comparing import CampaignSteps
 from .state import Draft, in_both
 
 KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "template"))
 # What a draft keeps; none of these holds a number of the list, a passcode or a key.
 KEPT = (
-    *(
-        "campaign",
-        "kind",
-        "phone",
-        "second",
-        "region",
-        "default_region",
-        "signature",
-        "template_id",
-        "variables",
-        "words",
-    ),
-    *("leave_out", "rates", "keep"),
+    *("campaign", "kind", "phone", "second", "region", "default_region", "signature", "template_id", "variables"),
+    *("words", "currency", "language", "leave_out", "rates", "keep"),
 )
 
 
@@ -62,6 +52,8 @@ class Fields:
         self.signature = skin.text("Signature", placeholder="Acme")
         self.template_id = skin.text("Template ID", placeholder="welcome-1")
         self.variables = skin.text("Template variables, from columns", placeholder="name, city")
+        self.currency = skin.text("Currency of the amounts", placeholder="EUR")
+        self.language = skin.text("Language of dates and numbers", placeholder="en")
         self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name|there}, 20% off until Sunday.")
         self.leave_out = skin.text("Suppression list", **self._path_field("leave_out", "suppression.csv"))
         self.readable_only = skin.check("Leave out only those that can be read; the others are texted")
@@ -86,6 +78,8 @@ class Fields:
             words=self.words.value,
             template_id=self.template_id.value.strip(),
             variables=_listed(self.variables.value),
+            currency=self.currency.value.strip().upper(),
+            language=self.language.value.strip(),
             signature=self.signature.value.strip(),
             leave_out=self._file("leave_out", self.leave_out.value),
             readable_only=self.readable_only.value,
@@ -258,6 +252,9 @@ class WritePane:
         fields, planning = self.fields, steps.stage == "planning"
         template = fields.kind.value == "template"
         skin.show(self._template, template)
+        choices = dataclasses.replace(fields.choices(), compared=self.compare.choices())
+        skin.show(self._currency, choices.priced)
+        skin.show(self._manner, choices.dated)
         fields.words.description = "Template's text, for the estimate only" if template else "Text"
         self._preview.value = cards.draft_html(draft)
         begun = bool(steps.unfinished) and fields.campaign.value.strip() == steps.unfinished
@@ -270,14 +267,15 @@ class WritePane:
         self.compare.show_faults(steps.faults)
         if self._more.layout.display == "none" and (self.compare.choices().on or {*steps.faults} & {*_FOLDED}):
             self.more_button.click()
-        self._draw_tick(steps)
+        self._draw_tick(steps, draft)
         self._draw_met(steps)
         self.check_button.description = "Planning …" if planning else "Check the plan"
         self.check_button.disabled = self.upload.disabled = planning
         skin.primary(self.check_button, True)
 
-    def _draw_tick(self, steps: CampaignSteps) -> None:
-        unreadable = "tick" in steps.faults.get("leave_out", "")
+    def _draw_tick(self, steps: CampaignSteps, draft: Draft | None) -> None:
+        told = (*steps.faults.values(), *(draft.problems if draft else ()))
+        unreadable = any(TICK in words for words in told)
         skin.show(self.fields.readable_only, unreadable or self.fields.readable_only.value)
 
     def _draw_met(self, steps: CampaignSteps) -> None:
@@ -294,6 +292,8 @@ class WritePane:
     def _lay_out(self) -> ipywidgets.VBox:
         box = self.fields.box
         self._template = skin.box(box("template_id"), box("variables"), classes=("smsotp-pair",))
+        self._currency = box("currency")
+        self._manner = skin.box(self._currency, box("language"), classes=("smsotp-pair",))
         more = skin.folded(
             "More options",
             "Fewer options",
@@ -315,6 +315,7 @@ class WritePane:
             skin.box(box("default_region"), box("signature"), classes=("smsotp-pair",)),
             self._template,
             box("words"),
+            self._manner,
             self._columns,
             *more,
             self._met,

@@ -21,7 +21,7 @@ from .. import skin
 from ..controls import Leafing, Pinned, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from ..results_table import Download
-from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, plain, refused, sentence
+from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, in_the_form, refused, sentence
 from .edits import PEOPLE, Edits, Step
 from .judging import OUTCOMES, PAGE, Cleaned, Question, ask, clean, export, filters, judged_alone, merge, rows
 from .panes import Opened, OwnerPart, RowEditor, RowsView, Typed, Wanted
@@ -474,7 +474,7 @@ class PhoneCleaner(skin.Shown):
         """Return why there is no clean list yet, where there is none."""
         if self._cleaned is None or not chosen:
             return skin.line("Reading the numbers …" if chosen else CHOOSE)
-        return skin.line(sentence(plain(self._cleaned.problem)), "warn")
+        return skin.line(in_the_form(self._cleaned.problem), "warn")
 
     def _draw_buttons(self, cleaned: Cleaned | None) -> None:
         if cleaned is None:

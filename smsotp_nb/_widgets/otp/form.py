@@ -20,7 +20,7 @@ from ...otp import Challenge, Request, ledger_of
 from ...settings import Secret
 from .. import skin
 from ..inbox import draw
-from ..stages import plain, sentence
+from ..stages import in_the_form
 from . import words
 from .steps import RESEND_WAIT, OtpSteps, SandboxClock, number_hint
 from .words import View
@@ -433,4 +433,4 @@ def _missing(request: Request, *, cn: bool) -> str:
     if not request.to:
         return "Enter a phone number in international format."
     wrong = request.problems(variant="cn" if cn else "intl")
-    return sentence(plain("; ".join(wrong))) if wrong else ""
+    return in_the_form("; ".join(wrong)) if wrong else ""
