@@ -185,7 +185,7 @@ def test_the_server_holds_a_guess_against_what_came(address: str, sql: str, gues
     with Ledger(address, create=True) as ledger, ledger._store.reading() as connection:
         connection.execute("INSERT INTO country (id, iso) VALUES (7, 'FR')")
         before = ("INSERT INTO imported (token, path, at) VALUES (?, 'a', 1)", (b"1",), ANY)
-        brought = connection.together(["BEGIN"], [before, (sql, (), guess)])  # type: ignore[attr-defined]
+        brought = connection.together([("BEGIN", ())], [before, (sql, (), guess)])  # type: ignore[attr-defined]
         if not right:
             connection.roll_back()  # type: ignore[attr-defined]
         assert len(brought) == (3 if right else 0)

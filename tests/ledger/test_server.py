@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +20,11 @@ from kills.judge import Judge, audit
 from kills.many import CAMPAIGNS, ROWS, together
 from kills.people import numbers, plan_of
 from kills.worker import Work
+from support.canaries import hits
 from support.cutting import CuttingProxy
 from support.servers import Pooler, Server, need_pooler, need_server
 
-from smsotp_nb import Client, Ledger, People, Sandbox, cost, revise, send
+from smsotp_nb import Client, Ledger, People, Sandbox, Wire, cost, plan, revise, send
 from smsotp_nb._ledger import Run
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.rows.statements import NotGuessed, Statements
@@ -199,26 +200,69 @@ def test_the_documented_setup_keeps_numbers_out_of_the_servers_log(server: Serve
 
 
 @pytest.mark.slow
-def test_the_documented_setup_shows_no_statement_of_a_process_at_work_or_killed(own_server: Server) -> None:
-    """Statements hold the numbers that they are about."""
+@pytest.mark.parametrize("way", ["direct", "pooled"])
+def test_the_documented_setup_shows_no_value_whatever_the_server_logs(
+    own_server: Server, box: Sandbox, client: Client, way: str
+) -> None:
+    """It logs all statements, how long each took and who waits for whom, and one of its processes is killed."""
+    logs = ["log_statement='all'", "log_min_duration_statement=0", "log_lock_waits=on", "deadlock_timeout='100ms'"]
+    sql(own_server.address("postgres"), *(f"ALTER SYSTEM SET {one}" for one in logs), "SELECT pg_reload_conf()")
     sql(own_server.address("postgres"), *documented(1))
-    number, log = "12025550187", own_server.folder / "log"
-    with psycopg.connect(own_server.address("campaigns").replace("postgres@", "anna@")) as working:
-        waiting = threading.Thread(target=lambda: sleeps_with(working, number))
-        waiting.start()
-        with psycopg.connect(own_server.address("postgres"), autocommit=True) as watching:
-            time.sleep(1)  # it is at work by then
-            shown = watching.execute("SELECT query FROM pg_stat_activity WHERE datname='campaigns'").fetchall()
-        os.kill(working.info.backend_pid, signal.SIGKILL)
-        waiting.join()
-    while "was terminated by signal 9" not in log.read_text(encoding="utf-8"):
+    address, log = own_server.address("campaigns").replace("postgres@", "anna@"), own_server.folder / "log"
+    out, known, late = numbers(3)
+    values = [*numbers(10), "Odysseus", "Hello dear", "a-campaign", "on-the-phone", "proof-of-it", "a-reason"]
+    with contextlib.ExitStack() as opened:
+        if way == "pooled":
+            need_pooler()
+            address = opened.enter_context(Pooler(own_server)).address(address)
+        ledger = opened.enter_context(Ledger(address, create=True))
+        people, frame = People(ledger), pd.DataFrame({"phone": numbers(10), "name": "Odysseus"})
+        people.opt_out(out, source="on-the-phone", proof="proof-of-it")
+        wire = Wire(chunk_size=2, threads=1)
+        made = plan(frame, "Hello dear {name}", to="phone", campaign="a-campaign", keep=["name"], wire=wire)
+        box.fault("drop_after", next=1)
+        with pytest.warns(UserWarning, match="in doubt"):
+            send(made, client=client, ledger=ledger, progress=False)
+        record = ledger.record("a-campaign")
+        assert record.settle(record.in_doubt, accepted=False, reason="a-reason")
+        send(made, client=client, ledger=ledger, progress=False)
+        assert len(people.history(known)) == 1
+        assert people.forget(known) == 1
+        killed_at_work(own_server, lambda: people.opt_out(late, source="on-the-phone"), values)
+    logged = log.read_text(encoding="utf-8")
+    for statement in ("INSERT INTO consent", "INSERT INTO attempt", "INSERT INTO decision", "COPY recipient"):
+        assert statement in logged
+    assert not hits(logged, *values)
+
+
+def killed_at_work(server: Server, call: Callable[[], object], values: Sequence[str]) -> None:
+    """Kill the process of the server at which a call waits, which shows none of the values."""
+    with psycopg.connect(server.address("campaigns"), autocommit=True) as watching:
+        with psycopg.connect(server.address("campaigns")) as holding:
+            holding.execute("LOCK TABLE consent IN ACCESS EXCLUSIVE MODE")
+            waiting = threading.Thread(target=refused_by, args=(call,))
+            waiting.start()
+            asked = "SELECT pid, query FROM pg_stat_activity WHERE wait_event_type='Lock' AND datname='campaigns'"
+            while not (shown := watching.execute(asked).fetchall()):
+                time.sleep(0.05)
+            logged_by(server, " still waiting for ")
+            os.kill(shown[0][0], signal.SIGKILL)
+            waiting.join()
+            logged_by(server, "Failed process was running")
+            holding.close()  # all processes of the server end with the one that was killed
+        watching.close()
+    assert "consent" in shown[0][1]
+    assert not hits(shown[0][1], *values)
+
+
+def logged_by(server: Server, words: str) -> None:
+    while words not in (server.folder / "log").read_text(encoding="utf-8"):
         time.sleep(0.05)
-    assert number not in log.read_text(encoding="utf-8") + str(shown)
 
 
-def sleeps_with(connection: psycopg.Connection, number: str) -> None:
-    with contextlib.suppress(psycopg.Error):
-        connection.execute(f"SELECT pg_sleep(100), '{number}'")  # type: ignore[arg-type]
+def refused_by(call: Callable[[], object]) -> None:
+    with pytest.raises(LedgerError, match="cannot be used"):
+        call()
 
 
 @pytest.fixture

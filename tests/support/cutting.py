@@ -14,7 +14,7 @@ from typing import Self
 class CuttingProxy:
     """Listens on loopback and passes on whole messages of the protocol, in both directions.
 
-    ``passed`` counts all messages, ``asked`` those of clients.
+    ``passed`` counts all messages, ``asked`` those for whose answer a client waits: a query, or the end of several.
     """
 
     def __init__(self, server: Path) -> None:
@@ -70,7 +70,7 @@ class CuttingProxy:
             while True:
                 message = self._message(source, first)
                 first = False
-                if self._cuts(asked=of_client):
+                if self._cuts(asked=of_client and message[:1] in b"QS"):
                     break
                 target.sendall(message)
         for line in (source, target):

@@ -71,6 +71,7 @@ class Brought(NamedTuple):
 
     changed: int
     rows: tuple[Row, ...]
+    said: str  # by the server: which kind of statement it ran
 
 
 class Read:

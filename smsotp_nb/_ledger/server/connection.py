@@ -11,27 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import psycopg
-from psycopg.adapt import Loader
+from psycopg import generators
+from psycopg.abc import PQGen, Transformer
+from psycopg.adapt import Loader, PyFormat
+from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import StrDumper
 
 from ...errors import LedgerError
-from ..rows.statements import Brought, Guess, Read, Row
+from ..rows.statements import Brought, Guess, Question, Read, Row
 from .address import Address
 from .dialect import spelled
 from .last_seen import SEEN, Sighting
 
 TOGETHER = 500  # statements of one round trip
 OLDEST = 15  # of PostgreSQL: in earlier ones everybody who may connect may make tables in the schema of the ledger
+_DONE = (psycopg.pq.ExecStatus.COMMAND_OK, psycopg.pq.ExecStatus.TUPLES_OK)
 _CHANGES = ("INSERT ", "UPDATE ", "DELETE ")
-
-
-class _Cursor(psycopg.ClientCursor[Any]):
-    """A cursor with the attribute that the ledger reads of SQLite's."""
-
-    @property
-    def lastrowid(self) -> int | None:
-        row = self.fetchone()
-        return row[0] if row else None
 
 
 class _Whole(Loader):
@@ -48,9 +43,6 @@ class _Text(StrDumper):
     def dump(self, obj: str) -> Any:
         return super().dump(fit(obj))
 
-    def quote(self, obj: str) -> Any:
-        return super().quote(fit(obj))
-
 
 def fit(text: str) -> str:
     """Return a text as PostgreSQL holds it."""
@@ -60,43 +52,51 @@ def fit(text: str) -> str:
 class Late(Read):
     """The result of a statement that may not have been sent yet; asking for it sends it and all that wait before it."""
 
-    def __init__(self, connection: Connection, text: str, hear: Callable[[Row | None], None] | None = None) -> None:
-        self._connection, self.text, self._hear = connection, text, hear
+    def __init__(
+        self, connection: Connection, asked: Question, hear: Callable[[Row | None], None] | None = None
+    ) -> None:
+        self._connection, self.asked, self._hear = connection, asked, hear
         self._brought: Brought | None = None
 
     def __repr__(self) -> str:
         return "<a statement>"  # a traceback prints the variables of every frame
 
     def take(self, brought: Brought) -> None:
-        self._brought, self.text = brought, ""
+        self._brought, self.asked = brought, ("", ())
         if self._hear is not None:
             self._hear(next(iter(brought.rows), None))
 
     @property
     def rowcount(self) -> int:
-        return self._asked().changed
+        return self.brought.changed
 
-    def _rows(self) -> Sequence[Row]:
-        return self._asked().rows
-
-    def _asked(self) -> Brought:
+    @property
+    def brought(self) -> Brought:
         if self._brought is None:
             self._connection.send()
         if self._brought is None:
             raise psycopg.InterfaceError("the transaction of this statement was rolled back")
         return self._brought
 
+    def _rows(self) -> Sequence[Row]:
+        return self.brought.rows
+
 
 class Connection:
-    """A connection to the server that takes the ledger's statements as SQLite's connection does."""
+    """A connection to the server that takes the ledger's statements as SQLite's connection does.
+
+    Values never stand in a statement: they are its parameters, which the server shows to nobody.
+    """
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self._raw = raw
         self._waiting: list[Late] = []
-        self._foreseen: dict[str, Late] = {}
+        self._foreseen: dict[Question, Late] = {}
         self._is_heard = True  # what the beginning of the transaction said
         raw.adapters.register_loader("numeric", _Whole)
         raw.adapters.register_dumper(str, _Text)
+        raw.adapters.register_dumper(int, Int8BinaryDumper)  # as wide as the columns, so that no sum of two overflows
+        self._values: Transformer = psycopg.adapt.Transformer(raw)
 
     @classmethod
     def to(cls, address: Address) -> Self:
@@ -130,7 +130,7 @@ class Connection:
         """Begin a transaction with the first result that is asked for; ``hear`` is then given the last one's row."""
         self._foreseen.clear()
         hears = [None] * (len(statements) - 1) + [hear]
-        self._waiting += [Late(self, text, one) for text, one in zip(statements, hears, strict=True)]
+        self._waiting += [Late(self, (text, ()), one) for text, one in zip(statements, hears, strict=True)]
         self._is_heard = False
 
     def commit(self) -> bool:
@@ -138,119 +138,128 @@ class Connection:
         self._foreseen.clear()
         if not self._is_heard:
             self.send()  # what is said of the server at the beginning is heard before anything is confirmed
-        return self.send("COMMIT").statusmessage == "COMMIT"
+        return self._wait("COMMIT").brought.said == "COMMIT"
 
     def roll_back(self, *, at_once: bool = True) -> None:
         """End a transaction, if there is one, and record nothing of it; or do so with the beginning of the next one."""
         self._waiting.clear()
         self._foreseen.clear()
         if self.in_transaction:
-            self._waiting.append(Late(self, "ROLLBACK"))
-        if self._waiting and at_once:
+            self._waiting.append(Late(self, ("ROLLBACK", ())))
+        if at_once:
             self.send()
 
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> _Cursor | Late:
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Late:
         """Run a statement; one that changes rows in a transaction waits until its result is asked for."""
-        cursor = self._cursor()
         if self.in_transaction and _changes(sql):
-            return self._wait(self._text(cursor, sql, values))
-        if not self._waiting and not self._foreseen:
-            cursor.execute(spelled(sql).encode(), values)
-            return cursor
-        text = self._text(cursor, sql, values)
-        return self._foreseen.pop(text, None) or self.send(text)
+            return self._wait(sql, values)
+        if (known := self._foreseen.pop(_question(sql, values), None)) is not None:
+            return known
+        asked = self._wait(sql, values)
+        self.send()
+        return asked
 
-    def foresee(self, questions: Iterable[tuple[str, Sequence[Any]]]) -> None:
+    def foresee(self, questions: Iterable[Question]) -> None:
         """Ask in one message what is asked for next, one by one and in these words.
 
         In a transaction that message is the next one.
         """
-        cursor, transaction = self._cursor(), self.in_transaction
-        asked = [Late(self, self._text(cursor, sql, values)) for sql, values in questions]
+        transaction = self.in_transaction
+        asked = [Late(self, _question(*one)) for one in questions]
         self._waiting += asked
-        self._foreseen.update((one.text, one) for one in asked)
+        self._foreseen.update((one.asked, one) for one in asked)
         if not transaction:
             self.send()
 
     def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row | None]:
         """Run a statement whose row is read when the transaction has ended."""
-        return self._wait(self._text(self._cursor(), sql, values)).fetchone
+        return self._wait(sql, values).fetchone
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        cursor = self._cursor()
         for values in rows:
-            self._wait(self._text(cursor, sql, values))
+            self._wait(sql, values)
 
-    def send(self, text: str = "") -> _Cursor:
-        """Send what waits and a statement in one message; return the cursor with the latter's result."""
+    def send(self) -> None:
+        """Send what waits, in one message."""
         waiting, self._waiting, self._is_heard = self._waiting, [], True
-        cursor = self._cursor()
-        cursor.execute(";".join([one.text for one in waiting] + [text] * bool(text)).encode())
-        for one in waiting:
-            one.take(_brought(cursor))
-            cursor.nextset()
-        return cursor
+        for one, brought in zip(waiting, self._exchange([one.asked for one in waiting]), strict=True):
+            one.take(brought)
 
-    def _wait(self, text: str) -> Late:
-        late = Late(self, text)
-        self._waiting.append(late)
+    def _wait(self, sql: str, values: Sequence[Any] = ()) -> Late:
         if len(self._waiting) >= TOGETHER:
             self.send()
+        late = Late(self, _question(sql, values))
+        self._waiting.append(late)
         return late
 
-    def _cursor(self) -> _Cursor:
-        return _Cursor(self._raw)
+    def _exchange(self, statements: Sequence[Question]) -> list[Brought]:
+        """Send statements with their values in one message, and return what each brought.
 
-    @staticmethod
-    def _text(cursor: _Cursor, sql: str, values: Sequence[Any]) -> str:
-        return cursor.mogrify(spelled(sql).encode(), values)
+        Those after one that failed do not run. The driver's own pipeline ends with a message for which a pooler in
+        transaction mode keeps a connection.
+        """
+        if not statements:
+            return []
+        server, values = self._raw.pgconn, self._values
+        bound = [
+            (sql.encode(), values.dump_sequence(of, [PyFormat.AUTO] * len(of)), values.types or (), values.formats)
+            for sql, of in statements
+        ]
+        try:
+            server.enter_pipeline_mode()
+            for one in bound:
+                server.send_query_params(*one)
+            server.pipeline_sync()
+            results = self._raw.wait(_answers(server, len(bound)))
+            if not self.closed:
+                server.exit_pipeline_mode()
+        except BaseException:  # an answer that nobody read would be taken for that to another statement
+            self._raw.close()
+            raise
+        for result in results:
+            if result.status not in _DONE:
+                raise psycopg.errors.error_from_result(result, encoding=self._raw.info.encoding)
+        return [_brought(values, result) for result in results]
 
     def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-        if self._waiting:
-            self.send()
-        with self._cursor() as cursor, cursor.copy(into.encode()) as copy:
+        self.send()
+        with self._raw.cursor() as cursor, cursor.copy(into.encode()) as copy:
             for row in rows:
                 copy.write_row(row)
 
     def copy_out(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table in no order, without holding all of them."""
         listed = ", ".join(columns)
-        if self._waiting:
-            self.send()
-        with self._cursor() as cursor:
+        self.send()
+        with self._raw.cursor() as cursor:
             kinds = cursor.execute(f"SELECT {listed} FROM {table} LIMIT 0".encode()).description or ()
             with cursor.copy(f"COPY {table} ({listed}) TO STDOUT".encode()) as copy:
                 copy.set_types([kind.type_code for kind in kinds])
                 yield from copy.rows()
 
-    def together(self, began: Sequence[str], statements: Iterable[tuple[str, Sequence[Any], Guess]]) -> list[Brought]:
+    def together(
+        self, began: Sequence[Question], statements: Iterable[tuple[str, Sequence[Any], Guess]]
+    ) -> list[Brought]:
         """Begin a transaction, run statements and confirm it, all in one message, and return what each brought.
 
         Where a guess was wrong or a statement failed, there is no result, and the transaction is to be rolled back.
         """
         self._foreseen.clear()
-        cursor = self._cursor()
-        texts = [guarded(self._text(cursor, sql, values), guess) for sql, values, guess in statements]
+        left, self._waiting = [one.asked for one in self._waiting], []  # the end of the last transaction
+        asked = [*began, *((guarded(spelled(sql), guess), values) for sql, values, guess in statements)]
         try:
-            cursor.execute(";".join([*self._left(), *began, *texts, "COMMIT"]).encode())
+            brought = self._exchange([*left, *asked, ("COMMIT", ())])[len(left) :]
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError):
             return []
-        brought = [_brought(cursor)]
-        while cursor.nextset():
-            brought.append(_brought(cursor))
-        if cursor.statusmessage != "COMMIT":
+        if brought.pop().said != "COMMIT":
             raise psycopg.OperationalError("the server took back what was recorded")
-        return brought[-len(began) - len(texts) - 1 : -1]
-
-    def _left(self) -> list[str]:
-        """Return what was to be sent before the next transaction: the end of the last one."""
-        waiting, self._waiting = self._waiting, []
-        return [one.text for one in waiting]
+        return brought
 
     def script(self, sql: str) -> Any:
-        """Run several statements in one round trip and return the last one's first row."""
-        cursor = self.send(sql)
+        """Run several statements, which hold no value, in one round trip and return the last one's first row."""
+        self.send()
+        cursor = self._raw.execute(sql.encode())
         while cursor.nextset():
             pass
         return cursor.fetchone() if cursor.description else None
@@ -264,8 +273,25 @@ def _changes(sql: str) -> bool:
     return sql.startswith(_CHANGES) or (sql.startswith("WITH ") and any(f") {verb}" in sql for verb in _CHANGES))
 
 
-def _brought(cursor: _Cursor) -> Brought:
-    return Brought(cursor.rowcount, tuple(cursor.fetchall()) if cursor.description else ())
+def _question(sql: str, values: Sequence[Any]) -> Question:
+    return spelled(sql), tuple(values)
+
+
+def _answers(server: psycopg.pq.abc.PGconn, many: int) -> PQGen[list[psycopg.pq.abc.PGresult]]:
+    """Send what was given to libpq, and receive the result of each statement; fewer if the server hung up."""
+    yield from generators.send(server)
+    results = []
+    for _ in range(many + 1):  # the last one ends the message
+        results += yield from generators.fetch_many(server)
+        if server.status == psycopg.pq.ConnStatus.BAD:
+            return results
+    return results[:many]
+
+
+def _brought(values: Transformer, result: psycopg.pq.abc.PGresult) -> Brought:
+    values.set_pgresult(result)
+    rows = values.load_rows(0, result.ntuples, tuple)
+    return Brought(result.command_tuples or 0, tuple(rows), (result.command_status or b"").decode())
 
 
 _COLUMNS = (
@@ -299,16 +325,18 @@ def guarded(text: str, guess: Guess) -> str:
     return text
 
 
-def seen_again(known: Sighting) -> str:
+def seen_again(known: Sighting) -> Question:
     """Return the statement that takes the turn to write; it fails where the database is not the one that is known."""
     same = (
-        f"ledger='\\x{known.ledger.hex()}'::bytea AND system={known.system:d} "
-        f"AND timeline='{_plain(known.timeline)}' AND database={known.database:d} AND place={known.table:d} "
-        f"AND log>={known.log:d} AND requests>={known.requests:d} AND fsync='on' AND full_pages='on' AND NOT standby "
-        f"AND since='{_plain(known.since)}' AND accepted={known.accepted:d}"
+        "ledger=? AND system=? AND timeline=? AND database=? AND place=? AND log>=? AND requests>=? AND fsync='on' "
+        "AND full_pages='on' AND NOT standby AND since=? AND accepted=?"
     )
     inside = f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
-    return f"SELECT *, {_unless(same)} FROM ({inside}) AS seen({_COLUMNS})"
+    values = (
+        known.ledger, known.system, known.timeline, known.database, known.table, known.log, known.requests,
+        known.since, known.accepted,
+    )  # fmt: skip
+    return _question(f"SELECT *, {_unless(same)} FROM ({inside}) AS seen({_COLUMNS})", values)
 
 
 def _is(row: tuple[int, ...]) -> str:
@@ -318,7 +346,3 @@ def _is(row: tuple[int, ...]) -> str:
 
 def _unless(condition: str) -> str:
     return f"1/(CASE WHEN {condition} THEN 1 ELSE 0 END)"
-
-
-def _plain(text: str) -> str:
-    return text.replace("'", "''")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import count
 
 from ..rows.naming import PEOPLE, columns_of
 from ..rows.tables import TABLES
@@ -91,21 +92,21 @@ def _unsampled(table: str) -> str:
 
 @lru_cache(maxsize=2048)
 def spelled(sql: str) -> str:
-    """Return a statement as PostgreSQL takes it, with the placeholders of its driver.
+    """Return a statement as PostgreSQL takes it, with its numbered placeholders.
 
     Example:
         >>> spelled("SELECT group_concat(number) FROM recipient WHERE campaign IS NOT ?")
-        "SELECT string_agg((number)::text, ',') FROM recipient WHERE campaign IS DISTINCT FROM %s"
+        "SELECT string_agg((number)::text, ',') FROM recipient WHERE campaign IS DISTINCT FROM $1"
     """
-    text = sql.replace("%", "%%")
-    text = re.sub(r"\bIS NOT (\?|\d+)", r"IS DISTINCT FROM \1", text)
+    text = re.sub(r"\bIS NOT (\?|\d+)", r"IS DISTINCT FROM \1", sql)
     text = re.sub(r"\bIS (\?|\d+)", r"IS NOT DISTINCT FROM \1", text)
     text = re.sub(r"\bCROSS JOIN (?=\w+(?: \w+)? (?:USING|ON)\b)", "JOIN ", text)
     text = text.replace("CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END", "message")
     text = text.replace("typeof(r.number)<>'integer'", "r.number IS NULL")
     text = text.replace("instr(", "strpos(").replace(" char(", " chr(")
     text = _inserting(_calling(text))
-    return text.replace("?", "%s")
+    numbers = count(1)
+    return re.sub(r"\?", lambda _: f"${next(numbers)}", text)
 
 
 def _calling(text: str) -> str:

@@ -39,11 +39,12 @@ from .lease import NOW, Lease, runner_of
 
 SINCE = "0.1"
 IDLE = 30.0  # seconds that a transaction may stand still
-_BEGIN = (
-    "BEGIN; SET LOCAL lock_timeout='30s'; SET LOCAL idle_in_transaction_session_timeout='{idle:g}s'; "
-    "SELECT set_config('synchronous_commit', {synchronous}, true); "
-    f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
+_SET = (
+    "SELECT set_config('lock_timeout', '30s', true), "
+    "set_config('idle_in_transaction_session_timeout', '{idle:g}s', true), "
+    "set_config('synchronous_commit', {synchronous}, true)"
 )
+_TURN = f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
 # A setting of the server above "on", such as remote_apply, stays as it is.
 _NOW = "current_setting('synchronous_commit')"
 _AS_SAFE = f"CASE WHEN {_NOW} IN ('off', 'local') THEN 'on' ELSE {_NOW} END"
@@ -75,7 +76,7 @@ class Served:
 
     def begin(self, synchronous: str, idle: float) -> None:
         """Begin a transaction: wait for the turn to write, and see that the database is the one that was opened."""
-        self.connection.begin(_beginning(synchronous, idle), self._see)
+        self.connection.begin([*_beginning(synchronous, idle), _TURN], self._see)
         self._begin_session()
 
     def drafted(self, works: Sequence[Callable[[Any], Any]], synchronous: str) -> list[Any]:
@@ -94,7 +95,7 @@ class Served:
                 results.append(NOT_GUESSED)
         if not draft.statements:
             return []
-        began = [*_beginning(synchronous, IDLE)[:-1], seen_again(self.sighting)]
+        began = [*((text, ()) for text in _beginning(synchronous, IDLE)), seen_again(self.sighting)]
         brought = self.connection.together(began, draft.guesses())
         if not brought:  # the plain way meets the same error and says so, unless a wrong guess caused it
             return []
@@ -355,7 +356,7 @@ def _accepted(connection: Connection, seen: Sighting, why: str) -> Sighting:
 
 
 def _beginning(synchronous: str, idle: float) -> list[str]:
-    return _BEGIN.format(synchronous=_SYNCHRONOUS[synchronous], idle=idle).split("; ")
+    return ["BEGIN", _SET.format(synchronous=_SYNCHRONOUS[synchronous], idle=idle)]
 
 
 # Not to_regclass, whose cache may say no although another client has made the table meanwhile.
