@@ -17,7 +17,16 @@ from typing import Any
 import nbclient
 import nbformat
 
-TUTORIALS = ("list_cleaning", "campaign", "weekly_campaign", "cost", "otp_demo")
+TUTORIALS = (
+    "list_cleaning",
+    "campaign",
+    "weekly_campaign",
+    "campaign_form",
+    "cost",
+    "otp_demo",
+    "hand_over",
+    "experiment",
+)
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FORM = re.compile(r'class="smsotp-place [^"]*" data-form="(\w+)"')
 PICTURES = {
@@ -25,6 +34,14 @@ PICTURES = {
     "OtpPresenter": (
         "presenter.png",
         "The presenter: buttons, the form, a phone with the code, requests and replies",
+    ),
+    "CampaignForm": (
+        "form.png",
+        "The campaign form: name, columns and text at the left, three messages as they will be read at the right",
+    ),
+    "InboxView": (
+        "sandbox-inbox-light.png",
+        "The sandbox's inbox: the messages that arrived, and one as a phone shows it",
     ),
     "PhoneCleaner": (
         "cleaner.png",

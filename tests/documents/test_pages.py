@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from pathlib import Path
@@ -77,3 +78,40 @@ def test_make_targets_exist(document: Path) -> None:
         if target in {"a", "the", "it", "sure"}:
             continue
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), f"{document.name}: make {target}"
+
+
+ASIDE = {"Reference", "Evidence", "Project"}  # parts of the site that the others link to
+
+
+def main_path() -> list[Path]:
+    """Return the files of the pages to read, as the site's navigation names them; a tutorial's is its notebook."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    parts = re.split(r"^  - ", text[text.index("\nnav:") :], flags=re.MULTILINE)[1:]
+    read = [part for part in parts if part.partition(":")[0] not in ASIDE]
+    pages = [ROOT / "docs" / name for name in re.findall(r"[\w/]+\.md", "".join(read))]
+    return [page if page.exists() else ROOT / "notebooks" / f"{page.stem}.ipynb" for page in pages]
+
+
+def words_of(page: Path) -> int:
+    """Count the words of a page without its code."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        text = "\n".join(
+            "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"
+        )
+    return len(re.sub(r"```.*?```", "", text, flags=re.DOTALL).split())
+
+
+def test_the_main_path_of_the_site_stays_short() -> None:
+    """Start, tutorials, guides and what happens when: proofs and pages to look things up in stand apart."""
+    pages = main_path()
+    assert len(pages) > 20
+    assert sum(map(words_of, pages)) <= 15_000, {page.name: words_of(page) for page in pages}
+
+
+def test_the_readme_stays_short() -> None:
+    """The first screens show an example, what comes of it and a picture."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 900
+    first = "".join(text.splitlines(keepends=True)[:60])
+    assert all(sign in first for sign in ("```python", "|---|", "!["))

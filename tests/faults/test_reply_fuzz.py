@@ -1,4 +1,4 @@
-"""Some thousand replies by chance; a million of them is a long campaign, see CONTRIBUTING."""
+"""Some thousand replies by chance; a million of them is a long test run, see docs/evidence/index.md."""
 
 from __future__ import annotations
 

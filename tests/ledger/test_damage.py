@@ -287,7 +287,7 @@ def test_what_takes_too_long_is_a_finding(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.mark.slow
 def test_no_damaged_or_crafted_ledger_brings_a_foreign_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some by chance; a long campaign is in CONTRIBUTING."""
+    """Some by chance; the long test runs are in docs/evidence/index.md."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # each case sets its own
     wrong, outcomes = ledger_fuzz.findings(range(30), tmp_path)
     assert wrong == []

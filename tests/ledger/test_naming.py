@@ -16,7 +16,7 @@ from smsotp_nb._ledger.rows.tables import TABLES
 from smsotp_nb._ledger.server.dialect import COLUMNS, OF_SERVER, tables
 
 ASKED, DIGITS = "+12025550147", "2025550147"
-PAGE = Path(__file__).parents[2] / "docs" / "guides" / "team.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "roles.md"
 
 
 def texts() -> set[tuple[str, str]]:

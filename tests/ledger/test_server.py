@@ -119,8 +119,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def documented(number: int) -> list[str]:
-    """Return the statements of a block of the page about a team's ledger."""
-    page = (ROOT / "docs" / "guides" / "team.md").read_text(encoding="utf-8")
+    """Return the statements of a block of the pages about a team's ledger and its roles."""
+    pages = (ROOT / "docs" / "guides" / "team.md", ROOT / "docs" / "reference" / "roles.md")
+    page = "".join(page.read_text(encoding="utf-8") for page in pages)
     return page.split("```sql\n")[number].partition("```")[0].strip().rstrip(";").split(";")
 
 

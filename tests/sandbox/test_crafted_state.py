@@ -51,7 +51,7 @@ def test_a_crafted_state_is_refused(case: str, tmp_path: Path) -> None:
 
 
 def test_no_damaged_or_crafted_state_brings_a_foreign_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some by chance; a long campaign is in CONTRIBUTING."""
+    """Some by chance; the long test runs are in docs/evidence/index.md."""
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # the campaign sets its own
     wrong, outcomes = state_fuzz.findings(range(60), tmp_path)
     assert wrong == []
