@@ -245,7 +245,7 @@ MISTAKES = [
     pytest.param({"message": WORDS, "by": "blank"}, "every cell of 'blank' is blank", id="all blank"),
     pytest.param({"message": WORDS, "by": "status"}, "'status' is a column of the results", id="by of results"),
     pytest.param({"message": sms.column("mgs")}, r"message: no column 'mgs'; did you mean 'msg'\?", id="column"),
-    pytest.param({"message": "msg"}, r"Write sms\.column\('msg'\) where", id="a column's name"),
+    pytest.param({"message": "msg"}, r"sms\.column\('msg'\) where", id="a column's name"),
     pytest.param(
         {"message": pd.Series(["a"])}, r"another index than .*message=series\.to_dict\(\)", id="Series of others"
     ),
