@@ -29,7 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: say(
+                f"! {_with_options(str(message), options)}", hang="  ", error=True
+            )
             code: int = options.run(options)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -106,7 +108,8 @@ def _with_options(said: str, options: argparse.Namespace) -> str:
 def _options_in(said: str, options: argparse.Namespace) -> str:
     for name in vars(options):
         option = f"--{name.replace('_', '-')}"
-        said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[])", f"{option} ", said)
+        said = re.sub(rf"(?<![\w.(]){name}=True\b", option, said)
+        said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[\d])", f"{option} ", said)
         said = re.sub(rf"(?<![\w.(]){name}=", option, said)
     return said
 
@@ -115,7 +118,3 @@ def _write_any_sign() -> None:
     """Let a name that the terminal's encoding lacks, such as a file's on Windows, show as ? instead of ending it."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-
-
-def _show_warning(message: Warning | str, *_where: object, **_options: object) -> None:
-    say(f"! {message}", hang="  ", error=True)

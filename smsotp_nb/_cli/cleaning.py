@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted
 from .._sandbox.command import path_typed
 from ..errors import FileExists, UsageError
-from .terminal import say
+from .terminal import add_reading, reading, say
 
 if TYPE_CHECKING:
     from .. import phones
@@ -34,8 +34,7 @@ def describe(clean: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a repair made only when asked for: lost_plus, ...",
     )
-    clean.add_argument("--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)")
-    clean.add_argument("--encoding", metavar="NAME", help="encoding of a CSV (default: UTF-8, else found by content)")
+    add_reading(clean)
     clean.add_argument(
         "--out", type=path_typed, metavar="FILE", help="write the list with the new columns: .csv, .tsv, .xlsx"
     )
@@ -74,11 +73,11 @@ def run(options: argparse.Namespace) -> int:
 def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phones.Cleaned]:
     """Judge the list chunk by chunk; its columns are found in the first one."""
     from .. import phones
-    from ..recipients import read_chunks
+    from .._recipients import called, read_chunks, source_of
 
-    chunks = read_chunks(options.file, sheet=options.sheet, encoding=options.encoding, numbered=True)
+    chunks = read_chunks(options.file, **reading(options))
     first = next(chunks)
-    phone, region = options.phone, options.region
+    phone, region, why = options.phone, options.region, ""
     if phone is None:
         found = phones.find_columns(first, default_region=options.default_region)
         phone, region = [found.phone], region or found.region
@@ -87,6 +86,8 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
                 f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
                 "numbers without a calling code with --default-region"
             )
+        share = found.shares.set_index("column")["numbers"][found.phone]
+        why = f" ({share:.0%} of its cells are numbers)" if share else " (national numbers, without a country)"
     cleaned = phones.clean_chunks(
         itertools.chain([first], chunks),
         phone=phone,
@@ -96,18 +97,7 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
         tally=tally,
     )
     begun = next(cleaned)  # columns and repairs are known to be right
-    where = f"{options.file}{_sheet_read(options)}"
     named, beside = " or ".join(map(repr, phone)), f"column {region!r}" if region else "none"
-    say(f"{where}: numbers in column {named}, countries in {beside}\n")
+    say(f"{called(source_of(first))}: numbers in column {named}{why}, countries in {beside}\n")
     yield begun
     yield from cleaned
-
-
-def _sheet_read(options: argparse.Namespace) -> str:
-    """Say which sheet of several is read: the others may hold people too."""
-    from ..recipients import sheets
-
-    names = sheets(options.file)
-    if len(names) < 2:
-        return ""
-    return f", sheet {options.sheet or names[0]!r} of {len(names)} (--sheet names another)"

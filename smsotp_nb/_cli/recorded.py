@@ -12,7 +12,7 @@ from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
 from ..errors import FileExists, UsageError
-from .terminal import add_ledger, say
+from .terminal import add_ledger, add_reading, reading, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,8 +72,7 @@ def _describe_import(command: argparse.ArgumentParser) -> None:
     add("--proof", metavar="COLUMN", help="column of what shows it")
     add("--region", metavar="COLUMN", help="column of each number's country")
     add("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
-    add("--sheet", metavar="NAME", help="sheet of an Excel file (default: the first)")
-    add("--encoding", metavar="NAME", help="encoding of a CSV (default: UTF-8, else found by content)")
+    add_reading(command)
     add("--ignore-unreadable", action="store_true", help="record the others although some rows cannot be read")
     add_ledger(command)
     command.set_defaults(run=_import)
@@ -104,7 +103,7 @@ def _import(options: argparse.Namespace) -> int:
     from ..recipients import read_recipients
 
     people = _register(options)
-    rows = read_recipients(options.file, sheet=options.sheet, encoding=options.encoding, hidden=True, numbered=True)
+    rows = read_recipients(options.file, **(reading(options) | {"hidden": True}))  # a hidden no is a no
     record = people.import_optins if options.opt_ins else people.import_optouts
     names = (
         *("column", "source", "at", "zone", "dayfirst", "format"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from .._cards import fitted, terminal_width
 from .._sandbox.command import path_typed
@@ -23,6 +24,26 @@ def say(words: str, *, hang: str = "", error: bool = False) -> None:
 def ledger_typed(text: str) -> str | Path:
     """Return the path of a ledger's file, or the address of its server."""
     return text if is_address(text) else path_typed(text)
+
+
+def add_reading(command: argparse.ArgumentParser) -> None:
+    """Add the options that `read_recipients` takes."""
+    add = command.add_argument
+    add("--sheet", metavar="NAME", help="sheet of an Excel file (default: the first with a table)")
+    add("--header", type=_header, default="find", metavar="ROW", help="row of the names, or none (default: found)")
+    add("--hidden", action="store_true", help="take the hidden rows of a sheet, too")
+    add("--sep", metavar="SIGN", help="character between cells (default: found)")
+    add("--encoding", metavar="NAME", help="encoding of a CSV (default: UTF-8, else found by content)")
+
+
+def reading(options: argparse.Namespace) -> dict[str, Any]:
+    """Return these options as the arguments of `read_recipients`; rows are numbered as a spreadsheet shows them."""
+    names = ("sheet", "header", "hidden", "sep", "encoding")
+    return {name: getattr(options, name) for name in names} | {"numbered": True}
+
+
+def _header(typed: str) -> int | str | None:
+    return None if typed.lower() == "none" else int(typed) if typed.isdecimal() else typed
 
 
 def add_ledger(command: argparse.ArgumentParser) -> None:

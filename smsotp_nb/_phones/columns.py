@@ -62,6 +62,7 @@ NAME_WORTH: Final = 0.3
 MOBILE_WORTH: Final = 0.1
 WRITTEN: Final = r"^\W*(?:\+|00|0[1-9])|[0-9][ ().-]+[0-9]"  # as people write numbers to call, and no order number
 WITH_PLUS: Final = r"^\W*\+"
+AT_HOME: Final = r"^\W*0[1-9](?:[ ().\-/]*[0-9]){6,10}\W*$"  # a national number with its trunk prefix
 DIGITS: Final = r"^\s*\+?[0-9]+(?:[.]0+)?\s*$"
 MONTH: Final = r"(?:0?[1-9]|1[0-2])"
 OF_MONTH: Final = r"(?:0?[1-9]|[12][0-9]|3[01])"
@@ -103,9 +104,9 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
 
     A column of numbers qualifies if at least half of its filled cells, in a sample of 300 rows, read as valid numbers;
     a telling name decides between equals: a mobile before a landline, the person's own before that of a manager or for
-    emergencies. Under a telling name, numbers that only lack a country qualify, too. Columns of days or of ids are no
-    phone numbers, although 20240115 is a German landline, and bare digits under a name that says nothing have to be
-    mobile numbers.
+    emergencies. Under a telling name, or written as at home (0151 ...), numbers that only lack a country qualify, too.
+    Columns of days or of ids are no phone numbers, although 20240115 is a German landline, and bare digits under a name
+    that says nothing have to be mobile numbers.
 
     A column of countries has a telling name (country, land, pays, iso, region, dial code ...) and reads as countries,
     or at least three different countries agree with the numbers beside them. Flags, counts, languages and states
@@ -262,9 +263,10 @@ def _numbers(column: _Column, region: pd.Series | None, default_region: str | No
     filled = judged.loc[judged["problem"] != "MISSING"]
     kinds = filled["type"]
     share = float(kinds.notna().mean()) if len(kinds) else 0.0
-    if column.number_worth >= NAME_WORTH and len(kinds) and not share:
+    at_home = not column.number_worth < 0 and _share(column.text, AT_HOME) >= NEARLY_ALL
+    if len(kinds) and (column.number_worth >= NAME_WORTH or at_home):
         # A national list needs a country; its column is found all the same, so that this can be said of it.
-        return share, float(filled["problem"].eq("REGION_MISSING").mean())
+        return share, float((kinds.notna() | filled["problem"].eq("REGION_MISSING")).mean())
     if column.number_worth >= NAME_WORTH or _share(column.text, WRITTEN) >= ENOUGH:
         return share, share
     return share, float(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean()) if len(kinds) else 0.0

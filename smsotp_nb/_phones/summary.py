@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,9 +15,10 @@ import pyarrow
 import pyarrow.compute
 
 from .._calling import given, in_our_words, not_frame, refuse
-from .._cards import Card, Figures, Table, WithCard, share
+from .._cards import Card, Figures, Note, Table, WithCard, share
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
+from .._recipients import in_words, source_of
 from ..errors import UsageError
 from ..problems import asked_for
 from .advice import Advice
@@ -113,6 +114,7 @@ class Report(WithCard):
         regions: frame of ``region, country, rows`` of the usable rows.
         types: frame of ``type, rows`` of the usable rows.
         columns: frame of ``column, rows`` of the usable rows, where several columns were judged.
+        source: what `read_recipients` decided of the list's file; empty of a list that was not read so.
         advice: what each repair would bring, and whether another default country fits better, if the raw numbers were
             given.
 
@@ -132,6 +134,7 @@ class Report(WithCard):
     regions: pd.DataFrame
     types: pd.DataFrame
     columns: pd.DataFrame
+    source: Mapping[str, Any] = field(default_factory=dict)
     advice: tuple[str, ...] = ()
 
     def card(self) -> Card:
@@ -142,7 +145,7 @@ class Report(WithCard):
         return Card(
             "Phone list",
             f"{share(self.usable / self.rows if self.rows else 0.0)} of the rows can be texted.",
-            (*blocks, *self._tables()),
+            (*blocks, *self._tables(), *([Note("i", in_words(self.source))] if self.source else [])),
             "Ask the list's owner for what the table says. Unusable rows: phones.unusable(frame, judged)."
             if left_out
             else "Every row has a number.",
@@ -200,6 +203,7 @@ class Tally:
     regions: Counter[str] = field(default_factory=Counter)
     types: Counter[str] = field(default_factory=Counter)
     columns: Counter[str] = field(default_factory=Counter)
+    source: Mapping[str, Any] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
     met: Met = field(default_factory=Met)
     advice: Advice = field(default_factory=Advice)
@@ -229,6 +233,7 @@ class Tally:
         self.problems.update(_counts(judged["problem"]))
         self.regions.update(_counts(judged["region"][usable]))
         self.types.update(_counts(judged["type"][usable]))
+        self.source = source_of(judged) or self.source
         if "column" in judged:
             self.columns.update(_counts(judged["column"][usable]))
         self._count_notes(judged["note"], usable)
@@ -278,6 +283,7 @@ class Tally:
             regions=_counted("region", self.regions).pipe(_with_country),
             types=_counted("type", self.types),
             columns=_counted("column", self.columns),
+            source=self.source,
             advice=self.advice.told(),
         )
 

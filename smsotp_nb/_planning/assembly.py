@@ -17,6 +17,7 @@ from .. import phones
 from .. import rates as rate_tables
 from .._pandas import STR
 from .._phones import country_name
+from .._recipients import source_of
 from .._results import contract
 from . import bodies as body_rows
 from . import kept_words, suppression
@@ -63,6 +64,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "hint": passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
         "_asked": asked,
         "_held": InMemory(rows, bodies, keys, said),
+        "source": source_of(made_of.frame),
         "columns": of_columns(numbers),
         "_left_out": suppression.table(made_of.left_out, matched),
         "_estimate": estimate,

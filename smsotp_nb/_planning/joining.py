@@ -97,7 +97,7 @@ def planned(
                 _write_bodies(connection, whole)
                 _write_planned(connection, whole, asking)
                 _write_skipped(connection, whole, asking)
-                fields = _fields(connection, work, target, asking) | {"columns": dict(columns)}
+                fields = _fields(connection, work, target, asking) | {"source": {}, "columns": dict(columns)}
                 fields["_left_out"] = suppression.table(left_out, matched)
             for file in whole.iterdir():
                 file.chmod(0o600)

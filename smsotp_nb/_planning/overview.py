@@ -12,6 +12,7 @@ from .. import _wire as wire
 from .. import phones, rates
 from .._calling import given
 from .._ledger import Prospect, until
+from .._recipients import called, in_words
 from .._showing import label as shown_label
 from .._showing import masked
 from ..problems import PROBLEMS
@@ -224,6 +225,14 @@ def _foot(row: Mapping[Hashable, Any]) -> str:
 def warnings(notes: Mapping[str, int]) -> list[cards.Note]:
     """Warn of planned rows that deserve a look."""
     return [cards.Note("!", f"{_WARNINGS[code]}: {many:,} (note {code})") for code, many in notes.items() if many]
+
+
+def source(source: Mapping[str, Any]) -> list[cards.Note]:
+    """Say how the file of the list was read, and what of that somebody should look at."""
+    if not source:
+        return []
+    notes = [cards.Note("!", f"{called(source)}: {words}.") for words in source["notes"]]
+    return [*notes, cards.Note("i", in_words(source))]
 
 
 def left_out(lists: pd.DataFrame) -> list[cards.Note]:

@@ -47,6 +47,8 @@ class Plan:
         by: name of the kept column with each row's segment; None without segments.
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
         hint: advice about the message, or None.
+        source: what `read_recipients` decided of the list's file, as in ``frame.attrs``; empty of a list that was not
+            read so, or whose frame lost it.
         columns: how many rows have their number from which column, where ``to`` names several; before duplicates.
         ledger: as given to `plan`. The ledger is asked whenever a plan is looked at, so that what it says is what the
             next send does.
@@ -63,6 +65,7 @@ class Plan:
     by: str | None
     fingerprint: str
     hint: str | None
+    source: Mapping[str, Any] = field(repr=False)
     columns: Mapping[str, int]
     _left_out: pd.DataFrame = field(repr=False)
     _asked: Asked = field(repr=False)
@@ -395,6 +398,7 @@ class Plan:
             blocks += overview.segment_notes(self._held.rows, by, self.segments)
         joined = self.recipients and asked.wording.kind == "content" and asked.wording.signature
         join = asked.wording.join_text if joined else None
+        blocks += overview.source(self.source)
         blocks += overview.left_out(self._left_out)
         blocks += overview.of_columns(self.columns, asked.numbers.to)
         blocks += overview.warnings(made.notes) + overview.old_rates(estimate)

@@ -10,8 +10,21 @@ decided.
 from __future__ import annotations
 
 from . import parquet, tables
-from .origin import KEY
+from .origin import KEY, called, in_words, source_of
 from .reading import ROW, read_chunks, read_recipients, sheets, workbook_rows
 from .workbook import cell_text
 
-__all__ = ["KEY", "ROW", "cell_text", "parquet", "read_chunks", "read_recipients", "sheets", "tables", "workbook_rows"]
+__all__ = [
+    "KEY",
+    "ROW",
+    "called",
+    "cell_text",
+    "in_words",
+    "parquet",
+    "read_chunks",
+    "read_recipients",
+    "sheets",
+    "source_of",
+    "tables",
+    "workbook_rows",
+]

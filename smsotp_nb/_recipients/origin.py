@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+import pandas as pd
 
 from ..errors import SmsOtpWarning
 
@@ -28,8 +31,7 @@ class Origin:
     @property
     def named(self) -> str:
         """The file, and the sheet of a workbook."""
-        sheet = self.facts.get("sheet")
-        return f"{self.facts['file']}, sheet {sheet!r}" if sheet else str(self.facts["file"])
+        return called(self.facts)
 
     def note(self, words: str) -> None:
         """Keep what somebody should look at, and warn of it."""
@@ -43,6 +45,33 @@ class Origin:
     def as_attrs(self, rows: int) -> dict[str, Any]:
         """Return it as plain values: pandas copies them with a frame, and pickle and Parquet keep them."""
         return {KEY: {**self.facts, "rows": rows, "notes": list(self.notes)}}
+
+
+def source_of(table: pd.DataFrame | pd.Series[Any]) -> dict[str, Any]:
+    """Return what the reader of a table decided; nothing where it was not read here, or pandas lost it."""
+    found = table.attrs.get(KEY)
+    return dict(found) if isinstance(found, dict) and "file" in found else {}
+
+
+def called(source: Mapping[str, Any]) -> str:
+    """Return the name of a file, with the sheet of a workbook."""
+    sheet = source.get("sheet")
+    return f"{source['file']}, sheet {sheet!r}" if sheet else str(source["file"])
+
+
+def in_words(source: Mapping[str, Any]) -> str:
+    """Say in one line how a file was read.
+
+    Example:
+        >>> in_words({"file": "list.csv", "encoding": "cp1252", "separator": ";", "header": None})
+        "Read from list.csv: cp1252, ';' between cells; no header."
+    """
+    facts = [f"{source['encoding']}, {source['separator']!r} between cells"] if "separator" in source else []
+    if "header" in source:
+        facts.append("no header" if source["header"] is None else f"header in row {source['header']}")
+    left = [f"{rows:,} {reason}" for reason, rows in source.get("left_out", {}).items()]
+    facts += [f"rows left out: {', '.join(left)}"] if left else []
+    return f"Read from {called(source)}{': ' * bool(facts)}{'; '.join(facts)}."
 
 
 def listed(what: str, which: list[Any]) -> str:

@@ -184,7 +184,7 @@ def test_the_rows_of_a_sheet_are_those_of_excel(tmp_path: Path, capsys: pytest.C
         rows.to_excel(book, sheet_name="People", index=False, startrow=2)
     command = ["clean", str(tmp_path / "list.xlsx"), "--sheet", "People", "--unusable", str(tmp_path / "bad.csv")]
     assert cli.main([*command, "--default-region", "US", "--out", str(tmp_path / "clean.xlsx")]) == 0
-    assert "sheet 'People' of 2 (--sheet names another)" in " ".join(capsys.readouterr().out.split())
+    assert "sheet 'People': numbers in column" in " ".join(capsys.readouterr().out.split())
     assert pd.read_csv(tmp_path / "bad.csv")["row"].tolist() == [6]
     clean = pd.read_excel(tmp_path / "clean.xlsx", dtype="str", engine="openpyxl")
     assert clean["to"].tolist()[0] == "+12025550123"

@@ -326,3 +326,26 @@ def test_numbers_met_before_are_known(chunks: list[list[int]]) -> None:
             seen.add(number)
         assert met.add(np.array(chunk, np.int64)).tolist() == expected
     assert len(met) == len(seen)
+
+
+AT_HOME = [f"0151 {number}" for number in range(23456700, 23460000, 61)][:50]
+
+
+@pytest.mark.parametrize("name", ["phone", "Nummer", "column_2", "x"])
+@pytest.mark.parametrize("signs", [" ", ""])
+def test_a_national_list_without_a_country_is_found(name: str, signs: str) -> None:
+    """Numbers as they are dialled at home lack a country, which can be said of a column that is found."""
+    numbers = [number.replace(" ", signs) for number in AT_HOME]
+    frame = pd.DataFrame({"Name": "Ann", "PLZ": "01067", "Datum": "01.05.2026", "Uhrzeit": "09:15", name: numbers})
+    assert phones.find_columns(frame).phone == name
+    assert phones.find_columns(frame.assign(**{name: [*numbers[:45], *["+4915123456789"] * 5]})).phone == name
+
+
+@pytest.mark.parametrize("name", ["Kundennummer", "Customer ID", "Birthday", "Order"])
+def test_ids_that_begin_with_zero_are_no_national_numbers(name: str) -> None:
+    """Their name says what they are; without one, digits one after the other are none either."""
+    numbers = [number.replace(" ", "") for number in AT_HOME]
+    assert phones.find_columns(pd.DataFrame({"Name": "Ann", name: numbers})).phone is None
+    assert (
+        phones.find_columns(pd.DataFrame({"x": [f"0{number}" for number in range(123456700, 123456750)]})).phone is None
+    )

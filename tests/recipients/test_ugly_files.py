@@ -363,24 +363,75 @@ def test_names_in_an_encoding_that_is_not_named_are_read_and_said(tmp_path: Path
         assert read_recipients(file)["name"].tolist() == names
 
 
-ALIKE = [case for case in CASES if case.rows and not case.how and case.columns == NAMES][::3]
+ALIKE = [case for case in CASES if case.rows and "Mobile" in case.columns and "sep" not in (case.how or {})][::2]
+
+
+def typed(how: dict[str, Any]) -> list[str]:
+    """Return the arguments of the function as options of the command line."""
+    return [word for name, value in how.items() for word in ([f"--{name}"] + [str(value)] * (value is not True))]
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 @pytest.mark.parametrize("case", ALIKE, ids=[case.name for case in ALIKE])
 def test_function_form_command_line_and_plan_read_a_file_alike(tmp_path: Path, case: Case) -> None:
-    """The same rows, with the same numbers, come of every door."""
+    """The same rows, with the same numbers, come of every door, and each says how the file was read."""
     file, out = tmp_path / case.name, tmp_path / "out.csv"
     file.write_bytes(case.make())
-    read = read_recipients(file, numbered=True)
-    uploaded = read_upload(case.name, file.read_bytes())
-    assert uploaded.frame is not None
-    pd.testing.assert_frame_equal(uploaded.frame, read)
-    assert uploaded.frame.attrs == read.attrs
-    assert main(["clean", str(file), "--phone", "Mobile", "--default-region", "US", "--out", str(out)]) == 0
-    assert read_recipients(out)["Name"].tolist() == read["Name"].tolist()
-    plan = sms.plan(file, "Hello", campaign="alike", to="Mobile", default_region="US")
+    how = case.how or {}
+    read = read_recipients(file, numbered=True, **how)
+    if not how:  # the form has no options: what it reads is what the function reads by itself
+        uploaded = read_upload(case.name, file.read_bytes())
+        assert uploaded.frame is not None
+        pd.testing.assert_frame_equal(uploaded.frame, read)
+        assert uploaded.frame.attrs == read.attrs
+    wanted = ["clean", str(file), "--phone", "Mobile", "--default-region", "US", "--out", str(out), *typed(how)]
+    assert main(wanted) == 0
+    first = read.columns[0]
+    assert read_recipients(out)[first].tolist() == read[first].tolist()
+    plan = sms.plan(file if not how else read, "Hello", campaign="alike", to="Mobile", default_region="US")
     assert len(plan.rows) == len(read)
+    assert plan.source == read.attrs["smsotp_nb"]
+
+
+BELOW = "List of May;\n\nName;Mobile\nZoë;+12025550123\nBo;030 901820\nTotal;2\n"
+
+
+def test_how_a_file_was_read_is_told_by_card_report_and_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Header, encoding, separator, rows left out, and what deserves a look."""
+    file = tmp_path / "may.csv"
+    file.write_bytes(BELOW.encode("cp1252"))
+    with pytest.warns(SmsOtpWarning):
+        people = read_recipients(file)
+    told = "Read from may.csv: cp1252, ';' between cells; header in row 3; rows left out: 1 above the header, 1 totals."
+    judged = sms.phones.normalize(people["Mobile"])
+    plan = sms.plan(people.head(1), "Hello", campaign="told", to="Mobile")
+    for card in (plan, plan.reworded("Hi"), sms.phones.report(judged), sms.phones.report(judged.dropna(how="all"))):
+        assert f"i {told}" in " ".join(str(card).split())
+    assert "! may.csv: the header is row 3" in " ".join(str(plan).split())
+    assert main(["clean", str(file), "--encoding", "cp1252"]) == 0
+    printed = capsys.readouterr()
+    assert told in " ".join(printed.out.split())
+    assert "may.csv: numbers in column 'Mobile' (50% of its cells are numbers), countries in none" in " ".join(
+        printed.out.split()
+    )
+    assert "--header names another" in printed.err
+    merged = people.merge(pd.DataFrame({"Name": ["Zoë"], "city": ["Bonn"]}), on="Name")
+    if not merged.attrs:  # as long as pandas loses it
+        assert sms.plan(merged, "Hello", campaign="lost", to="Mobile").source == {}
+    merged.attrs = people.attrs
+    assert sms.plan(merged, "Hello", campaign="kept", to="Mobile").source["header"] == 3
+
+
+def test_hidden_rows_are_taken_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The warning names the option, not the argument."""
+    file = tmp_path / "filtered.xlsx"
+    file.write_bytes(book(*TABLE, CY, change=hide_row)())
+    assert main(["clean", str(file)]) == 0
+    assert "left out; --hidden takes them" in capsys.readouterr().err
+    assert main(["clean", str(file), "--hidden", "--header", "first"]) == 2
+    assert "--header 'first': pass the row" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")

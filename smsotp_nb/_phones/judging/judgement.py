@@ -102,7 +102,9 @@ def normalize(
     if len(intake) <= SAMPLE:  # the sample is the list
         return frame([_at_once(intake, reading, progress)], column.index)
     said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
-    return frame(_pieces(intake, reading, said, progress), column.index)
+    made = frame(_pieces(intake, reading, said, progress), column.index)
+    made.attrs = dict(people.attrs) if isinstance(people, pd.Series) else {}  # how its file was read, for the report
+    return made
 
 
 def normalize_columns(
@@ -122,6 +124,7 @@ def normalize_columns(
     rows = which * len(judged[0]) + np.arange(len(judged[0]))
     found = pd.concat(judged, ignore_index=True).take(rows).set_axis(judged[0].index)
     named = pd.Series([str(column.name) for column in columns], dtype=STR).take(which).set_axis(found.index)
+    found.attrs = judged[0].attrs
     return found.assign(column=named.where(np.any(filled, axis=0)))
 
 
