@@ -8,7 +8,9 @@ from typing import Final
 
 Shape = tuple[str, ...]  # of a number, from left to right: places of digits (0 or #), and texts, each behind a quote
 TOKEN: Final = re.compile(
-    r"""\[\$[^\]]*\]|\[(?:<|>|=)[^\]]*\]|\[[A-Za-z]+\d*\]|"([^"]*)"|\\(.)|_.|\*.|([0#?])|([-+ ()/.:])|(.)""", re.DOTALL
+    r"""\[\$[^\]]{0,255}\]|\[[<>=][^\]]{0,255}\]|\[[A-Za-z]{1,255}\d{0,255}\]|"([^"]{0,255})"|"""
+    r"""\\(.)|_.|\*.|([0#?])|([-+ ()/.:])|(.)""",
+    re.DOTALL,
 )
 
 

@@ -100,9 +100,11 @@ def normalize(
     evidence = reading.evidence
     intake = _taken_in(column, region, default_region, evidence)
     if len(intake) <= SAMPLE:  # the sample is the list
-        return frame([_at_once(intake, reading, progress)], column.index)
-    said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
-    made = frame(_pieces(intake, reading, said, progress), column.index)
+        judged = [_at_once(intake, reading, progress)]
+    else:
+        said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
+        judged = _pieces(intake, reading, said, progress)
+    made = frame(judged, column.index)
     made.attrs = dict(people.attrs) if isinstance(people, pd.Series) else {}  # how its file was read, for the report
     return made
 
