@@ -46,7 +46,8 @@ class Plan:
         kept: names of your own columns that are carried into the results, that of the segments included.
         by: name of the kept column with each row's segment; None without segments.
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
-        hint: advice about the message, or None.
+        advice: a text that looks like a passcode, a default country that is probably wrong, and what each repair of
+            numbers would bring, in words; empty if there is nothing to say.
         columns: how many rows have their number from which column, where ``to`` names several; before duplicates.
         ledger: as given to `plan`. The ledger is asked whenever a plan is looked at, so that what it says is what the
             next send does.
@@ -62,7 +63,7 @@ class Plan:
     kept: tuple[str, ...]
     by: str | None
     fingerprint: str
-    hint: str | None
+    advice: tuple[str, ...]
     columns: Mapping[str, int]
     _left_out: pd.DataFrame = field(repr=False)
     _asked: Asked = field(repr=False)
@@ -390,7 +391,7 @@ class Plan:
         for label, row in zip(shown.index.tolist(), shown.to_dict("records"), strict=True):
             blocks.append(overview.message(label, row, self.by, self.message(row["body"])))
         blocks += prospect.notes()
-        blocks += [cards.Note("!", self.hint)] if self.hint else []
+        blocks += [cards.Note("!", line[:1].upper() + line[1:]) for line in self.advice]
         if by is not None:
             blocks += overview.segment_notes(self._held.rows, by, self.segments)
         joined = self.recipients and asked.wording.kind == "content" and asked.wording.signature
