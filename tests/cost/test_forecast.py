@@ -73,6 +73,23 @@ def test_newsletters_on_two_days_of_a_month_are_forecast_at_the_same_phase() -> 
     assert text.index("same days of") < text.index("weekdays of 8 weeks alone by")
 
 
+@pytest.mark.parametrize(("until", "comes"), [("2026-08-02", 40.0 + 29), ("2026-06-02", 29.0)])
+def test_the_first_monday_of_a_month_is_known_as_such(until: str, comes: float) -> None:
+    """In August 2026 it is yet to come on the 2nd, in June it is over."""
+    days = pd.date_range("2025-01-01", "2026-11-30")
+    costs = [40.0 if day.day_of_week == 0 and day.day <= 7 else 1.0 for day in days]
+    made = total(cost.forecast(sums(costs, start="2025-01-01"), until=until, method="same weekdays of 3 months"))
+    assert made["expected"] - made["billed"] == pytest.approx(comes)
+
+
+def test_months_of_next_to_nothing_have_an_interval_of_their_own_size() -> None:
+    """They have no ratio to what was expected that would say how far off a forecast may be."""
+    days = pd.date_range("2025-09-01", "2026-10-19")
+    costs = [20.0 + day.month % 3 if day.day in (1, 15) else 0.0 for day in days]
+    made = total(cost.forecast(sums(costs, start="2025-09-01"), until="2026-10-20"))
+    assert made["high"] - made["billed"] < 40
+
+
 def test_december_after_black_friday_is_no_second_november() -> None:
     days = pd.date_range("2024-12-01", "2026-12-31")
     costs = [10.0 + (200.0 if day.month == 11 and 23 <= day.day <= 29 else 0) for day in days]
