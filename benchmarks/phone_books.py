@@ -16,7 +16,7 @@ import argparse
 import random
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -525,9 +525,9 @@ def by_us(it: Book, *, countries: bool = False, **reading: Any) -> list[str | No
     return [number if isinstance(number, str) else None for number in judged["to"]]
 
 
-def by_phonenumbers(it: Book, *, countries: bool = False) -> list[str | None]:
+def by_phonenumbers(texts: Iterable[str], regions: Iterable[str | None]) -> list[str | None]:
     found: list[str | None] = []
-    for text, region in zip(it.phone, it.country if countries else [it.home] * len(it.phone), strict=True):
+    for text, region in zip(texts, regions, strict=True):
         try:
             number = phonenumbers.parse(text, region)
         except phonenumbers.NumberParseException:
@@ -537,8 +537,9 @@ def by_phonenumbers(it: Book, *, countries: bool = False) -> list[str | None]:
     return found
 
 
-def by_matcher(it: Book) -> list[str | None]:
-    matched = (next(iter(PhoneNumberMatcher(text, it.home)), None) for text in it.phone)
+def by_matcher(texts: Iterable[str], regions: Iterable[str | None]) -> list[str | None]:
+    pairs = zip(texts, regions, strict=True)
+    matched = (next(iter(PhoneNumberMatcher(text, region)), None) for text, region in pairs)
     return [None if match is None else e164(match.number) for match in matched]
 
 
@@ -573,8 +574,8 @@ def main() -> None:
     made = list(books(chosen.rows, chosen.seed, held_out=chosen.held_out))
     print(f"{len(made)} lists, {sum(len(it.phone) for it in made):,} rows\n")
     readers: dict[str, Reader] = {
-        "phonenumbers": by_phonenumbers,
-        "its matcher": by_matcher,
+        "phonenumbers": lambda it: by_phonenumbers(it.phone, [it.home] * len(it.phone)),
+        "its matcher": lambda it: by_matcher(it.phone, [it.home] * len(it.phone)),
         "normalize": by_us,
         "normalize, country column": lambda it: by_us(it, countries=True),
     }

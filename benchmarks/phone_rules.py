@@ -1,13 +1,13 @@
 """What the judgement of phone lists costs and spares: right numbers texted, right ones refused, strangers texted.
 
-    python benchmarks/phone_rules.py [--rows N] [--large] [--tree OTHER_CHECKOUT] [--rules]
+    python benchmarks/phone_rules.py [--rows N] [--large] [--rules]
 
 The lists are made up from phonenumbers' own examples of every region, so each row's number is known. Each list is of
 one region and one way of writing (or one mess), or mixed as ordinary lists are, and is judged as a whole with its
 default region or its country column. A row is *right* where it is texted and the number is its own, *refused* where it
 has one and is not texted, a *stranger* where any other number is texted: also where two numbers stand in the cell, or
-where its digits are gone, so that there is nobody to text. --tree judges the same lists by another checkout of this
-project; --rules leaves out one rule after the other and says what changes.
+where its digits are gone, so that there is nobody to text. phonenumbers and its matcher are asked about the same cells.
+--rules leaves out one rule after the other and says what changes.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ import pandas as pd
 import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from support import phone_lists
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "tests")]
+from phone_books import by_matcher, by_phonenumbers  # noqa: E402
+from support import phone_lists  # noqa: E402
+
+from smsotp_nb._phones import reference  # noqa: E402
 
 Drawing = random.Random
 Writing = Callable[[PhoneNumber, Drawing], str]
@@ -244,20 +247,42 @@ def judged(all_lists: list[List], **options: Any) -> Counts:
     """Return right, refused and strangers for each kind of list."""
     from smsotp_nb import phones
 
+    def by_us(it: List) -> list[str | None]:
+        answer = phones.normalize(it.phone, region=it.country, default_region=it.default, **options)
+        return [number if isinstance(number, str) else None for number in answer["to"]]
+
+    return counted(all_lists, by_us)
+
+
+def counted(all_lists: list[List], reader: Callable[[List], list[str | None]]) -> Counts:
     counts: Counts = defaultdict(lambda: np.zeros(3, int))
     for it in all_lists:
-        answer = phones.normalize(it.phone, region=it.country, default_region=it.default, **options)
-        to = [number if isinstance(number, str) else None for number in answer["to"]]
-        for found, number in zip(to, it.truth, strict=True):
+        for found, number in zip(reader(it), it.truth, strict=True):
             if found is not None or number is not None:
                 counts[it.kind] += (found == number, found is None, found is not None and found != number)
     return counts
 
 
-def table(counts: Counts) -> None:
-    print(f"{'list':36} {'right':>9} {'refused':>9} {'strangers':>9}")
-    for kind, found in {**counts, "all": total(counts)}.items():
-        print(f"{kind:36}", *(f"{count:>9,}" for count in found))
+def asked(it: List) -> tuple[list[str], list[str | None]]:
+    """Return what phonenumbers is asked: cells as text, and the country of each."""
+    countries = it.country if it.country is not None else [it.default] * len(it.phone)
+    return it.phone.astype(str).tolist(), [country if isinstance(country, str) else None for country in countries]
+
+
+def table(all_lists: list[List]) -> None:
+    """Print the counts of all readers as a table in Markdown."""
+    reference.enable_pattern_cache()
+    readers = [
+        judged(all_lists),
+        counted(all_lists, lambda it: by_phonenumbers(*asked(it))),
+        counted(all_lists, lambda it: by_matcher(*asked(it))),
+    ]
+    print("| list | right | refused | strangers | right, phonenumbers | strangers | right, its matcher | strangers |")
+    print("|---" * 8 + "|")
+    for kind in [*dict.fromkeys(it.kind for it in all_lists), "all"]:
+        ours, *others = (total(counts) if kind == "all" else counts[kind] for counts in readers)
+        cells = [*ours, *(other[place] for other in others for place in (0, 2))]
+        print("|", kind, "|", " | ".join(f"{count:,}" for count in cells), "|")
 
 
 def total(counts: Counts) -> np.ndarray[Any, Any]:
@@ -295,17 +320,15 @@ def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rows", type=int, default=40, help="rows of each list of one region")
-    options.add_argument("--tree", type=Path, default=Path(__file__).parents[1], help="the checkout that judges")
     options.add_argument("--rules", action="store_true", help="leave out one rule after the other")
     options.add_argument("--large", action="store_true", help="only the 64 regions with many people")
     chosen = options.parse_args()
-    sys.path.insert(0, str(chosen.tree.resolve()))
     all_lists = list(lists(chosen.rows, phone_lists.LARGE if chosen.large else phone_lists.REGIONS))
     print(f"{len(all_lists):,} lists, {sum(len(it.phone) for it in all_lists):,} rows\n")
     if chosen.rules:
         without_each_rule(all_lists)
     else:
-        table(judged(all_lists))
+        table(all_lists)
 
 
 if __name__ == "__main__":

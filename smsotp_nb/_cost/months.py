@@ -26,13 +26,15 @@ LEAST: Final = 4  # months tried; fewer say nothing about the next one
 MOST: Final = 24
 TRAINED: Final = 35  # days before the first of them
 _WEEK: Final = 7
-_POWER: Final = 10.0  # of the errors in the weights
+_POWER: Final = 6.0  # of the errors in the weights
+_KEEP: Final = 0.9  # of the weight of a month's errors is left a month later
 _OF_YEARS: Final = 4  # of the methods: the last ones know the year before
 _OF_SEASONS: Final = 5  # and one more the quarters
 _KNOWN: Final = 0.8  # of the weights: months at which less of the methods were known say nothing of the coming one
 _SURPRISE: Final = 2.0
 _PRIOR: Final = 2.0  # forecasts as good as the first method's, with which each begins
 _SMALL: Final = 0.02  # of a usual span: less of a difference is none
+_SPARSE: Final = 0.1  # of a usual span: where a month cost less, months are a matter of chance and have no ratio
 
 
 class Span(NamedTuple):
@@ -67,6 +69,19 @@ class History:
             return -1
         at = month - months
         return int(self._firsts[at]) + min(day, int(self._lengths[at]) - 1)
+
+    def same_weekday(self, places: npt.NDArray[np.int64], months: int, origin: int) -> Floats:
+        """Return what the same weekday of an earlier month cost - its first Monday, its second - for each place.
+
+        NaN where it was not known at the origin, or the month has no such day.
+        """
+        month = np.searchsorted(self._firsts, places, side="right") - 1
+        week = (places - self._firsts[month]) // _WEEK
+        at = month - months
+        first = self._firsts[np.maximum(at, 0)]
+        earlier = first + week * _WEEK + (places - first) % _WEEK
+        known = (at >= 0) & (earlier >= 0) & (earlier < origin) & (earlier < first + self._lengths[np.maximum(at, 0)])
+        return np.where(known, self.days[np.where(known, earlier, 0)], np.nan)
 
     def before(self, span: Span, months: int) -> Span:
         return Span(*(self.earlier(place, months) for place in span))
@@ -105,6 +120,15 @@ def _shares(history: History, span: Span, most: int) -> float:
             found.append(history.total(one.begin, one.end) / month)
     now = history.total(history.earlier(span.origin, 1), span.origin)
     return now * float(np.mean(found)) if len(found) >= min(most, 3) else math.nan
+
+
+def _ordinals(history: History, span: Span, most: int) -> float:
+    """Return what the same weekdays of earlier months cost, such as each first Monday."""
+    places = np.arange(span.begin, span.end)
+    found = [history.same_weekday(places, months, span.origin) for months in range(1, most + 1)]
+    known = np.array(found)
+    count = (~np.isnan(known)).sum(axis=0)
+    return float((np.nansum(known, axis=0) / np.maximum(count, 1)).sum()) if count.all() else math.nan
 
 
 def _quarters(history: History, span: Span) -> float:
@@ -160,6 +184,7 @@ METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
     "same days of 3 months": lambda history, span: _mean(_months(history, span, 3), 3),
     "same days of 12 months": lambda history, span: _mean(_months(history, span, 12), 8),
     "same days of 6 months, median": lambda history, span: _median(_months(history, span, 6), 5),
+    "same weekdays of 3 months": lambda history, span: _ordinals(history, span, 3),
     "share of the latest month": lambda history, span: _shares(history, span, 3),
     "share of the latest month, 12 months": lambda history, span: _shares(history, span, 12),
     "drift of 6 months": _drift,
@@ -186,11 +211,13 @@ class Said(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was expected, how far off that may be (of the logarithm), and what it is made of."""
+    """What was expected, how far off that may be (of the logarithm, or of the root where months are sparse), and what
+    it is made of."""
 
     expected: float
     margin: float
     small: float
+    sparse: bool
     reached: float
     methods: dict[str, Said]
     season: float | None  # logarithm of last year's surprise, where it counts
@@ -198,6 +225,9 @@ class Outcome(NamedTuple):
 
     def around(self) -> tuple[float, float]:
         """Return the interval, which does not begin below zero."""
+        if self.sparse:
+            root = math.sqrt(self.expected + self.small)
+            return max(max(root - self.margin, 0.0) ** 2 - self.small, 0.0), (root + self.margin) ** 2 - self.small
         middle, factor = self.expected + self.small, math.exp(self.margin)
         return max(middle / factor - self.small, 0.0), middle * factor - self.small
 
@@ -212,19 +242,23 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
         said = said[~np.isnan(said[:, 0])]
     came = np.array([history.total(one.begin, one.end) for one in spans])
     if len(spans) < LEAST or len(said) == len(spans):
-        return Outcome(math.nan, math.nan, 0.0, math.nan, {}, None, [])
+        return Outcome(math.nan, math.nan, 0.0, False, math.nan, {}, None, [])
     small = max(_SMALL * float(came.mean()), 1e-9)
+    sparse = bool((came <= _SPARSE * came.mean()).any())
+    scale = np.sqrt if sparse else np.log
     tried = _Tried(said, came, small)
     expected = np.array([tried.combined(at)[0] for at in range(len(spans))])
     coming, weights = tried.combined(len(spans))
     known = (~np.isnan(said[:-1]) * weights).sum(axis=1) >= _KNOWN
     season = None
-    if method is None and weights[-_OF_SEASONS:].sum() < 0.5:  # else the combination knows the season already
+    if method is None and not sparse and weights[-_OF_SEASONS:].sum() < 0.5:  # else it knows the season already
         plain = np.array([tried.combined(at, plain=True)[0] for at in range(len(spans) + 1)])
         season = _season(history, span, spans, np.log((came + small) / (plain[:-1] + small)))
         if season is not None:
-            coming = max((plain[-1] + small) * math.exp(season) - small, 0.0)
-    errors = np.abs(np.log((came + small) / (expected + small)))
+            of_last_year = said[-1, -_OF_YEARS:]
+            surprised = max((plain[-1] + small) * math.exp(season) - small, 0.0)
+            coming = (surprised + float(np.mean(of_last_year[~np.isnan(of_last_year)]))) / 2
+    errors = np.abs(scale(came + small) - scale(expected + small))
     mine = errors[known] if known.sum() >= LEAST + 2 else errors
     margin = quantile(mine, level) * (1.0 if season is None else math.sqrt(2))
     held = [mine[at] <= quantile(np.delete(mine, at), level) + 1e-12 for at in range(len(mine))]
@@ -235,7 +269,7 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
         if not math.isnan(said[-1, at])
     }
     of = list(zip(spans, expected.tolist(), came.tolist(), strict=True))
-    return Outcome(coming, margin, small, float(np.mean(held)), methods, season, of)
+    return Outcome(coming, margin, small, sparse, float(np.mean(held)), methods, season, of)
 
 
 def _off(off: Floats, came: Floats) -> float | None:
@@ -282,13 +316,13 @@ class _Tried(NamedTuple):
 
 
 def _combined(off: Floats, said: Floats, small: float) -> tuple[float, Floats]:
-    """Return the forecast, and the weight of each method by its error beside that of the first one."""
+    """Return the forecast, and the weight of each method by its errors, the latest first, beside those of the first."""
     known = ~np.isnan(off)
-    many = known.sum(axis=0)
-    usual = float(off[:, 0].mean()) * _PRIOR + small
-    mine = np.where(known, off, 0).sum(axis=0) + usual
-    first = np.where(known, off[:, :1], 0).sum(axis=0) + usual
-    usable = ~np.isnan(said) & (many > 0)
+    counts = _KEEP ** np.arange(len(off))[:, None]
+    usual = float(np.average(off[:, 0], weights=counts[:, 0])) * _PRIOR + small
+    mine = (np.where(known, off, 0) * counts).sum(axis=0) + usual
+    first = (np.where(known, off[:, :1], 0) * counts).sum(axis=0) + usual
+    usable = ~np.isnan(said) & known.any(axis=0)
     weights = np.where(usable, (mine / first) ** -_POWER, 0.0)
     weights = weights / weights.sum()
     return float(np.nansum(np.where(usable, said, 0.0) * weights)), weights

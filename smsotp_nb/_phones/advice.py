@@ -14,12 +14,14 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from .._calling import refuse
 from .cells import text as cells
 from .countries import country_name
 from .fast.memory import STRING
 from .fast.tables import KINDS
 from .judging import answers
-from .judging.judgement import normalize
+from .judging.evidence import DRAWN, drawn
+from .judging.judgement import normalize, weigh_column
 from .judging.policy import Reading
 from .judging.readings import RANK
 from .vocabulary import REPAIRS
@@ -58,25 +60,44 @@ class Advice:
     reread: int = 0
 
     def add(
-        self, judged: pd.DataFrame, numbers: pd.Series, *, region: Any, default_region: str | None, reading: Reading
+        self,
+        judged: pd.DataFrame,
+        numbers: pd.Series | pd.DataFrame,
+        *,
+        region: Any,
+        default_region: str | None,
+        reading: Reading,
     ) -> None:
         """Read a judged part of a list again: refused rows with each repair, rows without a country by all plans."""
+        if isinstance(numbers, pd.DataFrame):
+            numbers = cells_judged(numbers, judged)
         beside = None if region is None else cells.column(region, what="region", like=numbers)
         out = (judged["to"].isna() & ~judged["problem"].isin(["MISSING", "NOTE_SAYS_NO"])).to_numpy(bool)
         refused = np.flatnonzero(out)[: REREAD - self.reread]
         self.reread += len(refused)
-        numbers = numbers.set_axis(judged.index)
-        regions = None if beside is None else beside.iloc[refused]
-        for repair in REPAIRS:
-            if len(refused) and repair not in reading.repair:
-                asked = reading.replace(repair=[*reading.repair, repair], evidence=reading.gathered)
-                found = normalize(numbers.iloc[refused], region=regions, default_region=default_region, reading=asked)
-                found = found[found["to"].notna()]
-                kinds = zip(found["region"].fillna(""), found["type"].fillna(""), strict=True)
-                self.cured.update((repair, *kind) for kind in kinds)
+        if len(refused):
+            # The whole column says how some of its rows are read.
+            evidence = weigh_column(numbers, region=beside, default_region=default_region, reading=reading)
+            self._with_repairs(
+                numbers.iloc[refused],
+                None if beside is None else beside.iloc[refused],
+                default_region,
+                reading.replace(evidence=evidence),
+            )
         if self.asked < ASKED:
-            alone = np.ones(len(numbers), bool) if beside is None else beside.isna().to_numpy(bool)
-            self._by_all_plans(cells.read(numbers).text[alone], (default_region or "").upper())
+            alone = np.arange(len(numbers)) if beside is None else np.flatnonzero(beside.isna())
+            chosen = numbers.iloc[alone[drawn(len(alone), DRAWN)]]
+            self._by_all_plans(cells.read(chosen).text, (default_region or "").upper())
+
+    def _with_repairs(
+        self, numbers: pd.Series, region: pd.Series | None, default_region: str | None, reading: Reading
+    ) -> None:
+        for repair in set(REPAIRS) - set(reading.repair):
+            asked = reading.replace(repair=[*reading.repair, repair])
+            found = normalize(numbers, region=region, default_region=default_region, reading=asked)
+            found = found[found["to"].notna()]
+            kinds = zip(found["region"].fillna(""), found["type"].fillna(""), strict=True)
+            self.cured.update((repair, *kind) for kind in kinds)
 
     def _by_all_plans(self, texts: pd.Series, default: str) -> None:
         chosen = texts[cells.matches(texts, NATIONAL)].head(ASKED - self.asked)
@@ -136,6 +157,17 @@ class Advice:
             least = "at least " if self.reread >= REREAD else ""
             lines.append(f"{least}{total:,} {'row' if total == 1 else 'rows'} {what}: Reading(repair=[{repair!r}])")
         return lines
+
+
+def cells_judged(people: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
+    """Return the cell of each row that its number or problem is of."""
+    names = [str(name) for name in people.columns]
+    refuse(None if "column" in judged else "numbers= has several columns; give the one that was judged")
+    which = judged["column"].map({name: at for at, name in enumerate(names)}).fillna(0).to_numpy("int64")
+    columns = [people.iloc[:, at].astype(object) for at in range(len(names))]
+    return (
+        pd.concat(columns, ignore_index=True).take(which * len(people) + np.arange(len(people))).set_axis(judged.index)
+    )
 
 
 def _read_in(texts: pd.Series, regions: list[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -21,7 +21,7 @@ from .._pandas import STR
 from .._recipients import in_words, source_of
 from ..errors import UsageError
 from ..problems import asked_for
-from .advice import Advice
+from .advice import Advice, cells_judged
 from .cells import text as cells
 from .countries import country_name
 from .judging.policy import Reading
@@ -226,7 +226,7 @@ class Tally:
         numbers = as_pandas(numbers)
         refuse(not_judged("Tally.add", judged), _not_beside(judged, numbers))
         if isinstance(numbers, pd.DataFrame):
-            numbers = _cells_judged(numbers, judged)
+            numbers = cells_judged(numbers, judged)
         usable = judged["to"].notna().to_numpy(bool)
         self.rows += len(judged)
         self.usable += int(usable.sum())
@@ -296,15 +296,6 @@ class Tally:
             table["ask"] = pd.Series([ASKS.get(code, "") for code in codes], dtype=STR)
         table["examples"] = pd.Series(["; ".join(self.examples.get(code, [])) for code in codes], dtype=STR)
         return table
-
-
-def _cells_judged(people: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
-    """Return the cell of each row that its number or problem is of."""
-    names = [str(name) for name in people.columns]
-    refuse(None if "column" in judged else "numbers= has several columns; give the one that was judged")
-    which = judged["column"].map({name: at for at, name in enumerate(names)}).fillna(0).to_numpy("int64")
-    columns = [people.iloc[:, at].astype(object) for at in range(len(names))]
-    return pd.concat(columns, ignore_index=True).take(which * len(people) + np.arange(len(people)))
 
 
 def _counts(texts: pd.Series) -> dict[str, int]:

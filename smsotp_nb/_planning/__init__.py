@@ -30,6 +30,7 @@ from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._ledger import LedgerOrPath
 from .._pandas import lent
+from .._phones import Advice
 from .._policy import Policy
 from .._wire import Wire
 from ..phones import Reading
@@ -150,11 +151,15 @@ def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:
     refuse(arguments.no_label(people.index), said=arguments.REFUSED)
     asked = arguments.read(people, call)
     words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
-    numbers = asked.judged(people).reset_index(drop=True)
+    numbers, advice = asked.judged(people), Advice()
+    asked.advise(advice, people, numbers)
     left_out = suppression.left_out(call["leave_out"], asked.numbers)
     kept = arguments.carried(people[list(asked.keep)], words)
     asked = dataclasses.replace(asked, message=arguments.as_now(asked.message))
-    return assembly.assemble(arguments.MadeOf(lent(people), asked, words, numbers, left_out, kept))
+    made_of = arguments.MadeOf(
+        lent(people), asked, words, numbers.reset_index(drop=True), advice.told(), left_out, kept
+    )
+    return assembly.assemble(made_of)
 
 
 def _in_files(lists: Folder, call: Mapping[str, Any]) -> dict[str, Any]:

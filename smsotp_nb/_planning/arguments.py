@@ -16,7 +16,7 @@ from .. import rates as rate_tables
 from .._calling import given, not_a, refuse
 from .._frames import as_pandas
 from .._pandas import lent
-from .._phones import Evidence, normalize_columns, not_reading
+from .._phones import Advice, Evidence, normalize_columns, not_reading
 from .._policy import Policy, not_policy
 from .._results import contract
 from .._showing import NoText, is_whole, text_of
@@ -78,6 +78,16 @@ class Asked:
     def weighed(self, frame: pd.DataFrame) -> list[Evidence]:
         """Return the evidence of each column of numbers."""
         return [phones.weigh_column(column, **self._how(frame)) for column in self._columns(frame)]
+
+    def advise(
+        self, advice: Advice, frame: pd.DataFrame, judged: pd.DataFrame, evidence: Sequence[Evidence] = ()
+    ) -> None:
+        """Count what would help the numbers of these rows."""
+        how = self._how(frame)
+        if evidence:
+            how["reading"] = how["reading"].replace(evidence=evidence[0])
+        columns = self._columns(frame)
+        advice.add(judged, columns[0] if len(columns) == 1 else pd.concat(columns, axis=1), **how)
 
     def _columns(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
         return [frame[name] for name in self.numbers.to] if self.to is None else [self.to]
@@ -289,14 +299,15 @@ def _whole_texts(message: Mapping[str, Any]) -> dict[str, pd.Series[Any]]:
 class MadeOf:
     """What a plan in memory is made of, so that it can be made again with other words.
 
-    The caller's ``frame``, the judged ``numbers`` (indexed from 0), the lists to leave out, and the columns that
-    are ``kept``.
+    The caller's ``frame``, the judged ``numbers`` (indexed from 0), what would help them, the lists to leave out, and
+    the columns that are ``kept``.
     """
 
     frame: pd.DataFrame = field(repr=False)
     asked: Asked
     words: Words = field(repr=False)
     numbers: pd.DataFrame = field(repr=False)
+    advice: tuple[str, ...]
     left_out: Sequence[LeftOut] = field(repr=False)
     kept: pd.DataFrame = field(repr=False)
 

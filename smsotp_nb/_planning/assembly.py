@@ -61,7 +61,10 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,
         "fingerprint": fingerprint(numbers["to"].iloc[at], keys[codes]),
-        "hint": passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
+        "advice": (
+            *passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
+            *made_of.advice,
+        ),
         "_asked": asked,
         "_held": InMemory(rows, bodies, keys, said),
         "source": source_of(made_of.frame),
@@ -332,9 +335,9 @@ _DIGITS = re.compile(r"(?<![A-Za-z0-9_.,/-])[0-9]{4,8}(?![A-Za-z0-9_/-]|[.,][0-9
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
-def passcode(texts: Iterable[str]) -> str | None:
+def passcode(texts: Iterable[str]) -> tuple[str, ...]:
     """Return advice when one of these texts, as people will read it, looks like a verification code."""
-    return PASSCODE if any(map(_looks_like_code, texts)) else None
+    return (PASSCODE,) if any(map(_looks_like_code, texts)) else ()
 
 
 def _looks_like_code(text: str) -> bool:

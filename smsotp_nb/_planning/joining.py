@@ -108,7 +108,8 @@ def planned(
         raise UsageError(
             f"{target} cannot be written: {error.strerror or error}; what was there is unchanged"
         ) from None
-    return fields | {"hint": assembly.passcode(asking.words.wording.sampled(fields["_held"].sample()))}
+    texts = asking.words.wording.sampled(fields["_held"].sample())
+    return fields | {"advice": (*assembly.passcode(texts), *asking.advice.told())}
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .._calling.arguments import refuse
-from .._phones import Evidence, one_phone_digits
+from .._phones import Advice, Evidence, one_phone_digits
 from . import assembly, kept_words, mistakes, segments
 from . import bodies as body_rows
 from .arguments import Asked, Words
@@ -38,7 +38,7 @@ BODIES: Final = pa.schema(
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What is asked of every piece: the checked arguments, the words as they are on a sample, and what the whole list
-    says of a number.
+    says of a number; ``advice`` counts what would help it.
 
     ``columns`` are all that the list has, also those that are not read.
     """
@@ -47,6 +47,7 @@ class Asking:
     words: Words
     columns: tuple[str, ...]
     evidence: Sequence[Evidence]
+    advice: Advice = field(default_factory=Advice)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -67,6 +68,7 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
     frame = frame.reset_index(drop=True)
     numbers = asking.asked.judged(frame, asking.evidence)
     columns.update(assembly.of_columns(numbers))
+    asking.asked.advise(asking.advice, frame, numbers, asking.evidence)
     words = _words(frame, asking.words)
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))

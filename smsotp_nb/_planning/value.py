@@ -46,7 +46,8 @@ class Plan:
         kept: names of your own columns that are carried into the results, that of the segments included.
         by: name of the kept column with each row's segment; None without segments.
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
-        hint: advice about the message, or None.
+        advice: a text that looks like a passcode, a default country that is probably wrong, and what each repair of
+            numbers would bring, in words; empty if there is nothing to say.
         source: what `read_recipients` decided of the list's file, as in ``frame.attrs``; empty of a list that was not
             read so, or whose frame lost it.
         columns: how many rows have their number from which column, where ``to`` names several; before duplicates.
@@ -64,7 +65,7 @@ class Plan:
     kept: tuple[str, ...]
     by: str | None
     fingerprint: str
-    hint: str | None
+    advice: tuple[str, ...]
     source: Mapping[str, Any] = field(repr=False)
     columns: Mapping[str, int]
     _left_out: pd.DataFrame = field(repr=False)
@@ -393,7 +394,7 @@ class Plan:
         for label, row in zip(shown.index.tolist(), shown.to_dict("records"), strict=True):
             blocks.append(overview.message(label, row, self.by, self.message(row["body"])))
         blocks += prospect.notes()
-        blocks += [cards.Note("!", self.hint)] if self.hint else []
+        blocks += [cards.Note("!", line[:1].upper() + line[1:]) for line in self.advice]
         if by is not None:
             blocks += overview.segment_notes(self._held.rows, by, self.segments)
         joined = self.recipients and asked.wording.kind == "content" and asked.wording.signature

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from support.small_plans import RATES, number, people, plan
 
-from smsotp_nb import Message, Reading, Template, Wire, results
+from smsotp_nb import Message, Reading, Template, Wire, phones, results
 from smsotp_nb import _wire as wire
 from smsotp_nb.errors import UsageError
 
@@ -219,11 +219,44 @@ def test_the_preview_has_the_first_row_and_the_dearest_text() -> None:
 )
 def test_a_text_that_looks_like_a_passcode_gets_a_hint(text: str, hinted: bool) -> None:
     made = plan(people(2, code=["493021", "118822"]), message=text)
-    assert (made.hint is not None) is hinted
+    assert bool(made.advice) is hinted
     assert ("otp.send" in str(made)) is hinted
+
+
+GERMAN = [f"0171 3920{number:03}" for number in range(187)]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "default_region", "said"),
+    [
+        pytest.param(
+            GERMAN,
+            "AT",
+            "of 150 numbers without a calling code 150 are landlines and 0 mobiles in AT, 150 in ",
+            id="wrong default",
+        ),
+        pytest.param(GERMAN, "DE", "", id="right default"),
+        pytest.param(
+            [f"{number} (ring twice)" for number in GERMAN[:6]],
+            "DE",
+            "6 rows have words behind the number that nobody knows: Reading(repair=['trailing_note'])",
+            id="repair",
+        ),
+    ],
+)
+def test_a_plan_says_what_would_help_the_list(numbers: list[str], default_region: str, said: str) -> None:
+    """A plan says what the report of its list says, on its card, too, before anybody is texted."""
+    frame = pd.DataFrame({"phone": numbers, "name": "Ann"})
+    made = plan(frame, message="Hi {name}", default_region=default_region)
+    judged = phones.normalize(numbers, default_region=default_region)
+    assert made.advice == phones.report(judged, numbers=numbers, default_region=default_region).advice
+    assert made.reworded("Hello {name}").advice == made.advice
+    assert [line[: len(said)] for line in made.advice] == [said] * bool(said)
+    card = " ".join(str(made).split())
+    assert all(line[1:] in card for line in made.advice)
 
 
 def test_template_data_that_looks_like_a_passcode_gets_a_hint() -> None:
     frame = people(2, code=[np.float64(493021), np.float64(1188)])
-    assert plan(frame, message=Template("t", ["code"])).hint is not None
-    assert plan(frame, message=Template("t", {"order": "code"})).hint is None
+    assert plan(frame, message=Template("t", ["code"])).advice
+    assert plan(frame, message=Template("t", {"order": "code"})).advice == ()

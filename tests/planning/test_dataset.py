@@ -120,7 +120,7 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
     assert other.body_keys.tolist() == mine.body_keys.tolist()
     bodies = range(min(3, len(mine.bodies)))
     assert [other.message(body) for body in bodies] == [mine.message(body) for body in bodies]
-    assert [other.hint, other.kept, other.by] == [mine.hint, mine.kept, mine.by]
+    assert [other.advice, other.kept, other.by] == [mine.advice, mine.kept, mine.by]
     assert str(other).splitlines()[:9] == str(mine).splitlines()[:9]
     shown = other.preview(5)
     texts = mine.texts.take(rows["body"].loc[shown.index].to_numpy("int64"))

@@ -18,7 +18,7 @@ from ... import phones
 from ..._cards import Marked, State
 from ..._outputs import write_file
 from ..._pandas import STR
-from ..._phones import country_name, free_names, name_of_row, text_of, vocabulary, without_rows
+from ..._phones import Advice, country_name, free_names, name_of_row, text_of, vocabulary, without_rows
 from ..._results import workbook
 from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, in_words
@@ -157,7 +157,7 @@ def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
         judged = phones.normalize(frame[question.column], region=region, **asked)
     except SmsOtpError as error:
         return Cleaned(edits, frame, question, _nothing(frame), {}, {}, problem=str(error))
-    advice = phones.Tally().advice
+    advice = Advice()
     advice.add(
         judged,
         frame[question.column],
