@@ -33,6 +33,7 @@ _UNBROKEN: Final = 26  # characters: a phone number stands on one line, a senten
 _TABLE_STYLE: Final = "border-collapse:collapse;table-layout:auto;width:100%;margin:0;font-size:1em"
 _ONE_AMOUNT: Final = 16  # characters: USD 1,234,567.89
 _SHORT_BAR: Final = 10.0  # em
+_SCROLLS: Final = ("so-three", "so-wider")  # the others stack
 _TABULAR: Final = "font-variant-numeric:tabular-nums"
 
 
@@ -87,7 +88,15 @@ def _table_html(block: Table) -> str:
     )
     shape = f'class="{_table_class(block)}" style="{_TABLE_STYLE}"'
     table = f"<table {shape}><thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table>"
-    return f'<div style="margin:1.1em 0 0;overflow-x:auto">{title}{table}{more}</div>'
+    return f'<div{_stop(block)} style="margin:1.1em 0 0;overflow-x:auto">{title}{table}{more}</div>'
+
+
+def _stop(block: Table) -> str:
+    """Let the keyboard reach a table that scrolls in a narrow card, and scroll it without the notebook's shortcuts."""
+    if _table_class(block) not in _SCROLLS:
+        return ""
+    label = safe(block.title or next(filter(None, block.columns), ""))
+    return f' tabindex="0" role="group" aria-label="Table: {label}" data-lm-suppress-shortcuts="true"'
 
 
 def _table_class(block: Table) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from .._calling import in_our_words, not_zone, refuse
-from .._cards import Bar, Card, Cell, Figures, Note, Table, counted, money, number, places_of, share
+from .._cards import Bar, Card, Cell, Figures, Note, Table, counted, money, number, places_of, share, shares
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
@@ -352,11 +352,14 @@ def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
     of = f", {currency}" if known else ""
     return Table(
         columns=("Country", "Messages", "Parts", f"Cost{of}", "A message", "Share"),
-        rows=tuple(_line(line, _place(line, len(rest)), places, dearest) for line in lines),
+        rows=tuple(
+            (*_line(line, _place(line, len(rest)), places), _share_bar(line, said, dearest))
+            for line, said in zip(lines, shares([line["share"] for line in lines]), strict=True)
+        ),
         align=("left", "right", "right", "right", "right", "left"),
         title=f"By country, {currency if known else 'currency unknown'}" if several else "By country",
         more="All countries: cost.by_country(results)" if len(rest) else "",
-        total=(*_line(total, "Total", places, dearest)[:-1], share(total["share"])) if len(countries) > 1 else (),
+        total=(*_line(total, "Total", places), share(total["share"])) if len(countries) > 1 else (),
     )
 
 
@@ -377,7 +380,7 @@ def _place(line: dict[str, Any], rest: int) -> str:
     return f"{line['country']} {line['iso']}" if isinstance(line["iso"], str) else "unknown"
 
 
-def _line(line: dict[str, Any], place: str, places: int, dearest: float) -> tuple[Cell, ...]:
+def _line(line: dict[str, Any], place: str, places: int) -> tuple[Cell, ...]:
     known = line["cost"] == line["cost"]
     return (
         place,
@@ -385,14 +388,13 @@ def _line(line: dict[str, Any], place: str, places: int, dearest: float) -> tupl
         int(line["parts"]),
         money(line["cost"], places=places) if known else "unknown",
         money(line["price_per_message"], places=places),
-        _share_bar(line, dearest),
     )
 
 
-def _share_bar(line: dict[str, Any], dearest: float) -> Cell:
+def _share_bar(line: dict[str, Any], said: str, dearest: float) -> Cell:
     if line["share"] != line["share"]:
         return ""
-    return Bar(min(line["share"] / dearest, 1.0) if dearest else 0.0, share(line["share"]))
+    return Bar(min(line["share"] / dearest, 1.0) if dearest else 0.0, said)
 
 
 def _left_out(frame: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:

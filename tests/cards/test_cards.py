@@ -140,6 +140,14 @@ def test_every_cell_of_a_wide_table_carries_its_label() -> None:
     assert labels == ["plain"] * 10
 
 
+def test_the_keyboard_reaches_a_table_that_scrolls_in_a_narrow_card() -> None:
+    numbers = ("left", *["right"] * 4)
+    columns = ("Country", "Messages", "Parts", "Rate", "Cost")
+    wide = Card("", "", (Table(columns, (("DE", 1, 1, "0.07", "0.07"),), numbers),)).html()
+    assert 'tabindex="0" role="group" aria-label="Table: Country"' in wide
+    assert "tabindex" not in Card("", "", (Table(("Row", "Why"), ((1, "blank"),)),)).html()
+
+
 def test_states_are_words_with_signs() -> None:
     """No state is told by colour alone, in HTML or text."""
     card = Card("t", "", (Note("cross", "refused"), Table(("a",), ((State("check", "fixed"),),))))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 from support.tables import table, two_currencies
@@ -110,3 +112,9 @@ def test_a_rate_is_not_learned_from_a_free_message_or_one_of_no_parts() -> None:
     )  # fmt: skip
     learned = cost.rates(table)
     assert learned[["iso", "price", "low", "messages"]].values.tolist() == [["DE", 0.07, 0.07, 1]]
+
+
+def test_the_shares_of_the_countries_add_up_to_the_total() -> None:
+    said = cost.card(table(3, iso=["US", "DE", "FR"], price=0.01)).text()
+    percents = [int(found) for found in re.findall(r"(\d+)%", said)]
+    assert percents == [34, 33, 33, 100]

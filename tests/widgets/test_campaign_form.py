@@ -643,7 +643,7 @@ def test_rows_in_doubt_wait_for_a_person(steps: CampaignSteps, box: Sandbox, acc
 
 def test_progress_is_drawn_a_few_times_a_second_and_at_the_end(steps: CampaignSteps) -> None:
     drawn: list[int] = []
-    checked(steps)
+    checked(steps)._ahead = (0, 1000)
     moments = iter(n / 1000 for n in range(10_000))
     steps._clock = lambda: next(moments)
     steps._draw = lambda: drawn.append(steps.running.progress.done) if steps.running else None
@@ -659,7 +659,23 @@ def test_the_progress_says_pace_and_cost() -> None:
     assert "30 of 120, 10 s, about 30 s left" in shown
     assert "USD 0.21" in shown
     assert "no new request starts" in progress_html(Running(told, 10.0, stopping=True))
+    again = progress_html(Running(told, 10.0, stopping=False, before=20, going=50))
+    assert "30 of 70, 20 of them before this send, 10 s, about 40 s left" in again
+    assert "<dt>to go</dt><dd>40</dd>" in again
     assert [span(59.6), span(3600)] == ["1 min 0 s", "1 h 0 min"]
+
+
+def test_the_progress_counts_those_whom_the_button_counted(begun: CampaignSteps, ledger: Ledger) -> None:
+    """Of twelve rows four were texted, three are held back and two go first: the bar is full when these two are."""
+    People(ledger).opt_out("+12025550108", source="letter")
+    begun.back()
+    checked(begun)
+    seen: list[Running] = []
+    begun._draw = lambda: seen.append(begun.running) if begun.running else None
+    assert begun.send_label(first(2)).startswith("Send the next 2 messages")
+    begun.send(first(2))
+    assert {(one.before, one.total) for one in seen} == {(4, 6)}
+    assert (seen[-1].progress.done, seen[-1].left) == (6, 0)
 
 
 @contextmanager

@@ -180,11 +180,11 @@ def progress_html(running: Running | None) -> str:
         ("accepted", number(told.accepted)),
         ("rejected", number(told.rejected)),
         ("in doubt", number(told.in_doubt)),
-        ("to go", number(told.left)),
+        ("to go", number(running.left)),
         ("billed so far", _billed(told)),
     )
     shown = "".join(f"<div><dt>{name}</dt><dd>{safe(value)}</dd></div>" for name, value in figures)
-    bar = skin.progress("Messages sent", told.done, told.total)
+    bar = skin.progress("Messages sent", told.done, running.total)
     return f'<p class="smsotp-line smsotp-num">{_pace(running)}</p>{bar}<dl class="smsotp-figures">{shown}</dl>'
 
 
@@ -239,9 +239,10 @@ def columns_html(names: Sequence[str]) -> str:
 def _pace(running: Running) -> str:
     if running.stopping:
         return "Stopping: no new request starts; pending responses are recorded."
-    said = f"{number(running.progress.done)} of {number(running.progress.total)}, {span(running.seconds)}"
-    remaining = running.remaining
-    return said + (f", about {span(remaining)} left" if remaining and remaining >= 1 else "")
+    said = f"{number(running.progress.done)} of {number(running.total)}"
+    said += f", {number(running.before)} of them before this send" if running.before else ""
+    remaining = f", about {span(running.remaining)} left" if running.remaining and running.remaining >= 1 else ""
+    return f"{said}, {span(running.seconds)}{remaining}"
 
 
 def _billed(told: Progress) -> str:

@@ -322,7 +322,7 @@ class CampaignSteps(OneCampaign):
             return
         told = [arm.running.progress if arm.running else _at_rest(arm) for arm in self.arms]
         seconds = self._clock() - self._started
-        self.running = Running(_together(told), seconds, self._halted)
+        self.running = Running(_together(told), seconds, self._halted, *self._ahead)
         self._changed()
 
     # -- change

@@ -194,10 +194,10 @@ class OneCampaign(CampaignState):
         if wanted and typed.replace(",", "").strip() != wanted:
             self._refuse(self.stage, f"Type {wanted} to confirm; nothing was sent.", "warn", {"typed": ""})
             return
-        back = self.stage
+        back, ahead = self.stage, (self.tried, self.going(guards))
         alone = self.tried + self.first(guards) if self.first(guards) else self.alone
         if self._begin({"planned", "done"}, "sending", "", still=lambda: plan is self.plan):
-            self.alone = alone
+            self.alone, self._ahead = alone, ahead
             self._send(plan, guards, back, reason.strip() or IN_THE_FORM)
 
     def stop(self) -> None:
@@ -205,7 +205,7 @@ class OneCampaign(CampaignState):
         if self.stage == "sending":
             self._stop.set()
             if self.running:
-                self.running = Running(self.running.progress, self.running.seconds, stopping=True)
+                self.running = dataclasses.replace(self.running, stopping=True)
             self._changed()
 
     def _as_shown(self, outcome: str) -> bool:
@@ -248,9 +248,9 @@ class OneCampaign(CampaignState):
     def _heard(self, progress: Progress) -> None:
         """Take one update, and pass on a few a second."""
         seconds = self._clock() - self._started
-        last = self.running.seconds if self.running else -1.0
-        if seconds - last >= HEARD_EVERY or not progress.left:
-            self.running = Running(progress, seconds, self._stop.is_set())
+        last, running = self.running, Running(progress, seconds, self._stop.is_set(), *self._ahead)
+        if last is None or seconds - last.seconds >= HEARD_EVERY or (last.left and not running.left):
+            self.running = running
             self._changed()
 
     def _finished(self) -> None:

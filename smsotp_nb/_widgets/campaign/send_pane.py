@@ -19,7 +19,10 @@ from .comparing import CampaignSteps
 
 
 class SendPane:
-    """Fields and buttons; the first recipients stand in sight, the other guards are folded away."""
+    """Fields and buttons; the first recipients stand in sight, the other guards are folded away.
+
+    ``sticky``, the button that sends, stands between ``widget`` and ``below`` in the box in which it is kept in sight.
+    """
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self.faults = FieldFaults()
@@ -61,7 +64,7 @@ class SendPane:
         guards, sending = self.guards(), steps.stage == "sending"
         can_send = not sending and steps.to_go > 0
         self.faults.show(steps.faults)
-        for part in (self._first, self._guards, self._where, self.send_button, self._limits):
+        for part in (self._guards, self.send_button, self._limits):
             skin.show(part, can_send)
         skin.show(self._test, can_send and steps.stage != "done")
         self._tested.value = skin.line(steps.tested.text, steps.tested.sign) if steps.tested.text else ""
@@ -69,6 +72,8 @@ class SendPane:
         self.test_button.disabled = self.send_button.disabled = steps.stage == "testing"
         skin.show(self.reason, can_send and steps.revises)
         skin.mark(self.widget, "smsotp-framed", can_send and steps.live)
+        skin.show(self.widget, can_send)
+        skin.show(self.sticky, can_send or sending)
         skin.show(self.typed, can_send and bool(steps.to_type(guards)))
         self.typed.description = f"Type {steps.to_type(guards)} to confirm"
         self._where.value = skin.line(steps.where(), "warn" if steps.live else "") + skin.line(steps.asked_for())
@@ -104,18 +109,17 @@ class SendPane:
             ),
             classes=("smsotp-main",),
         )
-        return skin.box(
-            self._first,
-            self._where,
-            self.reason,
-            self.faults.around("typed", self.typed),
-            skin.box(self.send.widget, self.stop_button, self._limits, classes=("smsotp-field", "smsotp-sticky")),
+        buttons = (self.send.widget, self.stop_button, self._limits)
+        self.sticky = skin.box(*buttons, classes=("smsotp-field", "smsotp-sticky"))
+        self.below = skin.box(
             skin.box(self.back_button, self.withdraw_button, classes=("smsotp-act",)),
             self._withdrawal.widget,
             self._test,
             self._guards,
             classes=("smsotp-main",),
         )
+        typed = self.faults.around("typed", self.typed)
+        return skin.box(self._first, self._where, self.reason, typed, classes=("smsotp-main",))
 
     def _guard_rows(self) -> list[ipywidgets.DOMWidget]:
         """Return the fields of the other guards in rows of two: those of one guard together, single ones in pairs."""
