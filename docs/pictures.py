@@ -132,7 +132,7 @@ def passcode(notebook: Notebook, file: Path) -> None:
 
 
 def presenter(notebook: Notebook, file: Path) -> None:
-    """Show the presenter after a reply was lost: the form in doubt, the code on the phone, what went over the line."""
+    """Show the presenter after a reply was lost: the form in doubt, the code on the phone, requests and replies."""
     card: Any = notebook.page.locator(".smsotp-form")
     card.get_by_role("button", name="Lose the next reply").click()
     card.get_by_text("its reply lost").wait_for()

@@ -369,7 +369,7 @@ def _record(
     try:
         ledger.record_passcode(record, service=client.service, request_id=request_id, lost=lost)
     except LedgerError as error:
-        unrecorded(f"the passcode {'may have been' if lost else 'was'} sent and is not in the books: {error}")
+        unrecorded(f"the passcode {'may have been' if lost else 'was'} sent and is not in the ledger: {error}")
 
 
 def _warn(said: str) -> None:

@@ -149,7 +149,7 @@ def reconcile_invoice(
     An invoice without numbers and known ids is one of totals: they are compared by what its lines name of day, or
     period, country and kind (passcode, test or campaign). Lines that speak of a tax, a fee, a credit or a total of
     others are shown apart. Whatever is concluded of the file as a whole is in ``notes`` and on the card: its columns
-    by their names, amounts below nothing that are charges, rounding, amounts 10 or 100 times the recorded ones, times
+    by their names, negative amounts that are charges, rounding, amounts 10 or 100 times the recorded ones, times
     that are all off by the same hours.
 
     Args:
@@ -259,7 +259,7 @@ def _upright(lines: pd.DataFrame, notes: list[str]) -> pd.Series:
     prices = lines.loc[lines["special"].isna(), "price"].dropna()
     if not len(prices) or (prices > 0).any() or not (prices < 0).any():
         return lines["price"]
-    notes.append("All amounts are below nothing, as some exports write charges; they are read as charges, not credits.")
+    notes.append("All amounts are negative, as some exports write charges; they are read as charges, not credits.")
     return -lines["price"]
 
 

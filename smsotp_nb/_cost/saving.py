@@ -1,4 +1,4 @@
-"""Which words make a campaign dear: characters that force UCS-2, letters too many, and what plain ones would save."""
+"""Which words make a campaign expensive: characters that force UCS-2, letters too many, what plain ones would save."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Savings(WithCard):
             ``est_cost, saved_cost`` (float64, by the plan's rates).
         characters: a row a currency and character that forces ucs2: ``currency, character, name, replacement`` (str),
             ``recipients``, ``alone`` (those whose message holds no other one), ``extra_parts`` (Int64: what their
-            messages take beyond GSM-7; a message counts for each of its characters), ``extra_cost``. Dearest first.
+            messages take beyond GSM-7; a message counts for each of its characters), ``extra_cost``. Sorted by it.
         messages: a row a body number and currency: ``recipients, encoding, parts, over`` (units beyond the last part
             boundary), ``forcing, plain_encoding, plain_parts, saved_parts, est_cost, saved_cost, text``. Those that
             would save most first.

@@ -1,4 +1,4 @@
-"""Which words made a period dear: texts, characters and columns, and what plain ones would have saved, as billed."""
+"""Which words cost the most in a period: texts, characters and columns, and what plain ones would have saved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BilledWords(WithCard):
         totals: a row a currency: ``messages, parts, cost, unpriced, saved_parts, saved_cost, extra_parts, extra_cost``.
         months: the same by ``campaign`` and ``month``, oldest first.
         messages: the same by ``campaign, version, segment`` and ``text`` (with its placeholders; missing where it was
-            not kept), the dearest first.
+            not kept), the most expensive first.
         characters: a row a character that forced ucs2: ``character, name, replacement`` (str), ``messages``, ``alone``
             (those with no other one), ``extra_parts, extra_cost`` (a message counts for each of its characters).
         variables: a row a column whose values forced ucs2 (missing: the text itself): ``variable`` (str),
@@ -72,7 +72,7 @@ def words(
     until: object = None,
     tz: str = "UTC",
 ) -> BilledWords:
-    """Return which words made the accepted messages of a period dear, from the ledger alone.
+    """Return which words made the accepted messages of a period expensive, from the ledger alone.
 
     Args:
         ledger: the Ledger, its path, or a Record. A result table does not hold the words; of a plan see `savings`.
@@ -254,7 +254,7 @@ def _texts(messages: pd.DataFrame) -> Table:
         ("Message", "Campaign", "Messages", "Cost", "Plain saves"),
         rows,
         ("left", "left", "right", "right", "right"),
-        title="Dearest messages",
+        title="Most expensive messages",
         more=and_more(len(messages) - len(rows), ".messages"),
     )
 

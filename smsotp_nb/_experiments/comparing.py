@@ -18,7 +18,7 @@ from .statistics import Amounts, Comparison, Share, several
 class Price(NamedTuple):
     """From and to, in the currency of the cost; ``high`` is infinite where there is no upper limit.
 
-    Both are NaN where no positive price fits: the interval of the effect lies below nothing.
+    Both are NaN where no positive price fits: the interval of the effect lies below zero.
     """
 
     low: float

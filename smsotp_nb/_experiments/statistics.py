@@ -221,7 +221,7 @@ def mean_limits(of: Amounts, both: Floats, *, level: float) -> tuple[float, floa
     How many people spend each amount is a Poisson count, and the amounts are their weights: the lower limit is that of
     the gamma distribution with the mean and the variance found, the upper one that of the same with one more person in
     it. That person spends the largest amount of the arm, or what a unit of money of both arms (``both``) comes from on
-    average, whichever is more, so that an arm in which nobody bought has an upper limit, too. Amounts below nothing,
+    average, whichever is more, so that an arm in which nobody bought has an upper limit, too. Negative amounts,
     refunds, are a sum of their own.
     """
     gains, losses = (Amounts(side[side > 0], of.people) for side in (of.spent, -of.spent))

@@ -246,7 +246,7 @@ def rates(planned: pd.DataFrame, book: rate_tables.Book, *, today: dt.date) -> p
 
 
 def by_country(planned: pd.DataFrame, rates: pd.DataFrame, many: pd.Series[int] | None = None) -> pd.DataFrame:
-    """Sum planned rows by region and currency, the dearest first; see ``Plan.estimate`` for the columns.
+    """Sum planned rows by region and currency, the most expensive first; see ``Plan.estimate`` for the columns.
 
     ``many`` says for how many recipients each row stands; by default for one.
     """

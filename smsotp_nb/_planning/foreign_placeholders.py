@@ -1,6 +1,6 @@
 """Placeholders as other tools write them, such as ``{{ name }}``, ``*|FNAME|*`` or ``%FIRSTNAME%``.
 
-Nothing fills them here, so everybody would get them as they stand. Marks of such a placeholder alone mean nothing: a
+Nothing fills them here, so they would be sent literally. Marks of such a placeholder alone mean nothing: a
 text may say "Only $5", "50% off" or "Set {{x}} free". It is one if what the marks wrap is a column of the list or a
 word by which other tools call a person's name, address or number, or if no text but a placeholder is written that way.
 """
@@ -119,7 +119,7 @@ class Foreign:
         self._frame, self._ours = frame, ours
 
     def found(self, texts: Any) -> dict[str, str | None]:
-        """Return each placeholder as it stands in an array of texts, and the column that it means, if there is one."""
+        """Return each placeholder as written in an array of texts, and the column that it means, if there is one."""
         every = pa.array(texts, pa.large_string())
         if len(every) > _FEW:
             every = every.filter(reduce(pc.or_, (pc.match_substring_regex(every, one) for one in self._suspect())))

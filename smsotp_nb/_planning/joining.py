@@ -346,7 +346,7 @@ def _noted(connection: Any, code: str) -> int:
 
 
 def _shown(connection: Any) -> tuple[int, ...]:
-    """Return the body of each segment's first row, and the dearest one."""
+    """Return the body of each segment's first row, and the most expensive one."""
     of_segments = connection.execute(
         "SELECT arg_min(body, position) FROM decided JOIN numbered USING (key) WHERE problem IS NULL GROUP BY code"
     ).fetchall()

@@ -1,6 +1,6 @@
 """Likely mistakes in messages: the name of a column as the text, placeholders that would be sent as words.
 
-Each would reach everybody on the list as it stands, so each is refused before anything is planned.
+Each would be sent literally to everybody on the list, so each is refused before anything is planned.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .wording import OneMessage, Wording, for_segments
 Codes: TypeAlias = "npt.NDArray[np.int64] | None"
 _SHOWN: Final = 3
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
-_LITERALLY: Final = "or pass sms.Message(..., literal=True) if it is meant as it stands"
+_LITERALLY: Final = "or pass sms.Message(..., literal=True) if it is meant literally"
 
 
 def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes: Codes = None) -> list[str]:
@@ -76,7 +76,7 @@ def signature_beside_text(wording: Wording, variant: wire.Variant) -> str | None
     if variant == "cn" or wording.kind != "text" or wording.signature is None:
         return None
     return (
-        "signature= is not put in front of a message that travels as text, which is sent as it stands: leave out "
+        "signature= is not put in front of a message that travels as text, which is sent literally: leave out "
         "field='text' to have both joined, or write the name into the message"
     )
 
@@ -89,8 +89,8 @@ def _in_message(message: OneMessage, columns: list[str], foreign: Foreign) -> It
     yield from _column_names("message", words, columns)
     for shape, meant in foreign.found([words]).items():
         yield (
-            f"message holds {given(shape)}, a placeholder as another tool writes it, which everybody would get as "
-            f"it stands. Write {_ours(meant, columns)}, {_LITERALLY}"
+            f"message holds {given(shape)}, a placeholder as another tool writes it, which would be sent "
+            f"literally. Write {_ours(meant, columns)}, {_LITERALLY}"
         )
 
 
@@ -133,7 +133,7 @@ def _foreign_cells(
         where = f" in {_rows(there)}" if there else ""
         yield (
             f"column {name!r} holds {given(shape)}{where}, as other tools or we write a placeholder: what stands in a "
-            "cell is never filled, so these people would get it as it stands. Write the message itself with "
+            "cell is never filled, so it would be sent literally to these people. Write the message itself with "
             f"'{{column}}', fill the column first, {_LITERALLY}"
         )
 

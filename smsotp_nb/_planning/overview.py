@@ -28,7 +28,7 @@ _BOUNDS: Final = ("est_low", "est_high")
 _STATES: Final = {
     "sending": ("are under way", "their request waits for an answer"),
     "accepted": ("were accepted", "never sent again"),
-    "rejected": ("were refused", "not sent again by themselves"),
+    "rejected": ("were refused", "not sent again automatically"),
     "in_doubt": ("are in doubt", "not sent again until you settle them"),
     "skipped": ("are left out", "never sent"),
 }

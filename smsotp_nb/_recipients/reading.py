@@ -37,7 +37,7 @@ def read_recipients(
 ) -> pd.DataFrame:
     """Read a file of people with every cell as text: CSV, a workbook, Parquet or JSON.
 
-    What a file is, its content tells, not its name: text with any separator, also packed (``.gz``, or the one file in
+    The content tells the format, not the name: text with any separator, also packed (``.gz``, or the one file in
     a ``.zip``), workbooks (``.xlsx``, ``.xlsm``, ``.xls``, ``.xlsb``, ``.ods``), Parquet, a list of JSON objects or one
     on each line. All columns have dtype ``str``; blank cells and the errors of a spreadsheet (``#REF!``) are
     missing, every other text (``NA`` included) stays. Numbers become digits without ``.0`` or exponent, with the plus

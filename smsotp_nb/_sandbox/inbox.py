@@ -154,7 +154,7 @@ def pages(state: State, currency: str, chosen: Filter) -> Iterator[bytes]:
 
 
 def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:
-    """Return how much was accepted: in all, by country (dearest first), and by wording (latest first)."""
+    """Return how much was accepted: in all, by country (most expensive first), and by wording (latest first)."""
     spend = state.rows("SELECT iso, messages, parts, price FROM spend ORDER BY price DESC, iso")
     wordings = state.rows("SELECT * FROM shapes ORDER BY last DESC LIMIT ?", [shapes])
     return {

@@ -107,7 +107,7 @@ class Tariff:
     micros: Mapping[str, int]
 
     def price(self, iso: str, parts: int) -> int:
-        """Return the price of one message in millionths; a country without a rate costs as much as the dearest."""
+        """Return the price of one message in millionths; a country without a rate costs the highest rate."""
         rate = self.micros.get(iso)
         return parts * (max(self.micros.values()) if rate is None else rate)
 

@@ -94,8 +94,8 @@ NOT_SHOWN: tuple[Assumption, ...] = (
     Assumption(
         "any other status, a broken reply, a reply that names other recipients",
         "the request may have been accepted",
-        "its rows are in doubt and never sent again automatically; from a service that never yet answered in the "
-        "words of the interface, the first such answer also ends the campaign's call, after one request of ten",
+        "its rows are in doubt and never sent again automatically; from a service that never yet gave a valid "
+        "reply, the first such answer also ends the campaign's call, after one request of ten",
     ),
     Assumption(
         "HTTP 200 with an envelope that refuses",

@@ -479,7 +479,7 @@ def test_another_unit_of_all_amounts_is_named(sent: pd.DataFrame, ledger: Ledger
 def test_charges_that_are_written_below_nothing_are_read_and_said(sent: pd.DataFrame, ledger: Ledger) -> None:
     found = cost.reconcile_invoice(ledger, invoice_of(sent).assign(price=-sent["price"].array))
     assert found.lines["match"].eq("matched").all()
-    assert "All amounts are below nothing" in " ".join(found.notes)
+    assert "All amounts are negative" in " ".join(found.notes)
 
 
 @pytest.mark.filterwarnings("ignore:The behavior of DataFrame concatenation:FutureWarning")

@@ -218,5 +218,5 @@ def test_one_that_was_withdrawn_takes_nobody_in(begun: sms.Ledger, box: sms.Sand
     longer = planned(8)
     with pytest.raises(PlanChanged, match=r"it was withdrawn.*exclude=sms\.record\('autumn'"):
         sent(longer, box, begun)
-    with pytest.raises(UsageError, match="withdrawn and texts nobody any more"):
+    with pytest.raises(UsageError, match="withdrawn and texts no one else"):
         sms.revise(longer, box, reason="more", ledger=begun)

@@ -1,4 +1,4 @@
-"""Passcodes in the books: the sums of a ledger are what the account was billed, and hold no passcode."""
+"""Passcodes in the ledger: the sums of a ledger are what the account was billed, and hold no passcode."""
 
 from __future__ import annotations
 
@@ -141,6 +141,6 @@ def test_a_passcode_that_cannot_be_recorded_was_sent_all_the_same(
         raise LedgerError("the disk is full")
 
     monkeypatch.setattr(Ledger, "record_passcode", full)
-    with pytest.warns(SmsOtpWarning, match="was sent and is not in the books"):
+    with pytest.warns(SmsOtpWarning, match="was sent and is not in the ledger"):
         challenge = otp.send(ANNA, client=box, ledger=ledger)
     assert challenge.verify(box.code(ANNA))

@@ -127,7 +127,7 @@ def test_a_withdrawn_campaign_texts_nobody_whatever_cell_runs_again(box: Sandbox
         sent(plan_of("a", [*NUMBERS, "+12025550150"]), box, ledger)
     assert len(box.inbox) == 5
     assert ledger.record("a").changes["reason"].tolist() == ["asked", "wrong price"]
-    with pytest.raises(UsageError, match="was withdrawn and texts nobody any more"):
+    with pytest.raises(UsageError, match="was withdrawn and texts no one else"):
         revise(plan_of("a", [*NUMBERS, "+12025550150"]), box, reason="more people", ledger=ledger)
     with pytest.raises(UsageError, match="not still to go"):
         ledger.record("a").withdraw([NUMBERS[0]])

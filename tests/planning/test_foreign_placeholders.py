@@ -87,13 +87,13 @@ def test_the_error_names_the_placeholder_the_column_and_the_way_out() -> None:
     with pytest.raises(UsageError) as caught:
         plan(listed(), message="Hi %FIRST_NAME%, you owe ((amount due)) or {{amount}}")
     assert caught.value.problems == (
-        "message holds '%FIRST_NAME%', a placeholder as another tool writes it, which everybody would get as it "
-        "stands. "
-        "Write '{first name}', or pass sms.Message(..., literal=True) if it is meant as it stands",
-        "message holds '{{amount}}', a placeholder as another tool writes it, which everybody would get as it stands. "
+        "message holds '%FIRST_NAME%', a placeholder as another tool writes it, which would be sent "
+        "literally. "
+        "Write '{first name}', or pass sms.Message(..., literal=True) if it is meant literally",
+        "message holds '{{amount}}', a placeholder as another tool writes it, which would be sent literally. "
         "Write '{column}' with one pair of braces and the name of a column (columns: 'phone', 'name', 'first name', "
-        "'handle', 'number', 'owed', 'city', 'sale'), or pass sms.Message(..., literal=True) if it is meant as it "
-        "stands",
+        "'handle', 'number', 'owed', 'city', 'sale'), or pass sms.Message(..., literal=True) if it is meant "
+        "literally",
     )
 
 

@@ -684,4 +684,4 @@ def test_a_passcode_that_is_not_in_the_books_is_told_beside_its_receipt(
         steps.send(Request(ANNA))
     assert steps.stage == "entry"
     assert steps.notice.sign == "warn"
-    assert "The passcode was sent and is not in the books: the disk is full." in steps.notice.text
+    assert "The passcode was sent and is not in the ledger: the disk is full." in steps.notice.text

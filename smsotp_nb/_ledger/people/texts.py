@@ -28,7 +28,7 @@ from ..rows.statements import Statements
 
 INSTEAD: Final = "(forgotten)"
 _LEAST: Final = 7  # digits; fewer are no number
-_MOST_SAID: Final = 24  # digits that may be one number, with noughts before it
+_MOST_SAID: Final = 24  # digits that may be one number, with zeros before it
 _FEW: Final = 20  # people for whom the database looks; for more of them every text is read once
 _CALLING_CODE: Final = 3  # digits of the longest
 _NO_NUMBER: Final = 10**15  # has more digits than any

@@ -241,7 +241,7 @@ def revise(connection: Statements, campaign: int, plan: Planned, *, reason: str,
         )
     if len(found.added) and was_withdrawn(connection, campaign):
         raise UsageError(
-            f"campaign {plan.campaign!r} was withdrawn and texts nobody any more; nothing was changed. Plan the new "
+            f"campaign {plan.campaign!r} was withdrawn and texts no one else; nothing was changed. Plan the new "
             "recipients as a campaign of their own"
         )
     if not len(found.dropped) and takes(connection, campaign, plan, found):

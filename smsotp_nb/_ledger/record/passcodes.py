@@ -1,4 +1,4 @@
-"""Passcodes in the books: what each cost, to whom and when, never the passcode itself.
+"""Passcodes in the ledger: what each cost, to whom and when, never the passcode itself.
 
 The passcodes of a service in a month stand together, as a campaign of the kind ``passcode``: `cost` sums them up,
 `Ledger.retain` deletes them, and people who are forgotten are forgotten there as well. They count for no rule on how

@@ -189,7 +189,7 @@ class Run(Account):
             )
 
     def spoken(self) -> bool:
-        """Say whether this campaign's service ever answered in the words of the interface, here or in another one."""
+        """Say whether this campaign's service ever gave a valid reply, here or in another one."""
         with self._store.reading() as connection:
             return connection.execute(*_spoken(self.campaign)).fetchone() is not None
 

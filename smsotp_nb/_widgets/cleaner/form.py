@@ -44,7 +44,7 @@ def _read(source: AnyFrame | str | Path, sheet: str | int | None) -> pd.DataFram
 
 
 def _called(source: AnyFrame | str | Path, sheet: str | int | None) -> str:
-    """Return the name of the sheet that was read, as it stands behind that of a workbook."""
+    """Return the name of the sheet that was read, to put behind that of a workbook."""
     if not isinstance(source, (str, Path)) or not (names := sheets(source)):
         return ""
     return f", sheet {sheet if isinstance(sheet, str) else names[sheet or 0]}"

@@ -3,5 +3,5 @@
 - `form`: fields, buttons and the sandbox's inbox
 - `steps`: the moves and what a screen shows
 - `words`: what the form says
-- `presenter`: the form for an audience, and the requests as they went over the line
+- `presenter`: the form for an audience, and the requests as they were sent
 """

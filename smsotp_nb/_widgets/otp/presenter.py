@@ -1,4 +1,4 @@
-"""The passcode form for an audience: a phone, what goes over the line, and buttons that let things go wrong."""
+"""The passcode form for an audience: a phone, what is sent and received, and buttons that let things go wrong."""
 
 from __future__ import annotations
 
