@@ -78,9 +78,9 @@ class Fuse:
 
     def _burning(self, writing: Callable[..., Any]) -> Callable[..., Any]:
         @contextlib.contextmanager
-        def written(store: Store, *args: Any) -> Iterator[Any]:
+        def written(store: Store, *args: Any, **options: Any) -> Iterator[Any]:
             self.burn()
-            with writing(store, *args) as connection:
+            with writing(store, *args, **options) as connection:
                 yield connection
             self.burn()
 
