@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb._planning import Message, Plan, Template, arguments, assembly, column, plan
+from smsotp_nb._planning import Message, Plan, Template, arguments, assembly, column, plan, suppression
 
 TEXT = "Hi {name}, your bill of {amount} for {city} is due. Pay until Sunday and save 20 %. Thank you, Acme."
 MESSAGES: dict[str, dict[str, Any]] = {
@@ -66,9 +66,9 @@ def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]
         people, defaults | {"to": "phone", "campaign": "benchmark", "keep": ("city",), "rates": rates} | message
     )
     words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
-    left_out = {"SUPPRESSED": people["phone"].iloc[::1000]}
+    left_out = suppression.left_out(people["phone"].iloc[::1000], asked.numbers)
     kept = arguments.carried(people[list(asked.keep)], words)
-    return Plan(**assembly.assemble(arguments.MadeOf(people, asked, words, numbers, left_out, kept)))
+    return Plan(**assembly.assemble(arguments.MadeOf(people, asked, words, numbers, (), left_out, kept)))
 
 
 def plain(people: pd.DataFrame, numbers: pd.DataFrame) -> pd.Series:
