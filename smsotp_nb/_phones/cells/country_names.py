@@ -36,6 +36,8 @@ FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 LOCALE: Final = re.compile(r"([a-z]{2,3})[-_](?:[A-Z][a-z]{3}[-_])?([A-Z]{2})")
 IN_BRACKETS: Final = re.compile(r"([^()\[\]]+?)\s*[(\[]\s*([^()\[\]]+?)\s*[)\]]")
 BETWEEN: Final = re.compile(r"\s+[-–—]\s+|\s*[/|,;:–—]\s*")
+FORMAL: Final = r"(?:(?:federal|arab|islamic|united) )?(?:republic|kingdom|commonwealth) of(?: the)?"
+IN_FORM: Final = re.compile(rf"(?:{FORMAL} (.+)|(.+?)(?:, ?{FORMAL}| \((?:{FORMAL}|the)\)))", re.IGNORECASE)
 CODE: Final = re.compile(r"\s(?=\+[0-9]{1,3}$)|(?<=^\+[0-9])\s|(?<=^\+[0-9]{2})\s|(?<=^\+[0-9]{3})\s")
 
 
@@ -72,6 +74,17 @@ def folded(name: str) -> str:
     words = re.findall(r"[^\W\d_]+", "".join(sign for sign in text if not unicodedata.combining(sign)))
     words = ["saint" if word == "st" else word for word in words]
     return "".join(words[1:] if words[:1] == ["the"] else words)
+
+
+def named(word: str) -> str | None:
+    """Return the country of a name, also of a formal one: ``Republic of India``, ``Ireland (Republic of)``.
+
+    Example:
+        >>> named("Republic of India"), named("Moldova, Republic of"), named("Kingdom of Congo")
+        ('IN', 'MD', None)
+    """
+    formal = IN_FORM.fullmatch(word)
+    return by_name().get(folded(word)) or (by_name().get(folded(formal[1] or formal[2])) if formal else None)
 
 
 def flag(word: str) -> str | None:

@@ -17,7 +17,7 @@ from ..._calling import given
 from ...errors import UsageError
 from ..countries import calling_code, countries, main_region
 from ..vocabulary import NOTE_BIT, Bits
-from .country_names import by_name, flag, folded, pieces, region_of_locale
+from .country_names import flag, named, pieces, region_of_locale
 from .text import words as words_of
 
 Flags = npt.NDArray[np.bool_]
@@ -188,8 +188,8 @@ def one(cell: str) -> tuple[str | None, str]:
         return (region, "REGION_CALLING_CODE") if region else (None, "REGION_UNKNOWN")
     if told := flag(word) or region_of_locale(word):
         return told, "REGION_ALIAS"
-    if not DIGIT.search(word) and (named := by_name().get(folded(word))):
-        return named, "REGION_NAME"
+    if not DIGIT.search(word) and (region := named(word)):
+        return region, "REGION_NAME"
     return _agreed(pieces(word))
 
 
