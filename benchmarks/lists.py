@@ -3,8 +3,9 @@
     python benchmarks/lists.py [--rows N] [--runs K] [--large N]
 
 Reading: CPU time of `read_recipients` against `pandas.read_csv(dtype=str, keep_default_na=False)` on the same file, in
-turn in one process; of a workbook of a tenth of the rows, against `pandas.read_excel(engine="openpyxl")`. Cleaning: `smsotp-nb clean --out --unusable` in a process of its own, wall and CPU time, against a
-process that only reads the same file with pandas and writes it again; and what it is without `phones.normalize`.
+turn in one process; of a workbook with a tenth of the rows, against `pandas.read_excel(engine="openpyxl")`. Cleaning:
+`smsotp-nb clean --out --unusable` in a process of its own, wall and CPU time, against a process that only reads the
+same file with pandas and writes it again; and what it is without `phones.normalize`.
 Memory: the highest resident size of such a process on a list of --rows and on one of --large rows.
 """
 
