@@ -359,7 +359,7 @@ class People:
             if opted_out:
                 became += ", except that an opt-out whose time alone is unclear counts as said now"
             warnings.warn(found.told(became), SmsOtpWarning, stacklevel=_CALLER)
-        if not found.said:
+        elif not found.said:
             warnings.warn("the list has no number, so nothing was recorded", SmsOtpWarning, stacklevel=_CALLER)
         return Imported(new, read=len(found.said), unreadable=found.unread, span=found.span)
 

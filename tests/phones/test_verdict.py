@@ -101,7 +101,7 @@ NUMBER = "+1 415 555 0100"
         (np.array(NUMBER), "0 dimensions.*single value: put it in a list"),
         (np.array([[NUMBER, NUMBER]]), r"2 dimensions \(1 x 2\)"),
         (np.array([[NUMBER], [NUMBER]], dtype=object), r"2 dimensions \(2 x 1\)"),
-        (pd.DataFrame({"phone": [NUMBER]}), "DataFrame"),
+        (pd.DataFrame({"name": ["Ann"]}), "DataFrame"),
         ({NUMBER}, "a set: it has no order"),
         (frozenset([NUMBER]), "a frozenset: it has no order"),
         (pd.MultiIndex.from_tuples([(NUMBER, 1)]), "several values a row"),

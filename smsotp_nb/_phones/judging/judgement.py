@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from ..._calling import in_our_words, not_callable, refuse
 from ..._frames import as_pandas
 from ..._pandas import STR, without
+from ..._showing import cited
 from ..cells import scrub
 from ..cells import text as cells
 from ..countries import calling_codes
@@ -94,6 +95,7 @@ def normalize(
     if isinstance(people, pd.DataFrame):
         refuse(None if len(people.columns) else "numbers is a frame without columns; name those of the numbers")
         columns = [people.iloc[:, at] for at in range(len(people.columns))]
+        refuse(*map(_not_of_numbers, columns))
         how: dict[str, Any] = {"region": region, "default_region": default_region, "progress": progress}
         return normalize_columns(columns, reading=reading, **how)
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
@@ -107,6 +109,17 @@ def normalize(
     made = frame(judged, column.index)
     made.attrs = dict(people.attrs) if isinstance(people, pd.Series) else {}  # how its file was read, for the report
     return made
+
+
+def _not_of_numbers(column: pd.Series) -> str | None:
+    """Say which column of a frame is none of numbers, as where a whole list was given for its column."""
+    words = column.dropna().astype(str)
+    if words.empty or words.str.contains(r"\d").any():
+        return None
+    return (
+        f"numbers must be a column, or a frame of such columns: {cited(column.name)} of the DataFrame holds no digit. "
+        "Name the columns of the numbers, as in people[['mobile', 'phone']]"
+    )
 
 
 def normalize_columns(

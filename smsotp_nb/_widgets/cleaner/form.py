@@ -10,7 +10,7 @@ import ipywidgets
 import pandas as pd
 
 from ... import phones
-from ..._calling import in_our_words, not_text, refuse
+from ..._calling import given, in_our_words, not_text, refuse
 from ..._cards import Card, Figures, counted, number
 from ..._frames import AnyFrame, as_pandas
 from ..._phones import text_of
@@ -92,7 +92,11 @@ class PhoneCleaner(skin.Shown):
         default_region: str = "",
         sheet: str | int | None = None,
     ) -> None:
-        refuse(not_text("default_region", default_region, hint="; a code such as 'DE', or '' for none"))
+        named = {"phone": phone, "region": region}.items()
+        refuse(
+            not_text("default_region", default_region, hint="; a code such as 'DE', or '' for none"),
+            *(f"{name}= must name a column, got {given(it)}" for name, it in named if not isinstance(it, Hashable)),
+        )
         self._wanted, self._times = (phone, region), 0  # times the list was judged
         self._said, self._filling, self._focus_at, self._offered = skin.notice(""), False, -1, ""
         self._drawing, self.work = threading.RLock(), Work(self._tell)
