@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from .._sandbox import command
-from ..errors import SmsOtpError
+from ..errors import FileExists, SmsOtpError
 from . import cleaning, demo, recorded, sending
 from .terminal import say
 
@@ -38,6 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read it has seen enough
         _say_no_more()
         return BROKEN_PIPE
+    except FileExists as error:
+        say(f"smsotp-nb: {error.path} already exists; --force replaces it", hang="  ", error=True)
+        return USUAL
     except SmsOtpError as error:
         say(f"smsotp-nb: {_with_options(str(error), options)}", hang="  ", error=True)
         return USUAL

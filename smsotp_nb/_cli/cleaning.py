@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .._cards import counted
 from .._sandbox.command import path_typed
-from ..errors import FileExists, UsageError
+from ..errors import UsageError
 from .terminal import add_reading, reading, say
 
 if TYPE_CHECKING:
@@ -55,15 +55,12 @@ def run(options: argparse.Namespace) -> int:
 
     paths = [path for path in (options.out, options.unusable) if path is not None]
     tally = phones.Tally()
-    try:
-        with workbook.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
-            written = dict(zip(paths, tables, strict=True))
-            for cleaned in _cleaned(options, tally):
-                for path, rows in ((options.out, cleaned.rows), (options.unusable, cleaned.unusable)):
-                    if path is not None:
-                        written[path].add(rows)
-    except FileExists as error:
-        raise UsageError(f"{error.path} already exists; --force replaces it") from None
+    with workbook.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
+        written = dict(zip(paths, tables, strict=True))
+        for cleaned in _cleaned(options, tally):
+            for path, rows in ((options.out, cleaned.rows), (options.unusable, cleaned.unusable)):
+                if path is not None:
+                    written[path].add(rows)
     print(tally.report())
     for table in tables:
         say(f"{counted(table.rows, 'row')} written to {table.path}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted, terminal_width
 from .._outputs import outputs
 from .._sandbox.command import path_typed
-from ..errors import FileExists, UsageError
+from ..errors import UsageError
 from ..settings import data_folder, ledger_place
 from .terminal import say
 
@@ -39,12 +39,9 @@ def write_notebooks(options: argparse.Namespace) -> int:
     targets = [options.folder / path.parent.name / path.name for path in sources]
     for folder in {target.parent for target in targets}:
         _make_folder(folder)
-    try:
-        with outputs(*targets, inputs=sources, overwrite=options.force) as files:
-            for source, file in zip(sources, files, strict=True):
-                file.file.write(source.read_bytes())
-    except FileExists as error:
-        raise UsageError(f"{error.path} exists; --force replaces it") from None
+    with outputs(*targets, inputs=sources, overwrite=options.force) as files:
+        for source, file in zip(sources, files, strict=True):
+            file.file.write(source.read_bytes())
     for name in SHIPPED:
         print(f"{sum(target.parent.name == name for target in targets)} files written to {options.folder / name}")
     print(f"Open them: jupyter lab {options.folder / 'notebooks' / 'campaign.ipynb'}")

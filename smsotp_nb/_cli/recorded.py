@@ -11,7 +11,7 @@ from .._cards import Card, Table, counted
 from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
-from ..errors import FileExists, UsageError
+from ..errors import UsageError
 from .terminal import add_ledger, add_reading, reading, say
 
 if TYPE_CHECKING:
@@ -172,10 +172,7 @@ def _messages(rows: pd.DataFrame) -> Table:
 def _export(options: argparse.Namespace) -> int:
     people = _register(options)
     region = options.default_region
-    try:
-        path = people.export(options.number, options.file, default_region=region, overwrite=options.force)
-    except FileExists as error:
-        raise UsageError(f"{error.path} already exists; --force replaces it") from None
+    path = people.export(options.number, options.file, default_region=region, overwrite=options.force)
     say(f"What is stored about {mask(options.number)} is written to {path}.")
     return 0
 

@@ -6,11 +6,13 @@ import argparse
 import contextlib
 import sys
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._outputs import outputs
 from .._sandbox.command import path_typed
-from ..errors import CampaignHeld, FileExists, UsageError
-from .terminal import add_ledger, say
+from ..errors import CampaignHeld, UsageError
+from .terminal import add_ledger, add_reading, reading, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 AGAIN = 3
 IN_DOUBT = 4
 CODES = (
-    "Exit codes: 0 nobody is left to be texted; 2 a call or a file that cannot be used, nothing was sent; 3 not "
+    "Exit codes: 0 nobody is left to be texted; 2 an option, a file or a ledger that cannot be used; 3 not "
     "complete: the same command goes on later, and texts nobody twice; 4 complete but for rows in doubt, which "
     "somebody has to look at."
 )
@@ -55,6 +57,7 @@ def describe(send: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="replace an existing file of results")
     add("--sandbox", action="store_true", help="rehearse against a sandbox beside the ledger: nobody is texted")
     add("--yes", action="store_true", help="send; without it, the command shows the plan and sends nothing")
+    add_reading(send)
     add_ledger(send)
     send.set_defaults(run=run)
 
@@ -64,16 +67,20 @@ def run(options: argparse.Namespace) -> int:
     from .._dispatch import Limits, preflight, send
     from .._ledger import opened
     from .._planning import plan
+    from .._results import files
+    from ..recipients import read_recipients
 
     limits = Limits(
         budget=_budget(options.budget), per_second=options.per_second, quiet_hours=options.quiet_hours,
         first=options.first,
     )  # fmt: skip
+    out = [] if options.out is None else [options.out]
+    inputs = [path for path in (options.file, options.rates, *options.leave_out) if path is not None]
     with opened(options.ledger, begin=True) as ledger:
         made = plan(
-            options.file, options.message, campaign=options.campaign, to=options.to, region=options.region,
-            default_region=options.default_region, signature=options.signature, leave_out=options.leave_out or None,
-            rates=options.rates, keep=options.keep, ledger=ledger,
+            read_recipients(options.file, **reading(options)), options.message, campaign=options.campaign,
+            to=options.to, region=options.region, default_region=options.default_region, signature=options.signature,
+            leave_out=options.leave_out or None, rates=options.rates, keep=options.keep, ledger=ledger,
         )  # fmt: skip
         with _client(options, ledger) as client:
             if not options.yes:
@@ -81,14 +88,19 @@ def run(options: argparse.Namespace) -> int:
                 print(preflight(made, client, limits=limits, ledger=ledger))
                 say("\nWith --yes it is sent.")
                 return 0
-            _refuse_existing(options)
             try:
-                results = send(made, client, limits=limits, ledger=ledger, progress=sys.stderr.isatty())
+                # What cannot be written is told before anybody is texted.
+                with outputs(*out, inputs=inputs, overwrite=options.force) as opened_files:
+                    for file in opened_files:
+                        files.as_bytes(made.rows.head(0), file.path.name)
+                    results = send(made, client, limits=limits, ledger=ledger, progress=sys.stderr.isatty())
+                    for file in opened_files:
+                        file.file.write(files.as_bytes(results, file.path.name))
             except CampaignHeld as held:
                 say(f"smsotp-nb: {held}", hang="  ", error=True)
                 return AGAIN
-    if options.out is not None:
-        _write(results, options)
+    for path in out:
+        say(f"Results written to {path}.")
     return _said(results)
 
 
@@ -101,8 +113,6 @@ def _client(options: argparse.Namespace, ledger: Ledger) -> Any:
 
     with contextlib.ExitStack() as stack:
         if options.sandbox:
-            from pathlib import Path
-
             if not isinstance(ledger.path, Path):
                 raise UsageError("--sandbox: the ledger is on a server; rehearse with --ledger and the path of a file")
             box = stack.enter_context(Sandbox(state=ledger.path.with_name(ledger.path.name + "-sandbox")))
@@ -124,22 +134,6 @@ def _budget(given: list[str]) -> dict[str, Decimal] | None:
         if not is_pair:
             raise UsageError(f"--budget {one!r}: write a currency and an amount, such as USD=50")
     return amounts or None
-
-
-def _refuse_existing(options: argparse.Namespace) -> None:
-    """Refuse a file of results that is in the way before anybody is texted."""
-    if options.out is not None and options.out.exists() and not options.force:
-        raise UsageError(f"{options.out} already exists; --force replaces it. Nothing was sent")
-
-
-def _write(results: pd.DataFrame, options: argparse.Namespace) -> None:
-    from ..results import write
-
-    try:
-        path = write(results, options.out, overwrite=options.force)
-    except FileExists as error:
-        raise UsageError(f"{error.path} already exists; --force replaces it") from None
-    say(f"Results written to {path}.")
 
 
 def _said(results: pd.DataFrame) -> int:

@@ -106,7 +106,7 @@ def plan(
             compared as text, without blanks around them. The column is carried into the results (that of a Series
             without a name as ``segment``).
         signature: the sender's name, 2 to 16 characters, which the service joins to the message. Required in the cn
-            variant. Without one the message is sent literally.
+            variant. Without one nothing is put in front of the message.
         leave_out: whom not to text: numbers, a Series, a frame or the path of a file (SUPPRESSED); the record, plan or
             result table of another campaign, of which those count whom it may have reached or is about to (EXCLUDED);
             or a list of these.

@@ -76,7 +76,7 @@ def signature_beside_text(wording: Wording, variant: wire.Variant) -> str | None
     if variant == "cn" or wording.kind != "text" or wording.signature is None:
         return None
     return (
-        "signature= is not put in front of a message that travels as text, which is sent literally: leave out "
+        "signature= is not put in front of a message that travels as text, which goes without one: leave out "
         "field='text' to have both joined, or write the name into the message"
     )
 

@@ -78,6 +78,33 @@ def test_a_budget_is_held_and_a_wrong_one_is_refused(
     assert len(texted(box)) == 10
 
 
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("none/x.csv", "none"),
+        ("x.pdf", ".csv"),
+        ("list.csv", "is list.csv itself"),
+        ("stop.csv", "is stop.csv itself"),
+    ],
+)
+def test_results_that_cannot_be_written_are_told_before_anybody_is_texted(
+    out: str, said: str, box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A list that the campaign is made of is never replaced."""
+    before = Path("stop.csv").write_text("phone\n+13155550100\n", encoding="utf-8")
+    assert cli.main([*command, "--yes", "--leave-out", "stop.csv", "--out", out, "--force"]) == 2
+    assert said in capsys.readouterr().err
+    assert texted(box) == []
+    assert len(Path("stop.csv").read_text(encoding="utf-8")) == before
+
+
+def test_a_list_is_read_with_the_options_of_the_other_commands(box: Sandbox, command: list[str]) -> None:
+    Path("list.csv").write_text("Ann;+12025550123\nBen;+12025550124\n", encoding="utf-8")
+    read = ["--sep", ";", "--header", "none", "--to", "column_2", "--yes"]
+    assert cli.main([*command[:-4], *read, *command[-2:]]) == 0
+    assert texted(box) == ["+12025550123", "+12025550124"]
+
+
 def test_a_rehearsal_texts_nobody(box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*command, "--yes", "--sandbox"]) == 0
     assert "doors: 20 accepted" in capsys.readouterr().out

@@ -890,7 +890,7 @@ def test_a_placeholder_that_cannot_be_filled_is_an_error_at_the_text(form: Campa
         ({"words": "Hi {name"}, "words", "A single '{' at character 4"),
         ({"default_region": "XX"}, "default_region", "'XX' is not a country. Enter its two letters"),
         ({"kind": "content", "signature": "A"}, "signature", "The signature must have 2 to 16 characters"),
-        ({"signature": "Acme"}, "signature", "A whole text is sent literally."),
+        ({"signature": "Acme"}, "signature", "A whole text goes without a signature."),
         ({"keep": ("x",)}, "keep", "The columns to keep: no column 'x'"),
         ({"rates": "no.csv"}, "rates", "Rates file not found: no.csv"),
         ({"leave_out": "no.csv"}, "leave_out", "The suppression list 'no.csv' not found"),

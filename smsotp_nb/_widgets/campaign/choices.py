@@ -386,7 +386,9 @@ def _in_the_form(words: str) -> str:
         countries = words.partition(" for every recipient")[2].partition(" for ")[2].partition(". ")[0]
         return f"A limit of the cost needs a rate for every country, and {countries} has none. Add it to the rates."
     if words.startswith("signature= is not put in front of"):
-        return "A whole text is sent literally. Choose “Text, signed” as the message, or leave the signature blank."
+        return (
+            "A whole text goes without a signature. Choose “Text, signed” as the message, or leave the signature blank."
+        )
     said = in_the_form(words)
     return f"{said} Enter its three letters, such as EUR." if "needs the currency" in words else said
 
