@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 from kills.child import fork
 from kills.people import plan_of
+from support.live import live_client
 
-from smsotp_nb import Client, Ledger, Limits, People, Sandbox, Settings, cost, preflight, record, revise, send
+from smsotp_nb import Ledger, Limits, People, Sandbox, cost, preflight, record, revise, send
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, SmsOtpWarning, UsageError
-from smsotp_nb.settings import Secret
 
 OTHER_PROGRAM = """
 import sqlite3, sys
@@ -29,11 +29,6 @@ connection = sqlite3.connect(sys.argv[1])
 connection.execute("SELECT count(*) FROM campaign").fetchall()
 connection.close()
 """
-
-
-def live(box: Sandbox) -> Client:
-    """Return a client to whom the sandbox is a service with people: what only held rehearsals may be older."""
-    return Client(Settings(base_url=box.url, access_key_id=Secret("a-key")))
 
 
 def texts(box: Sandbox) -> list[int]:
@@ -45,7 +40,7 @@ def sent(box: Sandbox, ledger: Ledger | Path, rows: int = 20, **options: Any) ->
     """Send a campaign, or go on with it; return its rows by state."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CampaignIncomplete)
-        table = send(plan_of(rows, chunk_size=5), client=live(box), ledger=ledger, progress=False, **options)
+        table = send(plan_of(rows, chunk_size=5), client=live_client(box), ledger=ledger, progress=False, **options)
     found: dict[str, int] = table["status"].value_counts().to_dict()
     return found
 
@@ -154,7 +149,7 @@ def test_a_file_that_is_not_the_one_that_was_opened_is_noticed_before_anything_i
     with Ledger(path, create=True) as ledger:
         ledger.backup(older(path))
         sent(box, ledger, limits=Limits(first=5))
-        run = ledger.begin(plan_of(20, chunk_size=5), service=live(box).service)
+        run = ledger.begin(plan_of(20, chunk_size=5), service=live_client(box).service)
         assert run.claim(1)
         harm(path)
         with pytest.raises(LedgerError, match=r"l\.sqlite .*(while it was open|malformed)"):
@@ -347,11 +342,11 @@ def test_an_older_copy_is_refused_after_a_purge_too(box: Sandbox, tmp_path: Path
     spring, autumn = (plan_of(10, chunk_size=1, campaign=name) for name in ("spring", "autumn"))
     with warnings.catch_warnings(), Ledger(path, create=True) as ledger:
         warnings.simplefilter("ignore", CampaignIncomplete)
-        send(spring, client=live(box), ledger=ledger, progress=False)
+        send(spring, client=live_client(box), ledger=ledger, progress=False)
         ledger.record("spring").purge()
-        send(autumn, client=live(box), ledger=ledger, progress=False, limits=Limits(first=2))
+        send(autumn, client=live_client(box), ledger=ledger, progress=False, limits=Limits(first=2))
         ledger.backup(backup)
-        send(autumn, client=live(box), ledger=ledger, progress=False)
+        send(autumn, client=live_client(box), ledger=ledger, progress=False)
     shutil.copy(backup, path)
     with pytest.raises(LedgerError, match=r"older than .* up to \d+ recipients"):
         Ledger(path)
@@ -436,7 +431,7 @@ def test_a_flipped_byte_in_the_log_of_a_killed_kernel_is_noticed(box: Sandbox, t
 
     def dies() -> None:
         ledger = Ledger(path, create=True)
-        run = ledger.begin(plan_of(20, chunk_size=5), service=live(box).service)
+        run = ledger.begin(plan_of(20, chunk_size=5), service=live_client(box).service)
         for chunk in range(3):
             assert run.claim(chunk)
         os.kill(os.getpid(), 9)
@@ -461,7 +456,7 @@ def test_an_older_file_under_the_log_of_a_later_one_is_refused(box: Sandbox, tmp
         ledger._store.checkpoint()
         shutil.copy(path, early)
         sent(box, ledger, limits=Limits(first=10))
-        ledger.begin(plan_of(20, chunk_size=5), service=live(box).service).claim(2)
+        ledger.begin(plan_of(20, chunk_size=5), service=live_client(box).service).claim(2)
         os.kill(os.getpid(), 9)
 
     assert fork(dies).wait() is None

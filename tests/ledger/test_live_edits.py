@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.live import live_client
 
 import smsotp_nb as sms
 from smsotp_nb import Ledger, Plan, Sandbox
 from smsotp_nb.errors import LedgerError, UsageError
-from smsotp_nb.settings import Secret
 
 PEOPLE = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(100, 120)]})
 TAKEN_BACK = ["UPDATE chunk SET state=NULL, attempt=NULL", "DELETE FROM attempt"]
@@ -65,7 +65,7 @@ def test_what_is_altered_meanwhile_ends_in_an_error_and_in_no_table(edit: str, a
 
 def test_what_took_back_the_latest_requests_is_noticed_when_the_ledger_is_opened_again(tmp_path: Path) -> None:
     path = tmp_path / "l.sqlite"
-    with Sandbox() as box, sms.Client(sms.Settings(base_url=box.url, access_key_id=Secret("a-key"))) as client:
+    with Sandbox() as box, live_client(box) as client:
         box.fault("latency", seconds=0.05)
         heard = editing(path, TAKEN_BACK, at=5)
         with Ledger(path, create=True) as ledger, pytest.raises(LedgerError):

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.live import live_client
 from support.uploads import upload
 
 import smsotp_nb._planning as planning
@@ -37,7 +38,6 @@ from smsotp_nb._widgets.stages import Job, Work
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.results import Progress
-from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import CampaignForm
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
@@ -804,7 +804,7 @@ def test_a_suppression_list_that_can_be_read_only_once_counts_in_every_plan(
 @pytest.fixture
 def live(people: pd.DataFrame, box: Sandbox, ledger: Ledger) -> Iterator[CampaignForm]:
     """A form whose client knows only an address, as that of the real service would."""
-    client = Client(Settings(base_url=box.url, access_key_id=Secret("live-key-4711")))
+    client = live_client(box)
     with client, awaited(CampaignForm(people, client=client, ledger=ledger, rates=RATES)) as made:
         made.fields.campaign.value, made.fields.kind.value, made.fields.words.value = "hello", "text", "Hi {name}"
         made.fields.default_region.value = "us"

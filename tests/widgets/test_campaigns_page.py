@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.live import live_client
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox
@@ -21,7 +22,6 @@ from smsotp_nb._widgets.campaigns import steps as campaigns_steps
 from smsotp_nb._widgets.campaigns.page import entry_html, opened_card, state_of
 from smsotp_nb._widgets.campaigns.steps import PAGE, CampaignsSteps, Question
 from smsotp_nb.errors import LedgerError, UsageError
-from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import CampaignsPage
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
@@ -235,8 +235,7 @@ def test_another_text_is_refused_in_words(client: Client, ledger: Ledger, box: S
 
 
 def test_real_people_are_texted_only_after_their_number_was_typed(box: Sandbox, ledger: Ledger) -> None:
-    settings = Settings(base_url=box.url, access_key_id=Secret("live-key-4711"))
-    with Client(settings) as live:
+    with live_client(box) as live:
         plan = sent("begun", live, ledger, first=3)
         steps = opened(ledger, "begun", client=live, plans=[plan])
         assert "7 messages to real people" in steps.send_label()
