@@ -34,8 +34,8 @@ SHOWN: Final = 3
 NATIONAL: Final = r"^[\s'\"(]*(?:0[1-9]|[1-9])[\d\s().\-/]{4,}$"
 LANDLINE: Final = KINDS.index("FIXED_LINE")
 FOR_REPAIR: Final = {
-    "trailing_note": "have words behind the number that nobody knows",
-    "vanity": "have letters of a keypad",
+    "trailing_note": "with unknown words behind the number",
+    "vanity": "with letters of a keypad",
 }
 
 
@@ -121,7 +121,7 @@ class Advice:
             >>> from smsotp_nb import phones
             >>> cells = [f"0491 570 1{n:02} (ring twice)" for n in range(6, 12)]
             >>> phones.report(phones.normalize(cells, default_region="AU"), numbers=cells, default_region="AU").advice
-            ("6 rows have words behind the number that nobody knows: Reading(repair=['trailing_note'])",)
+            ("6 rows with unknown words behind the number: Reading(repair=['trailing_note'])",)
         """
         return (*self._default_told(), *self._repairs_told())
 
@@ -153,7 +153,7 @@ class Advice:
             if not what:
                 said = "landlines" if kind == "FIXED_LINE" else "mobiles" if "MOBILE" in kind else "numbers"
                 rest = f", {total - most:,} of them of other countries or kinds" if total > most else ""
-                what = f"are {said} of {country_name(region)} with a plus{rest}"
+                what = f"reading as {said} of {country_name(region)} with a plus{rest}"
             least = "at least " if self.reread >= REREAD else ""
             lines.append(f"{least}{total:,} {'row' if total == 1 else 'rows'} {what}: Reading(repair=[{repair!r}])")
         return lines

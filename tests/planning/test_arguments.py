@@ -239,7 +239,7 @@ GERMAN = [f"0171 3920{number:03}" for number in range(187)]
         pytest.param(
             [f"{number} (ring twice)" for number in GERMAN[:6]],
             "DE",
-            "6 rows have words behind the number that nobody knows: Reading(repair=['trailing_note'])",
+            "6 rows with unknown words behind the number: Reading(repair=['trailing_note'])",
             id="repair",
         ),
     ],

@@ -559,3 +559,10 @@ def test_only_what_was_asked_last_is_taken() -> None:
     assert slow is not None
     slow.join(120)
     assert taken == ["new"]
+
+
+def test_advice_names_the_tick_of_the_form() -> None:
+    cells = [f"0491 570 1{n:02} (ring twice)" for n in range(6, 12)]
+    form = PhoneCleaner(pd.DataFrame({"phone": cells}), phone="phone", default_region="AU").settle()
+    assert "tick “Words after the number” under “Change”" in form._figures.value
+    assert "Reading(" not in form._figures.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -21,7 +22,7 @@ from .. import skin
 from ..controls import Leafing, Pinned, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from ..results_table import Download
-from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, in_the_form, refused, sentence
+from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, in_the_form, refused
 from .edits import PEOPLE, Edits, Step
 from .judging import OUTCOMES, PAGE, Cleaned, Question, ask, clean, export, filters, judged_alone, merge, rows
 from .panes import Opened, OwnerPart, RowEditor, RowsView, Typed, Wanted
@@ -41,6 +42,12 @@ def _read(source: AnyFrame | str | Path, sheet: str | int | None) -> pd.DataFram
     if isinstance(source, (str, Path)):
         return read_recipients(source, sheet=sheet, numbered=True)
     return as_pandas(source)
+
+
+def _with_tick(advice: str) -> str:
+    """Return advice with the tick of the form in the place of the repair's name in code."""
+    ticked = re.sub(r"Reading\(repair=\['(\w+)'\]\)", lambda name: f"tick “{REPAIRS[name[1]]}” under “Change”", advice)
+    return in_the_form(ticked)
 
 
 def _called(source: AnyFrame | str | Path, sheet: str | int | None) -> str:
@@ -500,7 +507,7 @@ class PhoneCleaner(skin.Shown):
     def _draw_list(self, cleaned: Cleaned) -> None:
         self._figures.value = Card(
             "Rows", "", (Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES)),)
-        ).html() + "".join(skin.line(sentence(line)) for line in cleaned.advice)
+        ).html() + "".join(skin.line(_with_tick(line)) for line in cleaned.advice)
         self._fill_filter(cleaned)
         views, found = rows(cleaned, self.shown.value, find=self.find.value, page=self._page)
         pages = max(1, -(-found // PAGE))
