@@ -78,9 +78,7 @@ def advised(numbers: list[str], default_region: str | None, **given: Any) -> tup
 def test_advice_names_the_cure_and_counts_it() -> None:
     """What each repair would bring, and a default country that reads the list as another country's landlines."""
     noted = [f"0491 570 1{n:02} (ring twice)" for n in range(10, 17)]
-    assert advised(noted, "AU") == (
-        "7 rows with unknown words behind the number: Reading(repair=['trailing_note'])",
-    )
+    assert advised(noted, "AU") == ("7 rows with unknown words behind the number: Reading(repair=['trailing_note'])",)
     abroad = [f"331990012{n:02}" for n in range(30)]
     assert advised(abroad, "US", reading=phones.Reading(evidence="none")) == (
         "30 rows reading as landlines of France with a plus: Reading(repair=['lost_plus'])",
