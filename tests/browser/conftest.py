@@ -412,8 +412,14 @@ def expect(locator: Any) -> Any:
 
 
 def cut_texts(page: Any, selector: str = ".smsotp-form") -> list[str]:
-    """Return the elements whose words are wider than the box that shows them."""
-    return list(page.evaluate(CUT, selector))
+    """Return the elements whose words are wider than the box that shows them.
+
+    A page lays itself out some time after its size or theme changed: what is cut for two seconds is cut.
+    """
+    until = time.monotonic() + 2
+    while (cut := list(page.evaluate(CUT, selector))) and time.monotonic() < until:
+        page.wait_for_timeout(100)
+    return cut
 
 
 def axe_findings(page: Any, selector: str = ".smsotp-form") -> list[str]:
