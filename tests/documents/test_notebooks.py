@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from support.notebooks import NOTEBOOKS, copied, run
 
-RUN_HERE = [
-    path for path in NOTEBOOKS if path.stem not in {"cost", "weekly_campaign", "hand_over"}
-]  # run by tests of their own
+# The others are run by tests of their own.
+RUN_HERE = [path for path in NOTEBOOKS if path.stem not in {"cost", "weekly_campaign", "hand_over"}]
 SENDING = [path for path in NOTEBOOKS if "sms.send(" in path.read_text(encoding="utf-8")]
 LOGIC = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.Try, ast.Lambda, ast.ListComp, ast.DictComp)
 MOST_CELLS = 24
