@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from .. import __version__
 from .._sandbox import command
 from ..errors import FileExists, SmsOtpError
 from . import cleaning, demo, recorded, sending
-from .terminal import say
+from .terminal import say, with_options
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
@@ -30,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = lambda message, *_, **__: say(
-                f"! {_with_options(str(message), options)}", hang="  ", error=True
+                f"! {with_options(str(message), options)}", hang="  ", error=True
             )
             code: int = options.run(options)
             if sys.stdout is not None:
@@ -42,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"smsotp-nb: {error.path} already exists; --force replaces it", hang="  ", error=True)
         return USUAL
     except SmsOtpError as error:
-        say(f"smsotp-nb: {_with_options(str(error), options)}", hang="  ", error=True)
+        say(f"smsotp-nb: {with_options(str(error), options)}", hang="  ", error=True)
         return USUAL
     except OSError as error:
         if error.filename is not None:
@@ -100,21 +99,6 @@ COMMANDS = (
         "list the recorded campaigns, or show one: its counts, and what holds rows back",
     ),
 )
-
-
-def _with_options(said: str, options: argparse.Namespace) -> str:
-    """Name the options of the command where a message names the arguments of a function."""
-    calls = re.compile(r"(\b\w+\([^()]*\))")  # what a call says is Python, and no option
-    return "".join(piece if calls.fullmatch(piece) else _options_in(piece, options) for piece in calls.split(said))
-
-
-def _options_in(said: str, options: argparse.Namespace) -> str:
-    for name in vars(options):
-        option = f"--{name.replace('_', '-')}"
-        said = re.sub(rf"(?<![\w.(]){name}=True\b", option, said)
-        said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[\d])", f"{option} ", said)
-        said = re.sub(rf"(?<![\w.(]){name}=", option, said)
-    return said
 
 
 def _write_any_sign() -> None:

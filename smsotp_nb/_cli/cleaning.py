@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted
 from .._sandbox.command import path_typed
 from ..errors import UsageError
-from .terminal import add_reading, reading, say
+from .terminal import add_numbers, add_reading, reading, say
 
 if TYPE_CHECKING:
     from .. import phones
@@ -25,15 +25,7 @@ def describe(clean: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="column of the numbers (default: found by content); again for others to fall back on",
     )
-    clean.add_argument("--region", metavar="COLUMN", help="column of each number's country")
-    clean.add_argument("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
-    clean.add_argument(
-        "--repair",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a repair made only when asked for: lost_plus, ...",
-    )
+    add_numbers(clean)
     add_reading(clean)
     clean.add_argument(
         "--out", type=path_typed, metavar="FILE", help="write the list with the new columns: .csv, .tsv, .xlsx"

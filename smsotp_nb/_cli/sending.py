@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 from .._outputs import outputs
 from .._sandbox.command import path_typed
 from ..errors import CampaignHeld, UsageError
-from .terminal import add_ledger, add_reading, reading, say
+from .terminal import add_ledger, add_numbers, add_reading, reading, say, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .._cards import Card
     from .._client import Client
     from .._ledger import Ledger
+    from .._planning import Plan
 
 AGAIN = 3
 IN_DOUBT = 4
@@ -37,8 +40,7 @@ def describe(send: argparse.ArgumentParser) -> None:
     add("message", help="the words, with columns in braces: 'Hi {name|there}, ...'")
     add("--campaign", required=True, metavar="NAME", help="name under which the ledger records who was texted")
     add("--to", required=True, metavar="COLUMN", help="column of the numbers")
-    add("--region", metavar="COLUMN", help="column of each number's country")
-    add("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
+    add_numbers(send)
     add("--signature", metavar="TEXT", help="who signs the message")
     add(
         "--leave-out", type=path_typed, action="append", default=[], metavar="FILE",
@@ -68,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
     from .._ledger import opened
     from .._planning import plan
     from .._results import files
+    from ..phones import Reading
     from ..recipients import read_recipients
 
     limits = Limits(
@@ -81,12 +84,12 @@ def run(options: argparse.Namespace) -> int:
             read_recipients(options.file, **reading(options)), options.message, campaign=options.campaign,
             to=options.to, region=options.region, default_region=options.default_region, signature=options.signature,
             leave_out=options.leave_out or None, rates=options.rates, keep=options.keep, ledger=ledger,
+            reading=Reading(repair=options.repair),
         )  # fmt: skip
         with _client(options, ledger) as client:
             if not options.yes:
-                print(made, "\n")
-                print(preflight(made, client, limits=limits, ledger=ledger))
-                say("\nWith --yes it is sent.")
+                ahead = str(_ahead(made, preflight(made, client, limits=limits, ledger=ledger)))
+                print(with_options(ahead, options).replace("plan.problems has", "the file of --out has"))
                 return 0
             try:
                 # What cannot be written is told before anybody is texted.
@@ -102,6 +105,22 @@ def run(options: argparse.Namespace) -> int:
     for path in out:
         say(f"Results written to {path}.")
     return _said(results)
+
+
+def _ahead(plan: Plan, ready: Card) -> Card:
+    """Show on one card what a send would do now and, below it, what the plan says of costs, texts and the list."""
+    from .._cards import Card, Figures, Table
+    from .._planning import overview
+
+    first, now, below = plan.card().blocks, ready.blocks[0], []
+    limited = isinstance(now, Figures) and isinstance(first[0], Figures) and now.pairs[0] != first[0].pairs[0]
+    for block in first[1:]:
+        if block in ready.blocks or (isinstance(block, Table) and block.columns == overview.FATES):
+            continue
+        if isinstance(block, Table) and limited:
+            block = replace(block, title=f"All {plan.recipients:,} that are planned")
+        below.append(block)
+    return Card(ready.title, ready.state, (*ready.blocks, *below), "Nothing has been sent. With --yes it is sent.")
 
 
 @contextlib.contextmanager

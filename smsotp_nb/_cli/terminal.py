@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,15 @@ def say(words: str, *, hang: str = "", error: bool = False) -> None:
 def ledger_typed(text: str) -> str | Path:
     """Return the path of a ledger's file, or the address of its server."""
     return text if is_address(text) else path_typed(text)
+
+
+def add_numbers(command: argparse.ArgumentParser) -> None:
+    """Add the options that say how numbers are read."""
+    add = command.add_argument
+    add("--region", metavar="COLUMN", help="column of each number's country")
+    add("--default-region", metavar="CC", help="country of the numbers without one, such as DE")
+    repairs = "a repair made only when asked for: lost_plus, ..."
+    add("--repair", action="append", default=[], metavar="NAME", help=repairs)
 
 
 def add_reading(command: argparse.ArgumentParser) -> None:
@@ -50,3 +60,43 @@ def add_ledger(command: argparse.ArgumentParser) -> None:
     """Add the option that names a ledger."""
     what = "file or address of the ledger (default: this user's)"
     command.add_argument("--ledger", type=ledger_typed, metavar="PLACE", help=what)
+
+
+_CALL = re.compile(r"(?P<other>, or pass )?(?:\w+=)?\b(?:sms\.)?\w+\((?:(?P<name>\w+)=(?P<value>[^()]*))?[^()]*\)")
+_VALUE = re.compile(r"'[^']*'|[\w.]+")
+
+
+def with_options(said: str, options: argparse.Namespace) -> str:
+    """Name the options of a command where words for who calls functions name their arguments.
+
+    A call with an argument that the command has is that option; another way out that only code has is left out.
+
+    Example:
+        >>> given = argparse.Namespace(default_region=None, repair=[])
+        >>> with_options("3 with words behind: Reading(repair=['trailing_note'])", given)
+        '3 with words behind: --repair trailing_note'
+        >>> with_options("Pass default_region='DE', or pass reading=Reading(unreadable='ignore')", given)
+        "Pass --default-region 'DE'"
+    """
+    rest, whole = 0, []
+    for call in _CALL.finditer(said):  # what else a call says is Python, and no option
+        whole += [_options_in(said[rest : call.start()], options), _as_options(call, options)]
+        rest = call.end()
+    return "".join([*whole, _options_in(said[rest:], options)])
+
+
+def _as_options(call: re.Match[str], options: argparse.Namespace) -> str:
+    if call["name"] not in vars(options):
+        return "" if call["other"] else call[0]
+    option = f"--{call['name'].replace('_', '-')}"
+    values = [value.strip("'") for value in _VALUE.findall(call["value"]) if value != "..."]
+    return (call["other"] or "") + " ".join(f"{option} {value}" for value in values) if values else option
+
+
+def _options_in(said: str, options: argparse.Namespace) -> str:
+    for name in vars(options):
+        option = f"--{name.replace('_', '-')}"
+        said = re.sub(rf"(?<![\w.(]){name}=True\b", option, said)
+        said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[\d])", f"{option} ", said)
+        said = re.sub(rf"(?<![\w.(]){name}=", option, said)
+    return said

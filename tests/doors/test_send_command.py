@@ -49,6 +49,28 @@ def test_nothing_is_sent_without_yes_and_nobody_is_texted_twice_with_it(
     assert texted(box) == sorted(numbers(20))
 
 
+def test_a_dry_run_is_one_card_in_the_words_of_the_command(
+    box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its figures are those of the next send, limits included; a cure is an option, and a refusal names no code."""
+    cells = [*numbers(20)[:18], f"{numbers(20)[18]} north tower", "soon"]
+    pd.DataFrame({"phone": cells}).to_csv("list.csv", index=False)
+    assert cli.main([*command, "--first", "5"]) == 0
+    said = capsys.readouterr().out
+    assert "5  recipients to go now" in said
+    assert said.count("the whole list") == 1
+    assert "All 18 that are planned" in said
+    assert "--repair trailing_note" in said
+    assert cli.main([*command, "--repair", "trailing_note"]) == 0
+    assert "19  recipients to go now" in capsys.readouterr().out
+    Path("stop.csv").write_text("phone\n0171 3920000\n", encoding="utf-8")
+    assert cli.main([*command, "--leave-out", "stop.csv"]) == 2
+    refused = capsys.readouterr().err
+    assert "REGION_MISSING" in refused
+    assert "Reading(" not in refused
+    assert texted(box) == []
+
+
 def test_what_is_left_to_do_is_in_the_exit_code(
     box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
