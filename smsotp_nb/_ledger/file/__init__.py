@@ -1,1 +1,6 @@
-"""A ledger in a file: its store, the locks that hold its files, copies, and what was last seen of it."""
+"""A ledger in a file.
+
+- ``store`` opens and writes it; ``disk``: which file systems are fit for it; ``locks`` keep its files where they are
+- ``one_runner``: one runner for a campaign; ``last_seen``: what this user last saw of it
+- ``copies``: backups; ``moved``: the note that it went to a server
+"""

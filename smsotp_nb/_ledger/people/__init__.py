@@ -1,1 +1,5 @@
-"""What is recorded about people: consents, experiments, and what of it goes when somebody is to be forgotten."""
+"""What is recorded about people.
+
+- ``consents``: who opted out or in; ``experiments``: who is in which arm
+- ``purging`` deletes who was texted; ``disclosing``: what is stored about a person; ``texts`` that name them
+"""

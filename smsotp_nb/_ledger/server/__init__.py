@@ -1,1 +1,6 @@
-"""A ledger on a PostgreSQL server: its address, connection, dialect and store, leases, and what was last seen of it."""
+"""A ledger on a PostgreSQL server.
+
+- ``address``, ``connection``, ``store``; ``dialect`` spells the statements of ``rows`` for PostgreSQL
+- ``lease``: one runner for a campaign; how long one lasts is in ``rows/runners``
+- ``last_seen``: what was last seen of a database, so that an older copy is noticed
+"""

@@ -1,1 +1,4 @@
-"""What a test farm asks of a sandbox: faults, the requests as they came, and what a test expects."""
+"""What a test farm asks of a sandbox.
+
+- ``faults``: what goes wrong on demand; ``journal``: the requests as they came; ``expect``: what a test expects
+"""
