@@ -44,7 +44,8 @@ def _encoding(opener: Opener, origin: Origin) -> str:
     example = lines[0].decode(likeliest, "replace").strip()
     origin.note(
         f"is not UTF-8 and is read as {likeliest}, as in {example[:60]!r}; where that looks wrong, encoding= names "
-        "another"
+        "another",
+        argument="encoding",
     )
     return likeliest
 

@@ -58,7 +58,8 @@ def heading(
         origin.note(
             f"row {records[place].number}, the first one, is read as a person and not as a header, because its cell "
             f"{column} is a number or an address; the columns are called column_1, column_2 and so on: "
-            f"header={records[place].number} says otherwise"
+            f"header={records[place].number} says otherwise",
+            argument="header",
         )
         return _without(records, place)
     if place:
@@ -66,10 +67,35 @@ def heading(
         text = next(cell for cell in records[0].cells if cell.strip()).strip()
         origin.note(
             f"the header is row {records[place].number}; {listed('row', above)} above it ({_short(text)!r}) "
-            f"{'is no row' if len(above) == 1 else 'are no rows'} of the list: header= names another"
+            f"{'is no row' if len(above) == 1 else 'are no rows'} of the list: header= names another",
+            argument="header",
         )
         origin.left_out("above the header", len(above))
+    if _names_again(records, place):
+        below = records[place + 1]
+        origin.note(
+            f"row {below.number} ({_short(', '.join(filter(None, map(str.strip, below.cells))))!r}), below the header, "
+            f"may be the names, too, and is read as a person: header={below.number} says otherwise",
+            argument="header",
+        )
     return _at(records, place)
+
+
+def _names_again(records: Sequence[Record], place: int) -> bool:
+    """Return whether the row below the header has a word alone where each row below it has a number to call."""
+    below, rows = records[place + 1 : place + 2], records[place + 2 :]
+    if not below or len(rows) < 2 or any(sign.isdigit() or sign == "@" for cell in below[0].cells for sign in cell):
+        return False
+    return any(
+        cell.strip() and all(at < len(row.cells) and _is_number(row.cells[at]) for row in rows)
+        for at, cell in enumerate(below[0].cells)
+    )
+
+
+def row_typed(typed: str) -> int | str | None:
+    """Return ``header`` as a person types it: the number of the row, or none."""
+    typed = typed.strip()
+    return None if typed.lower() == "none" else int(typed) if typed.isdecimal() else typed
 
 
 def _at(records: Sequence[Record], place: int) -> Heading:
