@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import warnings
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._outputs import outputs
 from .._sandbox.command import path_typed
-from ..errors import CampaignHeld, UsageError
+from ..errors import CampaignHeld, SmsOtpWarning, UsageError
 from .terminal import add_ledger, add_reading, reading, say
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     """Plan; with ``--yes`` send, write the results, and say by the exit code what is left to do."""
     from .._dispatch import Limits, preflight, send
     from .._ledger import opened
-    from .._planning import plan
+    from .._planning import overview, plan
     from .._results import files
     from ..recipients import read_recipients
 
@@ -88,6 +89,9 @@ def run(options: argparse.Namespace) -> int:
                 print(preflight(made, client, limits=limits, ledger=ledger))
                 say("\nWith --yes it is sent.")
                 return 0
+            for note in overview.left_out(made.left_out):
+                if note.sign == "!":  # a list that matches nobody
+                    warnings.warn(note.text, SmsOtpWarning, stacklevel=1)
             try:
                 # What cannot be written is told before anybody is texted.
                 with outputs(*out, inputs=inputs, overwrite=options.force) as opened_files:

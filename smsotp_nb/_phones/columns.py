@@ -20,7 +20,8 @@ from .judging.policy import Reading
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5
 NAMED: Final = re.compile(
-    r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whatsapp|rufnummer|fone|fono",
+    r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whatsapp|rufnummer|fone|fono"
+    r"|телефон|电话|電話|手机|手機|携帯|전화|휴대|هاتف|جوال|טלפון|τηλ[έε]φων|โทร|điện thoại",
     re.IGNORECASE,
 )
 MOBILE_NAMED: Final = re.compile(
@@ -271,8 +272,8 @@ def _phone(
     region = None if beside is None else columns[beside].cells
     shares = {place: _numbers(it, region, default_region) for place, it in columns.items() if place != beside}
     scores = {
-        place: share + columns[place].number_worth + NAME_WORTH / 2 * _share(columns[place].text, WRITTEN)
-        for place, (share, enough) in shares.items()
+        place: enough + columns[place].number_worth + NAME_WORTH / 2 * _share(columns[place].text, WRITTEN)
+        for place, (_, enough) in shares.items()
         if enough >= ENOUGH and not columns[place].never
     }
     return max(scores, key=scores.__getitem__, default=None), {place: share for place, (share, _) in shares.items()}
@@ -287,7 +288,8 @@ def _numbers(column: _Column, region: pd.Series | None, default_region: str | No
     at_home = not column.number_worth < 0 and _share(column.text, AT_HOME) >= NEARLY_ALL
     if len(kinds) and (column.number_worth >= NAME_WORTH or at_home):
         # A national list needs a country; its column is found all the same, so that this can be said of it.
-        return share, float((kinds.notna() | filled["problem"].eq("REGION_MISSING")).mean())
+        numbers = kinds.notna() | filled["problem"].isin(["REGION_MISSING", "MULTIPLE_NUMBERS"])
+        return share, float(numbers.mean())
     if column.number_worth >= NAME_WORTH or _share(column.text, WRITTEN) >= ENOUGH:
         return share, share
     return share, float(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean()) if len(kinds) else 0.0
