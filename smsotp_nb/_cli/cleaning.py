@@ -66,7 +66,7 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
 
     chunks = read_chunks(options.file, **reading(options))
     first = next(chunks)
-    phone, region, why = options.phone, options.region, ""
+    phone, region = options.phone, options.region
     if phone is None:
         found = phones.find_columns(first, default_region=options.default_region)
         phone, region = [found.phone], region or found.region
@@ -75,8 +75,6 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
                 f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
                 "numbers without a calling code with --default-region"
             )
-        share = found.shares.set_index("column")["numbers"][found.phone]
-        why = f" ({share:.0%} of its cells are numbers)" if share else " (national numbers, without a country)"
     cleaned = phones.clean_chunks(
         itertools.chain([first], chunks),
         phone=phone,
@@ -87,6 +85,6 @@ def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phone
     )
     begun = next(cleaned)  # columns and repairs are known to be right
     named, beside = " or ".join(map(repr, phone)), f"column {region!r}" if region else "none"
-    say(f"{called(source_of(first))}: numbers in column {named}{why}, countries in {beside}\n")
+    say(f"{called(source_of(first))}: numbers in column {named}, countries in {beside}\n")
     yield begun
     yield from cleaned

@@ -116,7 +116,7 @@ def _import(options: argparse.Namespace) -> int:
     except UsageError as error:
         _refuse_unreadable(error)
         raise
-    _tell_recorded(new, new.read, opted_out=not options.opt_ins, unreadable=new.unreadable)
+    _tell_recorded(new, new.read, opted_out=not options.opt_ins, known=new.matched, unreadable=new.unreadable)
     if new.first_day and new.last_day:
         from .._dates import spanned
 
@@ -135,10 +135,11 @@ def _refuse_unreadable(error: UsageError) -> None:
         ) from None
 
 
-def _tell_recorded(new: int, given: int, *, opted_out: bool, unreadable: int = 0) -> None:
+def _tell_recorded(new: int, given: int, *, opted_out: bool, known: int = 0, unreadable: int = 0) -> None:
     what = "opt-out" if opted_out else "opt-in"
+    before = f"; {counted(known, 'person', 'people')} known before" if known else ""
     unread = f"; {counted(unreadable, 'row')} cannot be read in full" if unreadable else ""
-    say(f"{counted(int(new), f'new {what}')} recorded, of {counted(given, 'entry', 'entries')}{unread}.")
+    say(f"{counted(int(new), f'new {what}')} recorded, of {counted(given, 'entry', 'entries')}{before}{unread}.")
 
 
 def _history(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import warnings
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._outputs import outputs
 from .._sandbox.command import path_typed
-from ..errors import CampaignHeld, UsageError
+from ..errors import CampaignHeld, SmsOtpWarning, UsageError
 from .terminal import add_ledger, add_numbers, add_reading, reading, say, with_options
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     """Plan; with ``--yes`` send, write the results, and say by the exit code what is left to do."""
     from .._dispatch import Limits, preflight, send
     from .._ledger import opened
-    from .._planning import plan
+    from .._planning import overview, plan
     from .._results import files
     from ..phones import Reading
     from ..recipients import read_recipients
@@ -91,6 +92,9 @@ def run(options: argparse.Namespace) -> int:
                 ahead = str(_ahead(made, preflight(made, client, limits=limits, ledger=ledger)))
                 print(with_options(ahead, options).replace("plan.problems has", "the file of --out has"))
                 return 0
+            for note in overview.left_out(made.left_out):
+                if note.sign == "!":  # a list that matches nobody
+                    warnings.warn(note.text, SmsOtpWarning, stacklevel=1)
             try:
                 # What cannot be written is told before anybody is texted.
                 with outputs(*out, inputs=inputs, overwrite=options.force) as opened_files:

@@ -53,7 +53,9 @@ def reading(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _header(typed: str) -> int | str | None:
-    return None if typed.lower() == "none" else int(typed) if typed.isdecimal() else typed
+    from .._recipients import row_typed  # with pandas, which the sandbox's command does without
+
+    return row_typed(typed)
 
 
 def add_ledger(command: argparse.ArgumentParser) -> None:

@@ -33,35 +33,41 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Imported(int):
-    """How many entries of a list are new. It is shown with how many were read, and the days they were read to be from.
+    """How many entries of a list are new, shown with how many were read, and the days they were read to be from.
 
     Attributes:
         read: entries that were read, those that were recorded before among them.
+        matched: people of these entries whom the register knew, by any opt-out or opt-in before the import. Whether a
+            campaign texts somebody on the list is not asked: `plan` says that of a list in ``leave_out``.
         unreadable: rows that could not be read.
         first_day: of what was said, as the list has it; None for a list without times.
         last_day: of what was said.
 
     Example:
-        >>> Imported(2, read=3, unreadable=1, span=(date(2026, 10, 3), date(2026, 10, 25)))
-        2 new of 3 read, 1 unreadable, said from 3 October 2026 to 25 October 2026
+        >>> Imported(2, read=3, matched=1, unreadable=1, span=(date(2026, 10, 3), date(2026, 10, 25)))
+        2 new of 3 read, 1 person known before, 1 unreadable, said from 3 October 2026 to 25 October 2026
     """
 
     read: int
+    matched: int
     unreadable: int
     first_day: date | None
     last_day: date | None
 
-    def __new__(cls, new: int, *, read: int, unreadable: int = 0, span: tuple[date, date] | None = None) -> Imported:
+    def __new__(
+        cls, new: int, *, read: int, matched: int = 0, unreadable: int = 0, span: tuple[date, date] | None = None
+    ) -> Imported:
         """Count new entries, said in the days of a span."""
         made = super().__new__(cls, new)
-        made.read, made.unreadable = read, unreadable
+        made.read, made.matched, made.unreadable = read, matched, unreadable
         made.first_day, made.last_day = span or (None, None)
         return made
 
     def __repr__(self) -> str:
+        known = f", {cards.counted(self.matched, 'person', 'people')} known before" if self.matched else ""
         unread = f", {self.unreadable:,} unreadable" if self.unreadable else ""
         said = f", said {spanned((self.first_day, self.last_day))}" if self.first_day and self.last_day else ""
-        return f"{int(self):,} new of {self.read:,} read{unread}{said}"
+        return f"{int(self):,} new of {self.read:,} read{known}{unread}{said}"
 
     def __reduce__(self) -> Any:
         return int, (int(self),)
@@ -340,7 +346,7 @@ class People:
         with opened(self._ledger) as book:
             moment = moments.one("at", at, opted_out=opted_out, now=self._clock(book._store))
             said = [Said(one, opted_out, *moment, proof) for one in _read(numbers, default_region)]
-            return self._record(book._store, said, source)
+            return self._record(book._store, said, source)[0]
 
     def _import(self, source_list: Any, how: lists.How, source: str, *, opted_out: bool) -> Imported:
         _check_source(source)
@@ -353,7 +359,7 @@ class People:
                     "reading=Reading(unreadable='ignore') to record the others",
                     problems=tuple(found.problems),
                 )
-            new = self._record(book._store, found.said, source)
+            new, matched = self._record(book._store, found.said, source)
         if found.problems:
             became = "and are not recorded"
             if opted_out:
@@ -361,11 +367,13 @@ class People:
             warnings.warn(found.told(became), SmsOtpWarning, stacklevel=_CALLER)
         elif not found.said:
             warnings.warn("the list has no number, so nothing was recorded", SmsOtpWarning, stacklevel=_CALLER)
-        return Imported(new, read=len(found.said), unreadable=found.unread, span=found.span)
+        return Imported(new, read=len(found.said), matched=matched, unreadable=found.unread, span=found.span)
 
-    def _record(self, store: Store, said: Sequence[Said], source: str) -> int:
+    def _record(self, store: Store, said: Sequence[Said], source: str) -> tuple[int, int]:
+        """Record entries; return how many are new, and how many of the people had said something before."""
         with store.deciding() as connection:
             now = self._present(store, connection)
+            matched = _out_of_sight(lambda: recorded.known(connection, said))
             new = _out_of_sight(lambda: recorded.record(connection, said, source=source.strip(), now=now))
             out = _out_of_sight(lambda: recorded.still_out(connection, said))
         if out:
@@ -376,7 +384,7 @@ class People:
                 SmsOtpWarning,
                 stacklevel=_CALLER + 1,
             )
-        return new
+        return new, matched
 
     def _clock(self, store: Store) -> datetime:
         """Return the time by which it is told what is in the future."""

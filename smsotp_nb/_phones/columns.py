@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
+from .._recipients import add_columns
 from .cells import regions
 from .cells import text as cells
 from .judging.judgement import normalize
@@ -19,7 +20,8 @@ from .judging.policy import Reading
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5
 NAMED: Final = re.compile(
-    r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whatsapp|rufnummer|fone|fono",
+    r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whatsapp|rufnummer|fone|fono"
+    r"|телефон|电话|電話|手机|手機|携帯|전화|휴대|هاتف|جوال|טלפון|τηλ[έε]φων|โทร|điện thoại",
     re.IGNORECASE,
 )
 MOBILE_NAMED: Final = re.compile(
@@ -86,16 +88,18 @@ MOST: Final = 80  # different cells of countries that are tried
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The columns that read best (None if there is none), and the share of readable cells in every column.
+    """The columns that read best (None if there is none), the share of readable cells in every column, and the reasons.
 
     Example:
-        >>> find_columns(pd.DataFrame({"mobile": ["+14155550100"]})).shares.values.tolist()
-        [['mobile', 1.0, 0.0]]
+        >>> found = find_columns(pd.DataFrame({"mobile": ["+14155550100"]}))
+        >>> found.shares.values.tolist(), found.why
+        ([['mobile', 1.0, 0.0]], {'mobile': '100% of its cells are numbers'})
     """
 
     phone: str | None
     region: str | None
     shares: pd.DataFrame
+    why: dict[str, str]
 
 
 @in_our_words
@@ -111,7 +115,9 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     A column of countries has a telling name (country, land, pays, iso, region, dial code ...) and reads as countries,
     or at least three different countries agree with the numbers beside them. Flags, counts, languages and states
     are no countries, although NO, 1, DE and CA read as such. If ``default_region`` fits the numbers clearly better than
-    the column, no column is chosen. ``shares`` has the columns ``column, numbers, countries``, best first.
+    the column, no column is chosen. ``shares`` has the columns ``column, numbers, countries``, best first. ``why`` says
+    by column why it was chosen; a frame of `read_recipients` has it in ``attrs["smsotp_nb"]["columns"]`` from then on,
+    and so have its plan and its report.
 
     Example:
         >>> frame = pd.DataFrame({"id": ["17", "18"], "m": ["0491 570 156", "030 901820"], "land": ["AU", "DE"]})
@@ -151,7 +157,23 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
         }
     )
     name = [None if place is None else frame.columns[place] for place in (phone, region)]
-    return Found(name[0], name[1], table.sort_values(["numbers", "countries"], ascending=False, ignore_index=True))
+    why = {} if phone is None else {str(name[0]): _why(phone, columns, numbers, frame.columns)}
+    why |= {} if region is None else {str(name[1]): f"{columns[region].share:.0%} of its cells are countries"}
+    add_columns(frame, why)
+    table = table.sort_values(["numbers", "countries"], ascending=False, ignore_index=True)
+    return Found(name[0], name[1], table, why)
+
+
+def _why(phone: int, columns: dict[int, _Column], shares: dict[int, float], names: pd.Index) -> str:
+    """Say why a column is the one of the numbers."""
+    share = shares[phone]
+    why = f"{share:.0%} of its cells are numbers" if share else "national numbers, without a country"
+    others = [at for at in shares if at != phone and shares[at] >= ENOUGH and not columns[at].never]
+    if not others:
+        return why
+    worth = max(columns[at].number_worth for at in others)
+    by = ", by its name" if columns[phone].number_worth > worth else ""
+    return f"{why}; preferred to {', '.join(repr(str(names[at])) for at in others)}{by}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +272,8 @@ def _phone(
     region = None if beside is None else columns[beside].cells
     shares = {place: _numbers(it, region, default_region) for place, it in columns.items() if place != beside}
     scores = {
-        place: share + columns[place].number_worth + NAME_WORTH / 2 * _share(columns[place].text, WRITTEN)
-        for place, (share, enough) in shares.items()
+        place: enough + columns[place].number_worth + NAME_WORTH / 2 * _share(columns[place].text, WRITTEN)
+        for place, (_, enough) in shares.items()
         if enough >= ENOUGH and not columns[place].never
     }
     return max(scores, key=scores.__getitem__, default=None), {place: share for place, (share, _) in shares.items()}
@@ -266,7 +288,8 @@ def _numbers(column: _Column, region: pd.Series | None, default_region: str | No
     at_home = not column.number_worth < 0 and _share(column.text, AT_HOME) >= NEARLY_ALL
     if len(kinds) and (column.number_worth >= NAME_WORTH or at_home):
         # A national list needs a country; its column is found all the same, so that this can be said of it.
-        return share, float((kinds.notna() | filled["problem"].eq("REGION_MISSING")).mean())
+        numbers = kinds.notna() | filled["problem"].isin(["REGION_MISSING", "MULTIPLE_NUMBERS"])
+        return share, float(numbers.mean())
     if column.number_worth >= NAME_WORTH or _share(column.text, WRITTEN) >= ENOUGH:
         return share, share
     return share, float(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean()) if len(kinds) else 0.0

@@ -233,7 +233,7 @@ class Tally:
         self.problems.update(_counts(judged["problem"]))
         self.regions.update(_counts(judged["region"][usable]))
         self.types.update(_counts(judged["type"][usable]))
-        self.source = source_of(judged) or self.source
+        self.source = {**self.source, **source_of(judged)}  # the columns are chosen in the first chunk
         if "column" in judged:
             self.columns.update(_counts(judged["column"][usable]))
         self._count_notes(judged["note"], usable)

@@ -67,7 +67,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         ),
         "_asked": asked,
         "_held": InMemory(rows, bodies, keys, said),
-        "source": source_of(made_of.frame),
+        "source": source_of(made_of.frame, *asked.numbers.to, asked.numbers.region),
         "columns": of_columns(numbers),
         "_left_out": suppression.table(made_of.left_out, matched),
         "_estimate": estimate,

@@ -10,19 +10,22 @@ decided.
 from __future__ import annotations
 
 from . import parquet, tables
-from .origin import KEY, called, in_words, source_of
+from .heading import row_typed
+from .origin import KEY, add_columns, called, in_words, source_of
 from .reading import ROW, read_chunks, read_recipients, sheets, workbook_rows
 from .workbook import cell_text
 
 __all__ = [
     "KEY",
     "ROW",
+    "add_columns",
     "called",
     "cell_text",
     "in_words",
     "parquet",
     "read_chunks",
     "read_recipients",
+    "row_typed",
     "sheets",
     "source_of",
     "tables",

@@ -36,15 +36,16 @@ Opener = Callable[[], BinaryIO]
 def _encoding(opener: Opener, origin: Origin) -> str:
     """Return the encoding of a text: by its mark, else UTF-8 if all of it is, else the likeliest, which is said."""
     with opener() as raw:
-        known = encodings.marked(raw.read(1 << 12))
-    if known or _fits(opener, "utf-8"):
-        return known or "utf-8"
+        known = encodings.marked(raw.read(1 << 12)) or "utf-8"
+    if _fits(opener, known):
+        return known
     lines = _beyond_ascii(opener)
     likeliest = encodings.likeliest(lines, lambda encoding: _fits(opener, encoding))
     example = lines[0].decode(likeliest, "replace").strip()
     origin.note(
         f"is not UTF-8 and is read as {likeliest}, as in {example[:60]!r}; where that looks wrong, encoding= names "
-        "another"
+        "another",
+        argument="encoding",
     )
     return likeliest
 
@@ -61,6 +62,18 @@ def _beyond_ascii(opener: Opener) -> list[bytes]:
     return found or [b""]
 
 
+def _without_mark(opener: Opener) -> Opener:
+    """Return a text behind its mark of UTF-8, which says nothing of a text that goes on in another encoding."""
+
+    def opened() -> BinaryIO:
+        raw = opener()
+        if raw.read(3) != codecs.BOM_UTF8:
+            raw.seek(0)
+        return raw
+
+    return opened
+
+
 def _fits(opener: Opener, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
@@ -73,17 +86,24 @@ def _fits(opener: Opener, encoding: str) -> bool:
     return True
 
 
-def separator(text: str) -> str:
+def _separator(text: str, origin: Origin) -> str:
     """Return the separator that splits the most rows into the same number of cells, the most cells winning.
 
-    Titles above the table and a note below it have other numbers of cells.
-
-    Example:
-        >>> separator("Our customers\\n\\nname;phone\\nDoe, Jane;+14155550100\\nRoe;+14155550123\\n")
-        ';'
+    Titles above the table and a note below it have other numbers of cells. Said is where another one splits each row as
+    well, or where none splits them and a sign stands in all.
     """
-    sample = "\n".join(text.splitlines()[:200])
-    return max(SEPARATORS, key=lambda sign: _evenness(sample, sign))
+    lines = [line for line in text.splitlines()[:200] if line.strip()]
+    evenness = {sign: _evenness("\n".join(lines), sign) for sign in SEPARATORS}
+    best = max(SEPARATORS, key=evenness.__getitem__)
+    others = [sign for sign in SEPARATORS if sign != best and evenness[sign][0] == 1]
+    if not evenness[best][1] and len(lines) > 1:
+        in_all = set.intersection(*map(set, lines))
+        others = [sign for sign in ":~^/" if sign in in_all and not re.search(rf"[\d+][{sign}]\d", text)]
+        others += ["  "] * all(re.search(r"\S  +\S", line) for line in lines)
+    for sign in others[:1]:
+        cure = "save it as CSV" if sign == "  " else f"sep={sign!r} splits there"
+        origin.note(f"is split at {best!r}, and {sign!r} stands in each row as well: {cure}", argument="sep")
+    return best
 
 
 def _evenness(sample: str, sign: str) -> tuple[float, int]:
@@ -114,12 +134,12 @@ def parts(
     opener: Opener, sep: str | None, encoding: str | None, header: int | str | None, origin: Origin
 ) -> Iterator[Part]:
     """Give the records in parts of any size, the first of which is empty and has the names of the columns."""
-    name = origin.facts["file"]
+    name, opener = origin.facts["file"], _without_mark(opener)
     known, place = encoding or _encoding(opener, origin), _Place()
     try:
         with opener() as raw, _Source(raw, name, known) as source:
             said = source.said_separator()
-            sign = sep or said or separator(source.sample())
+            sign = sep or said or _separator(source.sample(), origin)
             place.lines = 1 if said else 0  # a spreadsheet does not show that line
             origin.facts |= {"encoding": known.replace("-sig", ""), "separator": sign}
             yield from _without_totals(_parts(source, sign, header, place, origin), origin)

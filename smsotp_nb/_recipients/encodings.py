@@ -64,10 +64,12 @@ ENOUGH: Final = 4_000  # characters that are judged
 
 
 def marked(beginning: bytes) -> str | None:
-    """Return the encoding that a byte order mark, or every second byte being zero, tells."""
+    """Return the encoding that a byte order mark, an escape sequence, or every second byte being zero, tells."""
     for mark, encoding in BYTE_ORDER_MARKS:
         if beginning.startswith(mark):
             return encoding
+    if re.search(rb"\x1b\$[@B]", beginning):
+        return "iso2022_jp"
     size = len(beginning) // 2
     if size > 4:
         for place, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):

@@ -54,22 +54,52 @@ def heading(
             raise UsageError(f"header={header}: row {header} of {origin.facts['file']} has no cells; {there} have")
         return _at(records, place)
     place = _found(records, groups)
-    if column := _of_a_person(records[place]):
-        origin.note(
-            f"row {records[place].number}, the first one, is read as a person and not as a header, because its cell "
-            f"{column} is a number or an address; the columns are called column_1, column_2 and so on: "
-            f"header={records[place].number} says otherwise"
-        )
-        return _without(records, place)
+    if place and _of_a_person(records[place]) and _names_with_a_gap(*records[place - 1 : place + 1]):
+        place -= 1
+    column = _of_a_person(records[place])
     if place:
         above = [record.number for record in records[:place]]
         text = next(cell for cell in records[0].cells if cell.strip()).strip()
+        begins, are = "list begins in" if column else "header is", "is no row" if place == 1 else "are no rows"
         origin.note(
-            f"the header is row {records[place].number}; {listed('row', above)} above it ({_short(text)!r}) "
-            f"{'is no row' if len(above) == 1 else 'are no rows'} of the list: header= names another"
+            f"the {begins} row {records[place].number}; {listed('row', above)} above it ({_short(text)!r}) {are} of "
+            "the list: header= names another",
+            argument="header",
         )
         origin.left_out("above the header", len(above))
+    if column:
+        origin.note(
+            f"row {records[place].number}, the first one, is read as a person and not as a header, because its cell "
+            f"{column} is a number or an address; the columns are called column_1, column_2 and so on: "
+            f"header={records[place].number} says otherwise",
+            argument="header",
+        )
+        return _without(records, place)
+    if _names_again(records, place):
+        below = records[place + 1]
+        origin.note(
+            f"row {below.number} ({_short(', '.join(filter(None, map(str.strip, below.cells))))!r}), below the header, "
+            f"may be the names, too, and is read as a person: header={below.number} says otherwise",
+            argument="header",
+        )
     return _at(records, place)
+
+
+def _names_again(records: Sequence[Record], place: int) -> bool:
+    """Return whether the row below the header has a word alone where each row below it has a number to call."""
+    below, rows = records[place + 1 : place + 2], records[place + 2 :]
+    if not below or len(rows) < 2 or any(sign.isdigit() or sign == "@" for cell in below[0].cells for sign in cell):
+        return False
+    return any(
+        cell.strip() and all(at < len(row.cells) and _is_number(row.cells[at]) for row in rows)
+        for at, cell in enumerate(below[0].cells)
+    )
+
+
+def row_typed(typed: str) -> int | str | None:
+    """Return ``header`` as a person types it: the number of the row, or none."""
+    typed = typed.strip()
+    return None if typed.lower() == "none" else int(typed) if typed.isdecimal() else typed
 
 
 def _at(records: Sequence[Record], place: int) -> Heading:
@@ -93,7 +123,8 @@ def _found(records: Sequence[Record], groups: Container[int]) -> int:
     for place, record in enumerate(records[:-1]):
         cells = [cell.strip() for cell in record.cells if cell.strip()]
         beside = widths[place] < width and (
-            cells[0].endswith(":") or any(place < gap and max(widths[:gap]) < width for gap in gaps)
+            cells[0].endswith(":")
+            or (any(place < gap and max(widths[:gap]) < width for gap in gaps) and not _is_table(records[place:]))
         )
         if widths[place] <= max(1, width // 2) or beside or record.number in groups:
             continue
@@ -101,6 +132,21 @@ def _found(records: Sequence[Record], groups: Container[int]) -> int:
             return 0
         return place
     return 0
+
+
+def _is_table(records: Sequence[Record]) -> bool:
+    """Return whether there are names, and below them at least two persons in as many columns."""
+    names, *persons = records[:3]
+    return (
+        len(persons) > 1
+        and not _of_a_person(names)
+        and all(_of_a_person(it) and _filled(it) == _filled(names) for it in persons)
+    )
+
+
+def _names_with_a_gap(names: Record, person: Record) -> bool:
+    """Return whether a row right above the first person names columns although cells of it are blank."""
+    return names.number + 1 == person.number and _reach(names) > 1 and _reach(names) >= _reach(person) > _filled(names)
 
 
 def _names_below(records: Sequence[Record], place: int, width: int) -> bool:

@@ -20,8 +20,10 @@ class Origin:
     """Where a frame comes from.
 
     Attributes:
-        facts: ``file``, ``kind``, and where they apply ``sheet``, ``header`` (its row in the file, None without one),
-            ``encoding``, ``separator``, ``rows``, ``left_out`` (how many rows, by reason).
+        facts: ``file``, ``kind``, and where they apply ``sheet``, ``other_sheets`` (those with rows),
+            ``header`` (its row in the file, None without one), ``encoding``, ``separator``, ``rows``, ``left_out`` (how
+            many rows, by reason), ``columns`` (those that were chosen for numbers and countries, with the reason),
+            ``changed_by`` (the arguments that would change what the notes say).
         notes: what somebody should look at, as sentences without the name of the file.
     """
 
@@ -33,9 +35,11 @@ class Origin:
         """The file, and the sheet of a workbook."""
         return called(self.facts)
 
-    def note(self, words: str) -> None:
-        """Keep what somebody should look at, and warn of it."""
+    def note(self, words: str, *, argument: str | None = None) -> None:
+        """Keep what somebody should look at, with the argument that would change it, and warn of it."""
         self.notes.append(words)
+        if argument is not None and argument not in self.facts.setdefault("changed_by", []):
+            self.facts["changed_by"].append(argument)
         warnings.warn(f"{self.named}: {words}", SmsOtpWarning, stacklevel=6)
 
     def left_out(self, reason: str, rows: int) -> None:
@@ -47,10 +51,22 @@ class Origin:
         return {KEY: {**self.facts, "rows": rows, "notes": list(self.notes)}}
 
 
-def source_of(table: pd.DataFrame | pd.Series[Any]) -> dict[str, Any]:
-    """Return what the reader of a table decided; nothing where it was not read here, or pandas lost it."""
+def source_of(table: pd.DataFrame | pd.Series[Any], *used: object) -> dict[str, Any]:
+    """Return what the reader of a table decided; nothing where it was not read here, or pandas lost it.
+
+    Where other columns are ``used`` than those that were chosen, why these were chosen is left out.
+    """
     found = table.attrs.get(KEY)
-    return dict(found) if isinstance(found, dict) and "file" in found else {}
+    source = dict(found) if isinstance(found, dict) and "file" in found else {}
+    if used and "columns" in source:
+        source["columns"] = {name: why for name, why in source["columns"].items() if name in used}
+    return source
+
+
+def add_columns(table: pd.DataFrame, chosen: Mapping[str, str]) -> None:
+    """Keep which columns were chosen, and why, where the reader of a table has left its record."""
+    if source := source_of(table):
+        table.attrs[KEY] = source | {"columns": dict(chosen)}
 
 
 def called(source: Mapping[str, Any]) -> str:
@@ -71,6 +87,8 @@ def in_words(source: Mapping[str, Any]) -> str:
         facts.append("no header" if source["header"] is None else f"header in row {source['header']}")
     left = [f"{rows:,} {reason}" for reason, rows in source.get("left_out", {}).items()]
     facts += [f"rows left out: {', '.join(left)}"] if left else []
+    chosen = [f"{name!r} ({why})" for name, why in source.get("columns", {}).items()]
+    facts += [f"columns chosen: {', '.join(chosen)}"] if chosen else []
     return f"Read from {called(source)}{': ' * bool(facts)}{'; '.join(facts)}."
 
 

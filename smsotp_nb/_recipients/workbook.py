@@ -59,9 +59,11 @@ def parts(
         chosen, others = _chosen(book, file, kind, sheet)
         origin.facts["sheet"] = chosen.name
         if others:
+            origin.facts["other_sheets"] = others
             origin.note(
                 f"is read, the first that shows; there are rows in {', '.join(map(repr, others))} as well: "
-                "sheet= names another"
+                "sheet= names another",
+                argument="sheet",
             )
         if not chosen.filled:
             raise empty(file.name)
@@ -224,9 +226,11 @@ def _without_hidden(sheet: _Sheet, body: list[int], taken: bool, origin: Origin)
     are = counted(len(hidden), "row is", "rows are")
     which = listed("row", [at + 1 for at in hidden])
     if taken:
-        origin.note(f"{are} hidden ({which}), by a filter or by hand, and read like the others")
+        words = f"{are} hidden ({which}), by a filter or by hand, and read like the others"
+        origin.note(words, argument="hidden")
         return body
-    origin.note(f"{are} hidden ({which}), by a filter or by hand, and left out; hidden=True takes them")
+    words = f"{are} hidden ({which}), by a filter or by hand, and left out; hidden=True takes them"
+    origin.note(words, argument="hidden")
     origin.left_out("hidden", len(hidden))
     return [at for at in body if at + 1 not in sheet.unseen.rows]
 

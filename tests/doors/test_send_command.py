@@ -39,9 +39,12 @@ def test_nothing_is_sent_without_yes_and_nobody_is_texted_twice_with_it(
     assert cli.main(command) == 0
     assert "20  recipients to go now" in capsys.readouterr().out
     assert texted(box) == []
-    again = [*command, "--yes", "--keep", "store", "--out", "results.csv"]
+    Path("stops.csv").write_text("phone\n+4915123456789\n", encoding="utf-8")
+    again = [*command, "--yes", "--keep", "store", "--out", "results.csv", "--leave-out", "stops.csv"]
     assert cli.main(again) == 0
-    assert "doors: 20 accepted" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "doors: 20 accepted" in said.out
+    assert "! leave_out: stops.csv matches nobody of this list (1 entry read)." in said.err
     assert pd.read_csv("results.csv")["store"].tolist() == ["north"] * 20
     assert cli.main(again) == 2
     assert "results.csv already exists; --force replaces it" in capsys.readouterr().err

@@ -78,13 +78,18 @@ def test_a_list_of_opt_outs_with_unreadable_numbers_is_listed_and_nothing_record
     assert len(refused.value.problems) >= 2
     assert all(said.startswith("row ") for said in refused.value.problems)
     assert people.register.empty
-    for new in (1, 0):
+    for new, matched in ((1, 0), (0, 1)):
         with pytest.warns(SmsOtpWarning, match=r"2 of 3 rows cannot be read, and are not recorded, .*: row 3: "):
             found = people.import_optouts(
                 path, column="phone", source="provider", at="received", reading=Reading(unreadable="ignore")
             )
-        assert found == new
+        assert (found, found.read, found.matched, found.unreadable) == (new, 1, matched, 2)
     assert people.is_opted_out(NUMBERS[10])
+    assert repr(found) == "0 new of 1 read, 1 person known before, 2 unreadable, said of 15 January 2026"
+    path.write_text("phone\n\n-\n", encoding="utf-8")
+    with pytest.warns(SmsOtpWarning, match="no number, so nothing was recorded|1 of 1 row cannot be read"):
+        found = people.import_optouts(path, column="phone", source="p", reading=Reading(unreadable="ignore"))
+    assert (found.read, found.matched) == (0, 0)
 
 
 def test_an_opt_out_in_the_future_is_refused(ledger: Ledger, clock: Clock) -> None:

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from support.dtypes import dtype_names
 
 from smsotp_nb._recipients import comma
-from smsotp_nb._recipients.comma import separator
 from smsotp_nb._recipients.records import Record
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 from smsotp_nb.recipients import read_chunks, read_recipients, sheets
@@ -58,7 +57,8 @@ def test_separator_is_found(tmp_path: Path, sign: str) -> None:
     rows = [["name", "phone", "spent"], ["Zoë", PLUS, "1.5"], ["Bo", "0491570156", "2"]]
     text = "\n".join(sign.join(row) for row in rows)
     assert read_recipients(written(tmp_path, text))["phone"].tolist() == [PLUS, "0491570156"]
-    assert separator("name;phone;spent\nDoe, J;1;1,5\nRoe, K;2;2,5\n") == ";"
+    commas = read_recipients(written(tmp_path, "name;phone;spent\nDoe, J;1;1,5\nRoe, K;2;2,5\n"))
+    assert commas.attrs["smsotp_nb"]["separator"] == ";"
 
 
 def test_given_encoding_is_obeyed(tmp_path: Path) -> None:

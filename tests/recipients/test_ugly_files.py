@@ -7,6 +7,7 @@ words with which it is refused.
 from __future__ import annotations
 
 import gzip
+import html
 import io
 import json
 import warnings
@@ -19,12 +20,14 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
+from support.uploads import upload
 
 import smsotp_nb as sms
 from smsotp_nb import read_recipients
 from smsotp_nb._cli import main
-from smsotp_nb._widgets.lists import read_upload
+from smsotp_nb._widgets.lists import Upload, Uploaded
 from smsotp_nb.errors import SmsOtpWarning, UsageError
+from smsotp_nb.widgets import PhoneCleaner
 
 ANN, BO, CY = ("Ann", "+12025550123"), ("Bo", "+12025550147"), ("Cy", "+14155550100")
 NAMES = ("Name", "Mobile")
@@ -180,6 +183,13 @@ CASES = [
     ),
     Case("header named.xlsx", book(("A", "B"), *TABLE), [ANN, BO], how={"header": 2}),
     Case(
+        "names again.xlsx",
+        book(("A", "B"), *TABLE),
+        [NAMES, ANN, BO],
+        ("row 2 ('Name, Mobile'), below the header, may be the names, too",),
+        columns=("A", "B"),
+    ),
+    Case(
         "no header.xlsx",
         book(ANN, BO),
         [ANN, BO],
@@ -302,6 +312,42 @@ CASES = [
     Case("contacts.vcf", text("BEGIN:VCARD\nFN:Ann\nTEL:+12025550123\nEND:VCARD\n"), refused="contacts as vCards"),
     Case("list.pdf", lambda: b"%PDF-1.7 ...", refused="is a PDF document"),
     Case("utf-16 without a mark.csv", text(CSV, "utf-16-le"), [ANN, BO]),
+    Case(
+        "two signs.csv",
+        text("a;Name,Mobile\nx;Ann,+12025550123\n"),
+        [("x;Ann", ANN[1])],
+        ("';' stands in each row",),
+        columns=("a;Name", "Mobile"),
+    ),
+    Case("colons.csv", text("Name:Mobile\nAnn:+1\n"), [("Ann:+1",)], ("sep=':' splits",), columns=("Name:Mobile",)),
+    Case("blanks.txt", text("Name  Mobile\nAnn   +1\n"), [("Ann   +1",)], ("save it as",), columns=("Name  Mobile",)),
+    Case(
+        "mark.csv",
+        lambda: b"\xef\xbb\xbf" + text(CSV + "Zoë,1\n", "cp1252")(),
+        [ANN, BO, ("Zoë", "1")],
+        ("is not UTF-8",),
+    ),
+    Case("escapes.csv", text("氏名,Mobile\n田中,+1\n", "iso2022_jp"), [("田中", "+1")], columns=("氏名", "Mobile")),
+    Case("blank name.csv", text(CSV.removeprefix("Name")), [ANN, BO], columns=("column_1", "Mobile")),
+    Case(
+        "title without names.csv",
+        text("List\n" + "\n".join(map(",".join, (ANN, BO)))),
+        [ANN, BO],
+        ("the list begins in row 2; row 1 above it ('List')", "read as a person"),
+        columns=("column_1", "column_2"),
+    ),
+    Case(
+        "two tables.csv",
+        text(CSV + "\nFirm,By,Phone\nAcme,Kim,030\n"),
+        refused="more cells than the header has columns",
+    ),
+    Case(
+        "two tables.xlsx",
+        book(*TABLE, (), ("Firm", "By", "Phone"), ("Acme", "Kim", "030")),
+        [(*ANN, None), (*BO, None), ("Firm", "By", "Phone"), ("Acme", "Kim", "030")],
+        ("read as column column_3",),
+        columns=(*NAMES, "column_3"),
+    ),
     Case("wide.csv", text("Name,Mobile\nDoe, Jane,+12025550123\n"), refused="more cells than the header"),
     Case("mac.csv", text(CSV.replace("\n", "\r")), [ANN, BO]),
 ]
@@ -363,12 +409,26 @@ def test_names_in_an_encoding_that_is_not_named_are_read_and_said(tmp_path: Path
         assert read_recipients(file)["name"].tolist() == names
 
 
-ALIKE = [case for case in CASES if case.rows and "Mobile" in case.columns and "sep" not in (case.how or {})][::2]
+ALIKE = [case for case in CASES if case.rows and "Mobile" in case.columns]
 
 
 def typed(how: dict[str, Any]) -> list[str]:
     """Return the arguments of the function as options of the command line."""
     return [word for name, value in how.items() for word in ([f"--{name}"] + [str(value)] * (value is not True))]
+
+
+def in_the_form(name: str, content: bytes, how: dict[str, Any]) -> Uploaded:
+    """Choose a file in a form, and say in its fields how it is read."""
+    read: list[Uploaded] = []
+    form = Upload("A list", ".csv", lambda file: read.append(file) or "")
+    upload(form.button, name, content)
+    for field, value in how.items():
+        if field == "sheet":  # of hidden ones the form does not know
+            form.fields[field].options = [("", ""), (value, value)]
+        else:
+            assert form.fields[field].layout.display is None
+        form.fields[field].value = value if value is True else str(value)
+    return read[-1]
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
@@ -379,11 +439,11 @@ def test_function_form_command_line_and_plan_read_a_file_alike(tmp_path: Path, c
     file.write_bytes(case.make())
     how = case.how or {}
     read = read_recipients(file, numbered=True, **how)
-    if not how:  # the form has no options: what it reads is what the function reads by itself
-        uploaded = read_upload(case.name, file.read_bytes())
-        assert uploaded.frame is not None
-        pd.testing.assert_frame_equal(uploaded.frame, read)
-        assert uploaded.frame.attrs == read.attrs
+    uploaded = in_the_form(case.name, file.read_bytes(), how)
+    assert uploaded.frame is not None
+    pd.testing.assert_frame_equal(uploaded.frame, read)
+    assert uploaded.frame.attrs == read.attrs
+    assert all(part in uploaded.words for part in (*case.says[:1], f"Read from {case.name}"))
     wanted = ["clean", str(file), "--phone", "Mobile", "--default-region", "US", "--out", str(out), *typed(how)]
     assert main(wanted) == 0
     first = read.columns[0]
@@ -404,18 +464,29 @@ def test_how_a_file_was_read_is_told_by_card_report_and_command_line(
     file.write_bytes(BELOW.encode("cp1252"))
     with pytest.warns(SmsOtpWarning):
         people = read_recipients(file)
-    told = "Read from may.csv: cp1252, ';' between cells; header in row 3; rows left out: 1 above the header, 1 totals."
+    told = "Read from may.csv: cp1252, ';' between cells; header in row 3; rows left out: 1 above the header, 1 totals"
     judged = sms.phones.normalize(people["Mobile"])
     plan = sms.plan(people.head(1), "Hello", campaign="told", to="Mobile")
     for card in (plan, plan.reworded("Hi"), sms.phones.report(judged), sms.phones.report(judged.dropna(how="all"))):
-        assert f"i {told}" in " ".join(str(card).split())
+        assert f"i {told}." in " ".join(str(card).split())
+    why = "; columns chosen: 'Mobile' (50% of its cells are numbers)."
+    cleaner = PhoneCleaner()
+    upload(cleaner._file.button, "may.csv", file.read_bytes())
+    assert told + why in html.unescape(cleaner.settle()._file.said.value)
+    found = sms.phones.find_columns(people)
+    assert (found.phone, found.why) == ("Mobile", {"Mobile": "50% of its cells are numbers"})
+    plan = sms.plan(people.head(1), "Hello", campaign="told", to="Mobile")
+    judged = sms.phones.normalize(people["Mobile"])
+    for card in (plan, plan.reworded("Hi"), sms.phones.report(judged)):
+        assert told + why in " ".join(str(card).split())
+    assert plan.source["columns"] == found.why
+    assert sms.plan(people.head(1), "Hello", campaign="told", to="Name").source["columns"] == {}
+    assert not {"columns chosen"} & {*str(sms.phones.report(sms.phones.normalize(people["Name"]))).split("; ")}
     assert "! may.csv: the header is row 3" in " ".join(str(plan).split())
     assert main(["clean", str(file), "--encoding", "cp1252"]) == 0
     printed = capsys.readouterr()
-    assert told in " ".join(printed.out.split())
-    assert "may.csv: numbers in column 'Mobile' (50% of its cells are numbers), countries in none" in " ".join(
-        printed.out.split()
-    )
+    assert told + why in " ".join(printed.out.split())
+    assert "may.csv: numbers in column 'Mobile', countries in none" in " ".join(printed.out.split())
     assert "--header names another" in printed.err
     merged = people.merge(pd.DataFrame({"Name": ["Zoë"], "city": ["Bonn"]}), on="Name")
     if not merged.attrs:  # as long as pandas loses it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -268,7 +268,7 @@ def test_a_refused_list_leaves_none_in_use(uploading: CampaignForm, box: Sandbox
 
 
 def test_a_reading_that_breaks_leaves_no_list_in_use(uploading: CampaignForm, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(file: Path) -> Any:
+    def breaks(file: Path, how: Mapping[str, Any]) -> Any:
         raise MemoryError
 
     monkeypatch.setattr(lists, "_read", breaks)

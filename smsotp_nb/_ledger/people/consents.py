@@ -98,6 +98,12 @@ def opted_out(connection: Statements, number: int) -> bool:
     return found.fetchone() is not None
 
 
+def known(connection: Statements, said: Iterable[Said]) -> int:
+    """Return how many of these people have said something before."""
+    before = np.array(connection.execute("SELECT DISTINCT person FROM consent").fetchall(), np.int64)
+    return int(np.isin(np.unique(persons(np.array([one.number for one in said], np.int64))), before).sum())
+
+
 def still_out(connection: Statements, said: Iterable[Said]) -> int:
     """Return how many of those who opted in just now are opted out, by something that was said later."""
     return sum(opted_out(connection, one.number) for one in said if one.at is None and not one.opted_out)

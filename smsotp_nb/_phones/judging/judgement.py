@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from ..._calling import in_our_words, not_callable, refuse
 from ..._frames import as_pandas
 from ..._pandas import STR, without
+from ..._recipients import KEY, source_of
 from ..._showing import cited
 from ..cells import scrub
 from ..cells import text as cells
@@ -107,7 +108,9 @@ def normalize(
         said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
         judged = _pieces(intake, reading, said, progress)
     made = frame(judged, column.index)
-    made.attrs = dict(people.attrs) if isinstance(people, pd.Series) else {}  # how its file was read, for the report
+    if isinstance(people, pd.Series):  # how its file was read, for the report
+        source = source_of(people, people.name, getattr(region, "name", None))
+        made.attrs = {**people.attrs, KEY: source} if source else dict(people.attrs)
     return made
 
 

@@ -87,7 +87,7 @@ class ReadPane:
             "Read a comparison",
             "Hide the reading",
             self.comparison,
-            skin.box(around("orders", self.upload), self._said, classes=("smsotp-field",)),
+            skin.box(around("orders", self.upload), self._said, self._file.how, classes=("smsotp-field",)),
             self._columns,
             self._money,
             self.button,

@@ -15,6 +15,7 @@ from ..._calling import given, in_our_words, not_text, refuse
 from ..._cards import Card, Figures, counted, number
 from ..._frames import AnyFrame, as_pandas
 from ..._phones import text_of
+from ..._recipients import in_words, source_of
 from ...columns import require
 from ...errors import SmsOtpError, UsageError
 from ...recipients import read_recipients, sheets
@@ -479,7 +480,9 @@ class PhoneCleaner(skin.Shown):
             return CHOOSE
         country = "no column says the country" if asked.region == NONE_CHOSEN else f"countries from {asked.region}"
         repairs = f"; {counted(len(asked.repair), 'repair')} on request" if asked.repair else ""
-        return f"Numbers from {asked.column}, {country}{repairs}."
+        source = {} if self.frame is None or self._uploads else source_of(self.frame)
+        read = f" {in_words(source)}" if source else ""
+        return f"Numbers from {asked.column}, {country}{repairs}.{read}"
 
     def _lacks(self, chosen: bool) -> str:
         """Return why there is no clean list yet, where there is none."""
