@@ -90,11 +90,12 @@ def note_words(notes: Bits, detail: npt.NDArray[np.int32]) -> pa.Array:
     """
     kinds = notes + (detail.astype(np.uint64) << np.uint64(32)) if detail.any() else notes
     found = pc.dictionary_encode(pa.array(kinds), memory_pool=SHARED)
-    words = [_sentence(kind) if kind else None for kind in found.dictionary.to_pylist()]
+    words = [sentence(kind) if kind else None for kind in found.dictionary.to_pylist()]
     return taken(pa.array(words, pa.large_string()), found.indices)
 
 
-def _sentence(kind: int) -> str:
+def sentence(kind: int) -> str:
+    """Return the notes of a row, whose bits have what the evidence of its column said in front of them, in words."""
     percent, code = divmod(kind >> 32, 1000)
     evidence = f"COLUMN_EVIDENCE:{percent}%" + (f":{code}" if code else "")
     names = [name for name, bit in NOTE_BIT.items() if kind & int(bit)]

@@ -48,6 +48,7 @@ BUILT_WHILE_RUNNING = {
     "smsotp_nb._phones.fast.signs": "one sign of phonenumbers' own patterns, without repetition",
     "smsotp_nb._phones.fast.tables": "phonenumbers' own patterns, compiled to count their groups, matched against none",
     "smsotp_nb._phones.countries": "phonenumbers' own patterns, matched against at most 15 digits",
+    "smsotp_nb._phones.judging.readings": "the patterns of READINGS, anchored at the beginning of a repaired cell",
     "smsotp_nb._planning.bodies": "a set of escaped characters",
     "smsotp_nb._recipients.kinds": "the beginning of a file, matched at its first character",
     "smsotp_nb._recipients.unseen": "the tags of a sheet, each read once, with the numbers of its styles",

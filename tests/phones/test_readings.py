@@ -223,12 +223,6 @@ def test_float32_from_parquet_shows_its_exponent(tmp_path: Path) -> None:
     assert judged["problem"].tolist() == ["SCI_NOTATION_LOST_DIGITS", "LOCAL_ONLY", "MISSING"]
 
 
-def test_a_zero_that_is_no_prefix() -> None:
-    """``03xx`` is how a mobile is called from a landline in Colombia; no plan has it."""
-    assert row("0300 1234567", "CO")[["to", "note"]].tolist() == ["+573001234567", "TRUNK_ZERO_DROPPED"]
-    assert row("0300 1234567", "VE")["to"] == ""
-
-
 def test_states_are_no_countries() -> None:
     """CA and DE beside NY and TX are states: no number is read as Canadian or German."""
     numbers = [national(it) for it in valid_numbers("US", "MOBILE", 60)]
@@ -246,7 +240,7 @@ def test_states_are_no_countries() -> None:
 
 def test_a_single_reading_that_is_valid_is_taken() -> None:
     """Whatever else was weighed and is no number does not stand in the way."""
-    told = phones.explain("0300 1234567", region="CO")
+    told = phones.explain("044 222 123 4567", region="MX")
     assert "taken" in told.steps[-2]
     told = phones.explain("33199001234", region="US")
     assert "only when asked for with Reading(repair=['lost_plus'])" in str(told)

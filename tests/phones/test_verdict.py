@@ -65,7 +65,7 @@ def test_region_is_used_as_it_stands_and_default_fills_blanks() -> None:
     assert frame["valid"].tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize("size", [1, 63, 64, 200])
+@pytest.mark.parametrize("size", [1, 127, 128, 300])
 @pytest.mark.parametrize("cell", [49, 49.0, True, float("nan"), None, "", Decimal("NaN"), pd.NA], ids=repr)
 def test_region_cells_of_any_kind_mean_the_same_in_lists_of_any_length(cell: object, size: int) -> None:
     """What is no text is not taken for a blank in short lists and for a code in long ones."""

@@ -112,17 +112,22 @@ def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
         [True, True, True, True]
     """
     place, words = _numbered(words_of(cells))
-    readings = [one(word) for word in words]
-    if of_parts is None:
-        of_parts = parts_of(words, np.bincount(place[place >= 0], minlength=len(words))) is not None
-    if of_parts:
-        named = zip(words, readings, strict=True)
-        readings = [(None, "REGION_UNKNOWN") if len(word.strip()) == 2 else reading for word, reading in named]
+    times = np.bincount(place[place >= 0], minlength=len(words)).tolist()
+    read_as, of_parts = of_words(dict(zip(words, times, strict=True)), of_parts=of_parts)
+    readings = list(read_as.values())
     names = tuple(dict.fromkeys(code for code, _ in readings if code))
     at = {name: number for number, name in enumerate(names)}
     where = np.array([*(at[code] if code else -1 for code, _ in readings), -1], np.int32)
     cell = np.where(place < 0, len(words), place).astype(np.int32)
     return Regions(cell, where, names, (*(note for _, note in readings), ""), of_parts)
+
+
+def of_words(times: dict[str, int], *, of_parts: bool | None) -> tuple[dict[str, tuple[str | None, str]], bool]:
+    """Read each distinct cell of a column, given how often it occurs; say also whether they are states."""
+    if of_parts is None:
+        of_parts = parts_of(times) is not None
+    unless = 2 if of_parts else -1
+    return {word: (None, "REGION_UNKNOWN") if len(word.strip()) == unless else one(word) for word in times}, of_parts
 
 
 def _numbered(cells: pd.Series) -> tuple[npt.NDArray[np.int32], list[str]]:
@@ -135,17 +140,17 @@ def _numbered(cells: pd.Series) -> tuple[npt.NDArray[np.int32], list[str]]:
     return np.concatenate(pieces), found.chunk(0).dictionary.to_pylist()
 
 
-def parts_of(words: list[str], times: npt.NDArray[Any]) -> str | None:
+def parts_of(times: dict[str, int]) -> str | None:
     """Return the country whose states or provinces a column holds; None where its cells are countries.
 
     Such a column has cells that are a part of that country and no country themselves (NY, TX), and more of these than
     cells that are countries and no part of it.
 
     Example:
-        >>> parts_of(["CA", "NY", "TX"], np.array([5, 3, 3])), parts_of(["CA", "US", "DE"], np.array([5, 3, 3]))
+        >>> parts_of({"CA": 5, "NY": 3, "TX": 3}), parts_of({"CA": 5, "US": 3, "DE": 3})
         ('US', None)
     """
-    filled = [(word.strip().upper(), int(count)) for word, count in zip(words, times, strict=True) if word.strip()]
+    filled = [(word.strip().upper(), count) for word, count in times.items() if word.strip()]
     foreign = {word for word, _ in filled if one(word)[0] is None}
     for country, parts in PARTS.items():
         only_part = sum(count for word, count in filled if word in parts and word in foreign)

@@ -3,6 +3,7 @@
 ``answers``      phonenumbers' own answer, as a frame and in small integers
 ``work``         a list read for the judgement, and one stretch of it
 ``judgement``    a column, from its cells to its frame
+``rows``         the same for a short list, row by row
 ``readings``     what a text can mean
 ``prospects``    the rows where another reading could change something
 ``evidence``     what the other rows of the column show

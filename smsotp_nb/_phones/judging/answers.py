@@ -24,7 +24,7 @@ from ..fast.memory import SHARED, STRING, Mask, Rows, replaced, taken
 from ..fast.tables import KINDS, Tables
 from ..reference import Answer
 
-FEW: Final = 64  # rows; about as many as the first look-up in the tables costs
+FEW: Final = 128  # rows; about as many as the first look-up in the tables costs
 WORTH_NEW_TABLES: Final = 100_000
 REGIONS: Final = ("001", *sorted(reference.SUPPORTED_REGIONS))
 REGION_PLACE: Final = {name: place for place, name in enumerate(REGIONS)}
@@ -76,12 +76,8 @@ def verdict(
 
 
 def _frame(text: pd.Series, region: pd.Series, *, progress: Progress | None = None) -> pd.DataFrame:
-    """Answer for ``str`` columns with a positional index. This is the one place that chooses the engine.
-
-    A few rows are asked about one by one. So are longer lists if another version of phonenumbers is installed than the
-    shipped tables were made from, until a list is long enough to make building new tables worth while.
-    """
-    if len(text) < FEW or (len(text) < WORTH_NEW_TABLES and not tables.shipped_fits()):
+    """Answer for ``str`` columns with a positional index."""
+    if few(len(text)):
         return reference.verdict(text, region)
     return engine.verdict(text, region, progress=progress)
 
@@ -154,10 +150,21 @@ def of(texts: pa.Array, regions: pa.Array) -> Answers:
     return _of_columns(engine.columns(texts, regions, it), it)
 
 
-def begun(texts: pa.Array, regions: pa.Array) -> Stretch | None:
-    """Return a stretch whose digits have been read, for ``told``; None if asking phonenumbers itself is quicker."""
-    it = _tables(len(texts))
-    return None if it is None else Stretch(texts, regions, it)
+def few(size: int, limit: int = FEW) -> bool:
+    """Return whether phonenumbers itself is asked about every row of a list, because tables are missing or dearer.
+
+    Where another version of phonenumbers is installed than the shipped tables were made from, new ones are made only
+    for a list that is long enough.
+    """
+    return size < limit or (size < WORTH_NEW_TABLES and not tables.shipped_fits()) or tables.load() is None
+
+
+def begun(texts: pa.Array, regions: pa.Array) -> Stretch:
+    """Return a stretch whose digits have been read, for ``told``."""
+    it = tables.load()
+    if it is None:
+        raise AssertionError("a list without tables is read row by row")
+    return Stretch(texts, regions, it)
 
 
 def told(stretch: Stretch) -> Answers:
@@ -166,14 +173,10 @@ def told(stretch: Stretch) -> Answers:
 
 
 def _tables(size: int) -> Tables | None:
-    """Return the tables if they are quicker than asking phonenumbers, by the rule of ``_frame``.
-
-    A few rows of a long list are asked about repeatedly; once the tables are loaded, they are quicker for these, too.
-    """
-    few = VERY_FEW if tables.load.cache_info().currsize else FEW
-    if size < few or (size < WORTH_NEW_TABLES and not tables.shipped_fits()):
-        return None
-    return tables.load()
+    """Return the tables if they are quicker than asking phonenumbers: of a long list, for fewer rows than else."""
+    if tables.load.cache_info().currsize:
+        return tables.load() if size >= VERY_FEW else None
+    return None if few(size) else tables.load()
 
 
 def _of_answers(found: list[Answer]) -> Answers:

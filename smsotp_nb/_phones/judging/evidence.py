@@ -42,6 +42,8 @@ MUCH_MORE: Final = 20  # times
 MANY: Final = 0.15  # of the rows are equally good mobile numbers of one calling code
 FEW: Final = 2  # rows of a column that fit only as written by chance, or
 PURE: Final = 98  # percent that fit only the other reading
+WRITTEN_ONLY: Final = r"^[ '\"(]*(?:\+|0[1-9])"  # begins a cell that has no other reading: a plus, a single zero
+TOLD: Final = (readings.IDD, readings.WITH_PLUS, readings.CODE_ONCE)  # readings that a column can show
 
 
 @dataclass(slots=True)
@@ -155,7 +157,7 @@ def gather(work: Work, level: Level) -> Evidence:
     counts = {}
     written = _with_zero(work, front)
     for reading in readings.READINGS:
-        if reading.name in (readings.IDD, readings.WITH_PLUS, readings.CODE_ONCE):
+        if reading.name in TOLD:
             rows = prospects.candidates(work, reading, front)
             if not len(rows):
                 counts[reading.name] = Count()

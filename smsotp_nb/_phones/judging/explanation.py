@@ -19,15 +19,12 @@ from ..cells import regions, repairs
 from ..cells import text as cells
 from ..countries import country_name
 from ..fast import assembly, digits, prefixes, signs, tables
-from ..fast.tables import KINDS
-from ..vocabulary import NOTE_BIT, NOTES, PROBLEM_CODE, PROBLEMS, meaning_of_note
-from . import readings
-from .answers import REASONS
+from ..vocabulary import NOTES, PROBLEMS, meaning_of_note
+from . import rows
 from .evidence import Evidence
-from .judgement import frame, judge, spelled
+from .judgement import COLUMNS
 from .policy import Reading, not_reading
-from .readings import Trial
-from .work import Work, take_in
+from .rows import Row, Trial
 
 ERRORS = {
     prefixes.INVALID_COUNTRY_CODE: "there is no country to read it by",
@@ -95,43 +92,38 @@ def explain(
         not_reading(reading),
     )
     number = column = pd.Series([number], dtype=object)
-    work = take_in(column, [region], default_region).part(slice(0, 1))
-    work.every_reading = True
-    trials = judge(work, reading, reading.gathered)
-    row = frame([spelled(work)], column.index).iloc[0]
-    judged = {str(name): value if isinstance(value, str) else None for name, value in row.items()}
+    (row,) = rows.judge(column, [region], default_region, reading)
+    judged = dict(zip(COLUMNS, row.spelled(), strict=True))
     steps = (
         *_steps(column, region, default_region, reading.repair),
-        *_weighed(trials, work, reading.gathered, reading.repair),
+        *_weighed(row, reading.gathered, reading.repair),
     )
     return Explanation((*steps, _judged(judged)), judged)
 
 
-def _weighed(trials: list[Trial], work: Work, evidence: Evidence, asked: Collection[str]) -> Iterator[str]:
+def _weighed(row: Row, evidence: Evidence, asked: Collection[str]) -> Iterator[str]:
     """Describe each other reading: the number that it gives, and whether it was used."""
-    if trials and evidence.counts:
+    if row.trials and evidence.counts:
         yield f"The column: {evidence}."
-    for trial in trials:
-        written = trial.rows[0]
-        text, found = trial.text[0].as_py(), trial.answers
-        head = f"Weighed: {trial.reading.name}, {text!r}"
-        if not readings.good(trial).rows.size:
-            why = REASONS[found.reason[0]] or "not in the way this reading is meant"
+    for trial in row.trials:
+        head = f"Weighed: {trial.reading.name}, {trial.text!r}"
+        if not trial.good:
+            why = trial.answer.reason or "not in the way this reading is meant"
             yield f"{head}: no number ({why}), so it says nothing."
             continue
-        yield f"{head}: {found.e164[0].as_py()}, valid, {KINDS[found.kind[0]]}; {_fate(trial, work, written, asked)}."
+        yield f"{head}: {trial.answer.e164}, valid, {trial.answer.type}; {_fate(trial, row, asked)}."
 
 
-def _fate(trial: Trial, work: Work, row: int, asked: Collection[str]) -> str:
-    number, kept = trial.answers.e164[0].as_py(), work.answers.e164[int(row)].as_py()
-    if work.problem[row] == PROBLEM_CODE["AMBIGUOUS_READING"]:
+def _fate(trial: Trial, row: Row, asked: Collection[str]) -> str:
+    number, kept = trial.answer.e164, row.answer.e164
+    if row.problem == "AMBIGUOUS_READING":
         return "the same number" if number == kept else "another number than the other reading's, and we do not choose"
     if number == kept:
-        return "taken" if work.notes[row] & NOTE_BIT.get(trial.reading.note, 0) else "the same number"
-    if work.answers.valid[row]:
-        if work.notes[row] & NOTE_BIT["COLUMN_EVIDENCE"]:
+        return "taken" if row.notes & rows.BIT.get(trial.reading.note, 0) else "the same number"
+    if row.answer.valid:
+        if row.notes & rows.BIT["COLUMN_EVIDENCE"]:
             return "lost: the column speaks for the other reading"
-        return f"lost: {KINDS[work.answers.kind[row]]} as it is read is no weaker"
+        return f"lost: {row.answer.type} as it is read is no weaker"
     if trial.reading.repair in asked or not trial.reading.repair:
         return "not taken"
     return f"not taken: only when asked for with Reading(repair=[{trial.reading.repair!r}])"

@@ -20,34 +20,33 @@ import pyarrow.compute as pc
 
 from ..._calling import in_our_words, not_callable, refuse
 from ..._frames import as_pandas
-from ..._pandas import STR, without
+from ..._pandas import STR
 from ..._recipients import KEY, source_of
 from ..._showing import cited
 from ..cells import scrub
 from ..cells import text as cells
 from ..countries import calling_codes
 from ..fast.assembly import RegionSpeller, missing, only
-from ..fast.engine import Progress, distinct_rows
+from ..fast.engine import Progress, Stretch, distinct_rows
 from ..fast.memory import SHARED, STRING, Mask, Rows, matching, picked, replaced, taken
 from ..fast.tables import KINDS
 from ..vocabulary import PROBLEM_CODE, PROBLEMS, note_words
-from . import answers, policy, weighing
+from . import answers, policy, rows, weighing
 from .answers import REASONS, REGIONS
-from .evidence import DRAWN, NOTHING, SAMPLE, Evidence, Level, drawn, gather
+from .evidence import DRAWN, NOTHING, SAMPLE, WRITTEN_ONLY, Evidence, Level, drawn, gather
 from .policy import Reading, not_reading
-from .readings import Trial
 from .work import Intake, Second, Work, take_in
 
 COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
 CODES: Final = calling_codes()
 
+JUDGED_BY_ROWS: Final = 256  # rows of a list that takes less time row by row; from some 350 on it takes more
 STRETCH: Final = 64_000  # rows at a time: each call of a column function costs the same for few rows and many
 
-OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
 CODE_PLACE: Final = np.full(1001, -1, np.int16)  # of a calling code in CODES; the last one is for none
 CODE_PLACE[[int(code) for code in CODES]] = np.arange(len(CODES))
 PROBLEM_OF_REASON: Final = np.array(
-    [PROBLEM_CODE.get(OURS.get(name or "", name or ""), 0) for name in REASONS], np.uint8
+    [PROBLEM_CODE.get(rows.OURS.get(name or "", name or ""), 0) for name in REASONS], np.uint8
 )
 REGION_SPELLER: Final = RegionSpeller(REGIONS)
 CODE_WORDS, KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (CODES, KINDS, PROBLEMS))
@@ -100,14 +99,12 @@ def normalize(
         how: dict[str, Any] = {"region": region, "default_region": default_region, "progress": progress}
         return normalize_columns(columns, reading=reading, **how)
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
-    evidence = reading.evidence
-    intake = _taken_in(column, region, default_region, evidence)
-    if len(intake) <= SAMPLE:  # the sample is the list
-        judged = [_at_once(intake, reading, progress)]
+    if answers.few(len(column), JUDGED_BY_ROWS):
+        made = _by_rows(rows.judge(column, region, default_region, reading), column.index)
+        if progress is not None:
+            progress(len(column))
     else:
-        said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
-        judged = _pieces(intake, reading, said, progress)
-    made = frame(judged, column.index)
+        made = frame(_by_columns(column, region, default_region, reading, progress), column.index)
     if isinstance(people, pd.Series):  # how its file was read, for the report
         source = source_of(people, people.name, getattr(region, "name", None))
         made.attrs = {**people.attrs, KEY: source} if source else dict(people.attrs)
@@ -144,6 +141,23 @@ def normalize_columns(
     named = pd.Series([str(column.name) for column in columns], dtype=STR).take(which).set_axis(found.index)
     found.attrs = judged[0].attrs
     return found.assign(column=named.where(np.any(filled, axis=0)))
+
+
+def _by_rows(judged: list[rows.Row], index: pd.Index) -> pd.DataFrame:
+    columns = zip(*(row.spelled() for row in judged), strict=True) if judged else ((),) * len(COLUMNS)
+    arrays = {name: STR.__from_arrow__(pa.array(it, STRING)) for name, it in zip(COLUMNS, columns, strict=True)}
+    return pd.DataFrame(arrays, index=index, copy=False)
+
+
+def _by_columns(
+    column: pd.Series, region: object, default_region: str | None, reading: Reading, progress: Progress | None
+) -> list[list[pa.Array]]:
+    evidence = reading.evidence
+    intake = _taken_in(column, region, default_region, evidence)
+    if len(intake) <= SAMPLE:  # the sample is the list
+        return [_at_once(intake, reading, progress)]
+    said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
+    return _pieces(intake, reading, said, progress)
 
 
 def _taken_in(column: pd.Series, region: object, default_region: str | None, evidence: Level | Evidence) -> Intake:
@@ -211,6 +225,8 @@ def weigh_column(
     if isinstance(reading.evidence, Evidence):
         return reading.evidence
     numbers = column = cells.column(numbers, what="numbers")
+    if answers.few(len(column), JUDGED_BY_ROWS):
+        return rows.weigh(column, region, default_region, reading)
     intake = take_in(column, region, default_region)
     return replace(look(intake, reading.repair, reading.evidence), of_parts=intake.known.of_parts, narrow=intake.narrow)
 
@@ -233,64 +249,50 @@ def _weighed(work: Work, level: Level, rows: Rows) -> Evidence:
 
 def _two_ways(texts: pa.ChunkedArray) -> Mask:
     """Return which cells may have another reading, judged by their first characters: no plus and no single zero."""
-    return ~cells.matches(texts, r"^[ '\"(]*(?:\+|0[1-9])")
+    return ~cells.matches(texts, WRITTEN_ONLY)
 
 
-def judge(work: Work, asked: Reading, evidence: Evidence) -> list[Trial]:
-    """Judge one stretch of a list, from its cells to problem and notes of every row; return the readings tried."""
-    return _decide(work, asked, evidence, _read(work, asked.repair))
+def judge(work: Work, asked: Reading, evidence: Evidence) -> None:
+    """Judge one stretch of a list, from its cells to problem and notes of every row."""
+    _decide(work, asked, evidence, _read(work, asked.repair))
 
 
-def _decide(work: Work, asked: Reading, evidence: Evidence, second: Second) -> list[Trial]:
-    trials = weighing.weigh(work, asked.repair, evidence, second)
+def _decide(work: Work, asked: Reading, evidence: Evidence, second: Second) -> None:
+    weighing.weigh(work, asked.repair, evidence, second)
     _explain_invalid(work)
     work.refuse(work.answers.extended, "MULTIPLE_NUMBERS")
     policy.apply(work, asked)
-    return trials
 
 
 def _read(work: Work, repair: Collection[str]) -> Second:
     """Repair every cell and take the verdict on it; return the second spellings."""
-    second = _clean(work, repair)
-    _ask(work)
+    work.stretch = stretch = answers.begun(work.text, work.region)
+    second = _clean(work, stretch, repair)
+    stretch.close(~work.open())
+    work.answers = answers.told(stretch)
     return second
 
 
-def _clean(work: Work, repair: Collection[str]) -> Second:
+def _clean(work: Work, stretch: Stretch, repair: Collection[str]) -> Second:
     """Repair the text of every cell that is not plain; return the second spellings."""
-    work.stretch = answers.begun(work.text, work.region)
     rows = np.flatnonzero(work.open())
-    if work.stretch is not None:
-        rows = rows[~scrub.plain_by_digits(work.text, work.stretch.found)[rows]]
-    elif len(rows) > scrub.FEW:  # of fewer, nothing becomes of a plain one
-        rows = rows[~scrub.plain(work.text)[rows]]
+    rows = rows[~scrub.plain_by_digits(work.text, stretch.found)[rows]]
     raw = taken(work.text, rows)
     scrubbed = scrub.scrub(raw, repair)
-    second = _second(work, rows, raw, scrubbed)
+    second = _second(work, stretch, rows, raw, scrubbed)
     work.text = replaced(work.text, rows, scrubbed.text)
     work.problem[rows] = scrubbed.problem
     work.notes[rows] |= scrubbed.notes
-    if work.stretch is not None:
-        work.stretch.replace(rows, scrubbed.text, work.text)
+    stretch.replace(rows, scrubbed.text, work.text)
     return second
 
 
-def _second(work: Work, rows: Rows, raw: pa.Array, scrubbed: scrub.Scrubbed) -> Second:
+def _second(work: Work, stretch: Stretch, rows: Rows, raw: pa.Array, scrubbed: scrub.Scrubbed) -> Second:
     place = np.flatnonzero(scrubbed.other.is_valid())
     rows, text = rows[place], scrubbed.other.take(pa.array(place))
-    before = None if work.stretch is None else work.stretch.digits_of(rows)
+    before = stretch.digits_of(rows)
     untouched = np.asarray(pc.equal(text, raw.take(pa.array(place))), bool)
     return Second(rows, text, work.notes[rows] | scrubbed.other_notes[place], before, untouched)
-
-
-def _ask(work: Work) -> None:
-    """Take the verdict on the rows that are still to be read."""
-    refused = ~work.open()
-    if work.stretch is not None:
-        work.stretch.close(refused)
-        work.answers = answers.told(work.stretch)
-        return
-    work.answers = answers.of(without(work.text, pa.array(refused)), work.region)
 
 
 def _explain_invalid(work: Work) -> None:

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..fast.digits import READABLE
 from ..fast.engine import Stretch
@@ -63,20 +61,18 @@ def _code_again(found: Answers, rows: Rows) -> Mask:
     return again
 
 
-def worth(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool = False) -> Rows:
-    """Return those of the rows where this reading could change something."""
-    if work.stretch is None or reading.name not in SKIPPED:
-        return _by_text(work, reading, rows, asked, equals=equals)
+def worth(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool) -> Rows:
+    """Return those of the rows where this reading could change something; only digits read directly tell."""
+    if not len(rows) or work.stretch is None or reading.name not in SKIPPED:
+        return rows
     direct = work.stretch.direct[rows]
     sure, others = rows[direct], rows[~direct]
-    if reading.name == WITH_PLUS and not (equals or reading.repair in asked):
+    as_good = equals or reading.repair in asked
+    if reading.name == WITH_PLUS and not as_good:
         sure = sure[_may_be_better(work, work.stretch, sure)]
     if len(sure):
-        sure = sure[_promising(work, work.stretch, reading, sure, equals or reading.repair in asked)]
-    if not len(others):
-        return sure
-    others = _by_text(work, reading, others, asked, equals=equals)
-    return np.sort(np.concatenate((sure, others)))
+        sure = sure[_promising(work, work.stretch, reading, sure, as_good)]
+    return np.sort(np.concatenate((sure, others))) if len(others) else sure
 
 
 def other_numbers(work: Work, second: Second) -> Second:
@@ -112,52 +108,6 @@ def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_go
         useful |= found.code == work.answers.cc[rows]
         fits = fits & (~valid | useful)
     return fits | ~found.sure
-
-
-def _by_text(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool) -> Rows:
-    valid = work.answers.valid[rows]
-    if reading.name == IDD:
-        return rows[~(valid & _same_after_00(work, rows))]
-    if reading.doubts == "any":
-        return rows
-    if reading.doubts in ("as good", "never") or equals or reading.repair in asked:
-        return rows
-    useful = valid & (RANK.take(work.answers.kind[rows]) < 2)
-    useful |= ~valid
-    rest = np.flatnonzero(valid & ~useful)
-    useful[rest] = own_code_in_front(work, rows[rest])
-    return rows[useful]
-
-
-def _same_after_00(work: Work, rows: Rows) -> Mask:
-    """Return which texts begin with 00 where that is the prefix for calls abroad, and so is read as a plus anyway."""
-    digits = pc.replace_substring_regex(work.text.take(pa.array(rows)), r"^[ (]*00|[^0-9]", "")
-    number = pc.utf8_slice_codeunits(work.answers.e164.take(pa.array(rows)), 1, 32)
-    return np.asarray(pc.fill_null(pc.equal(digits, number), False), bool)
-
-
-def own_code_in_front(work: Work, rows: Rows) -> Mask:
-    """Return which bare texts begin with the digits of the calling code they are read with."""
-    cc = work.answers.cc[rows]
-    first = np.where(cc > 99, cc // 100, np.where(cc > 9, cc // 10, cc))
-    found: Mask = first_digits(work.text.take(pa.array(rows))) == first
-    maybe = np.flatnonzero(found)
-    digits = pc.replace_substring_regex(work.text.take(pa.array(rows[maybe])), r"[^0-9]", "").to_pylist()
-    found[maybe] = [text.startswith(str(code)) for text, code in zip(digits, cc[maybe].tolist(), strict=True)]
-    return found
-
-
-def first_digits(texts: pa.Array) -> npt.NDArray[np.uint8]:
-    """Return the first digit of texts that begin with one, perhaps behind blanks and brackets (there: any number)."""
-    _, offset_buffer, data_buffer = texts.buffers()
-    if not len(texts) or data_buffer is None:
-        return np.zeros(len(texts), np.uint8)
-    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts)]
-    first = np.frombuffer(data_buffer, np.uint8).take(offsets) - np.uint8(ord("0"))
-    behind = np.flatnonzero(first > 9)
-    inside = texts.take(pa.array(behind)).to_pylist()
-    first[behind] = [int(next((sign for sign in text if sign.isdigit()), "0")) for text in inside]
-    return first
 
 
 def _perhaps_twice(work: Work, rows: Rows) -> Rows:

@@ -18,8 +18,9 @@ evidence of the column supports it, or, of a lost plus, if it is a mobile number
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 
 import numpy as np
@@ -52,26 +53,41 @@ class Reading:
         note: what a row says that is read so.
         fronts: what a text begins with that can be read so.
         pattern: which of these can be (in RE2's dialect).
-        rewrite: how they would be written.
+        replaced, by: how they would be written: what is replaced, and by what; "": `_said_once`.
         doubts: when a valid reading as written is doubted for it.
         repair: the repair that must be asked for, or ``""``.
         regions: regions it is for; none named: all.
-        keep: which valid answers are really of this reading.
+        keeps_zero: only a number that itself begins with a zero is really of this reading.
     """
 
     name: str
     note: str
     fronts: tuple[int, ...]
     pattern: str
-    rewrite: Callable[[pa.Array], pa.Array]
+    replaced: str
+    by: str
     doubts: Doubts
     repair: str = ""
     regions: frozenset[str] = frozenset()
-    keep: Callable[[Answers], Mask] | None = None
+    keeps_zero: bool = False
+
+    def fits(self, text: str) -> bool:
+        """Return whether a text that begins as it must can be meant so."""
+        return not self.pattern or _compiled(self.pattern).search(text) is not None
+
+    def of_text(self, text: str) -> str | None:
+        """Return how a text would be written in this reading, None if it cannot be."""
+        return _compiled(self.replaced).sub(self.by, text, count=1) if self.replaced else _said_once(text)
+
+    def of_texts(self, texts: pa.Array) -> pa.Array:
+        if self.replaced:
+            return pc.replace_substring_regex(texts, self.replaced, self.by)
+        return pa.array([_said_once(text) for text in texts.to_pylist()], STRING)
 
 
-def _replacing(pattern: str, by: str) -> Callable[[pa.Array], pa.Array]:
-    return lambda texts: pc.replace_substring_regex(texts, pattern, by)
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern.replace("$", r"\Z"), re.ASCII)
 
 
 def _zero_belongs(found: Answers) -> Mask:
@@ -81,27 +97,26 @@ def _zero_belongs(found: Answers) -> Mask:
 
 
 CODES: Final = calling_codes()
-ABROAD: Final = rf"(?:\+|00) ?(?:{'|'.join(CODES)})[ .()\-]*"
 TWICE: Final = re.compile(rf"\A[ (]*+(?:\+|00)\D*+({'|'.join(CODES)})\D*+(?:00)?(?=\1)(.*)", re.DOTALL)
 
 
-def _said_once(texts: pa.Array) -> pa.Array:
-    """``+49 49171 ...`` and ``+49 0049 171 ...`` without the first 49; a text without such a pair becomes null."""
-    found = [TWICE.fullmatch(text) for text in texts.to_pylist()]
-    return pa.array([f"+{pair[2]}" if pair else None for pair in found], STRING)
+def _said_once(text: str) -> str | None:
+    """``+49 49171 ...`` and ``+49 0049 171 ...`` without the first 49; None for a text without such a pair."""
+    pair = TWICE.fullmatch(text)
+    return f"+{pair[2]}" if pair else None
 
 
 def _overseas(code: int) -> Reading:
     """``0692 12 34 56`` in a French list: a number of Réunion, which is called in this way from France."""
     at_home = r"^[( ]*(?:(?:\+ ?|00 ?)33[ .)\-]*(?:\(0\))?|0)[ .()\-]*"
-    rewrite = _replacing(at_home, f"+{code} ")
     name = f"overseas, +{code}"
     return Reading(
         name,
         "OVERSEAS_READ",
         (PLUS, DOUBLE_ZERO, ZERO),
         at_home + "[2567]",
-        rewrite,
+        at_home,
+        f"+{code} ",
         "never",
         regions=frozenset({"FR"}),
     )
@@ -117,31 +132,25 @@ CODE_ONCE: Final = "calling code once"
 WITH_ZERO: Final = "zero restored"
 
 READINGS: Final = (
-    Reading(IDD, "IDD_00_READ", (DOUBLE_ZERO,), r"^[ (]*00[ )]*[1-9]", _replacing(r"^([ (]*)00", r"\1+"), "any"),
+    Reading(IDD, "IDD_00_READ", (DOUBLE_ZERO,), r"^[ (]*00[ )]*[1-9]", r"^([ (]*)00", r"\1+", "any"),
     Reading(
         WITH_ZERO,
         "LEADING_ZERO_RESTORED",
         (BARE,),
         r"^[1-9][0-9]{5,13}$",
-        _replacing(r"^", "0"),
+        r"^",
+        "0",
         "as good",
         regions=ZERO_KEPT,
-        keep=_zero_belongs,
-    ),
-    Reading(
-        "trunk zero dropped",
-        "TRUNK_ZERO_DROPPED",
-        (PLUS, DOUBLE_ZERO, ZERO),
-        rf"^[( ]*(?:{ABROAD}0|0[ .()\-]*[1-9])",
-        _replacing(rf"^([( ]*(?:{ABROAD})?)0[ .()\-]*", r"\1"),
-        "never",
+        keeps_zero=True,
     ),
     Reading(
         "without Mexico's old prefix",
         "OLD_PREFIX_DROPPED",
         (PLUS, DOUBLE_ZERO, BARE),
         r"^[( ]*(?:\+ ?|00 ?)?52[ .()\-]*(?:0?1|04[45])",
-        _replacing(r"^[( ]*(?:\+ ?|00 ?)?52[ .()\-]*(?:0?1|04[45])[ .()\-]*", "+52 "),
+        r"^[( ]*(?:\+ ?|00 ?)?52[ .()\-]*(?:0?1|04[45])[ .()\-]*",
+        "+52 ",
         "never",
     ),
     Reading(
@@ -149,16 +158,25 @@ READINGS: Final = (
         "OLD_PREFIX_DROPPED",
         (ZERO, BARE),
         r"^[( ]*(?:01|04[45]|1)",
-        _replacing(r"^[( ]*(?:01|04[45]|1)[ .()\-]*", "+52 "),
+        r"^[( ]*(?:01|04[45]|1)[ .()\-]*",
+        "+52 ",
         "never",
         regions=frozenset({"MX"}),
     ),
     *map(_overseas, (262, 590, 594, 596)),
-    Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), r"", _replacing(r"^[ ]*", "+"), "stronger", repair="lost_plus"),
-    Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), r"", _said_once, "as good"),
+    Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), "", r"^[ ]*", "+", "stronger", repair="lost_plus"),
+    Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), "", "", "", "as good"),
 )
-SECOND_SPELLING: Final = Reading("the other spelling", "", (), "", lambda texts: texts, "any")
+SECOND_SPELLING: Final = Reading("the other spelling", "", (), "", "", "", "any")
 BY_NAME: Final = {reading.name: reading for reading in READINGS}
+
+
+def front(text: str) -> int:
+    """Return what a text begins with, as `fronts` of a column."""
+    rest = text.lstrip(" (")
+    if rest[:1] == "0":
+        return DOUBLE_ZERO if rest[1:2] == "0" else ZERO
+    return PLUS if rest[:1] == "+" else BARE if rest[:1] in set("123456789") else OTHER
 
 
 def fronts(texts: pa.Array) -> npt.NDArray[np.uint8]:
@@ -237,7 +255,7 @@ class Rewritten:
 
 def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
     """Rewrite rows as one reading has them."""
-    text = reading.rewrite(work.text.take(pa.array(rows)))
+    text = reading.of_texts(work.text.take(pa.array(rows)))
     if text.null_count:
         can = np.asarray(text.is_valid())
         rows, text = rows[can], text.filter(pa.array(can))
@@ -258,6 +276,6 @@ def attempt(work: Work, written: Sequence[Rewritten]) -> list[Trial]:
 def good(trial: Trial) -> Trial:
     """Return the part of a trial that is valid and belongs to this reading."""
     fits = trial.answers.valid
-    if trial.reading.keep is not None:
-        fits = fits & trial.reading.keep(trial.answers)
+    if trial.reading.keeps_zero:
+        fits = fits & _zero_belongs(trial.answers)
     return trial.only(fits)

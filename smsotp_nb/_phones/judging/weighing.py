@@ -39,8 +39,8 @@ class Entries:
         return Entries(*(getattr(self, name)[chosen] for name in self.__slots__))
 
 
-def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> list[Trial]:
-    """Read every row in all plausible ways, decide what it is, and return the readings that were tried.
+def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> None:
+    """Read every row in all plausible ways, and decide what it is.
 
     ``second`` has other spellings left by repairs.
     """
@@ -49,19 +49,14 @@ def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second
     strong = [_strong(work, readings.good(trial), asked, evidence) for trial in trials]
     if any(len(trial.rows) for trial in strong):
         _settle(work, strong, _entries(work, strong, asked, evidence))
-    return trials
 
 
 def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidence, second: Second) -> list[Trial]:
-    second = second.only(work.open()[second.rows])
-    if not work.every_reading:
-        second = prospects.other_numbers(work, second)
+    second = prospects.other_numbers(work, second.only(work.open()[second.rows]))
     tried = [Rewritten(SECOND_SPELLING, second.rows, second.text, second.notes)]
     for reading in readings.READINGS:
         rows = prospects.candidates(work, reading, front)
-        if not work.every_reading:
-            equals = meets(evidence, reading.name)
-            rows = rows if not len(rows) else prospects.worth(work, reading, rows, asked, equals=equals)
+        rows = prospects.worth(work, reading, rows, asked, equals=meets(evidence, reading.name))
         if len(rows):
             tried.append(readings.rewrite(work, reading, rows))
     return readings.attempt(work, [it for it in tried if len(it.rows)])

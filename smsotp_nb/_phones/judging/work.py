@@ -57,8 +57,7 @@ class Work:
         problem, notes: what has been said, as numbers of the vocabulary.
         detail: what the evidence of the column said (percent * 1000 + calling code), or 0.
         answers: the verdict on the text as it is read now.
-        stretch: the text on its way through the engine, which knows its digits (``None``: too few rows for it).
-        every_reading: try readings that could change nothing, too, for whoever wants to see them.
+        stretch: the text on its way through the engine, which knows its digits.
     """
 
     text: pa.Array
@@ -71,7 +70,6 @@ class Work:
     detail: npt.NDArray[np.int32]
     answers: Answers = field(init=False)
     stretch: Stretch | None = None
-    every_reading: bool = False
 
     def __len__(self) -> int:
         return len(self.problem)

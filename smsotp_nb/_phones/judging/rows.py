@@ -1,0 +1,358 @@
+"""A short list, row by row: what ``judgement`` does in columns, without Arrow or numpy, whose calls cost more.
+
+The rules are the same ones: ``repairs.clean`` for the cell, phonenumbers for the verdict, ``READINGS`` for the other
+readings, ``Evidence`` for what the column says. A test holds the two ways together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from .. import reference
+from ..cells import regions, repairs
+from ..cells import text as cells
+from ..countries import calling_code
+from ..fast.tables import KINDS
+from ..reference import Answer
+from ..vocabulary import NOTE_BIT, sentence
+from . import evidence as column_evidence
+from . import readings
+from .evidence import NOTHING, Count, Evidence, Level
+from .policy import FICTION, FICTION_CODES, Reading
+from .readings import SECOND_SPELLING
+from .work import KIND_PROBLEM
+
+OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
+BIT: Final = {name: int(bit) for name, bit in NOTE_BIT.items()}
+RANKS: Final[dict[str | None, int]] = {None: 0, **dict(zip(KINDS, readings.RANK.tolist(), strict=True))}
+MISSING: Final = (None, pd.NA, np.nan)
+NO_NUMBER: Final = Answer(None, None, None, False, None, "NOT_A_NUMBER", None)
+WRITTEN_ONLY: Final = re.compile(column_evidence.WRITTEN_ONLY)  # no plus and no single zero in front
+WITH_A_PLUS: Final = re.compile(r"[\s(]*\+", re.ASCII)
+OF_FICTION: Final = re.compile(FICTION)
+CODES_OF_FICTION: Final = frozenset(map(str, FICTION_CODES))
+BY_FRONT: Final = [tuple(it for it in readings.READINGS if front in it.fronts) for front in range(5)]
+
+
+class Asked(dict[tuple[str | None, str | None], Answer]):
+    """phonenumbers' answers; nothing is asked twice."""
+
+    def __missing__(self, pair: tuple[str | None, str | None]) -> Answer:
+        self[pair] = reference.ask_once(*pair)
+        return self[pair]
+
+
+@dataclass(slots=True)
+class Trial:
+    """A reading that was tried: the row's text rewritten, the notes it would get, and the verdict."""
+
+    reading: readings.Reading
+    text: str
+    notes: int
+    answer: Answer
+
+    @property
+    def good(self) -> bool:
+        """The verdict is a number that is really of this reading."""
+        return self.answer.valid and (not self.reading.keeps_zero or zero_belongs(self.answer))
+
+
+@dataclass(slots=True)
+class Row:
+    """One row on its way; the attributes are those of `work.Work`."""
+
+    text: str | None
+    region: str | None
+    named: bool
+    lost: bool
+    coded: bool
+    problem: str
+    notes: int
+    detail: int = 0
+    answer: Answer = NO_NUMBER
+    second: tuple[str, int] | None = None
+    trials: list[Trial] = field(default_factory=list)
+
+    def refuse(self, problem: str) -> None:
+        self.problem = self.problem or problem
+
+    def spelled(self) -> tuple[str | None, ...]:
+        """Return the row of the frame, in the order of its columns."""
+        it, number = self.answer, self.answer.valid and self.answer.extension is None
+        return (
+            it.e164 if it.valid and not self.problem else None,
+            *((it.region, it.cc, it.type) if number else (None, None, None)),
+            self.problem or None,
+            _words(self.notes, self.detail),
+        )
+
+
+@lru_cache(maxsize=4096)
+def _words(notes: int, detail: int) -> str | None:
+    return sentence(notes | detail << 32) if notes else None
+
+
+def judge(column: pd.Series, region: object, default_region: str | None, asked: Reading) -> list[Row]:
+    """Judge a whole list."""
+    rows, evidence, ask = _weighed(column, region, default_region, asked)
+    for row in rows:
+        _decide(row, asked, evidence, ask)
+    return rows
+
+
+def weigh(column: pd.Series, region: object, default_region: str | None, asked: Reading) -> Evidence:
+    """Gather the evidence of a whole list."""
+    return _weighed(column, region, default_region, asked)[1]
+
+
+def _weighed(
+    column: pd.Series, region: object, default_region: str | None, asked: Reading
+) -> tuple[list[Row], Evidence, Asked]:
+    """Read a list, repair its cells, take the verdict on them and gather their evidence."""
+    given = asked.evidence if isinstance(asked.evidence, Evidence) else None
+    narrow = given.narrow if given else asked.evidence != "none" and cells.was_float32(column)
+    said, of_parts = _countries(column, region, given.of_parts if given else None)
+    fallback, ask = regions.default(default_region), Asked()
+    rows, two_ways = [], []
+    for (text, kind), (code, note) in zip(_texts(column, narrow=narrow), said, strict=True):
+        lost = note == "REGION_UNKNOWN"
+        row = Row(
+            text=text,
+            region=code or (None if lost else fallback),
+            named=code is not None,
+            lost=lost,
+            coded=note == "REGION_CALLING_CODE",
+            problem="MISSING" if text is None else KIND_PROBLEM.get(kind, ""),
+            notes=BIT.get(note, 0) | (BIT["FLOAT_ENDING"] if kind == cells.FLOAT else 0),
+        )
+        rows.append(row)
+        if text is None or not WRITTEN_ONLY.match(text):
+            two_ways.append(row)
+        _read(row, asked.repair, ask)
+    if given is None:
+        level = "none" if isinstance(asked.evidence, Evidence) else asked.evidence
+        given = replace(_gathered(two_ways, level, ask), of_parts=of_parts, narrow=narrow)
+    return rows, given, ask
+
+
+def _texts(column: pd.Series, *, narrow: bool) -> Iterator[tuple[str | None, Any]]:
+    values = column.tolist()
+    if all((type(value) is str and value.isascii()) or any(value is it for it in MISSING) for value in values):
+        return ((value, cells.TEXT) if isinstance(value, str) else (None, cells.MISSING) for value in values)
+    read = cells.read(column, narrow=narrow)
+    return zip((text if isinstance(text, str) else None for text in read.text.tolist()), read.kind, strict=True)
+
+
+def _countries(column: pd.Series, region: object, of_parts: bool | None) -> tuple[list[tuple[str | None, str]], bool]:
+    if region is None:
+        return [(None, "")] * len(column), False
+    beside = cells.column(region, what="region", like=column)
+    words = beside.tolist()
+    if not all(isinstance(word, str) and word.isascii() for word in words):
+        words = [word if isinstance(word, str) else None for word in cells.words(beside).tolist()]
+    times = Counter(word for word in words if word is not None)
+    read, of_parts = regions.of_words(times, of_parts=of_parts)
+    return [(None, "") if word is None else read[word] for word in words], of_parts
+
+
+def _read(row: Row, repair: Collection[str], ask: Asked) -> None:
+    """Repair a cell and take the verdict on it."""
+    if row.problem or row.text is None:
+        return
+    cleaned = repairs.clean(row.text, repair)
+    if cleaned.other is not None:
+        row.second = cleaned.other, row.notes | _bits(cleaned.other_notes)
+    row.text, row.problem = cleaned.text, cleaned.problem
+    row.notes |= _bits(cleaned.notes)
+    if not row.problem:
+        row.answer = ask[row.text, row.region]
+
+
+def _bits(notes: tuple[str, ...]) -> int:
+    found = 0
+    for note in notes:
+        found |= BIT[note]
+    return found
+
+
+def _decide(row: Row, asked: Reading, evidence: Evidence, ask: Asked) -> None:
+    if not row.problem:
+        row.trials = list(_tried(row, ask))
+        _settle(row, asked.repair, evidence)
+    if not row.problem and not row.answer.valid:
+        row.problem = _why_invalid(row)
+    if row.answer.extension is not None:
+        row.refuse("MULTIPLE_NUMBERS")
+    if row.answer.valid and not row.problem:
+        _apply_policy(row, asked)
+
+
+def _tried(row: Row, ask: Asked) -> Iterator[Trial]:
+    text = row.text or ""
+    if row.second is not None:
+        other, notes = row.second
+        yield Trial(SECOND_SPELLING, other, notes, ask[other, row.region])
+    for reading in BY_FRONT[readings.front(text)]:
+        yield from _tried_as(row, reading, ask)
+
+
+def _tried_as(row: Row, reading: readings.Reading, ask: Asked) -> Iterator[Trial]:
+    """Try one other reading of a row that it applies to."""
+    text, valid = row.text or "", row.answer.valid
+    if (valid and reading.doubts == "never") or (reading.regions and row.region not in reading.regions):
+        return
+    if reading.name == readings.CODE_ONCE and valid and not _code_again(row.answer):
+        return
+    if reading.fits(text) and (written := reading.of_text(text)) is not None:
+        yield Trial(reading, written, row.notes | BIT[reading.note], ask[written, row.region])
+
+
+def _code_again(found: Answer) -> bool:
+    """Return whether an E.164 number continues with the digits of its calling code, or with a zero."""
+    code = found.cc or ""
+    return (found.e164 or "")[1 + len(code) :].startswith((code, "0"))
+
+
+def zero_belongs(found: Answer) -> bool:
+    """Return whether the number itself begins with a zero."""
+    return found.e164 is not None and found.e164.startswith(f"+{found.cc}0")
+
+
+def _gathered(rows: list[Row], level: Level, ask: Asked) -> Evidence:
+    """Count the rows by the reading that fits them; a row is no evidence for itself."""
+    if level == "none" or len(rows) < 2:
+        return NOTHING
+    counts = {name: Count() for name in column_evidence.TOLD}
+    with_zero = readings.BY_NAME[readings.WITH_ZERO]
+    for row in rows:
+        if row.problem:
+            continue
+        fits = row.answer.valid or (
+            with_zero in BY_FRONT[readings.front(row.text or "")]
+            and any(trial.good for trial in _tried_as(row, with_zero, ask))
+        )
+        for reading in BY_FRONT[readings.front(row.text or "")]:
+            if reading.name in counts:
+                for trial in _tried_as(row, reading, ask):
+                    if _tells(row):
+                        _count(counts[reading.name], row, trial, written=fits)
+    return Evidence(counts, level)
+
+
+def _tells(row: Row) -> bool:
+    return row.region is not None and not (row.text or "").startswith("(")
+
+
+def _count(count: Count, row: Row, trial: Trial, *, written: bool) -> None:
+    count.rows += 1
+    it, here = trial.answer, row.answer
+    if not it.valid:
+        count.written += written
+        return
+    code, rank, rank_here = int(it.cc or -1), RANKS[it.type], RANKS[here.type]
+    differs = it.e164 != here.e164
+    other = not written or (trial.reading.name == readings.WITH_PLUS and not differs)
+    both = written and differs
+    better = both and rank == 2 and rank > rank_here
+    count.other[code] += other
+    count.better[code] += better
+    count.both[code] += both
+    count.mobile += (other or better) and rank == 2
+    count.mobiles[code] += both and rank == 2 and rank >= rank_here and it.type == "MOBILE"
+
+
+def _settle(row: Row, asked: Collection[str], evidence: Evidence) -> None:
+    """Use the number on which all readings agree, or which the column supports; else refuse the row."""
+    strong = [trial for trial in row.trials if trial.good and _strong(row, trial, asked, evidence)]
+    if not strong:
+        return
+    shares = [_support(row, trial, evidence) for trial in strong]
+    numbers = {trial.answer.e164 for trial in strong} | ({row.answer.e164} if row.answer.valid else set())
+    if len(numbers) == 1:
+        if row.answer.valid:
+            return
+        pairs = [it for it in zip(strong, shares, strict=True) if it[1] or _free(row, it[0], asked)]
+    else:
+        pairs = [it for it in zip(strong, shares, strict=True) if it[1]]
+        if len({trial.answer.e164 for trial, _ in pairs}) != 1:
+            row.refuse("AMBIGUOUS_READING")
+            return
+    if pairs:
+        trial, share = pairs[0]
+        row.answer, row.notes = trial.answer, trial.notes
+        if share:
+            row.notes |= BIT["COLUMN_EVIDENCE"]
+            row.detail = share * 1000 + int(trial.answer.cc or 0)
+
+
+def _strong(row: Row, trial: Trial, asked: Collection[str], evidence: Evidence) -> bool:
+    """Return whether a reading is strong enough to doubt a valid one as written."""
+    here, it, reading = row.answer, trial.answer, trial.reading
+    if not here.valid:
+        return True
+    if here.e164 == it.e164 or reading.doubts == "never":
+        return False
+    rank, rank_here = RANKS[it.type], RANKS[here.type]
+    if reading.doubts == "as good":
+        return rank >= rank_here
+    if reading.doubts == "any" or rank > rank_here or reading.repair in asked or it.cc == here.cc:
+        return True
+    return _share(row, trial, evidence) > 0 or (
+        rank > 0 and column_evidence.met(evidence, reading.name, int(it.cc or -1))
+    )
+
+
+def _share(row: Row, trial: Trial, evidence: Evidence) -> int:
+    return evidence.share_for(trial.reading.name, int(trial.answer.cc or -1)) if _tells(row) else 0
+
+
+def _support(row: Row, trial: Trial, evidence: Evidence) -> int:
+    """Return the percentage of the column's evidence for a reading; none in a mixed column if both fit equally."""
+    equal = row.answer.valid and RANKS[trial.answer.type] <= RANKS[row.answer.type]
+    mixed = equal and column_evidence.mixes(evidence, trial.reading.name)
+    return 0 if mixed else _share(row, trial, evidence)
+
+
+def _free(row: Row, trial: Trial, asked: Collection[str]) -> bool:
+    """Return whether a row may be read so without evidence."""
+    repair = trial.reading.repair
+    return not repair or repair in asked or (row.region is not None and RANKS[trial.answer.type] == 2)
+
+
+def _why_invalid(row: Row) -> str:
+    reason = OURS.get(row.answer.reason or "", row.answer.reason or "")
+    if reason != "UNKNOWN_CALLING_CODE" or WITH_A_PLUS.match(row.text or ""):
+        return reason
+    if row.lost or (row.region is not None and row.region not in reference.SUPPORTED_REGIONS):
+        return "REGION_UNKNOWN"
+    return reason if row.region is not None else "REGION_MISSING"
+
+
+def _apply_policy(row: Row, asked: Reading) -> None:
+    it = row.answer
+    if it.type not in asked.texted:
+        row.refuse("TYPE_NOT_ALLOWED")
+    if row.named and _elsewhere(row):
+        row.notes |= BIT["REGION_MISMATCH"]
+        if asked.region_mismatch == "refuse":
+            row.refuse("REGION_MISMATCH")
+    if it.cc in CODES_OF_FICTION and OF_FICTION.match(it.e164 or ""):
+        row.notes |= BIT["TEST_NUMBER"]
+        if asked.test_numbers == "refuse":
+            row.refuse("TEST_NUMBER")
+    if not row.problem:
+        row.notes |= BIT.get(it.type or "", 0) | (BIT["REGION_UNKNOWN"] if row.lost else 0)
+
+
+def _elsewhere(row: Row) -> bool:
+    if row.coded:
+        return calling_code(row.region or "") != row.answer.cc
+    return row.region != row.answer.region
