@@ -94,8 +94,9 @@ def ended_card(title: str, note: str, update: Progress, seconds: float, ended: E
 
 
 def words(update: Progress) -> str:
-    """Return an update as one line: rows done, outcomes that occurred, cost."""
-    return f"{number(update.done)} of {number(update.total)}, {_counts(update)}"
+    """Return an update as one line: rows done, outcomes that occurred, cost, rows held back."""
+    held = f"; {number(update.waiting)} held back for now" * bool(update.waiting)
+    return f"{number(update.done)} of {number(update.total)}, {_counts(update)}{held}"
 
 
 def span(seconds: float) -> str:
@@ -204,7 +205,7 @@ def _face(title: str, note: str, stream: TextIO | None) -> _Page | _Line | _Last
 def _how(update: Progress, ended: Ended) -> str:
     if ended:
         return "interrupted" if ended == "interrupted" else "ended by an error"
-    if update.left:
+    if update.left or update.waiting:
         return "not complete"
     return "complete but for rows in doubt" if update.in_doubt else "complete"
 
@@ -217,8 +218,8 @@ def _next_steps(update: Progress, ended: Ended) -> list[Note]:
     if update.in_doubt:
         rows = counted(update.in_doubt, "row is", "rows are")
         steps.append(Note("!", f"{rows} in doubt and never sent again automatically: settle them in the ledger."))
-    if update.left:
-        rows = counted(update.left, "row was", "rows were")
+    if not_sent := update.left + update.waiting:
+        rows = counted(not_sent, "row was", "rows were")
         again = "Run this cell again to go on" if ended else "Their problem in the table says why; a later call goes on"
         steps.append(Note("i", f"{rows} not sent. {again}: nobody is texted twice."))
     return steps
@@ -232,6 +233,7 @@ def _figures(update: Progress) -> Figures:
             ("rejected", update.rejected),
             ("in doubt", update.in_doubt),
             ("to go", update.left),
+            *[("held back for now", update.waiting)] * bool(update.waiting),
             ("billed", billed),
         )
     )

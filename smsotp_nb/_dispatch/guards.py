@@ -7,12 +7,13 @@ it. Guards are asked when a request's turn has come and nothing of it is claimed
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 import threading
 import zoneinfo
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from decimal import Decimal, InvalidOperation
@@ -230,6 +231,7 @@ class Watch:
         self._prices: dict[Estimate, Counter[str]] = {}  # what was billed of messages estimated so, and how many
         self._unpriced = ""  # why what was spent cannot be counted any more
         self._left = 0
+        self._is_ahead = False
         self.check()
         if guards.budget is not None:
             self._spent = dict(run.spent())
@@ -254,6 +256,18 @@ class Watch:
         rows = self._awake(chunk, rows)[:most]
         with self._lock:
             return self._within_canary_and_budget(chunk, rows)
+
+    def foresee(self, chunks: Iterable[int]) -> int:
+        """Return how many rows of these chunks are sent, if nothing fails and all is billed as estimated."""
+        assert isinstance(self._run, Run)
+        ahead, many = copy.copy(self), 0
+        ahead._spent, ahead._is_ahead = dict(self._spent), True
+        for chunk in chunks:
+            admission = ahead.admit(chunk, self._run.pending(chunk))
+            many += admission.rows
+            if admission.stopper:
+                break
+        return many
 
     def claimed(self, admission: Admission, positions: Sequence[int]) -> Admission:
         """Take note of which admitted rows were claimed; the others were held back or withdrawn in that moment.
@@ -297,7 +311,7 @@ class Watch:
             return list(rows)
         now = self._now()
         silent = {row.position for row in rows if quiet.silences(row.to, now)}
-        if silent:
+        if silent and not self._is_ahead:
             self._run.hold(QUIET_HOURS, chunk=chunk, positions=sorted(silent))
         return [row for row in rows if row.position not in silent]
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import takewhile
 
 import numpy as np
 import pandas as pd
@@ -85,8 +86,9 @@ class Requests:
         self._pacer = Pacer(per_second=asked.per_second, stop=self._halt, cancel=cancel)
         run.keep(client.settings.deadline)
         run.release()
-        run.set_aside()
+        waiting = run.set_aside()
         self._at_first = run.counts()
+        self._going = self._at_first["planned"] - waiting
         self._addressees = Addressees(plan, run.reached() if tried(self._at_first) else np.zeros(0, np.int64))
         self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
@@ -103,7 +105,9 @@ class Requests:
         """Send every chunk still to go and return the result table."""
         chunks, counts = self._run.chunks(), self._at_first
         billed = self._run.billed() if counts["accepted"] else {}
-        tally = Tally(sum(counts.values()) - counts["skipped"], counts, Counter(billed))
+        if self._looks and self._going:
+            self._going = self._watch.foresee(takewhile(lambda _: not self._ended(self._stop), chunks))
+        tally = Tally(tried(counts) + self._going, counts, Counter(billed))
         callback(tally.progress())
         threads = min(self._threads(concurrency), max(len(chunks), 1))
         crew = Crew(self._share, chunks, threads=threads, stop=self._stop)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .._ledger import Claim, Ending, Ledger
+from .._ledger import Claim, Ending, Ledger, tried
 from .._planning import Plan
 from .._progress import Bar
 from .._wire import SendReply
@@ -19,7 +19,7 @@ ProgressCallback = Callable[[Progress], None]
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of rows by state and costs so far, for the progress callback."""
+    """Counts of rows by state and costs so far, for the progress callback; ``total`` with those to go."""
 
     total: int
     counts: dict[str, int]
@@ -34,12 +34,15 @@ class Tally:
 
     def progress(self) -> Progress:
         one = len(self.costs) == 1  # amounts in several currencies have no sum to show
+        done = tried(self.counts)
+        total = max(self.total, done)  # more than was foreseen, such as when quiet hours end
         return Progress(
-            done=self.total - self.counts["planned"],
-            total=self.total,
+            done=done,
+            total=total,
             accepted=self.counts["accepted"],
             rejected=self.counts["rejected"],
             in_doubt=self.counts["in_doubt"],
+            waiting=max(self.counts["planned"] - (total - done), 0),
             cost_micros=next(iter(self.costs.values())) if one else 0,
             currency=next(iter(self.costs)) if one else "",
             at=time.monotonic(),

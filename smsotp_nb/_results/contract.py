@@ -101,11 +101,12 @@ _SHOWN = 3
 class Progress:
     """How far a campaign is: what a progress callback receives.
 
-    ``done`` of ``total`` planned rows have an outcome, and ``cost_micros`` is what they were billed, in millionths of
-    ``currency`` (empty if there are several); both including earlier calls. ``at`` is monotonic time in seconds.
+    ``done`` rows have an outcome, and ``cost_micros`` is what they were billed, in millionths of ``currency`` (empty if
+    there are several); both including earlier calls. ``total`` is those and whom this call texts if nothing fails;
+    ``waiting`` are the rows still to be sent that a rule or limit holds back now. ``at`` is monotonic time in seconds.
 
     Example:
-        >>> Progress(done=3, total=4, accepted=2, rejected=1).left
+        >>> Progress(done=3, total=4, accepted=2, rejected=1, waiting=80).left
         1
     """
 
@@ -114,6 +115,7 @@ class Progress:
     accepted: int = 0
     rejected: int = 0
     in_doubt: int = 0
+    waiting: int = 0
     cost_micros: int = 0
     currency: str = ""
     at: float = 0.0

@@ -63,9 +63,10 @@ def card(outputs: list[dict[str, Any]]) -> tuple[str, str]:
             "first",
             (
                 "not complete",
-                "4 of 40 in",
+                "4 of 4 in",
                 " 4  accepted",
-                "36  to go",
+                " 0  to go",
+                "36  held back for now",
                 "36 rows were not sent. Their problem",
             ),
         ),
@@ -120,6 +121,7 @@ def test_time_left_is_told_by_the_pace_of_this_call() -> None:
         (Progress(done=2, total=2, in_doubt=1), ("1 row is in doubt", "x: complete but for rows in doubt")),
         (Progress(done=1, total=2, accepted=1), ("1 row was not sent", "not complete")),
         (Progress(done=1, total=3, accepted=1), ("2 rows were not sent",)),
+        (Progress(done=2, total=3, accepted=2, waiting=80), ("2 of 3", "80  held back", "81 rows were not sent")),
     ],
 )
 def test_what_to_do_next_is_said(update: Progress, says: tuple[str, ...]) -> None:

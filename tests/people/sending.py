@@ -34,7 +34,7 @@ def sent(made: Plan, box: Sandbox, ledger: Ledger, *, threads: int | None = None
     """Send without a word of what is held back."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CampaignIncomplete)
-        return send(made.with_wire(threads=threads), box, ledger=ledger, progress=False, **more)
+        return send(made.with_wire(threads=threads), box, ledger=ledger, **{"progress": False, **more})
 
 
 def outcome(table: pd.DataFrame) -> dict[str, int]:

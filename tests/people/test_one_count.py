@@ -20,6 +20,7 @@ from smsotp_nb._widgets.campaign.choices import Choices, Guards
 from smsotp_nb._widgets.campaign.comparing import CampaignSteps
 from smsotp_nb._widgets.campaign.state import in_both
 from smsotp_nb.errors import SmsOtpError
+from smsotp_nb.results import Progress
 
 from .sending import Clock, sent
 
@@ -173,11 +174,17 @@ def tell(story: Story, limits: Limits) -> None:
     for card in (made, ahead, free):
         assert len(set(whole(card))) == 1
     assert not set(made.preview()["to"]) - {f"{to[:5]}...{to[-4:]}" for to in rows.loc[rows["problem"].isna(), "to"]}
+    told: list[Progress] = []
     try:
-        sent(made, story.box, story.ledger, limits=limits)
+        sent(made, story.box, story.ledger, limits=limits, progress=told.append)
     except SmsOtpError:
         assert len(story.box.inbox) == before
     assert going(ahead) == len(story.box.inbox) - before
+    if told:
+        first, last = told[0], told[-1]
+        assert first.left == going(ahead), (first, limits)
+        assert (last.left, last.total, last.waiting) == (0, first.total, first.waiting)
+        assert last.waiting == made.rows["status"].eq("planned").sum()
     assert made.rows["status"].isin(["accepted", "in_doubt"]).sum() >= going(ahead)
 
 

@@ -643,7 +643,7 @@ def test_rows_in_doubt_wait_for_a_person(steps: CampaignSteps, box: Sandbox, acc
 
 def test_progress_is_drawn_a_few_times_a_second_and_at_the_end(steps: CampaignSteps) -> None:
     drawn: list[int] = []
-    checked(steps)._ahead = (0, 1000)
+    checked(steps)
     moments = iter(n / 1000 for n in range(10_000))
     steps._clock = lambda: next(moments)
     steps._draw = lambda: drawn.append(steps.running.progress.done) if steps.running else None
@@ -659,9 +659,9 @@ def test_the_progress_says_pace_and_cost() -> None:
     assert "30 of 120, 10 s, about 30 s left" in shown
     assert "USD 0.21" in shown
     assert "no new request starts" in progress_html(Running(told, 10.0, stopping=True))
-    again = progress_html(Running(told, 10.0, stopping=False, before=20, going=50))
+    again = progress_html(Running(dataclasses.replace(told, total=70, waiting=50), 10.0, stopping=False, before=20))
     assert "30 of 70, 20 of them before this send, 10 s, about 40 s left" in again
-    assert "<dt>to go</dt><dd>40</dd>" in again
+    assert "<dt>to go</dt><dd>40</dd></div><div><dt>held back for now</dt><dd>50</dd>" in again
     assert [span(59.6), span(3600)] == ["1 min 0 s", "1 h 0 min"]
 
 
@@ -674,8 +674,8 @@ def test_the_progress_counts_those_whom_the_button_counted(begun: CampaignSteps,
     begun._draw = lambda: seen.append(begun.running) if begun.running else None
     assert begun.send_label(first(2)).startswith("Send the next 2 messages")
     begun.send(first(2))
-    assert {(one.before, one.total) for one in seen} == {(4, 6)}
-    assert (seen[-1].progress.done, seen[-1].left) == (6, 0)
+    assert {(one.before, one.progress.total) for one in seen} == {(4, 6)}
+    assert (seen[-1].progress.done, seen[-1].progress.left) == (6, 0)
 
 
 @contextmanager

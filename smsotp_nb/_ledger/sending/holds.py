@@ -87,15 +87,16 @@ class Holds:
         now = self._clock()
         return [self._standing.row(place, now) for place in self._standing.held(self._slice(chunk), now).tolist()]
 
-    def set_aside(self, store: Store) -> frozenset[int]:
-        """Record all rows that are held back now, and return the chunks in which they stand, all others elsewhere.
+    def set_aside(self, store: Store) -> tuple[frozenset[int], int]:
+        """Record all rows that are held back now; return the chunks in which they stand, all others elsewhere, and how
+        many of them wait.
 
         With one transaction for all, most claims find their chunk without such rows.
         """
         now, standing = self._clock(), self._standing
         held = NO_PEOPLE if standing is None else standing.held(slice(0, len(standing.rows.chunk)), now)
         if standing is None or not len(held):
-            return frozenset()
+            return frozenset(), 0
         chunk = standing.rows.chunk
         mixed, which = np.unique(chunk[held], return_inverse=True)
         others = np.searchsorted(chunk, mixed, "right") - np.searchsorted(chunk, mixed) - np.bincount(which) > 0
@@ -106,7 +107,7 @@ class Holds:
             places = zip(numbers[which].tolist(), chunk[held].tolist(), rows, strict=True)
             _record(connection, self._campaign, places)
         standing.put_aside(held)
-        return frozenset(numbers.tolist())
+        return frozenset(numbers.tolist()), sum(row.until is not None for row in rows)
 
     def has_stopped(self, connection: Statements, numbers: Sequence[str], *, since: int) -> bool:
         """Say whether one of these people is opted out by what was said since."""

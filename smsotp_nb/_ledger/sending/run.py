@@ -26,7 +26,7 @@ from ..reading.frames import (
     prices,
     spent,
 )
-from ..record.approving import APPROVED, NOT_APPROVED, may_go
+from ..record.approving import APPROVED, NOT_APPROVED, approved, may_go
 from ..record.beginning import how_many
 from ..record.passcodes import learn_currency
 from ..record.recovering import OWNER_DIED, begin_changing, end_changing, give_up
@@ -131,14 +131,19 @@ class Run(Account):
         """Leave every row under way in doubt, and return how many; an answer that comes all the same is recorded."""
         return give_up(self._store, self.campaign, INTERRUPTED, now=self._clock())
 
-    def set_aside(self) -> None:
-        """Record whom the rules hold back now; their chunks are not among `chunks`."""
+    def set_aside(self) -> int:
+        """Record whom the rules hold back now; their chunks are not among `chunks`. Return how many rows wait: those of
+        them that may go later, or all still to go where the campaign is not approved.
+        """
         with self._store.reading() as connection:
             owner = [self._ownership.question] if self._ownership is not None else []
-            foreseen(connection, *owner, how_it_stands(self.campaign), _spoken(self.campaign), _chunks(self.campaign))
+            asked = how_it_stands(self.campaign), _spoken(self.campaign), _chunks(self.campaign)
+            foreseen(connection, *owner, approved(self.campaign), *asked)
             if self._ownership is not None:
                 self._ownership.check(connection)
-        self._aside = self._holds.set_aside(self._store)
+            is_approved = may_go(connection, self.campaign)
+        self._aside, waiting = self._holds.set_aside(self._store)
+        return waiting if is_approved else self.counts()["planned"]
 
     def chunks(self) -> list[int]:
         """Return the numbers of the chunks with rows still to go, in order."""

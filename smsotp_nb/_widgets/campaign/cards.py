@@ -180,11 +180,12 @@ def progress_html(running: Running | None) -> str:
         ("accepted", number(told.accepted)),
         ("rejected", number(told.rejected)),
         ("in doubt", number(told.in_doubt)),
-        ("to go", number(running.left)),
+        ("to go", number(told.left)),
+        *[("held back for now", number(told.waiting))] * bool(told.waiting),
         ("billed so far", _billed(told)),
     )
     shown = "".join(f"<div><dt>{name}</dt><dd>{safe(value)}</dd></div>" for name, value in figures)
-    bar = skin.progress("Messages sent", told.done, running.total)
+    bar = skin.progress("Messages sent", told.done, told.total)
     return f'<p class="smsotp-line smsotp-num">{_pace(running)}</p>{bar}<dl class="smsotp-figures">{shown}</dl>'
 
 
@@ -239,7 +240,7 @@ def columns_html(names: Sequence[str]) -> str:
 def _pace(running: Running) -> str:
     if running.stopping:
         return "Stopping: no new request starts; pending responses are recorded."
-    said = f"{number(running.progress.done)} of {number(running.total)}"
+    said = f"{number(running.progress.done)} of {number(running.progress.total)}"
     said += f", {number(running.before)} of them before this send" if running.before else ""
     remaining = f", about {span(running.remaining)} left" if running.remaining and running.remaining >= 1 else ""
     return f"{said}, {span(running.seconds)}{remaining}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from typing import Any
@@ -63,6 +63,7 @@ class CampaignSteps(OneCampaign):
 
     comparison: Comparison | None = None
     _halted = False
+    _expected: Sequence[int] = ()  # how many each text is sent to
 
     @property
     def arms(self) -> list[OneCampaign]:
@@ -251,6 +252,7 @@ class CampaignSteps(OneCampaign):
             return
         self._started, self.running, self._halted = self._clock(), None, False
         expected, tried = self.to_go, self.tried
+        self._expected = [one.to_go for one in self._prospects(guards)]
         try:
             self.comparison.record()
             self._look_again()
@@ -260,6 +262,8 @@ class CampaignSteps(OneCampaign):
         if self.to_go != expected:
             self._refuse(back, f"Not sent. {CHANGED}", "warn")
             return
+        for arm in self.arms:
+            arm.running = None
         self._send_arms(guards, reason)
         self._gather()
         self._stop.clear()
@@ -320,9 +324,12 @@ class CampaignSteps(OneCampaign):
     def _heard_of_arms(self) -> None:
         if self.stage != "sending":
             return
-        told = [arm.running.progress if arm.running else _at_rest(arm) for arm in self.arms]
+        told = [
+            arm.running.progress if arm.running else _at_rest(arm, going)
+            for arm, going in zip(self.arms, self._expected, strict=True)
+        ]
         seconds = self._clock() - self._started
-        self.running = Running(_together(told), seconds, self._halted, *self._ahead)
+        self.running = Running(_together(told), seconds, self._halted, self._texted)
         self._changed()
 
     # -- change
@@ -353,13 +360,14 @@ def _of_arm(choices: Choices, name: str, words: str) -> Choices:
     return dataclasses.replace(choices, campaign=f"{choices.campaign}/{name}", words=words)
 
 
-def _at_rest(arm: OneCampaign) -> Progress:
+def _at_rest(arm: OneCampaign, going: int) -> Progress:
     return Progress(
         done=arm.tried,
-        total=arm.tried + arm.waiting,
+        total=arm.tried + going,
         accepted=arm.counts.get("accepted", 0),
         rejected=arm.counts.get("rejected", 0),
         in_doubt=arm.counts.get("in_doubt", 0),
+        waiting=arm.waiting - going,
     )
 
 
@@ -372,6 +380,7 @@ def _together(told: list[Progress]) -> Progress:
         accepted=sum(one.accepted for one in told),
         rejected=sum(one.rejected for one in told),
         in_doubt=sum(one.in_doubt for one in told),
+        waiting=sum(one.waiting for one in told),
         cost_micros=sum(one.cost_micros for one in told) if same else 0,
         currency=currencies.pop() if same else "",
     )

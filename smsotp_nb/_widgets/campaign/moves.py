@@ -194,10 +194,10 @@ class OneCampaign(CampaignState):
         if wanted and typed.replace(",", "").strip() != wanted:
             self._refuse(self.stage, f"Type {wanted} to confirm; nothing was sent.", "warn", {"typed": ""})
             return
-        back, ahead = self.stage, (self.tried, self.going(guards))
+        back, texted = self.stage, self.tried
         alone = self.tried + self.first(guards) if self.first(guards) else self.alone
         if self._begin({"planned", "done"}, "sending", "", still=lambda: plan is self.plan):
-            self.alone, self._ahead = alone, ahead
+            self.alone, self._texted = alone, texted
             self._send(plan, guards, back, reason.strip() or IN_THE_FORM)
 
     def stop(self) -> None:
@@ -248,8 +248,8 @@ class OneCampaign(CampaignState):
     def _heard(self, progress: Progress) -> None:
         """Take one update, and pass on a few a second."""
         seconds = self._clock() - self._started
-        last, running = self.running, Running(progress, seconds, self._stop.is_set(), *self._ahead)
-        if last is None or seconds - last.seconds >= HEARD_EVERY or (last.left and not running.left):
+        last, running = self.running, Running(progress, seconds, self._stop.is_set(), self._texted)
+        if last is None or seconds - last.seconds >= HEARD_EVERY or (last.progress.left and not progress.left):
             self.running = running
             self._changed()
 

@@ -79,30 +79,19 @@ class Draft:
 class Running:
     """A send under way: the last progress, and how long it has been going, in seconds.
 
-    ``before`` are those who were texted before it began, ``going`` those whom it was to text, as the button said; None
-    where that is all that is planned. Those who are held back for now are neither.
+    ``before`` are those who were texted before it began.
     """
 
     progress: Progress
     seconds: float
     stopping: bool
     before: int = 0
-    going: int | None = None
-
-    @property
-    def total(self) -> int:
-        """Everybody who was texted before or is texted by this send."""
-        return self.progress.total if self.going is None else max(self.before + self.going, self.progress.done)
-
-    @property
-    def left(self) -> int:
-        return self.total - self.progress.done
 
     @property
     def remaining(self) -> float | None:
         """Seconds that the rest may take at the pace so far; None before anything is known."""
         done = self.progress.done - self.before
-        return self.seconds / done * self.left if done > 0 and self.seconds else None
+        return self.seconds / done * self.progress.left if done > 0 and self.seconds else None
 
 
 class CampaignState(Stages):
@@ -155,7 +144,7 @@ class CampaignState(Stages):
         self.results: pd.DataFrame | None = None
         self.counts: dict[str, int] = {}
         self.running: Running | None = None
-        self._ahead = (0, 0)  # how many were texted before the send under way, and how many it texts
+        self._texted = 0  # before the send under way
         self.alone = 0  # how many went first, to be looked at
         self.tested = Notice()
         self._under: tuple[Any, Prospect] | None = None  # what was asked last of the limits, and the answer

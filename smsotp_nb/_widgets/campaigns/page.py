@@ -94,7 +94,8 @@ def progress_html(progress: Progress | None) -> str:
     if progress is None:
         return '<p class="smsotp-line">Preparing …</p>'
     said = f"{number(progress.done)} of {counted(progress.total, 'row')}: {number(progress.accepted)} accepted"
-    said += f", {number(progress.rejected)} rejected, {number(progress.in_doubt)} in doubt."
+    said += f", {number(progress.rejected)} rejected, {number(progress.in_doubt)} in doubt"
+    said += f", {number(progress.waiting)} held back for now." if progress.waiting else "."
     bar = skin.progress("Rows sent", progress.done, progress.total)
     return f'<p class="smsotp-line smsotp-num">{safe(said)}</p>{bar}'
 
