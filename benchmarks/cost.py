@@ -24,7 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -160,11 +160,13 @@ def export(path: Path, folder: Path) -> None:
     folder.mkdir()
     with Ledger(path) as ledger:
         for name in ledger.campaigns()["campaign"]:
-            ledger.record(name).results.to_parquet(folder / f"{name}.parquet")
+            record = ledger.record(name)
+            record.results.join(record.details).to_parquet(folder / f"{name}.parquet")
 
 
 def ours(ledger: Path | Ledger, table: str) -> pd.DataFrame:
-    return cost.by(ledger, "segment") if table == "by_segment" else cast("pd.DataFrame", getattr(cost, table)(ledger))
+    made: pd.DataFrame = getattr(cost, table)(ledger) if hasattr(cost, table) else cost.by(ledger, TABLES[table])
+    return made
 
 
 def plain(folder: Path, table: str) -> pd.DataFrame:

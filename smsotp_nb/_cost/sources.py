@@ -22,6 +22,7 @@ from ..columns import require
 from ..errors import UsageError
 
 Source: TypeAlias = AnyFrame | LedgerOrPath | Record
+LEDGERS: Final = (Ledger, str, Path, Address)
 
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
@@ -35,11 +36,10 @@ _NUMBERS: Final = {  # of sums
 COMPARED: Final = ("compared", "compared_parts", "est_parts", "compared_cost", "est_cost")
 
 
-def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = (), alone: bool = False) -> pd.DataFrame:
+def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) -> pd.DataFrame:
     """Return a frame or a campaign's result table, with the `_DERIVED` columns asked for, or `spending` by columns.
 
-    A ledger, or its path, is summed up, by the columns ``alone`` where nothing else will be asked of it; so is a
-    campaign of which columns are asked for that its rows do not have.
+    A ledger, or its path, is summed up; so is a campaign of which columns are asked for that its rows do not have.
 
     Raises:
         UsageError: none of these.
@@ -48,10 +48,10 @@ def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = (), 
     asked = [name for name in names if isinstance(name, str)]
     if isinstance(source, Record):
         return _of_campaign(source, asked, tz)
-    if isinstance(source, Ledger | str | Path | Address):
+    if isinstance(source, LEDGERS):
         with snapshot_of(source) as store:
             own = [name for name in asked if name not in summing.COLUMNS]
-            return summing.spending(store, tz=tz, columns=own, only=asked if alone else None)
+            return summing.spending(store, tz=tz, columns=own)
     return _with_derived(_frame_of(source), asked, tz)
 
 
@@ -120,7 +120,7 @@ def rows(source: Source) -> pd.DataFrame:
     """Return result rows: a frame's own, a campaign's, or those of all campaigns that `spending` sums up."""
     if isinstance(source, Record):
         return source._table()
-    if isinstance(source, Ledger | str | Path | Address):
+    if isinstance(source, LEDGERS):
         with snapshot_of(source) as store:
             return summing.all_rows(store)
     frame = _frame_of(source)
@@ -148,7 +148,7 @@ def has_estimates(frame: pd.DataFrame) -> bool:
     return set(COMPARED if is_summed(frame) else ESTIMATED) <= set(frame.columns)
 
 
-def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequence[str]) -> list[str]:
+def grouping(frame: pd.DataFrame | None, columns: str | Sequence[str], *, taken: Sequence[str]) -> list[str]:
     """Return the names to group by, ``currency`` left out, for it always is one.
 
     Raises:
@@ -169,8 +169,7 @@ def grouping(frame: pd.DataFrame, columns: str | Sequence[str], *, taken: Sequen
             f"results.assign({clashing[0]}_each=results[{clashing[0]!r}])"
         )
     summing.refuse_repeated(names)
-    missing = [name for name in names if isinstance(frame, pd.DataFrame) and name not in frame.columns]
-    if missing:
+    if frame is not None and (missing := [name for name in names if name not in frame.columns]):
         refuse_words(missing)
         if not is_summed(frame):
             contract.check(frame, columns=NEEDED)  # a frame of another kind hears that first

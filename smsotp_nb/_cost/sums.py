@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .._calling import given, in_our_words, not_all_text, not_flag, not_list, not_text, not_zone, refuse
 from .._frames import as_pandas
-from .._ledger import Address, Ledger, Record, snapshot_of
+from .._ledger import Ints, Record, snapshot_of
 from .._ledger import spending as summing
 from .._pandas import STR
 from .._phones import country_name
@@ -20,6 +21,7 @@ from ..errors import UsageError
 from .sources import (
     COMPARED,
     ESTIMATED,
+    LEDGERS,
     NEEDED,
     Source,
     added_up,
@@ -35,7 +37,10 @@ from .sources import (
 )
 
 SUMS: Final = ("messages", "parts", "cost", "price_per_message", "price_per_part", "share", "unpriced")
+_COUNTED: Final = ("messages", "parts", "micros", "unpriced", "priced_parts", "mixed")
 _BOTH: Final = ("messages", "parts", "cost", "unpriced", *COMPARED, "difference", "price_per_part", "planned_rate")
+_RATES: Final = (("price_per_part", "compared_cost", "compared_parts"), ("planned_rate", "est_cost", "est_parts"))
+Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @in_our_words
@@ -69,11 +74,21 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
         [['USD', 'b', 1, 0.015, 0.6666666666666666], ['USD', 'a', 1, 0.0075, 0.3333333333333333]]
     """
     refuse(not_flag("decimals", decimals))
-    frame = read(results, columns=columns, alone=True)
-    names = grouping(frame, columns, taken=SUMS)
-    sums = added_up(billed(frame, names), names)
-    sums = sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable", ignore_index=True)
-    return priced(sums, decimals)
+    return sums_by(results, columns, decimals)
+
+
+def sums_by(results: Source, columns: str | Sequence[str], decimals: bool, *, tz: str = "UTC") -> pd.DataFrame:
+    """Return what `by` does; a ledger's days and months are those of a time zone."""
+    if isinstance(results, LEDGERS):
+        names = grouping(None, columns, taken=(*SUMS, *_COUNTED))
+        with snapshot_of(results) as store:
+            cells = summing.billed_by(store, names, tz=tz)
+    else:
+        frame = read(results, columns=columns)
+        names = grouping(frame, columns, taken=(*SUMS, *_COUNTED))
+        cells = billed(frame, names)
+    sums = added_up(cells, names)
+    return priced(sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable"), decimals)
 
 
 @in_our_words
@@ -146,28 +161,44 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
     known, both = sums["messages"] > sums["unpriced"], sums["compared"] > 0
     sums["cost"] = amounts(sums.pop("micros").where(known), decimals)
     said = {name: amounts(sums[name].where(both), decimals) for name in ("compared_cost", "est_cost", "difference")}
-    said["price_per_part"] = _each(sums["compared_cost"], sums["compared_parts"], decimals)
-    said["planned_rate"] = _each(sums["est_cost"], sums["est_parts"], decimals)
+    for name, cost, parts in _RATES:
+        each = _each(sums[cost].to_numpy("float64"), sums[parts].to_numpy("int64"))
+        said[name] = amounts(pd.Series(each), decimals)
     return sums.assign(**said)[["currency", *names, *_BOTH]]
 
 
 def priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
     """Turn integer sums into amounts: no amount where no price was readable."""
-    counted = sums["messages"] - sums["unpriced"]
-    micros = sums["micros"].where(counted > 0)
-    total = micros.groupby(sums["currency"], dropna=False).transform("sum")
-    done = sums.drop(columns=["micros", "unpriced", "priced_parts", "mixed"])
-    done["cost"] = amounts(micros, decimals)
-    done["price_per_message"] = _each(micros, counted, decimals)
-    done["price_per_part"] = _each(micros.where(sums["mixed"] == 0), sums["priced_parts"], decimals)
-    done["share"] = (micros.astype("Float64") / total.where(total > 0)).astype("float64")
-    done["unpriced"] = sums["unpriced"]
-    return done
+    at: dict[str, Ints] = {name: sums[name].to_numpy("int64", na_value=0) for name in _COUNTED}
+    counted = at["messages"] - at["unpriced"]
+    exact = sums["micros"].astype("Int64").where(counted > 0)
+    micros: Floats = np.asarray(exact.to_numpy("float64", na_value=np.nan))
+    code, _ = pd.factorize(sums["currency"], use_na_sentinel=False)
+    total = np.bincount(code, np.nan_to_num(micros))[code]
+    amount_of: dict[str, pd.Series] = {
+        "cost": exact,
+        "price_per_message": pd.Series(_each(micros, counted)),
+        "price_per_part": pd.Series(_each(np.where(at["mixed"] == 0, micros, np.nan), at["priced_parts"])),
+    }
+    return pd.DataFrame(
+        {
+            **{name: sums[name].array for name in sums.columns if name not in _COUNTED},
+            **{name: pd.array(at[name], dtype="Int64") for name in ("messages", "parts")},
+            **{name: amounts(each, decimals).array for name, each in amount_of.items()},
+            "share": _ratio(micros, total),
+            "unpriced": pd.array(at["unpriced"], dtype="Int64"),
+        }
+    )
 
 
-def _each(micros: pd.Series, count: pd.Series, decimals: bool) -> pd.Series:
-    """Return the amount for one, rounded; missing where there are none."""
-    return amounts((micros.astype("Float64") / count.where(count > 0)).round(), decimals)
+def _ratio(above: Floats, below: Floats | Ints) -> Floats:
+    out = np.full(len(above), np.nan)
+    return np.asarray(np.divide(above, below, out=out, where=below > 0))
+
+
+def _each(micros: Floats, count: Ints) -> Floats:
+    """Return the millionths for one, rounded; missing where there are none."""
+    return np.round(_ratio(micros, count))
 
 
 _OF_ROWS: Final = ("campaign", "service", "iso", "region", "type", "encoding", "at", *NEEDED, *ESTIMATED)
@@ -230,7 +261,7 @@ def spending(
             return summing.spending(
                 store, service=source.service, campaign=source._number, since=since, until=until, tz=tz, columns=names
             )
-    if isinstance(source, Ledger | str | Path | Address):
+    if isinstance(source, LEDGERS):
         with snapshot_of(source) as store:
             return summing.spending(store, service=service, since=since, until=until, tz=tz, columns=names)
     frame = as_pandas(source)

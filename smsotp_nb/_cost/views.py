@@ -7,13 +7,13 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from .._calling import in_our_words, not_zone, refuse
+from .._calling import in_our_words, not_flag, not_zone, refuse
 from .._cards import Bar, Card, Cell, Figures, Note, Table, counted, money, number, places_of, share, shares
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
-from .sources import ESTIMATED, NEEDED, Source, derived, has_estimates, is_summed, read, records, rows
-from .sums import by, by_country, compare, with_country
+from .sources import ESTIMATED, LEDGERS, NEEDED, Source, derived, has_estimates, is_summed, read, records, rows
+from .sums import by, by_country, compare, sums_by, with_country
 
 
 @in_our_words
@@ -43,11 +43,14 @@ def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.
         ['2026-11']
     """
     refuse(not_zone("tz", tz))
-    frame = read(results, tz=tz)
-    if not is_summed(frame):
-        checked = contract.check(frame, columns=(*NEEDED, "at"))
-        frame = checked.assign(month=derived(checked, "month", tz))
-    return by(frame, "month", decimals=decimals).sort_values(["currency", "month"], kind="stable", ignore_index=True)
+    refuse(not_flag("decimals", decimals))
+    if not isinstance(results, LEDGERS):
+        results = read(results, tz=tz)
+        if not is_summed(results):
+            checked = contract.check(results, columns=(*NEEDED, "at"))
+            results = checked.assign(month=derived(checked, "month", tz))
+    found = sums_by(results, "month", decimals, tz=tz)
+    return found.sort_values(["currency", "month"], kind="stable", ignore_index=True)
 
 
 @in_our_words

@@ -228,7 +228,8 @@ def _sums(connection: sqlite3.Connection, chance: random.Random) -> None:
 
 @functools.cache
 def _zeros(size: int) -> bytes:
-    return zlib.compress(bytes(size), 1)
+    cells = zlib.compress(bytes(size), 1)
+    return (len(cells).to_bytes(4, "big") + cells) * 3
 
 
 @contextlib.contextmanager

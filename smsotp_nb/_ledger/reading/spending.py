@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,10 @@ from ..._services import is_rehearsal
 from ...columns import require
 from ...errors import UsageError
 from ..file.store import Store
+from ..rows.answers import Ints
 from ..rows.columns import Combinations, known_columns
-from ..rows.sums import EVER, FACTS, SUMS, days, packed_sums, row_sums
+from ..rows.sums import COLUMNS as CELLS
+from ..rows.sums import EVER, FACTS, PLACES, Currencies, added_up, days, packed_sums, row_sums
 from ..rows.tables import REJECTED
 from ..rows.wordings import OF_WORDS, words_of
 from .frames import campaign_frame, counts, table_of
@@ -38,13 +40,12 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     "est_cost": "float64",
 }
 _WORD_TYPES: Final[dict[str, str | pd.StringDtype]] = {"wording": STR, "version": "Int64"}
-_TOLD_BY: Final = {  # which columns say what a fact says
-    "number": ("service", "campaign", "kind"),
-    "at": ("month", "day"),
-    "encoding": ("encoding",),
-    "country": ("iso",),
-    "destination": ("region", "type"),
-}
+_FACT_OF: Final = {  # of what columns say
+    **dict.fromkeys(("service", "campaign", "kind"), "number"), **dict.fromkeys(("month", "day"), "at"),
+    "iso": "country", **dict.fromkeys(("region", "type"), "destination"), "encoding": "encoding",
+    **dict.fromkeys(OF_WORDS, "measure"),
+}  # fmt: skip
+_TYPES: Final = {**{name: COLUMNS[name] for name in _FACT_OF if name in COLUMNS}, **_WORD_TYPES}
 _AT_ONCE: Final = 100_000  # sums that are held before they are added up
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
 
@@ -58,13 +59,8 @@ def spending(
     until: object = None,
     tz: str = "UTC",
     columns: Sequence[str] = (),
-    only: Collection[str] | None = None,
 ) -> pd.DataFrame:
-    """Sum up the accepted messages of a ledger, or of one campaign by its number, as `cost.spending` says.
-
-    With ``only`` some of `COLUMNS`, by these alone, which is faster; the others, and what is compared, mean
-    nothing then.
-    """
+    """Sum up the accepted messages of a ledger, or of one campaign by its number, as `cost.spending` says."""
     span = span_of(since, until, tz)
     _check_kept(store, columns)
     campaigns = services_asked(store, service)
@@ -72,7 +68,7 @@ def spending(
         campaigns = campaigns[campaigns.index == campaign]
     of_words = [name for name in columns if name in OF_WORDS]
     own = [name for name in columns if name not in OF_WORDS]
-    sums = summed(store, campaigns.index.tolist(), span, tz, words=bool(of_words), names=own, only=only)
+    sums = summed(store, campaigns.index.tolist(), span, tz, words=bool(of_words), names=own)
     if of_words:
         with store.reading() as connection:
             sums = sums.join(words_of(connection)[of_words], on="measure")
@@ -220,54 +216,102 @@ def summed(
     *,
     words: bool = False,
     names: Sequence[str] = (),
-    only: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Add up the accepted messages of campaigns by what is known of their requests, destinations and kept columns."""
+    facts = {*FACTS} - (set() if words else {"measure"})
+    kept = Combinations(names) if names else None
+    cells, codes = _summed(store, campaigns, span, tz, facts, kept)
+    return _known(store, cells, codes, kept)
+
+
+def _summed(
+    store: Store,
+    campaigns: Sequence[int],
+    span: tuple[int | None, int | None],
+    tz: str,
+    facts: Collection[str],
+    kept: Combinations | None,
+) -> tuple[Ints, Currencies]:
+    """Return the sums by some facts, currency among them, and by kept columns; and the numbers of the currencies."""
     since, until = span
-    facts = [fact for fact in FACTS if only is None or fact == "currency" or {*only} & {*_TOLD_BY.get(fact, ())}]
-    facts = [*facts, *(["measure"] if words and "measure" not in facts else [])]
     undated = since is None and until is None and "at" not in facts
     within = EVER[0] if since is None else since, EVER[1] if until is None else until
-    kept = Combinations(names) if names else None
-    done, tables, held, most = set[int](), list[pd.DataFrame](), 0, _AT_ONCE
+    by, codes = {*facts, "combination"}, Currencies({None: 0})
+    done, tables, held, most = set[int](), list[Ints](), 0, _AT_ONCE
     with store.reading() as connection:
-        for number, table in packed_sums(connection, campaigns, within, None if undated else tz, kept):
+        for number, table in packed_sums(connection, campaigns, within, None if undated else tz, facts, codes, kept):
             done.add(number)
             tables.append(table)
             held += len(table)
             if held > most:
-                tables = [_added_up(tables, facts, words=words)]
+                tables = [added_up(tables, by)]
                 held, most = len(tables[0]), _AT_ONCE + 2 * len(tables[0])
         rest = [number for number in campaigns if number not in done]
         when = np.zeros_like if undated else partial(days, tz=tz)
-        tables.append(row_sums(connection, rest, within, when, words=words, kept=kept))
-    return _known(store, _added_up(tables, facts, words=words), kept)
+        if rest or not tables:
+            words = "measure" in facts
+            tables.append(row_sums(connection, rest, within, when, words=words, codes=codes, kept=kept))
+    return added_up(tables, by), codes
 
 
-def _added_up(tables: list[pd.DataFrame], facts: Sequence[str], *, words: bool) -> pd.DataFrame:
-    """Add up the sums that are of the same facts, in one table; other facts are 0."""
-    some = [table for table in tables if len(table)]
-    found = pd.concat(some, ignore_index=True) if len(some) > 1 else [*some, tables[-1]][0]
-    if not words:
-        found = found.assign(measure=0)
-    sums = found.groupby([*facts, "combination"], dropna=False, as_index=False)[list(SUMS)].sum()
-    return sums.assign(**{fact: 0 for fact in FACTS if fact not in facts})
-
-
-def _known(store: Store, sums: pd.DataFrame, kept: Combinations | None) -> pd.DataFrame:
+def _known(store: Store, cells: Ints, codes: Currencies, kept: Combinations | None) -> pd.DataFrame:
     """Put what is known of them in the place of numbers."""
     destinations = table_of(
         store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
     )
     countries = table_of(store, "SELECT id, iso FROM country", ("iso",))
+    sums = pd.DataFrame(cells, columns=CELLS)
     frame = sums.drop(columns="combination").assign(
         day=pd.to_datetime(sums["at"], unit="D").dt.as_unit("us"),
         encoding=sums["encoding"].map(dict(enumerate(_ENCODINGS))),
         est_parts=sums["est_parts"].where(sums["est_parts"] > 0),
+        currency=np.array([*codes], dtype=object)[cells[:, PLACES["currency"]]],
         iso=countries["iso"].reindex(sums["country"]).array,
     )
     frame = frame.join(destinations.reindex(sums["destination"]).reset_index(drop=True))
     return frame if kept is None else frame.join(kept.frame(sums["combination"].to_numpy()))
+
+
+def billed_by(store: Store, names: Sequence[str], *, tz: str) -> pd.DataFrame:
+    """Return what `cost.by` adds up by these columns: ``messages, parts, micros, unpriced, priced_parts, mixed``.
+
+    As int64 beside the columns and the currency; rows may be alike.
+    """
+    own = [name for name in names if name not in _FACT_OF]
+    _check_kept(store, own)
+    kept = Combinations(own) if own else None
+    facts = {_FACT_OF[name] for name in names if name not in own} | {"currency"}
+    campaigns = services_asked(store, None)
+    cells, codes = _summed(store, campaigns.index.tolist(), (None, None), tz, facts, kept)
+    at = {name: cells[:, place] for name, place in PLACES.items()}
+    columns = {name: _told(store, name, at[_FACT_OF[name]], campaigns) for name in names if name not in own}
+    if kept is not None:
+        table = kept.frame(at["combination"])
+        columns |= {name: table[name].array for name in own}
+    has = at["currency"] > 0
+    return pd.DataFrame({
+        **columns, "currency": pd.array(np.array([*codes], dtype=object)[at["currency"]], dtype=STR),
+        "messages": at["messages"], "parts": at["parts"], "micros": np.where(has, at["micros"], 0),
+        "unpriced": at["messages"] - np.where(has, at["priced"], 0),
+        "priced_parts": np.where(has, at["priced_parts"], 0), "mixed": np.zeros_like(at["messages"]),
+    })  # fmt: skip
+
+
+def _told(store: Store, name: str, at: Ints, campaigns: pd.DataFrame) -> Any:
+    """Return what a column says of the numbers of a fact."""
+    if name in ("day", "month"):
+        day = pd.DatetimeIndex(at.astype("datetime64[D]").astype("datetime64[us]"))
+        return day.array if name == "day" else day.strftime("%Y-%m").astype(STR).array
+    if name == "encoding":
+        return pd.array(np.array(_ENCODINGS, dtype=object)[at], dtype=STR)
+    if name in OF_WORDS:
+        with store.reading() as connection:
+            table = words_of(connection)
+    elif name in campaigns:
+        table = campaigns
+    else:
+        table = table_of(store, f"SELECT id, {name} FROM {'country' if name == 'iso' else 'destination'}", (name,))
+    return table[[name]].reindex(at).astype({name: _TYPES[name]})[name].array
 
 
 def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,16 @@ from .tables import ACCEPTED
 
 FACTS: Final = ("number", "at", "encoding", "est_parts", "currency", "measure", "country", "destination")
 SUMS: Final = ("messages", "parts", "micros", "priced", "priced_parts")
+COLUMNS: Final = (*FACTS, "combination", *SUMS)  # of a table of sums: an array of integers, 0 where a fact is unknown
+PLACES: Final = {name: place for place, name in enumerate(COLUMNS)}
+Currencies: TypeAlias = dict[str | None, int]  # numbers of the currencies in one question; None is 0
+_SUMMED: Final = len(COLUMNS) - len(SUMS)
 _BLOCK: Final = 200_000
+_MOST_KEYS: Final = 2**62
 _MOST_IDS: Final = 2**28  # requests; a higher number was not given by a ledger
+
+
+Places: TypeAlias = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +43,7 @@ class _Requests:
     """The facts that requests share: ``kinds`` has one row for each combination, ``of`` the row of each request."""
 
     campaigns: tuple[int, ...]
-    kinds: pd.DataFrame
+    kinds: Ints
     of: npt.NDArray[np.int32]  # numbered from 1, 0 for requests that were not asked for
 
 
@@ -46,24 +54,22 @@ def row_sums(
     when: Callable[[Ints], Ints],
     *,
     words: bool,
+    codes: Currencies,
     kept: Combinations | None = None,
-) -> pd.DataFrame:
-    """Add up the accepted rows by the facts of their request, by country, destination and kept columns.
+) -> Ints:
+    """Return `COLUMNS` of the accepted rows by the facts of their request, by country, destination and kept columns.
 
     ``when`` returns what sums are made by, such as the day, of times in microseconds; without ``words`` the measure of
-    bodies is 0. Returned are `FACTS`, as integers that are 0 where unknown, except ``currency`` (str or None);
-    ``combination``; `SUMS`.
+    bodies is 0.
     """
-    requests = _requests_of(connection, campaigns, within, when, words=words)
+    requests = _requests_of(connection, campaigns, within, when, words=words, codes=codes)
     places = 1 + _highest(connection, "country"), 1 + _highest(connection, "destination")
     blocks = (block for number in requests.campaigns for block in _accepted(connection, number, places, kept))
     keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
     rest, combination = np.divmod(keys, MOST)
     rest, destination = np.divmod(rest, places[1])
     kind, country = np.divmod(rest, places[0])
-    frame = requests.kinds.iloc[kind].reset_index(drop=True)
-    found = frame.assign(country=country, destination=destination, combination=combination)
-    return found.assign(**{name: sums[:, at] for at, name in enumerate(SUMS)})
+    return np.column_stack([requests.kinds[kind], country, destination, combination, sums])
 
 
 _COUNTED = ("attempt", "country", "destination")
@@ -76,6 +82,7 @@ def _requests_of(
     when: Callable[[Ints], Ints],
     *,
     words: bool,
+    codes: Currencies,
 ) -> _Requests:
     numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
     sql = f"SELECT DISTINCT currency FROM attempt WHERE campaign IN ({numbers}) AND currency IS NOT NULL"
@@ -90,14 +97,14 @@ def _requests_of(
         group = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
         places = [facts.setdefault(tuple(row), len(facts)) for row in rows.drop_duplicates().to_numpy().tolist()]
         of[block[:, 0]] = 1 + np.array(places, dtype=np.int32)[group]
-    kinds = pd.DataFrame(list(facts), columns=list(FACTS[:6]), dtype="int64")
-    mine = tuple(sorted(kinds["number"].unique().tolist()))
-    return _Requests(mine, kinds.assign(currency=named(kinds["currency"], currencies)), of)
+    kinds = np.array(list(facts), dtype=np.int64).reshape(-1, 6)
+    kinds[:, PLACES["currency"]] = _numbered(codes, currencies)[kinds[:, PLACES["currency"]]]
+    return _Requests(tuple(np.unique(kinds[:, 0]).tolist()), kinds, of)
 
 
-def named(places: pd.Series, currencies: Sequence[str]) -> pd.Series:
-    """Return currencies by their place in a list, from 1; 0 stands for none."""
-    return pd.Series(np.array([None, *currencies], dtype=object)[places.to_numpy()], index=places.index, dtype=object)
+def _numbered(codes: Currencies, currencies: Sequence[str]) -> Ints:
+    """Return the numbers of currencies that have others, from 1, in a table."""
+    return np.array([codes.setdefault(code, len(codes)) for code in (None, *currencies)])
 
 
 def _request_blocks(connection: Statements, campaigns: str, currencies: list[str], *, words: bool) -> Iterator[Ints]:
@@ -172,38 +179,66 @@ def _block_sums(block: Ints, kind_of: npt.NDArray[np.int32], places: int) -> tup
     priced = price >= 0
     known = np.maximum(parts, 0)
     sums = np.column_stack([np.ones_like(parts), known, np.maximum(price, 0), priced, np.where(priced, known, 0)])
-    return _grouped((kind[mine] * places + within[mine]) * MOST + block[mine, 3], sums)
+    keys = (kind[mine] * places + within[mine]) * MOST + block[mine, 3]
+    first, sums = _grouped(keys, sums)
+    return keys[first], sums
 
 
-def _grouped(keys: Ints, sums: Ints) -> tuple[Ints, Ints]:
-    """Add up rows of equal keys, in integers."""
+def _grouped(keys: Ints, sums: Ints) -> tuple[Places, Ints]:
+    """Add up rows of equal keys; return the place of one of each, and the sums."""
     order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    first = np.flatnonzero(np.diff(ordered, prepend=-1)) if len(ordered) else np.zeros(0, dtype=np.intp)
-    return ordered[first], np.add.reduceat(sums[order], first, axis=0) if len(first) else sums[:0]
+    first = np.flatnonzero(np.diff(keys[order], prepend=-1)) if len(keys) else np.zeros(0, dtype=np.intp)
+    return order[first], np.add.reduceat(sums[order], first, axis=0) if len(first) else sums[:0]
 
 
 def _merged(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     if not parts:
         return np.zeros(0, dtype=np.int64), np.zeros((0, len(SUMS)), dtype=np.int64)
-    return _grouped(np.concatenate([keys for keys, _ in parts]), np.concatenate([sums for _, sums in parts]))
+    keys = np.concatenate([keys for keys, _ in parts])
+    first, sums = _grouped(keys, np.concatenate([sums for _, sums in parts]))
+    return keys[first], sums
+
+
+def added_up(tables: Sequence[Ints], facts: Collection[str]) -> Ints:
+    """Add up tables of sums by some of their facts, ``combination`` among them if it is named; the others become 0."""
+    cells = np.concatenate(tables)
+    by = [place for place, name in enumerate(COLUMNS[:_SUMMED]) if name in facts]
+    keys, size = np.zeros(len(cells), dtype=np.int64), 1
+    for column in (cells[:, place] - cells[:, place].min(initial=0) for place in by):
+        span = int(column.max(initial=0)) + 1
+        if size * span >= _MOST_KEYS:
+            _, keys = np.unique(keys, return_inverse=True)
+            size = int(keys.max(initial=0)) + 1
+        keys, size = keys * span + column, size * span
+    first, sums = _grouped(keys, cells[:, _SUMMED:])
+    found = np.zeros((len(first), len(COLUMNS)), dtype=np.int64)
+    found[:, by], found[:, _SUMMED:] = cells[first][:, by], sums
+    return found
 
 
 EVER: Final = (-(2**62), 2**62)
 _QUARTER: Final = 900_000_000  # microseconds
 _DAY: Final = 96  # quarters of an hour
 _MONTH: Final = 30 * _DAY
-_COLUMNS: Final = (*FACTS[1:], *SUMS)
+_PACKED: Final = (*FACTS[1:], *SUMS)
+# the facts of the tables that are kept: a question is answered from the first that has all of its own
+_LEVELS: Final[tuple[tuple[str, ...], ...]] = (
+    ("currency",), ("encoding", "est_parts", "currency", "country", "destination"), FACTS[1:],
+)  # fmt: skip
 _SAMPLE: Final = 20_000  # rows
 _SAMPLED_BY: Final = 8  # rows of a sample to a combination of kept columns: of more, a column tells people apart
 _SHARED_BY: Final = 1  # rows to a sum by kept columns: as many sums as rows are still read several times as fast
 _MOST_SHARED: Final = 4_096  # combinations
+_LENGTH: Final = 4  # bytes
 _LARGEST: Final = 1 << 23  # bytes of a table: reading it takes four to eight times as much for a moment
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The sums of a campaign as the ledger keeps them: tables of integers, compressed, and what is numbered in them."""
+    """The sums of a campaign as the ledger keeps them: by the facts of each of the `_LEVELS`, a table of integers.
+
+    Of each table the length in four bytes, 0 where its sums are too many to be kept, and the integers, compressed.
+    """
 
     currencies: str  # JSON list
     sums: bytes
@@ -213,27 +248,48 @@ class Packed:
 
 def sums_for_purge(connection: Statements, campaign: int) -> Packed:
     """Sum up, for `pack_sums`, a campaign whose rows go: without words and kept columns, which go as well."""
-    by_day = row_sums(connection, [campaign], EVER, _spans_of(_DAY), words=False)
-    return _packed(by_day if _small(by_day) else row_sums(connection, [campaign], EVER, _spans_of(_MONTH), words=False))
+    codes: Currencies = {None: 0}
+    found = row_sums(connection, [campaign], EVER, _spans_of(_DAY), words=False, codes=codes)
+    if not _small(found):
+        found = row_sums(connection, [campaign], EVER, _spans_of(_MONTH), words=False, codes=codes)
+    return Packed(_listed(codes), _levels(found, _PACKED))
 
 
 def sums_to_pack(connection: Statements, campaign: int) -> Packed | None:
     """Sum up a campaign's rows, for `pack_sums`; None if the sums are too many to be kept, so that rows are read."""
-    names = shared_columns(connection, campaign)
+    names, codes = shared_columns(connection, campaign), Currencies({None: 0})
     while names:
         kept = Combinations(names, most=_MOST_SHARED)
         with contextlib.suppress(TooMany):
-            found = row_sums(connection, [campaign], EVER, _spans_of(1), words=True, kept=kept)
-            sums = found.groupby(list(FACTS), dropna=False, as_index=False)[list(SUMS)].sum()
-            if _small(found) and len(found) <= max(len(sums), found["messages"].sum() // _SHARED_BY):
-                return _packed(sums, found, kept)
+            found = row_sums(connection, [campaign], EVER, _spans_of(1), words=True, codes=codes, kept=kept)
+            most = int(found[:, PLACES["messages"]].sum()) // _SHARED_BY
+            by_shared = _levels(found, (*_PACKED, "combination"), most=most)
+            if any(by_shared[:_LENGTH]):
+                shared = json.dumps([kept.names, *kept.values()])
+                return Packed(_listed(codes), _levels(found, _PACKED, most=len(found)), shared, by_shared)
         names = names[:-1]
-    sums = row_sums(connection, [campaign], EVER, _spans_of(1), words=True)
-    return _packed(sums) if _small(sums) else None
+    found = row_sums(connection, [campaign], EVER, _spans_of(1), words=True, codes=codes)
+    packed = _levels(found, _PACKED, most=len(found))
+    return Packed(_listed(codes), packed) if any(packed[:_LENGTH]) else None
 
 
-def _small(sums: pd.DataFrame) -> bool:
-    return 8 * len(sums) * (len(_COLUMNS) + 1) <= _LARGEST
+def _listed(codes: Currencies) -> str:
+    return json.dumps([*codes][1:])
+
+
+def _levels(found: Ints, columns: Sequence[str], *, most: int | None = None) -> bytes:
+    """Pack the tables of all levels; with ``most`` those that are small enough and have no more sums than this."""
+    places, packed = [PLACES[name] for name in columns], b""
+    for facts in _LEVELS:
+        table = added_up([found], {*facts, "combination"} & {*columns})
+        kept = most is None or (_small(table) and len(table) <= most)
+        cells = zlib.compress(table[:, places].astype("<i8").T.tobytes()) if kept else b""
+        packed += len(cells).to_bytes(_LENGTH, "big") + cells
+    return packed
+
+
+def _small(sums: Ints) -> bool:
+    return sums.nbytes <= _LARGEST
 
 
 def _spans_of(quarters: int) -> Callable[[Ints], Ints]:
@@ -257,21 +313,6 @@ def shared_columns(connection: Statements, campaign: int) -> list[str]:
         if len(sample[[*few, name]].drop_duplicates()) * _SAMPLED_BY <= len(sample):
             few.append(name)
     return few
-
-
-def _packed(sums: pd.DataFrame, by_shared: pd.DataFrame | None = None, kept: Combinations | None = None) -> Packed:
-    currencies = sorted(sums["currency"].dropna().unique().tolist())
-    packed = json.dumps(currencies), _compressed(sums, _COLUMNS, currencies)
-    if by_shared is None or kept is None:
-        return Packed(*packed)
-    shared = json.dumps([kept.names, *kept.values()])
-    return Packed(*packed, shared, _compressed(by_shared, (*_COLUMNS, "combination"), currencies))
-
-
-def _compressed(sums: pd.DataFrame, columns: Sequence[str], currencies: list[str]) -> bytes:
-    codes = sums["currency"].map({code: place for place, code in enumerate(currencies, start=1)}).fillna(0)
-    table = sums.assign(currency=codes.astype("int64"))[list(columns)].to_numpy("<i8")
-    return zlib.compress(table.T.tobytes())
 
 
 def pack_sums(connection: Statements, campaign: int, packed: Packed | None, refused: str = "[]") -> None:
@@ -311,9 +352,11 @@ def packed_sums(
     campaigns: Sequence[int],
     within: tuple[int, int],
     tz: str | None,
+    facts: Collection[str],
+    codes: Currencies,
     kept: Combinations | None = None,
-) -> Iterator[tuple[int, pd.DataFrame]]:
-    """Yield number and sums of each campaign that has packed ones from which this span and these days can be told.
+) -> Iterator[tuple[int, Ints]]:
+    """Yield number and sums of each campaign that has packed ones from which this span and these facts can be told.
 
     As `row_sums` returns them, by day of the time zone; of purged campaigns by day in UTC. Without a time zone, all
     that was ever sent, by no day.
@@ -324,44 +367,56 @@ def packed_sums(
         f"SELECT s.campaign, k.rows, k.purged, k.kept, s.currencies, s.sums, {shared} "
         f"FROM sums s JOIN campaign k ON k.id=s.campaign WHERE s.campaign IN ({numbers})"
     ).fetchall()
+    level = next(at for at, those in enumerate(_LEVELS) if {*facts} - {"number"} <= {*those})
     for stored in map(_Stored._make, found):
-        table = _sums_asked(stored, kept)
+        table = _sums_asked(stored, kept, codes, len(_LEVELS) - 1 if tz is not None else level)
         if table is not None and tz is None:
-            yield stored.campaign, pd.DataFrame(table | {"number": stored.campaign, "at": 0})
+            table[:, PLACES["at"]] = 0
+            yield stored.campaign, table
         elif table is not None and tz is not None:
-            begins = table["at"] * _QUARTER
+            begins = table[:, PLACES["at"]] * _QUARTER
             if stored.purged or _exact(begins, within, tz):
                 inside = (begins >= within[0]) & (begins < within[1])
-                at = days(begins, "UTC" if stored.purged else tz)
-                found_at = pd.DataFrame(table | {"number": stored.campaign, "at": at})
-                yield stored.campaign, found_at if inside.all() else found_at[inside]
+                table[:, PLACES["at"]] = days(begins, "UTC" if stored.purged else tz)
+                yield stored.campaign, table if inside.all() else table[inside]
 
 
-def _sums_asked(stored: _Stored, kept: Combinations | None) -> dict[str, Any] | None:
+def _sums_asked(stored: _Stored, kept: Combinations | None, codes: Currencies, level: int) -> Ints | None:
     """Return a campaign's sums with their combination; None where they are not by all of the kept columns."""
     try:
         there = set() if kept is None or stored.purged else {*kept.names} & {*json.loads(stored.kept)}
         if kept is None or not there:
-            table = _table(stored.sums, stored, _COLUMNS)
-            return table | {"combination": 0 if kept is None else kept.nothing()}
+            numbers = np.array([0 if kept is None else kept.nothing()])
+            return _table(stored.sums, stored, _PACKED, codes, level, numbers)
         columns, *combinations = json.loads(stored.shared) or [[]]
         if not there <= {*columns}:
             return None
-        table = _table(stored.by_shared, stored, (*_COLUMNS, "combination"))
         place = {name: columns.index(name) for name in kept.names if name in columns}
         mine = [[values[place[name]] if name in place else None for name in kept.names] for values in combinations]
         numbers = np.array([kept.number(values) for values in mine])
-        return table | {"combination": numbers[table["combination"]]}
+        return _table(stored.by_shared, stored, (*_PACKED, "combination"), codes, level, numbers)
     except (zlib.error, ValueError, TypeError, LookupError) as error:
         raise Unfit("the sums of a campaign cannot be read") from error
 
 
-def _table(packed: bytes, of: _Stored, columns: Sequence[str]) -> dict[str, Any]:
-    """Return the sums, of which there are at most as many as the campaign has rows: else they unpack to anything."""
-    unpacked = _unpacked(packed, min(8 * len(columns) * of.rows, _LARGEST))
-    cells = np.frombuffer(unpacked, "<i8").astype(np.int64, copy=False).reshape(len(columns), -1)
-    known = dict(zip(columns, cells, strict=True))
-    return known | {"currency": np.array([None, *json.loads(of.currencies)], dtype=object)[known["currency"]]}
+def _table(
+    packed: bytes, of: _Stored, columns: Sequence[str], codes: Currencies, level: int, combinations: Ints
+) -> Ints | None:
+    """Return the sums of a level, with other numbers for their combinations; None if they are not kept.
+
+    There are at most as many as the campaign has rows: else they unpack to anything.
+    """
+    for _ in range(level):
+        packed = packed[_LENGTH + int.from_bytes(packed[:_LENGTH], "big") :]
+    if not (length := int.from_bytes(packed[:_LENGTH], "big")) and len(packed) >= _LENGTH:
+        return None
+    unpacked = _unpacked(packed[_LENGTH : _LENGTH + length], min(8 * len(columns) * of.rows, _LARGEST))
+    cells = np.frombuffer(unpacked, "<i8").reshape(len(columns), -1)
+    table = np.zeros((cells.shape[1], len(COLUMNS)), dtype=np.int64)
+    table[:, 0], table[:, [PLACES[name] for name in columns]] = of.campaign, cells.T
+    for name, numbers in (("currency", _numbered(codes, json.loads(of.currencies))), ("combination", combinations)):
+        table[:, PLACES[name]] = numbers[table[:, PLACES[name]]]
+    return table
 
 
 def _unpacked(packed: bytes, most: int) -> bytes:
