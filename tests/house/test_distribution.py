@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -173,6 +174,25 @@ def test_an_index_page_has_no_link_into_the_repository(built: Path) -> None:
 def test_the_source_archive_holds_all_that_tests_need(archived: list[str]) -> None:
     """Every file of the repository is in it, so its tests run."""
     assert kept_in_git() - set(archived) == set()
+
+
+def test_nothing_is_released_with_an_address_or_version_left_open() -> None:
+    """The workflow of a release builds by this command."""
+    done = subprocess.run(["make", "dist", "TAG=v0.0.0"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "write the owner" in done.stdout or "must be the version" in done.stdout
+    assert "make dist TAG=" in (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+
+
+def test_the_conda_package_needs_what_the_wheel_needs() -> None:
+    recipe = (ROOT / "recipe.yaml").read_text(encoding="utf-8")
+    needed = re.search(r"  run:\n((?:    - .*\n)+)", recipe)
+    assert needed
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {f"python{project['requires-python']}", *project["dependencies"]}
+    named = {line[6:].replace(" ", "") for line in needed[1].splitlines()}
+    assert named == {name.replace("tzdata", "python-tzdata") for name in wanted}
+    assert f'version: "{smsotp_nb.__version__}"' in recipe
 
 
 def test_no_folder_was_left_behind_in_the_repository() -> None:
