@@ -3,9 +3,11 @@
 # make quick  a look at all rooms in two minutes, or at one: make quick ROOM=phones
 # make exhaustive   the suite with all rows of all tables, and in the browser all themes and widths: an hour
 # make test-oldest  what can depend on it, with the oldest pandas and libraries we support (constraints-oldest.txt)
+# make test-hosts    a glance at the rooms that meet a notebook's libraries, with those of hosted notebooks (tests/hosts)
 # make check  lint, format, types, spelling, and the documentation
 # make docs   the documentation site in site/, without a network; opens from the folder, its search needs a server
 # make sbom   the bill of materials of an installation without extras, in sbom.json (CycloneDX)
+# make dist   wheel and source archive of a release, with the bill of materials: make dist TAG=v1.2.3
 # make lab    JupyterLab on the notebooks (LAB_ARGS="--no-browser" prints the address instead of opening it)
 PYTHON ?= python3
 VENV := .venv
@@ -30,6 +32,11 @@ LEFT_OUT := browser documents/test_site.py typed engines kills settings cards pa
 	$(patsubst tests/%,%,$(filter-out %/test_facade.py,$(wildcard tests/sandbox/test_*.py)))
 OLDEST_ROWS := 3
 
+# Each host's set lies over the environment of the tests, so that only what differs is installed.
+HOSTS := $(patsubst tests/hosts/%.txt,%,$(wildcard tests/hosts/*.txt))
+HOST_ROOMS := planning dispatch cost otp widgets
+HOST_LEFT_OUT := planning/test_dataset.py widgets/test_marimo.py
+
 # The tests run in this many processes, the tests of a file in one of them, the longest files first.
 WORKERS ?= 3
 PYTEST := -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
@@ -38,8 +45,9 @@ QUICK := not slow and not browser and not notebook and not on_server
 # Benchmarks are checked for what has moved or changed its arguments.
 LOOSE := arg-type no-any-return type-arg unused-ignore
 
-.PHONY: demo test quick exhaustive test-oldest check lint types types-benchmarks docs
-.PHONY: sbom lab format clean
+.PHONY: demo test quick exhaustive test-oldest test-hosts $(HOSTS:%=test-host-%)
+.PHONY: check lint types types-benchmarks docs
+.PHONY: sbom releasable dist lab format clean
 
 demo: $(READY)
 	$(BIN)/python -m smsotp_nb demo
@@ -57,6 +65,13 @@ exhaustive: $(TEST_READY)
 test-oldest: $(OLDEST_READY)
 	$(OLDEST)/bin/python $(PYTEST) -m "$(QUICK)" --at-most=$(OLDEST_ROWS) $(LEFT_OUT:%=--ignore=tests/%) $(PYTEST_ARGS)
 
+# They can run beside each other: make -j2 test-hosts
+test-hosts: $(HOSTS:%=test-host-%)
+
+$(HOSTS:%=test-host-%): test-host-%: .venv-hosts/%/.ready
+	.venv-hosts/$*/bin/python -m pytest -m "$(QUICK)" --glance $(HOST_ROOMS:%=tests/%) $(HOST_LEFT_OUT:%=--ignore=tests/%) \
+		$(PYTEST_ARGS)
+
 # Its parts can run beside each other: make -j2 check
 check: types types-benchmarks docs lint
 
@@ -65,6 +80,7 @@ lint: $(TEST_READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/python -m pip check
+	$(BIN)/zizmor --offline --quiet --strict-collection .github
 
 types: $(TEST_READY)
 	$(BIN)/mypy
@@ -83,6 +99,18 @@ sbom: $(TEST_READY)
 	$(VENV)-sbom/bin/python -m pip install --quiet -c constraints.txt .
 	$(BIN)/cyclonedx-py environment $(VENV)-sbom/bin/python --pyproject pyproject.toml --mc-type library \
 		--output-reproducible -o sbom.json
+
+# TAG=v1.2.3; what a release must have written before anything is built.
+VERSION = $(TAG:v%=%)
+releasable:
+	@! grep -n OWNER pyproject.toml || { echo "make dist: write the owner of the repository for OWNER"; exit 1; }
+	@grep -qx '__version__ = "$(VERSION)"' smsotp_nb/__init__.py && grep -qx 'version: $(VERSION)' CITATION.cff \
+		&& grep -q '^## $(VERSION) (20' CHANGELOG.md \
+		|| { echo "make dist: TAG=v... must be the version of __init__.py, CITATION.cff and a dated CHANGELOG.md"; exit 1; }
+
+dist: releasable sbom
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
 
 format: $(TEST_READY)
 	$(BIN)/ruff check --fix .
@@ -106,5 +134,12 @@ $(OLDEST_READY): pyproject.toml constraints-oldest.txt
 	$(OLDEST)/bin/python -m pip install --quiet -c constraints-oldest.txt -e ".[suite]"
 	touch $@
 
+$(HOSTS:%=.venv-hosts/%/.ready): .venv-hosts/%/.ready: tests/hosts/%.txt $(TEST_READY)
+	$(BIN)/python -m venv --clear --without-pip $(@D)
+	echo "import site; site.addsitedir('$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')')" \
+		> $$($(@D)/bin/python -c 'import site; print(site.getsitepackages()[0])')/base.pth
+	$(@D)/bin/python -m pip install --quiet -r $<
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(VENV)-sbom $(OLDEST) sbom.json build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .site_cache site
+	rm -rf $(VENV) $(VENV)-sbom $(OLDEST) .venv-hosts sbom.json build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .site_cache site

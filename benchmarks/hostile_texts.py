@@ -181,7 +181,7 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "sandbox number": parameters.number,
         "sandbox wait": lambda text: parameters.read({"wait": text}, {"wait": parameters.wait}),
         "sandbox expectation": lambda text: Expectation.read({"text": text, text: text}).describe(),
-        "sandbox expectation pattern": lambda text: Expectation.read({"text~": text[:200]}).failed({"text": text}),
+        "sandbox expectation pattern": lambda text: Expectation.read({"text~": text[:200]}).failed([{"text": text}]),
         "sandbox signature": lambda text: Access("secret", lambda: 0.0).refusal(
             {"accessKeyId": "k", "algorithm": "hmac-sha256", "nonce": "n" * 16, "timestamp": "0", "signature": text},
             f"accessKeyId=k&signature={text}&{text}",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.abc
 import importlib.machinery
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
+
+from .errors import UsageError
 
 
 def attributes(module: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
@@ -28,12 +31,32 @@ def attributes(module: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         home = home_of[name]
         asking = sys.modules[module]
-        loaded = importlib.import_module(f".{home}", asking.__package__)
+        with needed_for(name):
+            loaded = importlib.import_module(f".{home}", asking.__package__)
         found = loaded if name == _last(home) else getattr(loaded, name)
         setattr(asking, name, found)
         return found
 
     return find
+
+
+@contextlib.contextmanager
+def needed_for(what: str) -> Iterator[None]:
+    """Import what ``what`` needs: a library that is not installed is named with the command that installs it.
+
+    Example:
+        >>> with needed_for("a picture"):
+        ...     import no_such_library
+        Traceback (most recent call last):
+        smsotp_nb.errors.UsageError: a picture needs no_such_library, which is not installed: ...
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library in ("", __package__):
+            raise
+        raise UsageError(f"{what} needs {library}, which is not installed: python -m pip install {library}") from None
 
 
 def _last(dotted: str) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from .._calling import refuse
+from .._lazy import needed_for
 from ..errors import UsageError
 from ..settings import sandbox_secrets
-from . import server
 from .access import HOST, not_token
 from .choices import Rules
+
+if TYPE_CHECKING:
+    from .server import Server
 
 LONGEST = 1 << 14  # bytes of a file with a secret
 
@@ -58,6 +62,8 @@ def _describe_rules(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run it until Ctrl-C or SIGTERM."""
+    with needed_for("the sandbox"):
+        from .server import Server
     secret, token = sandbox_secrets()
     name = "the token in --token-file" if options.token_file else "SMSOTP_SANDBOX_TOKEN"
     token = _content(options.token_file) or token
@@ -66,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     rules = Rules(options.attempts, options.sends, options.templates, sealed)
     given = {name: getattr(options, name) for name in ("port", "state", "variant", "form", "balance", "seed", "host")}
     given |= {"faults": options.fault, "allow_hosts": options.allow_host, "token": token}
-    running = server.Server(rules=rules, **given)
+    running = Server(rules=rules, **given)
     running.run(lambda _url: _announce(running))
     return 0
 
@@ -95,7 +101,7 @@ def _content(path: Path | None) -> str | None:
     return found
 
 
-def _announce(running: server.Server) -> None:
+def _announce(running: Server) -> None:
     said = [f"smsotp-nb sandbox listening on {running.url}"]
     if running.token is not None:
         said += [f"Its inbox: {running.url}/?token={quote(running.token, safe='')}"]

@@ -30,6 +30,7 @@ from .._calling import (
     not_whole,
     refuse,
 )
+from .._lazy import needed_for
 from .._services import SandboxService
 from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
@@ -98,7 +99,8 @@ class Sandbox:
         allow_hosts: Iterable[str] = (),
         token: str | None = None,
     ) -> None:
-        from .server import Server  # aiohttp: not for those who only speak to a service
+        with needed_for("a Sandbox"):  # aiohttp: not for those who only speak to a service
+            from .server import Server
 
         names = [allow_hosts] if isinstance(allow_hosts, str) else allow_hosts
         seedless = isinstance(seed, bool) or not isinstance(seed, int | str | None)

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -17,6 +18,28 @@ import smsotp_nb
 from smsotp_nb._cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
+WITHOUT = """
+import sys
+lacking = sys.argv[1].split(",")
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in lacking:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Refuse())
+import smsotp_nb as sms
+from smsotp_nb._cli import main
+people = [{"phone": "+12025550123"}, {"phone": "0170 1234567"}]
+plan = sms.plan(people, "Hi", campaign="light", to="phone", default_region="DE")
+results = sms.send(plan, sms.Sandbox.at(sys.argv[2]))
+print(results["status"].tolist(), len(sms.cost.by_country(results)), sms.parts.count("Hi").parts)
+for needed in (lambda: sms.widgets, sms.Sandbox):
+    try:
+        needed()
+    except sms.errors.UsageError as error:
+        print(error)
+print(main(["sandbox"]))
+print([name for name in lacking if name in sys.modules])
+"""
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)]*)\)")
 
 
@@ -55,6 +78,24 @@ def run(unpacked: Path, home: Path, *arguments: str) -> subprocess.CompletedProc
         [sys.executable, "-c", code, *arguments],
         cwd=home, env=environ, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
+
+
+def test_without_forms_and_sandbox_everything_else_works(tmp_path: Path) -> None:
+    """Where a library is not installed, what needs it names the command that installs it."""
+    with smsotp_nb.Sandbox() as box:
+        done = subprocess.run(
+            [sys.executable, "-c", WITHOUT, "ipywidgets,IPython,jedi,aiohttp,tqdm,openpyxl,python_calamine", box.url],
+            cwd=tmp_path, env={**os.environ, "SMSOTP_LEDGER": "l.sqlite"}, capture_output=True, text=True, timeout=300,
+            check=False,
+        )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        "['accepted', 'accepted'] 2 1",
+        "widgets needs ipywidgets, which is not installed: python -m pip install ipywidgets",
+        "a Sandbox needs aiohttp, which is not installed: python -m pip install aiohttp",
+        "2",
+        "[]",
+    ], done.stderr
+    assert "the sandbox needs aiohttp" in done.stderr
 
 
 @pytest.mark.slow
@@ -133,6 +174,25 @@ def test_an_index_page_has_no_link_into_the_repository(built: Path) -> None:
 def test_the_source_archive_holds_all_that_tests_need(archived: list[str]) -> None:
     """Every file of the repository is in it, so its tests run."""
     assert kept_in_git() - set(archived) == set()
+
+
+def test_nothing_is_released_with_an_address_or_version_left_open() -> None:
+    """The workflow of a release builds by this command."""
+    done = subprocess.run(["make", "dist", "TAG=v0.0.0"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "write the owner" in done.stdout or "must be the version" in done.stdout
+    assert "make dist TAG=" in (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+
+
+def test_the_conda_package_needs_what_the_wheel_needs() -> None:
+    recipe = (ROOT / "recipe.yaml").read_text(encoding="utf-8")
+    needed = re.search(r"  run:\n((?:    - .*\n)+)", recipe)
+    assert needed
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {f"python{project['requires-python']}", *project["dependencies"]}
+    named = {line[6:].replace(" ", "") for line in needed[1].splitlines()}
+    assert named == {name.replace("tzdata", "python-tzdata") for name in wanted}
+    assert f'version: "{smsotp_nb.__version__}"' in recipe
 
 
 def test_no_folder_was_left_behind_in_the_repository() -> None:

@@ -1,13 +1,15 @@
 """What a test expects of the accepted messages.
 
-Patterns are matched by RE2, whose time grows linearly with the text, so that no expectation can block the sandbox.
+Patterns are matched by RE2, which comes with pyarrow: its time grows linearly with the text, so that no expectation can
+block the sandbox. A pattern is compiled again at each call, so that a page of messages is matched by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import islice
 from sqlite3 import Row
 from typing import Any, Final
 
@@ -54,19 +56,20 @@ class Test:
     """One field that must equal a value, or match a regular expression anywhere in it.
 
     Example:
-        >>> Test("text", r"code is \\d+", pattern=True).holds("Your code is 4211.")
-        True
+        >>> Test("text", r"code is \\d+", pattern=True).holds(["Your code is 4211.", None])
+        [True, False]
     """
 
     field: str
     value: Any
     pattern: bool = False
 
-    def holds(self, found: Any) -> bool:
-        """Return whether a value is as expected."""
+    def holds(self, found: Sequence[Any]) -> list[bool]:
+        """Return of each value whether it is as expected."""
         if not self.pattern:
-            return bool(found == self.value)
-        return found is not None and _compiled(self.value).search(str(found)) is not None
+            return [value == self.value for value in found]
+        texts = [None if value is None else str(value) for value in found]
+        return [bool(matched) for matched in _matches(texts, self.value)]
 
     def words(self) -> str:
         """Return it as part of a sentence."""
@@ -84,12 +87,13 @@ class Test:
         return f"{is_found}, {'which does not match' if self.pattern else 'not'} {_quoted(self.field, self.value)}"
 
 
-def _compiled(pattern: str) -> Any:
-    import re2  # only expectations need it
+def _matches(texts: Sequence[str | None], pattern: str) -> list[bool | None]:
+    import pyarrow  # only patterns need it
+    import pyarrow.compute
 
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(pattern, options)  # RE2 keeps the last patterns it has compiled
+    column = pyarrow.array(texts, pyarrow.string())
+    found: list[bool | None] = pyarrow.compute.match_substring_regex(column, pattern).to_pylist()
+    return found
 
 
 def _quoted(field: str, value: Any) -> str:
@@ -139,9 +143,12 @@ class Expectation:
         said += f" within {self.within:g} s" if self.within else ""
         return said + (f" and no more for {self.settle:g} s" if self.settle else "")
 
-    def failed(self, found: Mapping[str, Any]) -> list[Test]:
-        """Return the tests that do not hold."""
-        return [test for test in self.tests if not test.holds(found.get(test.field))]
+    def failed(self, messages: Sequence[Mapping[str, Any]]) -> list[list[Test]]:
+        """Return of each message the tests that do not hold."""
+        held = [test.holds([message.get(test.field) for message in messages]) for test in self.tests]
+        return [
+            [test for test, holds in zip(self.tests, held, strict=True) if not holds[at]] for at in range(len(messages))
+        ]
 
     @property
     def number(self) -> str | None:
@@ -195,15 +202,14 @@ def _is_whole(value: Any, top: int) -> bool:
 def _pattern_problem(name: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_PATTERN:
         return f"{name} must be a regular expression of at most {LONGEST_PATTERN} characters"
-    import re2
-
-    try:
-        _compiled(value)
-    except re2.error as error:
-        why = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
-        return f"{name} is not a regular expression of RE2: {why}"
-    except UnicodeEncodeError:
+    if not is_whole(value):
         return f"{name} holds half a character"
+    try:
+        _matches([""], value)
+    except ModuleNotFoundError:
+        return f"{name} needs pyarrow, which is not installed here: pip install pyarrow"
+    except ValueError as error:
+        return f"{name} is not a regular expression of RE2: {error}"
     return ""
 
 
@@ -230,7 +236,8 @@ class Count:
             return False
         chosen = inbox.Filter(after=self._seen, before=last + 1, to=self._expectation.number)
         page = inbox.find(self._state, chosen, limit=PAGE)
-        fitting = [row for row in page if not self._expectation.failed(facts(row))]
+        failures = self._expectation.failed([facts(row) for row in page])
+        fitting = [row for row, failed in zip(page, failures, strict=True) if not failed]
         self.found += len(fitting)
         self.rows += fitting[: SHOWN - len(self.rows)]
         self._seen = page[-1]["n"] if len(page) == PAGE else last
@@ -276,11 +283,11 @@ def _heading(n: int, at: int, thing: str = "message") -> str:
 
 
 def _messages(expectation: Expectation, state: State) -> Iterator[Miss]:
-    for row in inbox.find(state, inbox.Filter(after=expectation.after, newest=True), limit=MESSAGES):
-        found = _without_code(facts(row))
-        failed = expectation.failed(facts(row))
+    rows = inbox.find(state, inbox.Filter(after=expectation.after, newest=True), limit=MESSAGES)
+    for row, failed in zip(rows, expectation.failed([facts(row) for row in rows]), strict=True):
         if not failed:
             continue
+        found = _without_code(facts(row))
         said = "; ".join(test.miss(found[test.field]) for test in failed)
         words = f"{_heading(row['n'], row['at'])} to {found['to']}: {said}"
         yield len(failed), _distance(failed, found), -row["n"], words
@@ -311,15 +318,23 @@ def _is_lost(told: Told) -> bool:
 def _requests(expectation: Expectation, journal: Journal) -> Iterator[Miss]:
     """Yield requests that resemble the expectation and were not accepted."""
     about = [test for test in expectation.tests if test.field in ("to", "text", "kind")]
-    for told in filter(_is_lost, _newest(journal)):
-        asked = _asked(told)
-        failed = [test for test in about if not any(test.holds(value) for value in asked[test.field])]
+    lost = [told for told in _newest(journal) if _is_lost(told)]
+    every = [_asked(told) for told in lost]
+    held = [_any_of(test, [asked[test.field] for asked in every]) for test in about]
+    for at, (told, asked) in enumerate(zip(lost, every, strict=True)):
+        failed = [test for test, holds in zip(about, held, strict=True) if not holds[at]]
         if len(failed) < max(len(about), 1):
             said = [test.miss(next(iter(asked[test.field]), None)) for test in failed]
             words = "; ".join(
                 [f"{_heading(told.entry.n, told.entry.at, 'request')} ({told.action}) {_fate(told)}", *said]
             )
             yield len(failed), 0.5, -told.entry.n, words
+
+
+def _any_of(test: Test, columns: Sequence[Sequence[Any]]) -> list[bool]:
+    """Return of each list of values whether one of them is as expected."""
+    held = iter(test.holds([value for values in columns for value in values]))
+    return [any(list(islice(held, len(values)))) for values in columns]
 
 
 def _asked(told: Told) -> dict[str, list[Any]]:

@@ -257,14 +257,15 @@ class CampaignState(Stages):
 
     def summary(self, guards: Guards) -> str:
         """Say in one sentence who is texted at what cost, and how many rows of the list are not."""
-        if self.plan is None:
+        plan = self.plan  # read once: another thread may take it away meanwhile
+        if plan is None:
             return ""
         prospects, cost = self._prospects(guards), self.cost(guards)
         going, waiting, reached = (sum(getattr(one, what) for one in prospects) for what in _KINDS)
         rest = (
             (reached, "texted already, or in doubt"),
             (waiting, "held back for now"),
-            (self.plan.size - going - waiting - reached, "left out"),
+            (plan.size - going - waiting - reached, "left out"),
         )
         what = [f"{counted(going, 'person', 'people')}", *([f"about {cost}"] if cost else []), f"from {self._called}"]
         return sentence(", ".join([*what, *(f"{many:,} {words}" for many, words in rest if many)]))
