@@ -64,7 +64,7 @@ def add_ledger(command: argparse.ArgumentParser) -> None:
     command.add_argument("--ledger", type=ledger_typed, metavar="PLACE", help=what)
 
 
-_CALL = re.compile(r"(?P<other>, or pass )?(?:\w+=)?\b(?:sms\.)?\w+\((?:(?P<name>\w+)=(?P<value>[^()]*))?[^()]*\)")
+_CALL = re.compile(r"(?P<other>, or pass )?(?:\b\w{1,40}=)?\b(?:sms\.)?\w{1,40}\((?P<given>[^()]{0,400})\)")
 _VALUE = re.compile(r"'[^']*'|[\w.]+")
 
 
@@ -88,11 +88,12 @@ def with_options(said: str, options: argparse.Namespace) -> str:
 
 
 def _as_options(call: re.Match[str], options: argparse.Namespace) -> str:
-    if call["name"] not in vars(options):
+    name, _, given = call["given"].partition("=")
+    if name not in vars(options):
         return "" if call["other"] else call[0]
-    option = f"--{call['name'].replace('_', '-')}"
-    values = [value.strip("'") for value in _VALUE.findall(call["value"]) if value != "..."]
-    return (call["other"] or "") + " ".join(f"{option} {value}" for value in values) if values else option
+    option = f"--{name.replace('_', '-')}"
+    values = [value.strip("'") for value in _VALUE.findall(given) if value != "..."]
+    return (call["other"] or "") + (" ".join(f"{option} {value}" for value in values) or option)
 
 
 def _options_in(said: str, options: argparse.Namespace) -> str:

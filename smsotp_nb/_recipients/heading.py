@@ -17,8 +17,8 @@ LOOKED_AT: Final = 60  # filled records at the beginning
 NUMBER: Final = re.compile(r"\W*+\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9]\W*")
 ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
 DAY: Final = re.compile(
-    r"\s*(?:(?:19|20)\d\d[-./]?(?:0?[1-9]|1[0-2])[-./]?(?:0?[1-9]|[12]\d|3[01])"
-    r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d)(?:[T ][\d:.+Z]*)?\s*"
+    r"(?:(?:19|20)\d\d[-./]?(?:0?[1-9]|1[0-2])[-./]?(?:0?[1-9]|[12]\d|3[01])"
+    r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d)(?:[T ][\d:.+Z]*+)?"
 )
 
 
@@ -165,7 +165,7 @@ def _of_a_person(record: Record) -> int:
 
 def _is_number(cell: str) -> bool:
     digits = sum(sign.isdigit() for sign in cell)
-    return 7 <= digits <= 17 and NUMBER.fullmatch(cell.strip()) is not None and DAY.fullmatch(cell) is None
+    return 7 <= digits <= 17 and NUMBER.fullmatch(cell.strip()) is not None and DAY.fullmatch(cell.strip()) is None
 
 
 def _filled(record: Record) -> int:

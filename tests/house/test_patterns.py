@@ -42,7 +42,7 @@ OF_STR = {"contains": ("search",), "match": ("match",), "fullmatch": ("fullmatch
 # Patterns that only a running program knows, each with the reason why no text can make them slow.
 BUILT_WHILE_RUNNING = {
     "smsotp_nb._cards.web": "an alternative of escaped single characters",
-    "smsotp_nb._cli": "the name of an option, which needs no escape, before one equals sign",
+    "smsotp_nb._cli.terminal": "the name of an option, which needs no escape, before one equals sign",
     "smsotp_nb._cost.invoice_columns": "the first 200 characters of a column's name, and cells of digits alone",
     "smsotp_nb._cost.invoice_lines": "words of lines, which are looked for in the first characters of a cell",
     "smsotp_nb._phones.fast.signs": "one sign of phonenumbers' own patterns, without repetition",
@@ -50,6 +50,7 @@ BUILT_WHILE_RUNNING = {
     "smsotp_nb._phones.countries": "phonenumbers' own patterns, matched against at most 15 digits",
     "smsotp_nb._phones.judging.readings": "the patterns of READINGS, anchored at the beginning of a repaired cell",
     "smsotp_nb._planning.bodies": "a set of escaped characters",
+    "smsotp_nb._recipients.comma": "one sign between two digits, in the first lines of a file",
     "smsotp_nb._recipients.kinds": "the beginning of a file, matched at its first character",
     "smsotp_nb._recipients.unseen": "the tags of a sheet, each read once, with the numbers of its styles",
     "smsotp_nb._results.files": "a quoted cell ends at its first single quote, so that no sign is read twice",
