@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -93,7 +94,9 @@ class Written:
         if not isinstance(self.format, str) or "%Z" in self.format:
             return f"{said}, got {given(self.format)}"
         try:
-            whole = _by_strptime(_SAMPLE.strftime(self.format), self.format).date() == _SAMPLE.date()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.13 warns of a format without a year
+                whole = _by_strptime(_SAMPLE.strftime(self.format), self.format).date() == _SAMPLE.date()
         except ValueError:
             whole = False
         return None if whole else f"{said}, with day, month and year, got {self.format!r}"

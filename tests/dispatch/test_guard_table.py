@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from pathlib import Path
 
 import pandas as pd
@@ -42,7 +43,7 @@ def test_an_example_is_read(guard: Guard) -> None:
 
 @every
 def test_the_docstring_of_limits_has_every_guard(guard: Guard) -> None:
-    assert f"\n        {guard.name}: " in (sms.Limits.__doc__ or "")
+    assert f"\n    {guard.name}: " in inspect.cleandoc(sms.Limits.__doc__ or "")
 
 
 @every
