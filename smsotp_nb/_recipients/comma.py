@@ -139,7 +139,7 @@ def parts(
     try:
         with opener() as raw, _Source(raw, name, known) as source:
             said = source.said_separator()
-            sign = sep or said or _separator(source.sample(), origin)
+            sign = sep or said or _separator(source.beginning(SAMPLE), origin)
             place.lines = 1 if said else 0  # a spreadsheet does not show that line
             origin.facts |= {"encoding": known.replace("-sig", ""), "separator": sign}
             yield from _without_totals(_parts(source, sign, header, place, origin), origin)
@@ -335,9 +335,6 @@ class _Source(io.RawIOBase):
             self._read_more()
         # A sign that the end cuts is not there yet.
         return self._held[:size].decode("utf-8", "strict" if self._ended and len(self._held) <= size else "ignore")
-
-    def sample(self) -> str:
-        return self.beginning(SAMPLE)
 
     def said_separator(self) -> str | None:
         """Take the line ``sep=;`` with which a file may begin for Excel's sake, and return what it says."""

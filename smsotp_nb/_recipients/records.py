@@ -48,10 +48,6 @@ class Header:
         return cls(origin, _names(cells, origin.facts["file"]), len(cells))
 
     @property
-    def file(self) -> str:
-        return str(self.origin.facts["file"])
-
-    @property
     def width(self) -> int:
         return len(self.names)
 
@@ -88,7 +84,7 @@ class Header:
             cure = f"the header is blank after {self.names[-1]!r}: name these columns in it, or clear the cells"
         told = tuple(_width(record, self.width) for record in wide)
         more = f"{_rows_have(len(told))} more cells than the header has columns ({'; '.join(told[:SHOWN])})"
-        raise UsageError(f"{self.file}: {more}; {cure}", problems=told)
+        raise UsageError(f"{self.origin.facts['file']}: {more}; {cure}", problems=told)
 
 
 def filled(record: Record) -> bool:
