@@ -113,7 +113,7 @@ class PhoneCleaner(skin.Shown):
             of = "" if sheet is None else f", sheet={sheet!r}"
             read = f"{PEOPLE}sms.read_recipients({str(source)!r}{of}, numbered=True)"
             frame = _read(source, sheet)
-            shown = source_of(frame).get("sheet")
+            shown = source_of(frame).get("sheet") if file else None
             called = "" if file is None else Path(file).name + (f", sheet {shown}" if shown else "")
             self._use(frame, name=str(file or ""), called=called, code=[read] if file else [])
         else:
