@@ -6,9 +6,9 @@ becomes blank. Here nothing is guessed: every column has dtype ``str``, and only
 
 from __future__ import annotations
 
-from ._recipients import read_chunks, read_recipients, sheets
+from ._recipients import read_chunks, read_recipients
 
-__all__ = ["read_chunks", "read_recipients", "sheets"]
+__all__ = ["read_chunks", "read_recipients"]
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from . import parquet, tables
 from .heading import row_typed
 from .origin import KEY, add_columns, called, in_words, source_of
-from .reading import ROW, read_chunks, read_recipients, sheets, workbook_rows
+from .reading import ROW, read_chunks, read_recipients, workbook_rows
 from .workbook import cell_text
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "read_chunks",
     "read_recipients",
     "row_typed",
-    "sheets",
     "source_of",
     "tables",
     "workbook_rows",

@@ -16,13 +16,11 @@ class Told:
 
     hidden: set[int] = field(default_factory=set)
     errors: list[tuple[int, int]] = field(default_factory=list)
-    last_row: int = 0
-    last_column: int = 0
+    reach: tuple[int, int] = 0, 0
 
     def cell(self, row: int, column: int, *, error: bool = False) -> None:
-        self.last_row, self.last_column = max(self.last_row, row + 1), max(self.last_column, column + 1)
-        if error:
-            self.errors.append((row + 1, column + 1))
+        self.reach = max(self.reach[0], row + 1), max(self.reach[1], column + 1)
+        self.errors += [(row + 1, column + 1)] * error
 
 
 # xlsb: records of (number, size, content), both of variable length
@@ -81,14 +79,7 @@ def of_xls(content: bytes, sheet: str) -> Told:
     book = _stream(content, ("Workbook", "Book"))
     told = Told()
     start = _xls_sheets(book).get(sheet)
-    if start is None:
-        return told
-    at = start
-    while at + 4 <= len(book):
-        number, size = struct.unpack_from("<HH", book, at)
-        at += 4
-        if number == 0x0A:  # EOF
-            break
+    for number, at, size in () if start is None else _xls_records(book, start):
         if number == 0x208 and book[at + 12] & 0x20:  # ROW, fDyZero
             told.hidden.add(int.from_bytes(book[at : at + 2], "little") + 1)
         elif number in (0x06, 0xBD, 0x201, 0x203, 0x204, 0x205, 0x27E, 0xFD, 0xD6):
@@ -97,23 +88,27 @@ def of_xls(content: bytes, sheet: str) -> Told:
             if number != 0x201:  # BLANK
                 in_formula = number == 0x06 and book[at + 6] == 2 and book[at + 12 : at + 14] == b"\xff\xff"
                 told.cell(row, last, error=in_formula or (number == 0x205 and book[at + 7] == 1))
-        at += size
     return told
+
+
+def _xls_records(book: bytes, at: int) -> Iterator[tuple[int, int, int]]:
+    """Give each record of a sheet as (number, where its content begins, size)."""
+    while at + 4 <= len(book):
+        number, size = struct.unpack_from("<HH", book, at)
+        if number == 0x0A:  # EOF
+            return
+        yield number, at + 4, size
+        at += 4 + size
 
 
 def _xls_sheets(book: bytes) -> dict[str, int]:
     """Return where the records of each sheet begin, by its name."""
-    sheets, at, old = {}, 0, book[4:6] == b"\x00\x05"  # names of Excel 5 have no byte that says how wide they are
-    while at + 4 <= len(book):
-        number, size = struct.unpack_from("<HH", book, at)
-        at += 4
-        if number == 0x0A:
-            break
+    sheets, old = {}, book[4:6] == b"\x00\x05"  # names of Excel 5 have no byte that says how wide they are
+    for number, at, _ in _xls_records(book, 0):
         if number == 0x85:  # BOUNDSHEET8
             start, count, wide = int.from_bytes(book[at : at + 4], "little"), book[at + 6], not old and book[at + 7] & 1
             begin = at + (7 if old else 8)
             sheets[book[begin : begin + count * (2 if wide else 1)].decode("utf-16-le" if wide else "latin-1")] = start
-        at += size
     return sheets
 
 

@@ -12,7 +12,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any, BinaryIO, Final
@@ -25,12 +25,12 @@ import pyarrow.csv
 from ..errors import UsageError
 from . import encodings, tables
 from .heading import LOOKED_AT, heading
+from .kinds import Opener
 from .origin import Origin
 from .records import Header, Record, batches, empty, filled, is_of_totals
 from .tables import TEXT, Numbers, Part
 
 SEPARATORS: Final = (",", ";", "\t", "|")
-Opener = Callable[[], BinaryIO]
 
 
 def _encoding(opener: Opener, origin: Origin) -> str:
@@ -97,8 +97,7 @@ def _separator(text: str, origin: Origin) -> str:
     best = max(SEPARATORS, key=evenness.__getitem__)
     others = [sign for sign in SEPARATORS if sign != best and evenness[sign][0] == 1]
     if not evenness[best][1] and len(lines) > 1:
-        in_all = set.intersection(*map(set, lines))
-        others = [sign for sign in ":~^/" if sign in in_all and not re.search(rf"[\d+][{sign}]\d", text)]
+        others = [sign for sign in ":~^/" if lines[0].count(sign) and len({it.count(sign) for it in lines}) == 1]
         others += ["  "] * all(re.search(r"\S  +\S", line) for line in lines)
     for sign in others[:1]:
         cure = "save it as CSV" if sign == "  " else f"sep={sign!r} splits there"
@@ -124,10 +123,11 @@ MARK: Final = "\ufeff".encode()
 
 @dataclass(slots=True)
 class _Place:
-    """A place in the file: how many records and lines come before it."""
+    """A place in the file: how many records, lines and bytes come before it."""
 
     records: int = 0
     lines: int = 0
+    bytes: int = 0
 
 
 def parts(
@@ -139,7 +139,7 @@ def parts(
     try:
         with opener() as raw, _Source(raw, name, known) as source:
             said = source.said_separator()
-            sign = sep or said or _separator(source.sample(), origin)
+            sign = sep or said or _separator(source.beginning(SAMPLE), origin)
             place.lines = 1 if said else 0  # a spreadsheet does not show that line
             origin.facts |= {"encoding": known.replace("-sig", ""), "separator": sign}
             yield from _without_totals(_parts(source, sign, header, place, origin), origin)
@@ -176,16 +176,7 @@ def _parts(source: _Source, sign: str, wanted: int | str | None, place: _Place, 
     header.warn_of_short()
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """Where a record ends: how many records, lines and bytes come before what follows it."""
-
-    records: int
-    lines: int
-    bytes: int
-
-
-def _beginning(source: _Source, sign: str, place: _Place) -> tuple[list[Record], list[_End]]:
+def _beginning(source: _Source, sign: str, place: _Place) -> tuple[list[Record], list[_Place]]:
     """Return the first records with a cell, without taking them, and where each ends."""
     size = SAMPLE
     while True:
@@ -196,7 +187,7 @@ def _beginning(source: _Source, sign: str, place: _Place) -> tuple[list[Record],
         size *= 8
 
 
-def _first(text: str, sign: str, place: _Place, *, ended: bool) -> tuple[list[Record], list[_End], bool]:
+def _first(text: str, sign: str, place: _Place, *, ended: bool) -> tuple[list[Record], list[_Place], bool]:
     """Return records of a text, where they end, and whether the text was all there is."""
     taken = number = 0
 
@@ -207,7 +198,7 @@ def _first(text: str, sign: str, place: _Place, *, ended: bool) -> tuple[list[Re
             yield line
 
     records: list[Record] = []
-    ends: list[_End] = []
+    ends: list[_Place] = []
     reader, begins = csv.reader(lines(), delimiter=sign, strict=True), 0
     try:
         for number, cells in enumerate(reader, start=1):
@@ -215,7 +206,7 @@ def _first(text: str, sign: str, place: _Place, *, ended: bool) -> tuple[list[Re
             begins = reader.line_num
             if filled(record):
                 records.append(record)
-                ends.append(_End(place.records + number, place.lines + begins, taken))
+                ends.append(_Place(place.records + number, place.lines + begins, taken))
             if len(records) == LOOKED_AT:
                 return records, ends, ended
     except csv.Error as error:  # a record that the sample cuts; whatever else it is, is said where it is read
@@ -226,19 +217,13 @@ def _first(text: str, sign: str, place: _Place, *, ended: bool) -> tuple[list[Re
 
 def _without_totals(parts: Iterator[Part], origin: Origin) -> Iterator[Part]:
     """Give parts without a last row that sums up the others."""
-    waiting: Part | None = None
-    for part in parts:
-        if waiting is not None and len(part):
-            yield waiting
-            waiting = None
-        if waiting is None:
-            waiting = part
-    if waiting is None:
-        return
-    last = waiting.slice(len(waiting) - 1, 1) if len(waiting) else waiting
-    texts = [column[0].as_py() for column in last.columns] if len(last) else []
+    waiting = next(parts)  # the names, without rows
+    for part in filter(len, parts):
+        yield waiting
+        waiting = part
+    texts = [column[-1].as_py() for column in waiting.columns] if len(waiting) else []
     if is_of_totals(texts):
-        origin.note(f"row {last.numbers[0]} ({texts[0]!r} and numbers) sums up the others; left out")
+        origin.note(f"row {waiting.numbers[-1]} ({texts[0]!r} and numbers) sums up the others; left out")
         origin.left_out("totals", 1)
         waiting = waiting.slice(0, len(waiting) - 1)
     yield waiting
@@ -350,9 +335,6 @@ class _Source(io.RawIOBase):
             self._read_more()
         # A sign that the end cuts is not there yet.
         return self._held[:size].decode("utf-8", "strict" if self._ended and len(self._held) <= size else "ignore")
-
-    def sample(self) -> str:
-        return self.beginning(SAMPLE)
 
     def said_separator(self) -> str | None:
         """Take the line ``sep=;`` with which a file may begin for Excel's sake, and return what it says."""

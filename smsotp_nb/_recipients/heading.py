@@ -26,12 +26,11 @@ DAY: Final = re.compile(
 class Heading:
     """Where the names stand: the place of their record among the filled ones, None if there is no header.
 
-    ``body`` is the place of the first record of a person, ``above`` are the numbers of the rows left out before it.
+    ``body`` is the place of the first record of a person.
     """
 
     place: int | None
     body: int
-    above: list[int]
     names: list[str]
 
 
@@ -103,13 +102,12 @@ def row_typed(typed: str) -> int | str | None:
 
 
 def _at(records: Sequence[Record], place: int) -> Heading:
-    return Heading(place, place + 1, [record.number for record in records[:place]], records[place].cells)
+    return Heading(place, place + 1, records[place].cells)
 
 
 def _without(records: Sequence[Record], place: int) -> Heading:
     width = max(_reach(record) for record in records[place:])
-    above = [record.number for record in records[:place]]
-    return Heading(None, place, above, [f"column_{at}" for at in range(1, width + 1)])
+    return Heading(None, place, [f"column_{at}" for at in range(1, width + 1)])
 
 
 def _found(records: Sequence[Record], groups: Container[int]) -> int:

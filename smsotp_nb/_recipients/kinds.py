@@ -7,7 +7,6 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
@@ -40,36 +39,31 @@ TEXTS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What a file is: ``csv``, ``json``, ``parquet`` or a kind of workbook, and how to open its bytes."""
-
-    name: str
-    open: Callable[[], BinaryIO]
+Opener = Callable[[], BinaryIO]
 
 
-def kind_of(file: Path) -> Kind:
-    """Return what a file is.
+def kind_of(file: Path) -> tuple[str, Opener]:
+    """Return what a file is, ``csv``, ``json``, ``parquet`` or a kind of workbook, and how to open its bytes.
 
     Raises:
         UsageError: it is something that holds no list to read, or a packed file of several.
     """
-    opener: Callable[[], BinaryIO] = lambda: file.open("rb")  # noqa: E731
+    opener: Opener = lambda: file.open("rb")  # noqa: E731
     with opener() as raw:
         begin = raw.read(4096)
     if begin.startswith(b"PAR1") or file.suffix.lower() in (".parquet", ".pq"):
-        return Kind("parquet", opener)
+        return "parquet", opener
     if begin.startswith(OLE):
         _refuse_locked(file)
-        return Kind("xls", opener)
+        return "xls", opener
     if begin.startswith(b"PK\x03\x04"):
-        return _in_zip(file)
+        return _in_zip(file, opener)
     if begin.startswith(b"\x1f\x8b"):
-        return Kind(*_of_text(file, _unpacked(gzip.open(file, "rb"), file)))
-    return Kind(*_of_text(file, opener))
+        return _of_text(file, _unpacked(gzip.open(file, "rb"), file))
+    return _of_text(file, opener)
 
 
-def _of_text(file: Path, opener: Callable[[], BinaryIO]) -> tuple[str, Callable[[], BinaryIO]]:
+def _of_text(file: Path, opener: Opener) -> tuple[str, Opener]:
     with opener() as raw:
         begin = raw.read(4096)
     for sign, (what, cure) in REFUSED.items():
@@ -90,17 +84,17 @@ def _of_text(file: Path, opener: Callable[[], BinaryIO]) -> tuple[str, Callable[
     return "csv", opener
 
 
-def _in_zip(file: Path) -> Kind:
+def _in_zip(file: Path, opener: Opener) -> tuple[str, Opener]:
     with ours(file, "a workbook or a packed file"), zipfile.ZipFile(file) as archive:
         members = [it for it in archive.infolist() if not it.is_dir() and not it.filename.startswith("__MACOSX/")]
         names = {it.filename for it in members}
         mimetype = archive.read("mimetype") if "mimetype" in names else b""
     if "xl/workbook.bin" in names:
-        return Kind("xlsb", lambda: file.open("rb"))
+        return "xlsb", opener
     if any(re.fullmatch(r"xl/workbook\d*\.xml", name) for name in names):
-        return Kind("xlsx", lambda: file.open("rb"))
+        return "xlsx", opener
     if b"opendocument.spreadsheet" in mimetype:
-        return Kind("ods", lambda: file.open("rb"))
+        return "ods", opener
     what = {"word/document.xml": "a Word document", "Index/Document.iwa": "a Numbers or Pages document",
             "ppt/presentation.xml": "a presentation"}  # fmt: skip
     for name, named in what.items():
@@ -124,10 +118,10 @@ def _in_zip(file: Path) -> Kind:
     if inner.flag_bits & 1:
         raise UsageError(f"{file.name} is protected with a password; unpack it and read {inner.filename!r}")
     with ours(file, "a packed list"), zipfile.ZipFile(file) as archive:
-        return Kind(*_of_text(file, _unpacked(archive.open(inner), file)))
+        return _of_text(file, _unpacked(archive.open(inner), file))
 
 
-def _unpacked(stream: IO[bytes] | gzip.GzipFile, file: Path) -> Callable[[], BinaryIO]:
+def _unpacked(stream: IO[bytes] | gzip.GzipFile, file: Path) -> Opener:
     """Return the content of a packed file as one that can be opened again and again."""
     most = min(UNPACKED, max(LARGE, RATIO * file.stat().st_size))
     with ours(file, "a packed list"), stream:

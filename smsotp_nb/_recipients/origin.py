@@ -30,17 +30,12 @@ class Origin:
     facts: dict[str, Any]
     notes: list[str] = field(default_factory=list)
 
-    @property
-    def named(self) -> str:
-        """The file, and the sheet of a workbook."""
-        return called(self.facts)
-
     def note(self, words: str, *, argument: str | None = None) -> None:
         """Keep what somebody should look at, with the argument that would change it, and warn of it."""
         self.notes.append(words)
         if argument is not None and argument not in self.facts.setdefault("changed_by", []):
             self.facts["changed_by"].append(argument)
-        warnings.warn(f"{self.named}: {words}", SmsOtpWarning, stacklevel=6)
+        warnings.warn(f"{called(self.facts)}: {words}", SmsOtpWarning, stacklevel=6)
 
     def left_out(self, reason: str, rows: int) -> None:
         left = self.facts.setdefault("left_out", {})

@@ -125,21 +125,6 @@ def read_chunks(
     return _chunks(file, parts, rows, numbered, origin)
 
 
-def sheets(path: str | os.PathLike[str]) -> list[str]:
-    """Return the names of a workbook's sheets, first the one that is read if none is named; none for another file.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.xlsx"
-        >>> pd.DataFrame({"phone": ["1"]}).to_excel(file, sheet_name="People")
-        >>> sheets(file)
-        ['People']
-    """
-    file = _checked(path, How())
-    kind = kind_of(file).name
-    return workbook.in_order(file, kind) if kind in BOOKS else []
-
-
 def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, list[Any]]]:
     """Give the rows of every sheet of a workbook as (sheet, row as Excel counts, cells as they are).
 
@@ -147,7 +132,7 @@ def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, list
         UsageError: no such file, or no workbook.
     """
     file = _checked(path, How())
-    kind = kind_of(file).name
+    kind, _ = kind_of(file)
     if kind not in BOOKS:
         raise UsageError(f"{file.name} is no Excel workbook; save it as .xlsx and read that")
     return workbook.every_row(file, kind)
@@ -194,20 +179,20 @@ class How:
 
 
 def _parts(file: Path, how: How, origin: Origin) -> Iterator[Part]:
-    kind = kind_of(file)
-    origin.facts["kind"] = kind.name
-    if kind.name in BOOKS:
-        parts = workbook.parts(file, kind.name, how.sheet, how.header, how.hidden, origin)
+    kind, opener = kind_of(file)
+    origin.facts["kind"] = kind
+    if kind in BOOKS:
+        parts = workbook.parts(file, kind, how.sheet, how.header, how.hidden, origin)
     elif how.sheet is not None:
         raise UsageError(f"sheet={given(how.sheet)}: {file.name} has no sheets, as Excel files do; leave sheet= out")
-    elif kind.name == "parquet":
+    elif kind == "parquet":
         parts = iter([parquet.part(file)])
-    elif kind.name == "json":
-        parts = iter([json_lists.part(kind.open, file)])
+    elif kind == "json":
+        parts = iter([json_lists.part(opener, file)])
     else:
         if file.suffix.lower() in NAMED_BOOKS:
             origin.note("is a text and no workbook, whatever its name says")
-        parts = comma.parts(kind.open, how.sep, how.encoding, how.header, origin)
+        parts = comma.parts(opener, how.sep, how.encoding, how.header, origin)
     return _without_errors(parts, origin)
 
 

@@ -48,10 +48,6 @@ class Header:
         return cls(origin, _names(cells, origin.facts["file"]), len(cells))
 
     @property
-    def file(self) -> str:
-        return str(self.origin.facts["file"])
-
-    @property
     def width(self) -> int:
         return len(self.names)
 
@@ -65,7 +61,6 @@ class Header:
         odd = [record for record in cut if len(record.cells) != self.width]
         if not odd:
             return cut
-        self._refuse_nameless(odd)
         self._refuse_wide(odd)
         self.short += [_width(record, self.width) for record in odd[: SHOWN - len(self.short)]]
         self.shorter += len(odd)
@@ -79,26 +74,17 @@ class Header:
                 "are blank"
             )
 
-    def _refuse_nameless(self, records: list[Record]) -> None:
-        """Refuse filled cells under the blank names at the end of the header."""
-        nameless = (record for record in records if self.width < len(record.cells) <= self.cells)
-        found = tuple(_width(record, self.width) for record in nameless)
-        if found:
-            raise UsageError(
-                f"{self.file}: the header is blank after {self.names[-1]!r}, but {_rows_have(len(found))} cells there "
-                f"({'; '.join(found[:SHOWN])}); name these columns in the header, or clear the cells",
-                problems=found,
-            )
-
     def _refuse_wide(self, records: list[Record]) -> None:
-        wide = tuple(_width(record, self.width) for record in records if len(record.cells) > self.width)
-        if wide:
-            raise UsageError(
-                f"{self.file}: {_rows_have(len(wide))} more cells than the header has columns "
-                f"({'; '.join(wide[:SHOWN])}); a separator inside a cell must be quoted, or pass sep= if it was "
-                "guessed wrong",
-                problems=wide,
-            )
+        """Refuse filled cells beyond the last name."""
+        wide = [record for record in records if len(record.cells) > self.width]
+        if not wide:
+            return
+        cure = "a separator inside a cell must be quoted, or pass sep= if it was guessed wrong"
+        if any(len(record.cells) <= self.cells for record in wide):
+            cure = f"the header is blank after {self.names[-1]!r}: name these columns in it, or clear the cells"
+        told = tuple(_width(record, self.width) for record in wide)
+        more = f"{_rows_have(len(told))} more cells than the header has columns ({'; '.join(told[:SHOWN])})"
+        raise UsageError(f"{self.origin.facts['file']}: {more}; {cure}", problems=told)
 
 
 def filled(record: Record) -> bool:

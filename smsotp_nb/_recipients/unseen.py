@@ -10,11 +10,12 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 from .._foreign.gate import CELLS, refuse_large
 from ..errors import UsageError
@@ -49,19 +50,13 @@ def column_letters(number: int) -> str:
         >>> column_letters(1), column_letters(28), column_letters(16384)
         ('A', 'AB', 'XFD')
     """
-    letters = ""
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters
+    more, last = divmod(number - 1, 26)
+    return (column_letters(more) if more else "") + chr(ord("A") + last)
 
 
 def column_number(letters: str) -> int:
     """Return the number of a column: ``AB`` is 28."""
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number
+    return reduce(lambda number, letter: number * 26 + ord(letter) - ord("A") + 1, letters, 0)
 
 
 def cell_name(place: Place) -> str:
@@ -88,7 +83,7 @@ def look(file: Path, kind: str, sheet: str | None) -> Unseen:
 
 
 def _of_cells(file: Path, sheet: str, told: binary.Told) -> Unseen:
-    _refuse_far(file, sheet, told.last_row, told.last_column)
+    _refuse_far(file, sheet, *told.reach)
     return Unseen(rows=told.hidden, errors=told.errors)
 
 
@@ -203,12 +198,12 @@ MAY_HOLD: Final = re.compile(r'value-type="|table:formula=')
 
 
 def _of_ods(file: Path, sheet: str | None, xml: str) -> Unseen:
-    unseen, rows, columns = Unseen(), 0, 0
+    unseen, rows, columns, name = Unseen(), 0, 0, escape(sheet or "", {'"': "&quot;"})
     row, column, width, here = 0, 0, 0, False
-    for kind, said in _ods_tags(xml):
+    for kind, said in (tag.groups() for tag in ODS_TAG.finditer(xml)):
         if kind == "table":
             row = width = 0
-            here = sheet is None or any(f"table:name={quote}{_escaped(sheet)}{quote}" in said for quote in "\"'")
+            here = sheet is None or any(f"table:name={quote}{name}{quote}" in said for quote in "\"'")
         elif not here:
             continue
         elif kind == "table-column":
@@ -232,14 +227,6 @@ def _of_ods(file: Path, sheet: str | None, xml: str) -> Unseen:
     return unseen
 
 
-def _ods_tags(xml: str) -> Iterator[tuple[str, str]]:
-    return ((tag[1], tag[2]) for tag in ODS_TAG.finditer(xml))
-
-
 def _times(said: str, of: str) -> int:
     found = re.search(rf'table:number-{of}-repeated="(\d+)"', said)
     return int(found[1]) if found else 1
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

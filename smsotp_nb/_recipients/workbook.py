@@ -89,15 +89,6 @@ def every_row(file: Path, kind: str) -> Iterator[tuple[str, int, list[Any]]]:
                 yield name, at + 1, read.rows[at]
 
 
-def in_order(file: Path, kind: str) -> list[str]:
-    """Return the names of all sheets, first the one that is read if none is named."""
-    with opened(file, kind) as book:
-        names = [it.name for it in book.sheets_metadata]
-        seen = [_sheet(book, file, kind, name) for name in _visible(book)]
-        first = _first(seen)
-        return names if first is None else [first.name, *(name for name in names if name != first.name)]
-
-
 @contextmanager
 def opened(file: Path, kind: str) -> Iterator[python_calamine.CalamineWorkbook]:
     """Give a workbook to read; whatever goes wrong with it meanwhile is our error."""
@@ -120,17 +111,11 @@ def opened(file: Path, kind: str) -> Iterator[python_calamine.CalamineWorkbook]:
             book.close()
 
 
-def _names_of_cells(book: Any) -> list[str]:
-    from python_calamine import SheetTypeEnum
+def _names_of_cells(book: Any, *, hidden: bool = True) -> list[str]:
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
-    return [it.name for it in book.sheets_metadata if it.typ == SheetTypeEnum.WorkSheet]
-
-
-def _visible(book: Any) -> list[str]:
-    from python_calamine import SheetVisibleEnum
-
-    hidden = {it.name for it in book.sheets_metadata if it.visible != SheetVisibleEnum.Visible}
-    return [name for name in _names_of_cells(book) if name not in hidden]
+    shown = (it for it in book.sheets_metadata if hidden or it.visible == SheetVisibleEnum.Visible)
+    return [it.name for it in shown if it.typ == SheetTypeEnum.WorkSheet]
 
 
 def _sheet(book: Any, file: Path, kind: str, name: str) -> _Sheet:
@@ -156,7 +141,7 @@ def _chosen(book: Any, file: Path, kind: str, sheet: str | int | None) -> tuple[
     """Return the sheet to read, and the other visible ones that have rows if none was named."""
     names = [it.name for it in book.sheets_metadata]
     if sheet is None:
-        seen = [_sheet(book, file, kind, name) for name in _visible(book)]
+        seen = [_sheet(book, file, kind, name) for name in _names_of_cells(book, hidden=False)]
         first = _first(seen)
         if first is None:
             raise UsageError(

@@ -343,8 +343,8 @@ CASES = [
     ),
     Case(
         "two tables.xlsx",
-        book(*TABLE, (), ("Firm", "By", "Phone"), ("Acme", "Kim", "030")),
-        [(*ANN, None), (*BO, None), ("Firm", "By", "Phone"), ("Acme", "Kim", "030")],
+        book(*TABLE, (), ("Firm", "By", "Phone"), ("Acme", "Kim", "030"), ("Beta", "Lou", "031")),
+        [(*ANN, None), (*BO, None), ("Firm", "By", "Phone"), ("Acme", "Kim", "030"), ("Beta", "Lou", "031")],
         ("read as column column_3",),
         columns=(*NAMES, "column_3"),
     ),

@@ -18,7 +18,7 @@ from ..._phones import text_of
 from ..._recipients import in_words, source_of
 from ...columns import require
 from ...errors import SmsOtpError, UsageError
-from ...recipients import read_recipients, sheets
+from ...recipients import read_recipients
 from .. import skin
 from ..controls import Leafing, Pinned, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
@@ -49,13 +49,6 @@ def _with_tick(advice: str) -> str:
     """Return advice with the tick of the form in the place of the repair's name in code."""
     ticked = re.sub(r"Reading\(repair=\['(\w+)'\]\)", lambda name: f"tick “{REPAIRS[name[1]]}” under “Change”", advice)
     return in_the_form(ticked)
-
-
-def _called(source: AnyFrame | str | Path, sheet: str | int | None) -> str:
-    """Return the name of the sheet that was read, to put behind that of a workbook."""
-    if not isinstance(source, (str, Path)) or not (names := sheets(source)):
-        return ""
-    return f", sheet {sheet if isinstance(sheet, str) else names[sheet or 0]}"
 
 
 class PhoneCleaner(skin.Shown):
@@ -119,8 +112,10 @@ class PhoneCleaner(skin.Shown):
             file = source if isinstance(source, (str, Path)) else None
             of = "" if sheet is None else f", sheet={sheet!r}"
             read = f"{PEOPLE}sms.read_recipients({str(source)!r}{of}, numbered=True)"
-            called = f"{Path(file).name}{_called(file, sheet)}" if file else ""
-            self._use(_read(source, sheet), name=str(file or ""), called=called, code=[read] if file else [])
+            frame = _read(source, sheet)
+            shown = source_of(frame).get("sheet") if file else None
+            called = "" if file is None else Path(file).name + (f", sheet {shown}" if shown else "")
+            self._use(frame, name=str(file or ""), called=called, code=[read] if file else [])
         else:
             self._render()
 
