@@ -88,8 +88,6 @@ IN_PATH: Final = re.compile(
     r"\A(?:[a-z][\w+.-]*+:)?(?:[\w.#-]*+/(?=.))*+(\+?[\d\-. ()]++)(?:@[\w.:-]++)?/?", re.IGNORECASE
 )
 VCARD: Final = re.compile(r"\A\s*+(?:[\w-]++\.TEL(?:;[^:]*+)?|TEL;[^:]*+):\s*+", re.IGNORECASE)
-ANCHOR: Final = re.compile(r"<a\s[^>]*?href\s*+=\s*+[\"']?+([^\"'>\s]++)[\"']?[^>]*+>|</a>|\]\(", re.IGNORECASE)
-FORMULA: Final = re.compile(r'\A="?([^"]*+)"?')
 FLOAT_TEXT: Final = re.compile(r"\A(\+?(?:[ ()-]*+\d){7,}+)[.,]0")
 MONEY_TEXT: Final = re.compile(r"\A(\+?(?:[ ().-]*\d){3,})[.,]0++")  # or one point of several, or of few digits
 SCIENTIFIC: Final = re.compile(r"\+?(\d)(?:[.,](\d+))?[eE]\+?(\d{1,3})")
@@ -250,8 +248,7 @@ def _wrapping(cell: _Cell) -> None:
         stray = "" if cell.text.strip(QUOTES + " ").startswith("+") else "+"
         cell.plus_behind |= bool(stray) and cell.text.rstrip(EDGES).endswith("+")
         cell.became(cell.text.lstrip(EDGES).rstrip(EDGES + "(" + stray), "TRIMMED")
-        formula = FORMULA.fullmatch(cell.text)
-        cell.became(formula[1] if formula else cell.text.strip(QUOTES), "QUOTE_REMOVED")
+        cell.became(cell.text.removeprefix("=").strip(QUOTES), "QUOTE_REMOVED")
         _letters(cell)
         _front(cell)
         if cell.text == before:
@@ -267,7 +264,7 @@ def _links(cell: _Cell) -> None:
     if card and not notes.says_no(card[0]):
         text = text[card.end() :]
     if URI.search(text):
-        text = URI.sub(_of_uri, ANCHOR.sub(r" \1 ", text)).strip(EDGES + ")")
+        text = URI.sub(_of_uri, text).strip(EDGES + ")")
     without = EMAIL.sub(" ", text).strip(EDGES)
     cell.became(text if "@" not in text or _digits(without) < SEVEN - 1 else without, "LABEL_REMOVED")
 
