@@ -22,7 +22,7 @@ from .fast.tables import KINDS
 from .judging import answers
 from .judging.evidence import DRAWN, drawn
 from .judging.judgement import normalize, weigh_column
-from .judging.policy import Reading
+from .judging.policy import HAS_SOME, Reading, reserved
 from .judging.readings import RANK
 from .vocabulary import REPAIRS
 
@@ -101,6 +101,7 @@ class Advice:
 
     def _by_all_plans(self, texts: pd.Series, default: str) -> None:
         chosen = texts[cells.matches(texts, NATIONAL)].head(ASKED - self.asked)
+        chosen = chosen[~_of_fiction(chosen, default)]
         if chosen.empty:
             return
         self.asked += len(chosen)
@@ -168,6 +169,12 @@ def cells_judged(people: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
     return (
         pd.concat(columns, ignore_index=True).take(which * len(people) + np.arange(len(people))).set_axis(judged.index)
     )
+
+
+def _of_fiction(texts: pd.Series, region: str) -> npt.NDArray[np.bool_]:
+    """Return which texts are numbers of a country that are for fiction, which phonenumbers may call invalid."""
+    found = answers.of(pa.array(texts, STRING), pa.array([region] * len(texts), STRING))
+    return reserved(found.e164, HAS_SOME.take(found.cc))
 
 
 def _read_in(texts: pd.Series, regions: list[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

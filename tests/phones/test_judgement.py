@@ -196,6 +196,31 @@ def test_the_number_of_a_link_is_read(link: str) -> None:
     assert [row(link, region)["to"] for region in ("AU", "US")] == [AU, AU]
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '{"value": "+61491570156"}',
+        "['0491 570 156']",
+        "Phone 1 - Value:0491 570 156",
+        "Work (+61) 491 570 156",
+        "iPhone +(61) 491570156",
+        "+61 (0)491570156 ::: +61 491 570 156",
+        "+61 0491570156 / +61491570156",
+        "手提: 0491 570 156",
+        "т. +61 491 570 156",
+    ],
+)
+def test_notations_of_exports(cell: str) -> None:
+    """A plus in brackets behind a word belongs to the number, whatever the default country."""
+    assert row(cell, "AU")["to"] == AU
+    assert row(cell, "VN")["to"] in (AU, "")
+
+
+def test_an_id_is_no_number() -> None:
+    assert row("#43123456", "AT")["problem"] == "NOT_A_NUMBER"
+    assert row("+61 491570156 / +43 491570156", "AU")["problem"] == "MULTIPLE_NUMBERS"
+
+
 HERE: dict[str, tuple[str, ...]] = {
     "MX": ("01{}", "044 {}", "(045) {}", "+52 1 {}", "521{}", "+52 (1) {}", "0052 044 {}"),
     "ES": ("0034 (0) {}",),

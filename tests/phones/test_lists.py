@@ -98,6 +98,18 @@ def test_advice_names_the_cure_and_counts_it() -> None:
     assert chunks.report().advice == advised(noted, "AU")
 
 
+@pytest.mark.parametrize(
+    ("pattern", "home"),
+    [("07700 900{:03}", "GB"), ("06 39 98 01 {:02}", "FR"), ("020 7946 0{:03}", "GB")],
+)
+def test_numbers_of_fiction_say_nothing_of_a_country(pattern: str, home: str) -> None:
+    """Those of a default country; beside them the other rows still tell."""
+    fiction = [pattern.format(n) for n in range(10, 40)]
+    assert not [line for line in advised(fiction, home) if "default_region" in line]
+    (told,) = advised([*fiction, *(f"070-174 06 {n:02}" for n in range(12))], home)
+    assert told.startswith("of 12 numbers without a calling code ")
+
+
 MOBILE_HOMES = (
     *("AR", "AT", "AU", "BE", "BR", "CH", "CN", "CO", "CZ", "DE", "EG", "ES", "FR", "GB", "ID", "IN", "IT", "JP", "KE"),
     *("KR", "MX", "NL", "PL", "RU", "SE", "TR"),

@@ -127,6 +127,14 @@ WRITTEN_AS = {
 }
 
 
+def test_a_blank_inside_an_area_code_is_not_behind_a_plus() -> None:
+    """Chinese numbers in a French list are no American ones that have lost their plus."""
+    chinese = pd.Series([f"131 2345 67{n}" for n in range(10, 60)])
+    assert phones.normalize(chinese, default_region="FR")["to"].isna().all()
+    joined = chinese.str.replace(" ", "").str[:11]
+    assert phones.normalize(joined, default_region="FR")["to"].str.startswith("+1312").all()
+
+
 @pytest.mark.parametrize("asked", [(), ("lost_plus",)], ids=["no repair", "lost plus"])
 @pytest.mark.parametrize("written", WRITTEN_AS.values(), ids=WRITTEN_AS)
 @pytest.mark.parametrize(("home", "code"), [("DE", "DE"), ("AT", "US"), ("MX", "DE"), ("IT", "IT"), ("BR", "ES")])

@@ -52,8 +52,11 @@ class _Cell:
 
 BLANK_WORDS: Final = frozenset({"nan", "none", "null", "nil", "n/a", "na", "<na>", "#n/a", "n.a.", "unknown", "nat"})
 
-START: Final = re.compile(r"(?<![(\[<\s])[(\[<]*+\s*+\+?\s*+\(?\d")  # of a number
-COUNTED_LABEL: Final = re.compile(r"\A(?=[^\W\d_])[^\d+(]*?\s?([1-9])\s?(?:[:)]|\.\s)\s*+")  # Phone 2: ...
+START: Final = re.compile(r"(?<![(\[<\s+])[(\[<\s]*+\+?[\s(]*+\d")  # of a number
+COUNTED_LABEL: Final = re.compile(
+    r"\A(?=[^\W\d_])[^\d+(]*?\s?([1-9])\s?(?:- [^\W\d_]++\s?)?(?:[:)]|\.\s)\s*+"
+)  # Phone 2: ...
+ID: Final = re.compile(r"#\s?[1-9]")  # a number of an order or a customer
 NUMBER_WORD: Final = re.compile(  # No. is the word number, No may be a no
     r"(?<=[^\W\d_])[. ]\s*+(?:no|nr)\b|\Ano\.|\Ano(?=[. ]\s*+(?:hp|telp?|telf|telepon|telefon|handphone)\b)|\bn[°º]",
     re.IGNORECASE,
@@ -85,8 +88,6 @@ IN_PATH: Final = re.compile(
     r"\A(?:[a-z][\w+.-]*+:)?(?:[\w.#-]*+/(?=.))*+(\+?[\d\-. ()]++)(?:@[\w.:-]++)?/?", re.IGNORECASE
 )
 VCARD: Final = re.compile(r"\A\s*+(?:[\w-]++\.TEL(?:;[^:]*+)?|TEL;[^:]*+):\s*+", re.IGNORECASE)
-ANCHOR: Final = re.compile(r"<a\s[^>]*?href\s*+=\s*+[\"']?+([^\"'>\s]++)[\"']?[^>]*+>|</a>|\]\(", re.IGNORECASE)
-FORMULA: Final = re.compile(r'\A="?([^"]*+)"?')
 FLOAT_TEXT: Final = re.compile(r"\A(\+?(?:[ ()-]*+\d){7,}+)[.,]0")
 MONEY_TEXT: Final = re.compile(r"\A(\+?(?:[ ().-]*\d){3,})[.,]0++")  # or one point of several, or of few digits
 SCIENTIFIC: Final = re.compile(r"\+?(\d)(?:[.,](\d+))?[eE]\+?(\d{1,3})")
@@ -178,7 +179,7 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
     number = _spreadsheet_number(cell)
     if number is not None:
         return number
-    if DATE.fullmatch(cell.text):
+    if DATE.fullmatch(cell.text) or ID.match(cell.text):
         return Cleaned(raw, problem="NOT_A_NUMBER")
     cleaned = _digits_only(cell, raw, repair)
     if "LETTERS_READ" in cleaned.notes and cleaned.other is None:
@@ -247,8 +248,7 @@ def _wrapping(cell: _Cell) -> None:
         stray = "" if cell.text.strip(QUOTES + " ").startswith("+") else "+"
         cell.plus_behind |= bool(stray) and cell.text.rstrip(EDGES).endswith("+")
         cell.became(cell.text.lstrip(EDGES).rstrip(EDGES + "(" + stray), "TRIMMED")
-        formula = FORMULA.fullmatch(cell.text)
-        cell.became(formula[1] if formula else cell.text.strip(QUOTES), "QUOTE_REMOVED")
+        cell.became(cell.text.removeprefix("=").strip(QUOTES), "QUOTE_REMOVED")
         _letters(cell)
         _front(cell)
         if cell.text == before:
@@ -264,7 +264,7 @@ def _links(cell: _Cell) -> None:
     if card and not notes.says_no(card[0]):
         text = text[card.end() :]
     if URI.search(text):
-        text = URI.sub(_of_uri, ANCHOR.sub(r" \1 ", text)).strip(EDGES + ")")
+        text = URI.sub(_of_uri, text).strip(EDGES + ")")
     without = EMAIL.sub(" ", text).strip(EDGES)
     cell.became(text if "@" not in text or _digits(without) < SEVEN - 1 else without, "LABEL_REMOVED")
 
@@ -288,7 +288,7 @@ def _of_uri(found: re.Match[str]) -> str:
 
 def _front(cell: _Cell) -> None:
     """Remove words in front of a number: labels in any language, a name, nothing that may say no."""
-    if cell.text[:1] in "+0123456789":
+    if cell.text[:1] in "+0123456789" or ID.match(cell.text):
         return
     text = TIMES.sub(lambda time: " " * len(time[0]), cell.text)
     label = COUNTED_LABEL.match(text)
@@ -418,10 +418,16 @@ def _twice(text: str) -> tuple[str, str] | None:
         return None
     end, begin = places[best - 1] + 1, places[best]
     between, pluses = text[end:begin], ("+" in text[: places[0]], "+" in text[end:begin])
-    if (all(pluses) and digits[:best] != digits[best:]) or notes.read(between) != "nothing":
+    front = {digits[:best][: best - alike], digits[best:][: len(digits) - best - alike]}
+    if (all(pluses) and not _alike_abroad(*sorted(front))) or notes.read(between) != "nothing":
         return None
     second = ("+" if pluses[1] else "") + text[begin:]
     return text[:end].lstrip("[("), second.replace(")", " ", max(second.count(")") - second.count("("), 0)).rstrip()
+
+
+def _alike_abroad(front: str, longer: str = "") -> bool:
+    """Return whether two numbers with a plus differ at most by a zero dialled at home, or by Mexico's old 1."""
+    return longer in ("", front + "0") or (front, longer) == ("52", "521")
 
 
 def _trunk_zero(cell: _Cell) -> Cleaned:

@@ -126,6 +126,9 @@ def _overseas(code: int) -> Reading:
 ZERO_KEPT: Final = frozenset(
     "AC BF BJ BW BZ CG CI FJ GA ID IT JP KR MO NC NE NO QA RW SJ SM SZ TJ TO VA".split()  # noqa: SIM905
 )
+# Nobody writes a blank inside a calling code or, behind +1, inside the three digits of an area code: 131 2345 6788 is
+# Chinese, 8 486 132-64-36 Russian.
+NOT_CUT: Final = r"^[ (]*(?:7|1(?:[0-9]{3}|[^0-9])|[2-689][0-9])"
 IDD: Final = "00 as plus"
 WITH_PLUS: Final = "with a plus"
 CODE_ONCE: Final = "calling code once"
@@ -164,7 +167,7 @@ READINGS: Final = (
         regions=frozenset({"MX"}),
     ),
     *map(_overseas, (262, 590, 594, 596)),
-    Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), "", r"^[ ]*", "+", "stronger", repair="lost_plus"),
+    Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), NOT_CUT, r"^[ ]*", "+", "stronger", repair="lost_plus"),
     Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), "", "", "", "as good"),
 )
 SECOND_SPELLING: Final = Reading("the other spelling", "", (), "", "", "", "any")
