@@ -113,16 +113,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _ahead(plan: Plan, ready: Card) -> Card:
     """Show on one card what a send would do now and, below it, what the plan says of costs, texts and the list."""
-    from .._cards import Card, Figures, Table
+    from .._cards import Block, Card, Figures, Table
     from .._planning import overview
 
-    first, now, below = plan.card().blocks, ready.blocks[0], []
-    limited = isinstance(now, Figures) and isinstance(first[0], Figures) and now.pairs[0] != first[0].pairs[0]
-    for block in first[1:]:
+    (free, *others), now, below, title = plan.card().blocks, ready.blocks[0], list[Block](), ""
+    if isinstance(now, Figures) and isinstance(free, Figures) and now.pairs[0] != free.pairs[0]:
+        title = f"All {free.pairs[0][1]:,} to go without these limits"
+    for block in others:
         if block in ready.blocks or (isinstance(block, Table) and block.columns == overview.FATES):
             continue
-        if isinstance(block, Table) and limited:
-            block = replace(block, title=f"All {plan.recipients:,} that are planned")
+        if isinstance(block, Table) and title:
+            block = replace(block, title=title)
         below.append(block)
     return Card(ready.title, ready.state, (*ready.blocks, *below), "Nothing has been sent. With --yes it is sent.")
 

@@ -22,7 +22,7 @@ from ..errors import UsageError
 from .invoice_card import card_of
 from .invoice_lines import FIELDS, Invoice, invoice_of
 from .invoice_totals import APART, LINES, Compared, sums_of, totals_compared
-from .sources import Source
+from .sources import Source, accepted_once
 
 MATCHES: Final[dict[str, str]] = {
     "matched": "the same price as recorded, or the same but for the rounding of the whole file",
@@ -220,7 +220,7 @@ def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, object
             ours, records = _ours(book, service)
         return ours, source, records
     needed = [*_DTYPES, *(["service"] if service is not None else [])]
-    table = contract.check(source, columns=[name for name in needed if name != "row"])
+    table = accepted_once(contract.check(source, columns=[name for name in needed if name != "row"]))
     mine = table if service is None else table[table["service"].eq(service)]
     return _billable(mine.assign(row=range(len(mine)))).assign(kind="campaign"), None, {}
 

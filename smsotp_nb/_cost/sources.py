@@ -124,7 +124,7 @@ def rows(source: Source) -> pd.DataFrame:
         with snapshot_of(source) as store:
             return summing.all_rows(store)
     frame = _frame_of(source)
-    return _accepted_once(contract.check(frame, columns=["status"])) if {"id", "status"} <= {*frame.columns} else frame
+    return accepted_once(contract.check(frame, columns=["status"])) if {"id", "status"} <= {*frame.columns} else frame
 
 
 def files(source: Source) -> list[Path]:
@@ -245,11 +245,11 @@ def _estimated_rows(table: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def _accepted(frame: pd.DataFrame, needed: Sequence[str]) -> pd.DataFrame:
-    table = _accepted_once(contract.check(frame, columns=needed))
+    table = accepted_once(contract.check(frame, columns=needed))
     return table[table["status"] == "accepted"]
 
 
-def _accepted_once(table: pd.DataFrame) -> pd.DataFrame:
+def accepted_once(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table, unless a message stands in it twice."""
     if "id" in table.columns:
         contract.refuse_repeated(table, lambda place: f"row {shown_label(table.index[place])} (place {place:,})")

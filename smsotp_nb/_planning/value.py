@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,13 +14,14 @@ import pandas as pd
 from .. import _cards as cards
 from .. import parts, phones
 from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
-from .._ledger import LedgerOrPath, Piece, Prospect, Wordings, opened, own_place, unasked
+from .._ledger import Ledger, LedgerOrPath, Piece, Prospect, Wordings, opened, own_place, unasked
+from .._moments import microseconds, utc_now
 from .._pandas import STR, lent
 from .._policy import Policy
 from .._results.contract import without_zone
 from .._showing import visible
 from .._wire import Body, Wire, mask
-from ..errors import LedgerError, UsageError
+from ..errors import LedgerError, SmsOtpError, UsageError
 from . import assembly, bodies, overview, segments
 from .arguments import Asked, MadeOf
 from .bodies import Ints
@@ -29,6 +31,7 @@ from .wording import Words
 HELD: Final = ("status", "problem", "not_before")
 _PREVIEWED: Final = 3
 _SHOWN: Final = 12  # messages on the card
+_LOOK: Final = 1_000_000  # microseconds
 _IN_ENGLISH: Final = (
     "Numbers and times in the messages are written in English; Message(words, language='de') says otherwise."
 )
@@ -52,7 +55,7 @@ class Plan:
             read so, or whose frame lost it.
         columns: how many rows have their number from which column, where ``to`` names several; before duplicates.
         ledger: as given to `plan`. The ledger is asked whenever a plan is looked at, so that what it says is what the
-            next send does.
+            next send does. What is looked at within a second is of one look, unless the ledger's file changed.
 
     Example:
         >>> import smsotp_nb._planning as planning
@@ -77,6 +80,7 @@ class Plan:
     _prospect: Prospect | None = field(default=None, repr=False)  # when the ledger was asked last
     _now: InMemory | InFiles | None = field(default=None, repr=False)  # the rows as they stood then
     _asks: bool = field(default=False, repr=False)  # whether the ledger is asked again
+    _last: list[tuple[Any, int, Plan]] = field(default_factory=list, init=False, repr=False)  # look
 
     @property
     def campaign(self) -> str:
@@ -370,11 +374,18 @@ class Plan:
         """Return the plan as it stands to its ledger at this moment."""
         if not self._asks:
             return self
+        now = self.ledger._clock() if isinstance(self.ledger, Ledger) else microseconds(utc_now())
+        written = _written(self.ledger)
+        for of, at, looked in self._last:
+            if written and of == written and 0 <= now - at < _LOOK:
+                return looked
         try:
             found = prospect_of(self, self.ledger)
         except LedgerError as error:  # it was there when the plan was made
             found = replace(self._prospect or unasked(self), trouble=str(error))
-        return replace(self, _prospect=None, _now=None, _asks=False) if found is None else seen(self, found)
+        looked = replace(self, _prospect=None, _now=None, _asks=False) if found is None else seen(self, found)
+        self._last[:] = [(_written(self.ledger), now, looked)]
+        return looked
 
     def card(self) -> cards.Card:
         """Return the card: who goes now, at what cost, what becomes of the other rows, messages, what to do next."""
@@ -426,6 +437,16 @@ class Plan:
 
     def _repr_html_(self) -> str:
         return self.card().html()
+
+
+def _written(ledger: LedgerOrPath | None) -> list[tuple[int, ...]]:
+    """Return what changes when the file of a ledger is written; nothing where that cannot be told, as on a server."""
+    with contextlib.suppress(SmsOtpError, OSError):  # the look itself says what is wrong
+        path = ledger.path if isinstance(ledger, Ledger) else ledger or own_place()
+        files = [Path(str(path)), Path(f"{path}-wal")]
+        stats = [file.stat() for file in files if file.exists()] if files[0].is_file() else []
+        return [(stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
+    return []
 
 
 def prospect_of(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:

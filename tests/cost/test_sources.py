@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from support.sending import sent
 
-from smsotp_nb import Ledger, Sandbox, Wire, cost, plan
+from smsotp_nb import Ledger, Sandbox, Wire, charts, cost, plan
 from smsotp_nb._cost.sources import Source
 from smsotp_nb._ledger import Record
 from smsotp_nb.errors import LedgerError, UsageError
@@ -182,3 +183,30 @@ def test_a_purged_campaign_costs_what_the_ledger_says(of: str, sources: dict[str
     assert cost.by(campaign, of)["messages"].sum() == 4
     pd.testing.assert_frame_equal(cost.by(campaign, of), cost.by(sources["ledger"], of))
     pd.testing.assert_frame_equal(cost.by_month(campaign), cost.by_month(sources["path"]))
+
+
+OVERLAPPING = pd.DataFrame(
+    {"to": ["+12025550123", "+12025550147"], "status": "accepted", "id": ["a", "b"], "iso": "US", "parts": 1,
+     "price": [0.01, 0.02], "currency": "USD", "campaign": "autumn", "at": pd.to_datetime(["2026-11-01", "2026-11-02"]),
+     "est_parts": 1, "est_cost": 0.01, "est_currency": "USD", "encoding": "gsm7"}
+)  # fmt: skip
+SUMS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
+    "by": lambda table, _: cost.by(table, "campaign"),
+    "summary": lambda table, _: cost.summary(table),
+    "by_country": lambda table, _: cost.by_country(table),
+    "by_encoding": lambda table, _: cost.by_encoding(table),
+    "compare": lambda table, _: cost.compare(table),
+    "bridge": lambda table, _: cost.bridge(table),
+    "card": lambda table, _: cost.card(table),
+    "forecast": lambda table, _: cost.forecast(table),
+    "anomalies": lambda table, _: cost.anomalies(table),
+    "invoice": lambda table, _: cost.reconcile_invoice(table, OVERLAPPING[["id", "price", "currency"]]),
+    "chart": lambda table, _: charts.by_country(table),
+    "report": lambda table, folder: charts.report(table, folder / "spent.html"),
+}
+
+
+@pytest.mark.parametrize("entry", SUMS)
+def test_results_that_overlap_are_refused_with_their_rows_and_never_doubled(entry: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"2 messages stand twice.* row 0 \(place 0\) and row 0 \(place 2\)"):
+        SUMS[entry](pd.concat([OVERLAPPING, OVERLAPPING]), tmp_path)

@@ -15,10 +15,14 @@ import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from smsotp_nb import Ledger, Limits, People, Plan, Policy, Sandbox, plan, preflight, record, revise
+from smsotp_nb import Ledger, Limits, People, Plan, Policy, Sandbox, charts, plan, preflight, record, revise
+from smsotp_nb._cli.sending import _ahead
+from smsotp_nb._ledger import Prospect
+from smsotp_nb._progress import words
 from smsotp_nb._widgets.campaign.choices import Choices, Guards
 from smsotp_nb._widgets.campaign.comparing import CampaignSteps
 from smsotp_nb._widgets.campaign.state import in_both
+from smsotp_nb._widgets.campaigns.steps import CampaignsSteps, Question
 from smsotp_nb.errors import SmsOtpError
 from smsotp_nb.results import Progress
 
@@ -169,23 +173,61 @@ def tell(story: Story, limits: Limits) -> None:
         "estimate": int(made.estimate["messages"].sum()),
         "repr": int(re.search(r"([\d,]+) recipients? to go", repr(made))[1]),  # type: ignore[index]
     }
+    counts |= dry_run(made, free, prospect) | page(made, story)
+    counts["HTML"] = going(re.sub(r"<[^>]+>", " ", made._repr_html_().partition("</style>")[2]))
     assert len(set(counts.values())) == 1, counts
+    assert dry_run(made, ahead, prospect)["dry run"] == going(ahead)
     assert int(prospect.lines["rows"].sum()) == len(rows) == made.size
     for card in (made, ahead, free):
         assert len(set(whole(card))) == 1
     assert not set(made.preview()["to"]) - {f"{to[:5]}...{to[-4:]}" for to in rows.loc[rows["problem"].isna(), "to"]}
-    told: list[Progress] = []
+    updates: list[Progress] = []
     try:
-        sent(made, story.box, story.ledger, limits=limits, progress=told.append)
+        sent(made, story.box, story.ledger, limits=limits, progress=updates.append)
     except SmsOtpError:
         assert len(story.box.inbox) == before
     assert going(ahead) == len(story.box.inbox) - before
-    if told:
-        first, last = told[0], told[-1]
+    assert made.rows["status"].isin(["accepted", "in_doubt"]).sum() >= going(ahead)
+    if updates:
+        first, last = updates[0], updates[-1]
         assert first.left == going(ahead), (first, limits)
         assert (last.left, last.total, last.waiting) == (0, first.total, first.waiting)
         assert last.waiting == made.rows["status"].eq("planned").sum()
-    assert made.rows["status"].isin(["accepted", "in_doubt"]).sum() >= going(ahead)
+        campaign, counts = record("autumn", story.box, story.ledger), story.ledger.campaigns().set_index("campaign")
+        assert f"{campaign.counts['accepted']} accepted" in words(last)
+        assert counts.loc["autumn", "accepted"] == campaign.counts["accepted"] == reported(campaign.results, story)
+
+
+def dry_run(made: Plan, ready: Any, prospect: Prospect) -> dict[str, int]:
+    """Return whom the card of ``smsotp-nb send`` counts, and its table of countries, which is without limits."""
+    card = _ahead(made, ready)
+    table = next((block for block in card.blocks if getattr(block, "columns", ("",))[0] == "Country"), None)
+    if table is None:
+        return {"dry run": going(card), "countries": prospect.to_go}
+    found = re.search(r"[\d,]+", table.title)
+    assert found is None or int(found[0]) == prospect.to_go
+    return {"dry run": going(card), "countries": sum(row[1] for row in table.rows)}
+
+
+def page(made: Plan, story: Story) -> dict[str, int]:
+    """Return how many the campaigns page would send to, on its button and of the rows of its card."""
+    steps = CampaignsSteps([story.ledger], client=story.box.client(), plans=[made])
+    steps.take(steps.read(Question()))
+    entry = next((one for one in steps.answer.listing.entries if one.name == "autumn"), None)
+    if entry is None:
+        return {}
+    steps.open(entry)
+    assert steps.opened is not None
+    if not steps.opened.waiting or steps.needed():
+        return {"page": steps.opened.to_go}
+    return {"button": int(re.search(r"(\d+) message", steps.send_label())[1])}  # type: ignore[index]
+
+
+def reported(results: pd.DataFrame, story: Story) -> int:
+    """Return how many messages the report of a campaign counts."""
+    path = charts.report(results, Path(story.ledger.path).with_suffix(".html"), overwrite=True)
+    found = re.search(r"([\d,]+) messages? costs? ", path.read_text(encoding="utf-8"))
+    return int(found[1]) if found else 0
 
 
 @contextlib.contextmanager

@@ -49,6 +49,21 @@ RULES: dict[str, Before] = {
 }
 
 
+def test_what_is_shown_together_is_of_one_look(ledger: Ledger, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook asks for a plan's text and its HTML; a change of the ledger, or a second later, is another look."""
+    made, looks, ask = plan_of("autumn", policy=POLICY, ledger=ledger), list[str](), Ledger.prospect
+    monkeypatch.setattr(Ledger, "prospect", lambda *of, **more: (looks.append(of[1].campaign), ask(*of, **more))[1])
+    for change in (lambda: None, lambda: People(ledger).opt_out(HELD, source="letter"), lambda: clock.later(seconds=1)):
+        change()
+        looks.clear()
+        shown = repr(made), made._repr_html_(), str(made), made.rows, made.figures, made.problems, made.estimate
+        assert len(looks) == 1
+        going = int((shown[3]["status"].eq("planned") & shown[3]["problem"].isna()).sum())
+        assert going == shown[4]["planned"] == len(NUMBERS) - shown[5]["rows"].sum() == shown[6]["messages"].sum()
+    assert going == len(NUMBERS) - len(HELD)
+    assert len({id(made.with_wire(threads=2)._seen()), id(made._seen())}) == 2
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_preflight_counts_whom_the_send_then_texts(rule: str, box: Sandbox, ledger: Ledger, clock: Clock) -> None:
     RULES[rule](box, ledger)

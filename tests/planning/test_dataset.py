@@ -23,7 +23,8 @@ from support import phone_lists
 
 import smsotp_nb as sms
 from smsotp_nb import plan, sandbox
-from smsotp_nb._planning import UNASKED, joining
+from smsotp_nb._ledger.sending import comparison
+from smsotp_nb._planning import UNASKED, joining, rows
 from smsotp_nb.errors import FileExists, PlanChanged, SmsOtpWarning, UsageError
 
 RATES = pd.DataFrame({"iso": ["US", "DE", "GB"], "currency": ["USD", "EUR", "USD"], "price": [0.0075, 0.0713, 0.04]})
@@ -244,6 +245,22 @@ def test_opt_outs_and_the_policy_hold_back(tmp_path: Path) -> None:
         assert re.search(r"OPTED_OUT +2 ", str(made))
         table = sent(made, box, ledger)
     assert cells(table) == [["planned", "SAME_TEXT", 1], ["accepted", None, 57], ["skipped", "OPTED_OUT", 2]]
+
+
+def test_the_rows_named_are_the_first_of_the_whole_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are asked for by request, in pieces, and named as those of the same plan in memory."""
+    monkeypatch.setattr(comparison, "_ASKED", 7)
+    monkeypatch.setattr(rows, "_PIECE", 7)
+    made = pd.DataFrame({"phone": [f"+1202555{100 + at:04}" for at in range(60)], "name": ["Zoë", "Ann", "Bob"] * 20})
+    place, whole = saved(tmp_path, pd.concat([made, made.tail(4)]))
+    with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
+        sms.People(ledger).opt_out(made["phone"].iloc[[58, 31, 30, 11, 7, 2]].tolist(), source="page")
+        kept = plan(whole, ledger=ledger, **CALL)
+        large = sms.plan(sms.Folder(place, into=tmp_path / "plan"), ledger=ledger, **CALL)
+        named = [dict(one.prospect.lines[["problem", "first_rows"]].dropna().to_numpy()) for one in (kept, large)]
+        assert named[0] == named[1] == {"OPTED_OUT": "2, 7, 11", "DUPLICATE_OF": "60, 61, 62"}
+        sent(large, box, ledger)
+        assert "60, 61, 62 ..." in str(large)
 
 
 @pytest.mark.parametrize(

@@ -261,13 +261,15 @@ class _Asked:
                 if self.admit is not None:
                     _admit(found["problem"], going, rows, self.admit)
                 frame = _framed(found, rows.index)
-                told.append(_lines(frame[still].sort_index()))
+                told.append(_lines(frame[still].sort_index(), str))
                 kept.append(frame.iloc[held["place"]])
                 cost.update(_cost(rows[going]))
         known = plan.unplanned.assign(status="skipped")
         if campaign is not None and not refused:
             known = fates(store, campaign)
             known = known[known["status"].ne("planned").to_numpy()]
+            first = plan.unplanned.assign(status="skipped").drop(columns="rows")
+            known = known.merge(first, how="left", on=["status", "problem"])
         rows = pd.concat(kept) if kept else Prospect(None).rows
         service = None if campaign is None else self.service
         lines = _merged([*told, known])
@@ -370,14 +372,14 @@ def _recall(
     going[done] = False
 
 
-def _lines(rows: pd.DataFrame) -> pd.DataFrame:
+def _lines(rows: pd.DataFrame, named: Callable[[Any], str] = called) -> pd.DataFrame:
     """Count rows by what becomes of them."""
     if rows.empty:
         return Prospect(None).lines
     counted = []
     for _, mine in rows.groupby(["status", "problem"], dropna=False, sort=False):
         status, problem = mine[["status", "problem"]].iloc[0]
-        first = ", ".join(map(called, mine.index[:_SHOWN].tolist()))
+        first = ", ".join(map(named, mine.index[:_SHOWN].tolist()))
         by = mine["campaign"].dropna().unique().tolist()
         names = ", ".join(map(repr, by[:_SHOWN])) + (" ..." if len(by) > _SHOWN else "")
         until = mine["not_before"]
@@ -387,13 +389,19 @@ def _lines(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _merged(several: list[pd.DataFrame]) -> pd.DataFrame:
-    """Add up the lines of several pieces of a list."""
+    """Add up the lines of several pieces of a list, whose rows are numbered; they come in the order of the requests."""
     whole = pd.concat([lines.reindex(columns=[*LINES]).astype(LINES) for lines in several])
     groups = whole.groupby(["status", "problem"], dropna=False, sort=False)
     added = groups.agg(
-        {"rows": "sum", "first_rows": "first", "earliest": "min", "latest": "max", "campaigns": "first"}
+        {"rows": "sum", "first_rows": _first, "earliest": "min", "latest": "max", "campaigns": "first"}
     ).reset_index()
     return _ordered(added[added["rows"].gt(0).to_numpy()][[*LINES]].astype(LINES))
+
+
+def _first(several: pd.Series[str]) -> str | None:
+    """Return the first of the rows that several pieces name."""
+    places = sorted({int(place) for places in several.dropna() for place in places.split(", ")})
+    return ", ".join(map(str, places[:_SHOWN])) or None
 
 
 def _ordered(lines: pd.DataFrame) -> pd.DataFrame:
