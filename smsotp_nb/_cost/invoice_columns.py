@@ -21,12 +21,14 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {
         "to": "to recipient recipientnumber destinationphonenumber destinationnumber destination tonumber "
         "phonenumber destinationaddress receiver cld called msisdn mobile mobilenumber phone telephone "
         "number empfänger empfangernr empfanger rufnummer zielrufnummer telefonnummer handynummer "
-        "destinataire numero numéro téléphone destinatario teléfono telefono",
+        "destinataire numero numéro téléphone destinatario teléfono telefono numerodestinatario destinatário telefone "
+        "ontvanger telefoonnummer mottagare odbiorca",
         "at": "at sentat sentdate datesent sentdatetime sentonutc0 senttime sendat sendtime datereceived "
         "publishtimeutc publishtime messagetime submittedat submitdate submittime datetime createdat "
         "createtime datecreated created timestamp sent date time startdate chargeperiodstart periodstart "
         "usagestartdate usagestart zeitstempel versanddatum versandzeit datum zeitpunkt dateenvoi "
-        "dateheure fecha fechahora dataora day month period donedate statusdatetime",
+        "dateheure fecha fechahora dataora datainvio datadiinvio dataenvio datadeenvio dataehora verzondenop "
+        "verzenddatum skickat datawysłania day dia giorno dag month mês mese maand period donedate statusdatetime",
         "clock": "time uhrzeit zeit heure hora timeofday",
         "until": "enddate chargeperiodend periodend usageenddate usageend bis",
         "part": "partnumber partno segmentnumber partindex",
@@ -35,17 +37,18 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {
         "credits billableunits teile anzahlteile smsanzahl",
         "messages": "messages quantity count usage volume qty nummessages numberofmessages totalmessages messagessent "
         "consumedquantity billedquantity anzahl menge nachrichten anzahlnachrichten nombre quantité "
-        "cantidad mensajes",
+        "cantidad mensajes quantidade mensagens quantità messaggi aantal aantalberichten antal",
         "price": "price netamount netprice netcost net nettobetrag netto montantht totalprice priceamount "
         "totalcost totalamount cost messageprice messagecost smscost amount charge charges totalcharge "
         "billedcost purchaseprice amountdue preis gesamtpreis betrag nettobetrag kosten prix prixtotal "
-        "montant montantht coût importe precio coste",
+        "montant montantht coût importe precio coste preço valor valortotal custo importo prezzo costo bedrag belopp "
+        "kwota koszt",
         "unit_price": "unitprice pricepermessage pricepersms priceperunit priceperpart rate totalrate unitcost "
         "einzelpreis stückpreis prixunitaire preciounitario",
         "currency": "currency priceunit pricecurrency currencycode billingcurrency purchasepricecurrency costcurrency "
-        "curr ccy währung waehrung wahrung devise moneda divisa valuta",
+        "curr ccy währung waehrung wahrung devise moneda divisa valuta moeda waluta",
         "country": "country countryiso countrycode destinationcountry iso countryname networkcountry land zielland "
-        "pays país pais region",
+        "pays país pais paese paísdedestino region",
         "kind": "category traffictype messagetype type usagetype product productname service servicename "
         "chargedescription description item produkt art beschreibung designation producto",
     }.items()

@@ -1,8 +1,8 @@
 """Forecasts of what a month will still cost, by simple methods that are weighted by how far off each was before.
 
 Each method says what a span of days will cost as of an earlier day. The methods are tried at the same day of earlier
-months, and combined by weights that fall with their errors (Bates and Granger 1969). How far off the combination was,
-with weights that did not know that month, says how far off the coming one may be (split conformal prediction:
+months. The forecast is their median, by weights that fall with their errors (Bates and Granger 1969). How far off it
+was, with weights that did not know that month, says how far off the coming one may be (split conformal prediction:
 Papadopoulos and others 2002; Lei and others 2018).
 """
 
@@ -257,7 +257,7 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
         if season is not None:
             of_last_year = said[-1, -_OF_YEARS:]
             surprised = max((plain[-1] + small) * math.exp(season) - small, 0.0)
-            coming = (surprised + float(np.mean(of_last_year[~np.isnan(of_last_year)]))) / 2
+            coming = (surprised + float(np.nanmedian(of_last_year))) / 2
     errors = np.abs(scale(came + small) - scale(expected + small))
     mine = errors[known] if known.sum() >= LEAST + 2 else errors
     margin = quantile(mine, level) * (1.0 if season is None else math.sqrt(2))
@@ -316,7 +316,11 @@ class _Tried(NamedTuple):
 
 
 def _combined(off: Floats, said: Floats, small: float) -> tuple[float, Floats]:
-    """Return the forecast, and the weight of each method by its errors, the latest first, beside those of the first."""
+    """Return the weighted median of what the methods say, and their weights.
+
+    A weight is by the errors of a method, the latest first, beside those of the first one. The median, because one
+    method alone - last year's, where a large campaign was sent then - may be off by any amount.
+    """
     known = ~np.isnan(off)
     counts = _KEEP ** np.arange(len(off))[:, None]
     usual = float(np.average(off[:, 0], weights=counts[:, 0])) * _PRIOR + small
@@ -325,7 +329,9 @@ def _combined(off: Floats, said: Floats, small: float) -> tuple[float, Floats]:
     usable = ~np.isnan(said) & known.any(axis=0)
     weights = np.where(usable, (mine / first) ** -_POWER, 0.0)
     weights = weights / weights.sum()
-    return float(np.nansum(np.where(usable, said, 0.0) * weights)), weights
+    order = np.argsort(np.where(usable, said, np.inf))[: usable.sum()]
+    middle = np.cumsum(weights[order]) - weights[order] / 2
+    return float(np.interp(0.5, middle, said[order])), weights
 
 
 def quantile(errors: Sequence[float] | Floats, level: float) -> float:

@@ -366,3 +366,13 @@ def test_a_purge_takes_no_refusal_out_of_the_sums(client: sms.Client, tmp_path: 
         pd.testing.assert_frame_equal(
             *(table[names].sort_values(names, ignore_index=True) for table in (before, after))
         )
+
+
+def test_one_large_campaign_moves_the_forecast_little() -> None:
+    """The methods that count its month say several times as much; the weighted mean of all said half as much again."""
+    days = pd.date_range("2025-01-01", "2026-06-30")
+    parts = np.random.default_rng(5).poisson(1000, len(days))
+    parts[-40] += 150_000
+    history = pd.DataFrame({"day": days, "currency": "USD", "messages": parts, "parts": parts, "unpriced": 0})
+    made = cost.forecast(history.assign(cost=(parts * 0.01).round(6)))
+    assert made.totals["expected"].iloc[0] == pytest.approx(310, rel=0.05)

@@ -1,4 +1,4 @@
-"""Exports in the layouts of ten providers, each read by the names of its columns; all figures are made."""
+"""Exports in the layouts of twenty providers, each read by the names of its columns; all figures are made."""
 
 from __future__ import annotations
 
@@ -111,6 +111,56 @@ def seconds(sent: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def excel_days(sent: pd.DataFrame) -> pd.DataFrame:
+    """Times as days since 1899-12-30, numbers without their plus."""
+    days = (sent["at"] - pd.Timestamp("1899-12-30")) / pd.Timedelta(days=1)
+    return pd.DataFrame({"Sent (UTC)": days, "MSISDN": sent["to"].str[1:], "Parts": 1, "Cost USD": sent["price"]})
+
+
+def milliseconds(sent: pd.DataFrame) -> pd.DataFrame:
+    """Times as milliseconds since 1970, the currency before each amount."""
+    return pd.DataFrame(
+        {"timestamp": sent["at"].astype("datetime64[ms]").astype("int64"), "msisdn": sent["to"].str[1:],
+         "message_id": sent["id"], "price": sent["price"].map("USD {:.5f}".format), "mcc_mnc": "310260"}
+    )  # fmt: skip
+
+
+def with_a_foot(sent: pd.DataFrame) -> pd.DataFrame:
+    """Fee, subtotal, tax, credit and total under the messages."""
+    lines = pd.DataFrame(
+        {"Usage date": times(sent), "To number": sent["to"], "Description": "Outbound SMS", "Net amount": sent["price"]}
+    )
+    net = lines["Net amount"].sum()
+    foot = {"Carrier surcharge": 0.01, "Subtotal": net + 0.01, "Sales tax 8%": 0.02, "Credit applied": -0.01,
+            "Total due": net + 0.02}  # fmt: skip
+    feet = pd.DataFrame({"Description": [*foot], "Net amount": [*foot.values()]})
+    return pd.concat([lines, feet], ignore_index=True).assign(Currency="USD")
+
+
+def in_words(at: str, to: str, price: str, currency: str, country: str) -> Layout:
+    """Return a layout whose columns have these names."""
+
+    def made(sent: pd.DataFrame) -> pd.DataFrame:
+        priced = sent["price"].map("{:.4f}".format).str.replace(".", ",", regex=False)
+        return pd.DataFrame(
+            {at: times(sent), to: sent["to"], country: sent["iso"], price: priced, currency: "USD"}
+        )  # fmt: skip
+
+    made.__name__ = at
+    return made
+
+
+WORDS = (
+    in_words("Date d'envoi", "Destinataire", "Coût HT", "Devise", "Pays"),
+    in_words("Fecha", "Teléfono", "Importe", "Moneda", "País"),
+    in_words("Data de envio", "Destinatário", "Valor total", "Moeda", "País de destino"),
+    in_words("Data invio", "Numero destinatario", "Costo", "Valuta", "Paese"),
+    in_words("Verzonden op", "Ontvanger", "Bedrag", "Valuta", "Land"),
+    in_words("Skickat", "Mottagare", "Belopp", "Valuta", "Land"),
+    in_words("Data wysłania", "Odbiorca", "Kwota", "Waluta", "Kraj"),
+)
+
+
 def journal_with_commas(sent: pd.DataFrame) -> pd.DataFrame:
     """Day and time apart, decimal commas."""
     return pd.DataFrame(
@@ -124,7 +174,7 @@ def journal_with_commas(sent: pd.DataFrame) -> pd.DataFrame:
 LINES: dict[str, Layout] = {
     one.__name__: one
     for one in (console_log, line_a_part, report_in_snake_case, dotted, words_with_blanks, uuid_and_units, call_record,
-                seconds, journal_with_commas)
+                seconds, journal_with_commas, excel_days, milliseconds, with_a_foot, *WORDS)
 }  # fmt: skip
 
 
@@ -160,10 +210,10 @@ def test_a_layout_is_read_by_the_names_of_its_columns(
     """As a frame and as a file; every line agrees, and each conclusion is told."""
     export = layout(sent)
     file = tmp_path / "export.csv"
-    export.to_csv(file, index=False, sep=";" if layout is journal_with_commas else ",")
+    export.to_csv(file, index=False, sep=";" if layout in (journal_with_commas, *WORDS) else ",")
     for invoice in (export, file):
         found = cost.reconcile_invoice(ledger, invoice)
-        of_messages = found.lines[~found.lines["match"].isin(["tax", "fee", "total"])]
+        of_messages = found.lines[~found.lines["match"].isin(["tax", "fee", "total", "credit"])]
         assert of_messages["match"].eq("matched").all(), found.card().text()
         assert found.only_ours.empty
         assert found.totals["ours"].tolist() == [round(sent["price"].sum(), 6)]
