@@ -52,7 +52,7 @@ def measured(size: int, *, chunk_size: int = 100) -> dict[str, float]:
         path = Path(name) / "ledger.sqlite"
         with Ledger(path, create=True) as ledger:
             client = client_of(url)
-            found["record"] = _seconds(lambda: ledger.begin(made, service=client.service).close())
+            found["record"] = _seconds(lambda: ledger._begin(made, service=client.service).close())
             found["send"] = _seconds(lambda: _sent(made, client, ledger))
         found["bytes"] = path.stat().st_size
     return found

@@ -80,7 +80,7 @@ def measured(address: str, client: Client, requests: int) -> Point:
     with Ledger(address, create=True) as ledger:
         size, log, _ = state_of(address)
         begun = time.perf_counter()
-        ledger.begin(made, service=client.service).close()
+        ledger._begin(made, service=client.service).close()
         record = time.perf_counter() - begun
         seen: list[tuple[float, int]] = []
         turns_before = state_of(address)[2]

@@ -34,6 +34,7 @@ import smsotp_nb as sms
 from smsotp_nb import otp, parts, phones, rates, recipients, results, sandbox, settings, templates
 from smsotp_nb._cards import Card
 from smsotp_nb._cards.blocks import Message, Note, Table
+from smsotp_nb._phones import one_phone
 from smsotp_nb._phones.vocabulary import REPAIRS
 from smsotp_nb._sandbox import choices, messages, parameters
 from smsotp_nb._sandbox.access import Access
@@ -145,7 +146,7 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "phones.verdict": lambda text: phones.verdict(series(text), **US),
         "phones.explain": lambda text: phones.explain(text, **US),
         "phones.duplicates": lambda text: phones.duplicates(series(text)),
-        "phones.one_phone": lambda text: phones.one_phone(series(text)),
+        "phones.one_phone": lambda text: one_phone(series(text)),
         "phones.explode": lambda text: phones.explode(frame(text), "phone", **US),
         "phones.find_columns": lambda text: phones.find_columns(frame(text), **US),
         "phones.weigh_column": lambda text: phones.weigh_column(series(text), **US),

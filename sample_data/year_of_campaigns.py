@@ -114,7 +114,7 @@ class _Year:
         people = self._people(size * len(days))
         name = f"reminders-{month}"
         plan = sms.plan(people, text, campaign=name, wire=sms.Wire(chunk_size=-(-len(people) // len(days))), **NAMED)
-        with self._ledger.begin(plan, service=self._client.service) as run:
+        with self._ledger._begin(plan, service=self._client.service) as run:
             for chunk, self._now in zip(run.chunks(), days, strict=True):
                 claim = run.claim(chunk)
                 assert claim is not None

@@ -67,14 +67,9 @@ class Policy:
         object.__setattr__(self, "same_text", same)
 
     @property
-    def active_caps(self) -> tuple[tuple[int, timedelta], ...]:
+    def _active_caps(self) -> tuple[tuple[int, timedelta], ...]:
         """The caps that hold back messages of this kind."""
         return self.caps if self.kind == "marketing" else ()
-
-    @property
-    def longest(self) -> timedelta:
-        """The longest span of time that matters to a decision."""
-        return max([*(window for _, window in self.active_caps), self.same_text or timedelta(0)])
 
     def __repr__(self) -> str:
         caps = ", ".join(f"({most}, {written(window)!r})" for most, window in self.caps)

@@ -367,7 +367,7 @@ def _record(
     if ledger is None:
         return
     try:
-        ledger.record_passcode(record, service=client.service, request_id=request_id, lost=lost)
+        ledger._record_passcode(record, service=client.service, request_id=request_id, lost=lost)
     except LedgerError as error:
         unrecorded(f"the passcode {'may have been' if lost else 'was'} sent and is not in the ledger: {error}")
 

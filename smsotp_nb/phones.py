@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     from ._phones import (
         Answers,
         Cleaned,
-        Evidence,
         Explanation,
         Found,
         Reading,
@@ -100,7 +99,6 @@ if TYPE_CHECKING:
         normalize,
         normalize_batch,
         normalize_schema,
-        one_phone,
         report,
         unusable,
         verdict,
@@ -112,7 +110,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Answers",
     "Cleaned",
-    "Evidence",
     "Explanation",
     "Found",
     "Reading",
@@ -129,7 +126,6 @@ __all__ = [
     "normalize",
     "normalize_batch",
     "normalize_schema",
-    "one_phone",
     "report",
     "unusable",
     "verdict",

@@ -217,7 +217,7 @@ class Settings:
         return self.access_key_id.reveal()
 
     @property
-    def service_id(self) -> str:
+    def _service_id(self) -> str:
         """The id under which campaigns of this service are recorded: ``service``, or one derived without the key."""
         return self.service or account_id(self.base_url, self.variant, self.key())
 

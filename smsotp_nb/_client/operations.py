@@ -87,7 +87,7 @@ class Client:
     @property
     def service(self) -> str:
         """The id of the service under which campaigns are recorded. It does not contain the key."""
-        return self.settings.service_id
+        return self.settings._service_id
 
     @in_our_words
     def send_message(
@@ -131,7 +131,7 @@ class Client:
         to = recipients  # a traceback prints the variables of every frame
         data = tuple(dict(template_data or {}).items())
         body = wire.Body(text, content, template_id, data, signature)
-        reply = self.deliver(recipients, body)
+        reply = self._deliver(recipients, body)
         if reply.missing:
             warnings.warn(
                 f"{len(reply.missing)} of {len(recipients)} numbers have no record in the reply and are in doubt",
@@ -141,7 +141,7 @@ class Client:
         return reply
 
     @in_our_words
-    def deliver(
+    def _deliver(
         self,
         to: Sequence[str],
         body: wire.Body,

@@ -211,7 +211,7 @@ def _priced(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _of_plan(plan: Plan) -> pd.DataFrame:
     """Return a plan's rows as if each had been billed as estimated."""
-    rows = plan.as_planned[plan.as_planned["status"].eq("planned").to_numpy()]
+    rows = plan._as_planned[plan._as_planned["status"].eq("planned").to_numpy()]
     said = {"iso": rows["region"], "price": rows["est_cost"], "currency": rows["est_currency"]}
     return rows.assign(**said, status="accepted", parts=rows["est_parts"])
 

@@ -93,7 +93,7 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
     bodies = plan.measure(replace=replace)
     bodies = bodies.assign(text=plan.texts, gsm_parts=gsm_parts(plan.texts))
     known = bodies.dropna(subset=["parts"])
-    sums = _by_body(plan.as_planned).join(known.drop(columns="recipients"), on="body", how="inner")
+    sums = _by_body(plan._as_planned).join(known.drop(columns="recipients"), on="body", how="inner")
     # Every row of a body has the same parts, so the cost of one part over all of them divides evenly.
     sums["each"] = sums["micros"] // sums["parts"]
     sums["saved_parts"] = sums["parts"] - sums["plain_parts"]

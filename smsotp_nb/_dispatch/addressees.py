@@ -30,7 +30,7 @@ class Addressees:
 
     def __init__(self, plan: Plan, reached: Ints) -> None:
         self._plan, self._lock = plan, threading.Lock()
-        self._numbers, self._keys = plan.addressees()
+        self._numbers, self._keys = plan._addressees()
         self._taken = np.zeros(len(self._numbers), bool)
         self._views = self._numbers.data, self._keys.data, self._taken.data
         if len(reached):

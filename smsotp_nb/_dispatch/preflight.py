@@ -55,7 +55,7 @@ def preflight(
         book._refuse_lent(client.service)
         ahead = guards.Ahead(asked, book.account(plan.campaign, service=client.service), now)
         admit = ahead if asked.looks_at_rows else None
-        prospect = book.prospect(plan, service=client.service, repeat_text=repeat_text, admit=admit)
+        prospect = book._prospect(plan, service=client.service, repeat_text=repeat_text, admit=admit)
         lines = [cards.Note("i", f"Recorded in {book.path}{', a new file' if book.created else ''}.")]
     if ahead.refused:
         lines.append(cards.Note("cross", f"Send refuses these limits: {ahead.refused}"))

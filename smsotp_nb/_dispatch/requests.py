@@ -95,7 +95,7 @@ class Requests:
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
         self._deciding = _OPEN if asked.first is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
-        self._bodies = Bodies(plan.body_keys)
+        self._bodies = Bodies(plan._body_keys)
         self._slots: Slots | None = None
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
@@ -328,7 +328,7 @@ class Requests:
         try:
             message = self._message(claim.body)
             may_begin = partial(self._run.may_begin, claim)
-            return self._client.deliver(claim.to, message, patience=ONCE, may_begin=may_begin)
+            return self._client._deliver(claim.to, message, patience=ONCE, may_begin=may_begin)
         except (ServiceError, TransportError) as error:
             return error
         except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind

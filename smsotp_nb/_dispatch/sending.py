@@ -95,7 +95,7 @@ def send(
         if not plan.recipients and not book.knows(plan.campaign, service=client.service):
             return nobody(plan)  # the name stays free for a plan that has someone
         with (
-            book.begin(plan, service=client.service, repeat_text=repeat_text) as run,
+            book._begin(plan, service=client.service, repeat_text=repeat_text) as run,
             callback_of(progress, plan, book) as callback,
         ):
             for texted in run.unheeded:
@@ -142,7 +142,7 @@ def send_test(
     client = _checked(one, client)
     with (
         opened(plan.ledger if ledger is None else ledger, begin=True) as book,
-        book.begin(one, service=client.service, kind="test") as run,
+        book._begin(one, service=client.service, kind="test") as run,
     ):
         requests = Requests(one, client, run, asked=guards.Guards(), isolate=False)
         table = requests.work(1, silent)

@@ -25,7 +25,7 @@ def table_of(plan: Plan, outcomes: pd.DataFrame | None) -> pd.DataFrame:
 
     The two are matched by person, so the list may be in another order than the recorded one.
     """
-    rows = plan.as_planned
+    rows = plan._as_planned
     if outcomes is None:
         unknown = [name for name in (*COLUMNS, "chunk") if name in {"status", "problem", "chunk"} or name not in rows]
         outcomes = pd.DataFrame({name: pd.Series(dtype=ALL[name]) for name in unknown}).assign(number=None)
@@ -50,7 +50,7 @@ def nobody(plan: Plan) -> pd.DataFrame:
     """Return what ``send`` returns of a plan that has nobody to text."""
     if plan.folder is None:
         return table_of(plan, None)
-    skipped = plan.unplanned.drop(columns="first_rows")
+    skipped = plan._unplanned.drop(columns="first_rows")
     skipped.insert(0, "status", pd.Series(["skipped"] * len(skipped), dtype=STR))
     return skipped
 

@@ -216,7 +216,7 @@ class Ledger(LedgerBase):
         return self._find(service, name) is not None
 
     @in_our_words
-    def prospect(
+    def _prospect(
         self,
         plan: Planned,
         *,
@@ -247,7 +247,7 @@ class Ledger(LedgerBase):
         return Account(self._store, self._find(service, name))
 
     @in_our_words
-    def unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:
+    def _unfinished(self, plan: Planned, *, service: str) -> list[Unfinished]:
         """Return the other campaigns of this service that are not finished and have people of a plan, latest first.
 
         Those people would be texted by both. Campaigns that rested for more than seven days do not count.
@@ -256,7 +256,7 @@ class Ledger(LedgerBase):
         return unfinished(self._store, plan, campaign=own, service=service, now=self._clock())
 
     @in_our_words
-    def begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
+    def _begin(self, plan: Planned, *, service: str, kind: str = "campaign", repeat_text: bool = False) -> Run:
         """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
 
         Raises:
@@ -305,7 +305,7 @@ class Ledger(LedgerBase):
         return self.record(plan.campaign, service=service)._revise(plan, reason=reason, missing=missing)
 
     @in_our_words
-    def record_passcode(
+    def _record_passcode(
         self, record: MessageRecord, *, service: str, request_id: str | None, lost: InDoubt | None = None
     ) -> None:
         """Record what a passcode cost that was sent just now, as ``otp.send(ledger=...)`` does; never the passcode.
@@ -324,7 +324,7 @@ class Ledger(LedgerBase):
             >>> from smsotp_nb._wire import MessageRecord
             >>> ledger = Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True)
             >>> sent = MessageRecord(id="1", to="+12025550123", iso="US", cc="1", parts=1, price_micros=7500)
-            >>> ledger.record_passcode(sent, service="sandbox:a", request_id=None)
+            >>> ledger._record_passcode(sent, service="sandbox:a", request_id=None)
             >>> ledger.campaigns()["kind"].tolist()
             ['passcode']
         """

@@ -49,7 +49,7 @@ class Record:
         >>> import tempfile, pathlib, smsotp_nb as sms
         >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="sale")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
-        >>> ledger.begin(plan, service="sandbox:a").close()
+        >>> ledger._begin(plan, service="sandbox:a").close()
         >>> ledger.record("sale").counts["planned"]
         1
     """
@@ -82,7 +82,7 @@ class Record:
             >>> import tempfile, pathlib, smsotp_nb as sms
             >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="sale")
             >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
-            >>> ledger.begin(plan, service="sandbox:a").close()
+            >>> ledger._begin(plan, service="sandbox:a").close()
             >>> record = ledger.record("sale")
             >>> record.results.join(record.details)[["to", "status", "region", "encoding"]].values.tolist()
             [['+12025550123', 'planned', 'US', 'gsm7']]
@@ -111,7 +111,7 @@ class Record:
             >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
             >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
             >>> plan = sms.plan(people, "Hi {name}", to="phone", campaign="sale")
-            >>> ledger.begin(plan, service="sandbox:a").close()
+            >>> ledger._begin(plan, service="sandbox:a").close()
             >>> ledger.record("sale").messages[["version", "words", "recipients"]].reset_index().values.tolist()
             [[1, 1, 'Hi {name}', 1]]
         """
@@ -267,7 +267,7 @@ class Record:
             >>> import tempfile, pathlib, smsotp_nb as sms
             >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="sale")
             >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
-            >>> ledger.begin(plan, service="sandbox:a").close()
+            >>> ledger._begin(plan, service="sandbox:a").close()
             >>> ledger.record("sale").withdraw(reason="wrong price")
             1
         """

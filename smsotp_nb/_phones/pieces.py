@@ -87,7 +87,7 @@ def normalize_batch(
     """
     numbers, regions = _asked(batch, phone, region)
     refuse(not_reading(reading))
-    alone = reading.replace(evidence=reading.gathered)
+    alone = reading.replace(evidence=reading._gathered)
     judged = normalize(numbers, region=regions, default_region=default_region, reading=alone)
     return _beside(batch, judged, NORMALIZE_SCHEMA)
 

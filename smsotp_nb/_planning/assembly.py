@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import phones
 from .. import rates as rate_tables
 from .._pandas import STR
-from .._phones import country_name
+from .._phones import country_name, one_phone
 from .._recipients import source_of
 from .._results import contract
 from . import bodies as body_rows
@@ -91,9 +90,9 @@ def problems(
 ) -> tuple[pd.Series[str], pd.Series[str], list[int]]:
     """Return problem and note of every row, duplicates aside, and how many rows each list to leave out matches."""
     matched = []
-    problem, note, phone = numbers["problem"].copy(), numbers["note"].copy(), phones.one_phone(numbers["to"])
+    problem, note, phone = numbers["problem"].copy(), numbers["note"].copy(), one_phone(numbers["to"])
     for whom in left_out:
-        on_it = phone.isin(phones.one_phone(whom.numbers)) & phone.notna()
+        on_it = phone.isin(one_phone(whom.numbers)) & phone.notna()
         problem = problem.mask(problem.isna() & on_it, whom.problem)
         matched.append(int(on_it.sum()))
     for code, marked, said in worded.lacking:
@@ -126,7 +125,7 @@ def _without_duplicates(
     at = np.flatnonzero(problem.isna().to_numpy())
     if rank is not None:
         at = at[np.argsort(rank[at], kind="stable")]
-    codes, _ = pd.factorize(phones.one_phone(to).iloc[at])
+    codes, _ = pd.factorize(one_phone(to).iloc[at])
     repeated = pd.Series(codes).duplicated().to_numpy()
     if not repeated.any():
         return problem, note

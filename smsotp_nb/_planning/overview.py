@@ -9,9 +9,10 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import _wire as wire
-from .. import phones, rates
+from .. import rates
 from .._calling import given
 from .._ledger import Prospect, until
+from .._phones import one_phone
 from .._recipients import called, in_words
 from .._showing import label as shown_label
 from .._showing import masked
@@ -350,7 +351,7 @@ def _without_rows(rows: pd.DataFrame, by: str, labels: tuple[str, ...]) -> list[
 
 def _in_several(rows: pd.DataFrame) -> list[cards.Note]:
     by_priority, by_order = (rows["note"].str.contains(code, regex=False, na=False) for code in (BY_PRIORITY, BY_ORDER))
-    people = phones.one_phone(rows.loc[(by_priority | by_order).to_numpy(dtype=bool), "to"]).nunique()
+    people = one_phone(rows.loc[(by_priority | by_order).to_numpy(dtype=bool), "to"]).nunique()
     if not people:
         return []
     who = cards.counted(people, "person stands in several segments and is", "people stand in several segments and are")

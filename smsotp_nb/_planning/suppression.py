@@ -118,8 +118,8 @@ def _number(entry: Any) -> Any:
 
 def _reached(source: Any) -> pd.Series[str] | None:
     """Return whom a recorded campaign may have reached, or a plan is about to; None of anything else."""
-    if hasattr(source, "addressees"):  # a plan
-        rows: pd.DataFrame = source.as_planned
+    if hasattr(source, "_addressees"):  # a plan
+        rows: pd.DataFrame = source._as_planned
         return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].astype(STR)
     reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
     return reached.dropna().astype(STR) if isinstance(reached, pd.Series) else None

@@ -108,7 +108,7 @@ class Plan:
         return self._held.folder
 
     @property
-    def body_keys(self) -> Ints:
+    def _body_keys(self) -> Ints:
         """Array by body number; equal bodies have equal keys."""
         return self._held.body_keys
 
@@ -171,12 +171,12 @@ class Plan:
         return rows
 
     @property
-    def as_planned(self) -> pd.DataFrame:
+    def _as_planned(self) -> pd.DataFrame:
         """The rows as `plan` made them, whatever is recorded of them; ``status`` is planned or skipped."""
         return lent(self._held.rows)
 
     @property
-    def unplanned(self) -> pd.DataFrame:
+    def _unplanned(self) -> pd.DataFrame:
         """How many rows `plan` left out, and why; the columns are those of `problems`."""
         return lent(self._held.problems)
 
@@ -346,15 +346,15 @@ class Plan:
         asked = replace(self._asked, wire=changed)
         return replace(self, _asked=asked, _made_of=self._made_of and replace(self._made_of, asked=asked))
 
-    def addressees(self) -> tuple[Ints, Ints]:
+    def _addressees(self) -> tuple[Ints, Ints]:
         """Return for each row of the list its number and the key of its body; 0 of those that are left out."""
         return self._held.addressees()
 
-    def pieces(self) -> Iterator[Piece]:
+    def _pieces(self) -> Iterator[Piece]:
         """Give the rows as the ledger records them: those that are left out, then those to go, by request."""
         return self._held.pieces()
 
-    def wordings(self) -> Wordings:
+    def _wordings(self) -> Wordings:
         """Return what the ledger keeps of the plan's words: each wording with its placeholders, and how bodies pack."""
         return self._held.wordings()
 
@@ -453,13 +453,13 @@ def prospect_of(made: Plan, ledger: LedgerOrPath | None) -> Prospect | None:
     """Return what a send of a plan would do; None where no ledger is given and this user has none."""
     if ledger is not None:
         with opened(ledger, begin=True) as book:
-            return book.prospect(made)
+            return book._prospect(made)
     own = own_place()
     if isinstance(own, Path) and not own.is_file():
         return None
     try:
         with opened(own) as book:
-            return book.prospect(made)
+            return book._prospect(made)
     except LedgerError as error:  # the plan is whole without it, and send meets the same trouble
         return unasked(made, path=own, trouble=str(error))
 

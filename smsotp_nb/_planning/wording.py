@@ -67,7 +67,7 @@ class _Words:
     __hash__ = None  # type: ignore[assignment]  # words may be a dict or a Series
 
     @property
-    def manner(self) -> Manner:
+    def _manner(self) -> Manner:
         """How the words are meant."""
         return Manner(self.literal, self.language, self.currency)
 
@@ -576,10 +576,10 @@ def _unwrapped(said: Mapping[str, Any], wrong: list[str]) -> tuple[dict[str, Any
     for name in ("text", "content", "template_data"):
         value = plain[name]
         if isinstance(value, Message):
-            manners[None] = value.manner
+            manners[None] = value._manner
             value = value.words
         if isinstance(value, Mapping):
-            of = {label: one.manner for label, one in value.items() if isinstance(one, Message)}
+            of = {label: one._manner for label, one in value.items() if isinstance(one, Message)}
             wrong += _of_one_segment(value)
             manners |= {label: manner.within(manners[None]) for label, manner in of.items()}
             value = {label: plain_words(one) for label, one in value.items()}

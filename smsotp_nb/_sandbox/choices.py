@@ -44,10 +44,10 @@ class Rules:
             not_whole("attempts", self.attempts, most=MOST),
             not_whole("sends", self.sends, most=MOST, none=True),
             not_a("templates", self.templates, (Mapping, str, Path, NoneType), wanted=wanted),
-            None if self.secret is None else _not_secret(self.revealed()),
+            None if self.secret is None else _not_secret(self._revealed()),
         )
 
-    def revealed(self) -> str | None:
+    def _revealed(self) -> str | None:
         """Return the secret in the clear, for what checks signatures with it; None in the mode without."""
         return self.secret.reveal() if isinstance(self.secret, Secret) else None
 

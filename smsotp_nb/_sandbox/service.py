@@ -90,7 +90,7 @@ class Service:
         self.rules = rules or Rules()
         self.tariff = messages.sample(variant)
         self.clock = clock or Clock(state, base=now)
-        self.access = Access(self.rules.revealed(), now)
+        self.access = Access(self.rules._revealed(), now)
         self.templates = messages.templates(self.rules.templates)
         self._count = "count" if form == "earlier" else "parts"
         self._operations = {

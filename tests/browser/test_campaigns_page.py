@@ -23,7 +23,7 @@ box = sms.Sandbox()
 ledger = sms.Ledger("campaigns-page.sqlite", create=True)
 for n in range(11):
     early = sms.plan(people.head(2), f"News {n}.", to="phone", campaign=f"Early {n}")
-    ledger.begin(early, service=box.client().service).close()
+    ledger._begin(early, service=box.client().service).close()
 plan = sms.plan(people, "20% off until Sunday.", to="phone", campaign="autumn-sale", keep=["name"],
                 wire=sms.Wire(chunk_size=5))
 box.fault("drop_after", next=2)

@@ -78,7 +78,7 @@ def client(base_url: str = "https://sms.example", **options: Any) -> Client:
 
 
 def deliver(one: Client, gate: Gate, **options: Any) -> Any:
-    return one.deliver([ANN], Body(text="Hello"), gate=gate, **options)
+    return one._deliver([ANN], Body(text="Hello"), gate=gate, **options)
 
 
 # -- what is repeated --------------------------------------------------------------------------------------------------

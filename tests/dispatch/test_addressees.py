@@ -33,7 +33,7 @@ def made(**options: object) -> Plan:
 
 def recorded(ledger: Ledger, first: Plan, client: Client) -> Path:
     """Record a campaign of which nothing was sent yet."""
-    ledger.begin(first, service=client.service).close()
+    ledger._begin(first, service=client.service).close()
     ledger.close()
     return ledger.path
 
@@ -108,7 +108,7 @@ def test_a_list_in_another_order_continues(box: Sandbox, client: Client, ledger:
 
 
 def test_what_was_not_sent_may_be_claimed_again(client: Client, ledger: Ledger) -> None:
-    with ledger.begin(made(), service=client.service) as run:
+    with ledger._begin(made(), service=client.service) as run:
         known = Addressees(made(), run.reached())
         claim = run.claim(0)
         assert claim is not None

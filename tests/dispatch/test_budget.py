@@ -138,7 +138,7 @@ def test_the_estimate_of_a_plan_is_a_budget_that_covers_it(service: Service, led
 
 def claimed(ledger: Ledger, *, price: int) -> dict[str, int]:
     """Return what is spent when every row of a campaign is billed at this price."""
-    with ledger.begin(campaign(), service="a service") as run:
+    with ledger._begin(campaign(), service="a service") as run:
         for chunk in run.chunks():
             claim = run.claim(chunk)
             assert isinstance(claim, Claim)
@@ -163,9 +163,9 @@ def test_estimates_that_are_huge_are_exact_too(ledger: Ledger) -> None:
         rates=rates,
         wire=Wire(chunk_size=10),
     )
-    with ledger.begin(made, service="a service") as run:
+    with ledger._begin(made, service="a service") as run:
         assert run.claim(0)
-    with ledger.begin(made, service="a service") as run:
+    with ledger._begin(made, service="a service") as run:
         each = [row.est_micros for row in run.pending(1)]
         assert run.spent() == {"USD": sum(int(micros or 0) for micros in each)}
     assert {type(micros) for micros in each} == {int}

@@ -76,7 +76,7 @@ class Watched:
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     seen = Watched()
-    made, deliver = Run._owned, Client.deliver
+    made, deliver = Run._owned, Client._deliver
     settle, settle_reply = Run.settle, Run.settle_reply
 
     def owned(self: Run, found: object) -> object:
@@ -104,7 +104,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     monkeypatch.setattr(Run, "_owned", owned)
     monkeypatch.setattr(Run, "settle", ending(settle))
     monkeypatch.setattr(Run, "settle_reply", ending(settle_reply))
-    monkeypatch.setattr(Client, "deliver", delivered)
+    monkeypatch.setattr(Client, "_deliver", delivered)
     return seen
 
 

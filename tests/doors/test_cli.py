@@ -70,7 +70,7 @@ def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -
 def test_commands_take_a_teams_ledger_and_the_demo_leaves_it_alone(server: Server, tmp_path: Path) -> None:
     address = server.database()
     with Ledger(address, create=True) as ledger:
-        ledger.begin(plan_of(3), service="sandbox:a").close()
+        ledger._begin(plan_of(3), service="sandbox:a").close()
     its_own = {**os.environ, "SMSOTP_LEDGER": address, "XDG_DATA_HOME": str(tmp_path)}
     demo = run("demo", env=its_own)
     assert demo.returncode == 0, demo.stderr

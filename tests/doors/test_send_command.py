@@ -82,7 +82,7 @@ def test_what_is_left_to_do_is_in_the_exit_code(
     assert len(texted(box)) == 5
     client = Client(Settings.from_env())
     made = plan("list.csv", TEXT, campaign="doors", to="phone")
-    with Ledger("l.sqlite") as ledger, ledger.begin(made, service=client.service):
+    with Ledger("l.sqlite") as ledger, ledger._begin(made, service=client.service):
         assert cli.main([*command, "--yes"]) == 3
     assert "is being run by" in capsys.readouterr().err
     box.fault("drop_after", next=1)

@@ -119,7 +119,7 @@ def ours(settings: Settings) -> Iterator[Call]:
 
         def call(operation: str, text: str) -> Any:
             if operation == "message":
-                return client.deliver([ANN, BEN, COR], Body(text=text))
+                return client._deliver([ANN, BEN, COR], Body(text=text))
             return client.send_otp(ANN) if operation == "otp" else client.verify_otp(ANN, "123456")
 
         yield call

@@ -67,7 +67,7 @@ def client(port: int, **options: Any) -> Client:
 def send(one: Client) -> str:
     """Send one message; return the outcome in a word."""
     try:
-        reply = one.deliver([ANN], Body(text="Hello"))
+        reply = one._deliver([ANN], Body(text="Hello"))
     except SmsOtpError as error:
         return type(error).__name__
     return "missing" if reply.missing else "accepted"
@@ -118,7 +118,7 @@ def test_a_reply_larger_than_the_cap_is_not_read_to_its_end(monkeypatch: pytest.
     monkeypatch.setattr(transport, "MAX_REPLY", 1_000_000)
     with BreakingServer(Script((act,))) as server, client(server.port) as one:
         with pytest.raises(InDoubt, match="ReplyTooLarge"):
-            one.deliver([ANN], Body(text="Hello"))
+            one._deliver([ANN], Body(text="Hello"))
         assert len(server.sends) == 1
 
 
@@ -128,7 +128,7 @@ def test_a_silence_ends_at_the_read_timeout(act: Any, text: str) -> None:
     with BreakingServer(Script((act,))) as server, client(server.port, read_timeout=0.3, deadline=60) as one:
         started = time.monotonic()
         with pytest.raises(InDoubt):
-            one.deliver([ANN], Body(text=text))
+            one._deliver([ANN], Body(text=text))
         assert time.monotonic() - started < 20
 
 
@@ -151,7 +151,7 @@ def test_an_error_says_how_far_the_request_came(phase: str, act: Any, code: int 
         client(server.port, read_timeout=timeout) as one,
         pytest.raises(InDoubt) as caught,
     ):
-        one.deliver([ANN], Body(text=text))
+        one._deliver([ANN], Body(text=text))
     assert (caught.value.phase, caught.value.http_status) == (phase, code)
     assert 0 <= (caught.value.seconds or -1) < 30
 
@@ -164,7 +164,7 @@ def test_an_error_names_what_ended_the_connection() -> None:
             client(bound.getsockname()[1]) as one,
             pytest.raises(NotSent, match=r"\(ConnectionRefusedError\)") as caught,
         ):
-            one.deliver([ANN], Body(text="Hello"))
+            one._deliver([ANN], Body(text="Hello"))
     assert caught.value.phase == "connect"
     assert (caught.value.seconds or -1) >= 0
 
@@ -228,7 +228,7 @@ def test_many_threads_get_their_own_answers() -> None:
     numbers = [f"+1202555{number:04d}" for number in range(160)]
     with BreakingServer(Script((serve,))) as server, client(server.port) as one:
         with ThreadPoolExecutor(16) as pool:
-            found = list(pool.map(lambda number: one.deliver([number], Body(text="Hello")), numbers))
+            found = list(pool.map(lambda number: one._deliver([number], Body(text="Hello")), numbers))
         assert [reply.messages[0].to for reply in found] == numbers
         assert sorted(request.to[0] for request in server.sends) == numbers
 
@@ -390,7 +390,7 @@ def test_a_bundle_that_holds_no_certificate_is_not_a_send(tmp_path: Any) -> None
     with BreakingServer(Script((proceed,), stage="accept")) as server:
         settings = Settings(base_url=f"https://127.0.0.1:{server.port}", access_key_id=KEY, ca_bundle=str(bundle))
         with Client(settings, sleep=lambda seconds: None) as one, pytest.raises(NotSent):
-            one.deliver([ANN], Body(text="Hello"))
+            one._deliver([ANN], Body(text="Hello"))
 
 
 # -- what a reply leaves behind ----------------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def test_a_head_without_end_is_not_read_to_the_cap_of_a_body(monkeypatch: pytest
         client(server.port) as one,
         pytest.raises(InDoubt, match="ReplyTooLarge"),
     ):
-        one.deliver([ANN], Body(text="Hello"))
+        one._deliver([ANN], Body(text="Hello"))
     assert 0 < sum(read) <= 200_000
 
 

@@ -24,6 +24,7 @@ from smsotp_nb import _cards as cards
 from smsotp_nb import _services as services
 from smsotp_nb._client.meaning import Scrubber
 from smsotp_nb._pandas import STR
+from smsotp_nb._phones import one_phone
 from smsotp_nb._showing.text import visible
 from smsotp_nb._widgets.results import Asked, ResultsView
 from smsotp_nb.errors import NotSent, ServiceError, SmsOtpError, UsageError
@@ -139,7 +140,7 @@ TAKEN: dict[str, Callable[[Any], object]] = {
     "rates": lambda cell: planned(rates=of_rates(cell)),
     "price": lambda cell: sms.rates.check(of_rates(cell).assign(price=objects(cell))),
     "duplicates": lambda cell: sms.phones.duplicates(objects(cell, GOOD)),
-    "one phone": lambda cell: sms.phones.one_phone(objects(cell, GOOD)),
+    "one phone": lambda cell: one_phone(objects(cell, GOOD)),
     "proof": lambda cell: sms.People(Ledger(new_ledger(), create=True)).import_optins(
         pd.DataFrame({"phone": [GOOD], "how": objects(cell)}), column="phone", source="list", proof="how"
     ),

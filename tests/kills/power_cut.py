@@ -251,7 +251,7 @@ def after_cut(disk: Disk, texted: set[str], work: Work, service: str, arrives: C
             with (
                 mock.patch.dict(os.environ, XDG_STATE_HOME=f"{left}/state"),
                 Ledger(Path(left) / work.ledger.name, create=True) as ledger,
-                ledger.begin(work.plan, service=service) as campaign,
+                ledger._begin(work.plan, service=service) as campaign,
             ):
                 state = dict(zip(to, campaign.outcomes()["status"], strict=True))
         except LedgerError as error:

@@ -62,7 +62,7 @@ class Fuse:
 
     @contextlib.contextmanager
     def lit(self) -> Iterator[None]:
-        deliver = Client.deliver
+        deliver = Client._deliver
 
         def delivered(client: Client, *args: Any, **options: Any) -> Any:
             self.burn()
@@ -73,7 +73,7 @@ class Fuse:
         with contextlib.ExitStack() as stack:
             for store in (Store, ServerStore):
                 stack.enter_context(mock.patch.object(store, "writing", self._burning(store.writing)))
-            stack.enter_context(mock.patch.object(Client, "deliver", delivered))
+            stack.enter_context(mock.patch.object(Client, "_deliver", delivered))
             yield
 
     def _burning(self, writing: Callable[..., Any]) -> Callable[..., Any]:

@@ -169,8 +169,8 @@ def _dying_with_a_request_under_way(work: Work) -> Callable[[], Any]:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def task() -> Any:
-        with mock.patch.object(Client, "deliver", deliver_and_die):
+        with mock.patch.object(Client, "_deliver", deliver_and_die):
             return work.run()
 
-    deliver = Client.deliver
+    deliver = Client._deliver
     return task

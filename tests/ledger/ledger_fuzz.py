@@ -93,11 +93,11 @@ def made(path: Path, client: Any) -> None:
     """Write a ledger that has something in every table: campaigns that are finished, half done, purged."""
     with Ledger(path, create=True) as ledger:
         for name, people in (("autumn", slice(0, 8)), ("winter", slice(8, 14)), ("gone", slice(0, 4))):
-            run = ledger.begin(planned(name, people), service=client.service)
+            run = ledger._begin(planned(name, people), service=client.service)
             run.close()
             _send(planned(name, people), client, ledger)
         ledger.record("gone").purge()
-        half = ledger.begin(planned("half", slice(0, 6)), service=client.service)
+        half = ledger._begin(planned("half", slice(0, 6)), service=client.service)
         half.claim(0)
         half.close()
         left = ledger.record("half").results.query("status == 'planned'")
@@ -270,9 +270,9 @@ def _again(ledger: Ledger) -> None:
     """Go on with a plan, as `send` does, but for the posting."""
     wanted = planned("half", slice(0, 6))
     service = ledger.record("half").service
-    ledger.prospect(wanted, service=service)
-    ledger.unfinished(wanted, service=service)
-    with ledger.begin(wanted, service=service) as run:
+    ledger._prospect(wanted, service=service)
+    ledger._unfinished(wanted, service=service)
+    with ledger._begin(wanted, service=service) as run:
         for chunk in run.chunks():
             run.pending(chunk)
             run.claim(chunk)

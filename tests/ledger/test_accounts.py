@@ -30,7 +30,7 @@ def sent(client: Client, ledger: Ledger | Path, campaign: str = "autumn") -> dic
 def test_a_name_that_was_recorded_first_is_not_the_one_that_texted_first(box: Sandbox, ledger: Ledger) -> None:
     """Recorded under one key, sent under another: the first key must not text them again."""
     plan = plan_of(10)
-    ledger.begin(plan, service=live(box).service).close()  # nobody was texted
+    ledger._begin(plan, service=live(box).service).close()  # nobody was texted
     assert sent(live(box, "another"), ledger) == {"accepted": 10}
     with pytest.raises(LedgerError, match=r"has already texted people, recorded under another key.*service="):
         sent(live(box), ledger)
@@ -40,8 +40,8 @@ def test_a_name_that_was_recorded_first_is_not_the_one_that_texted_first(box: Sa
 @pytest.mark.parametrize("claims_first", [True, False])
 def test_two_that_begin_together_do_not_both_send(claims_first: bool, box: Sandbox, ledger: Ledger) -> None:
     """The name is decided in the transaction of the claim, not when a campaign begins."""
-    one = ledger.begin(plan_of(10), service=live(box).service)
-    two = ledger.begin(plan_of(10), service=live(box, "another").service)
+    one = ledger._begin(plan_of(10), service=live(box).service)
+    two = ledger._begin(plan_of(10), service=live(box, "another").service)
     first, second = (one, two) if claims_first else (two, one)
     assert first.claim(0)
     with pytest.raises(LedgerError, match="has already texted people"):
@@ -73,7 +73,7 @@ def test_two_threads_with_two_spellings_text_everybody_once(box: Sandbox, ledger
 
 def test_a_key_that_reached_nobody_does_not_keep_the_name(box: Sandbox, ledger: Ledger) -> None:
     """A first try with a wrong key must not lock the campaign for the right one."""
-    with ledger.begin(plan_of(10), service=live(box, "wrong").service) as run:
+    with ledger._begin(plan_of(10), service=live(box, "wrong").service) as run:
         claim = run.claim(0)
         assert claim
         run.settle(claim, Ending("rejected", "body", 400, error_code="104111"))

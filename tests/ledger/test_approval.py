@@ -41,7 +41,7 @@ def approved(ledger: Ledger) -> int:
 @pytest.mark.usefixtures("by")
 def test_who_is_not_approved_takes_no_name(ledger: Ledger) -> None:
     ledger.require_approval(reason="as agreed")
-    with ledger.begin(plan_of(4, chunk_size=2), service="a service") as run:
+    with ledger._begin(plan_of(4, chunk_size=2), service="a service") as run:
         assert run.claim(0) is None
         assert run.claim(1) is None
     with ledger._store.reading() as connection:
@@ -76,7 +76,7 @@ def test_nothing_leaves_before_a_second_person_has_approved(
 
 def test_a_proposal_shows_each_text_and_how_many_get_it(ledger: Ledger, by: By) -> None:
     by("anna")
-    ledger.begin(plan_of(12), service="a service").close()
+    ledger._begin(plan_of(12), service="a service").close()
     proposal = ledger.record("autumn").proposal
     assert (proposal.author, proposal.approved_by, proposal.required) == ("anna", "", False)
     assert proposal.words[["text", "recipients", "parts"]].values.tolist() == [["Hello", 12, 12]]
@@ -124,7 +124,7 @@ def test_an_approval_holds_for_fewer_recipients(ledger: Ledger, client: Client, 
 
 def test_a_run_that_has_begun_ends_when_an_approval_is_required(ledger: Ledger, by: By) -> None:
     by("anna")
-    with ledger.begin(plan_of(12, chunk_size=2), service="a service") as run:
+    with ledger._begin(plan_of(12, chunk_size=2), service="a service") as run:
         assert run.claim(0)
         ledger.require_approval()
         assert run.claim(1) is None
@@ -144,7 +144,7 @@ def test_a_message_to_oneself_needs_no_approval(ledger: Ledger, client: Client, 
 @pytest.mark.usefixtures("by")
 def test_a_proposal_of_another_campaign_approves_nothing(ledger: Ledger) -> None:
     for name in ("autumn", "winter"):
-        ledger.begin(plan_of(4, campaign=name), service="a service").close()
+        ledger._begin(plan_of(4, campaign=name), service="a service").close()
     with pytest.raises(UsageError, match=r"is of campaign 'winter'"):
         ledger.record("autumn").approve(ledger.record("winter").proposal)
     with pytest.raises(UsageError, match=r"what campaign\.proposal gives, got 'autumn'"):

@@ -47,7 +47,7 @@ def test_every_decision_is_told_with_who_when_and_why(ledger: Ledger, client: Cl
 
 
 def test_a_decision_about_rows_in_doubt_is_told(ledger: Ledger) -> None:
-    with ledger.begin(plan_of(4, chunk_size=2), service="a service") as run:
+    with ledger._begin(plan_of(4, chunk_size=2), service="a service") as run:
         run.claim(0)
         run.abandon()
     campaign = ledger.record("autumn")
@@ -56,7 +56,7 @@ def test_a_decision_about_rows_in_doubt_is_told(ledger: Ledger) -> None:
 
 
 def test_what_was_not_done_is_not_told(ledger: Ledger) -> None:
-    with ledger.begin(plan_of(4), service="a service"):
+    with ledger._begin(plan_of(4), service="a service"):
         before = len(ledger.audit())
         with pytest.raises(CampaignHeld):
             ledger.record("autumn").purge()
@@ -67,7 +67,7 @@ def test_what_was_not_done_is_not_told(ledger: Ledger) -> None:
 
 
 def test_a_purge_takes_the_reasons_along_and_says_who_purged(ledger: Ledger) -> None:
-    ledger.begin(plan_of(4), service="a service").close()
+    ledger._begin(plan_of(4), service="a service").close()
     ledger.record("autumn").withdraw(reason=SECRET)
     ledger.record("autumn").purge()
     assert said(ledger)[-2:] == [("withdrawn", "autumn", 4, None), ("purged", "autumn", 4, None)]
@@ -76,7 +76,7 @@ def test_a_purge_takes_the_reasons_along_and_says_who_purged(ledger: Ledger) -> 
 
 
 def test_a_decision_that_cannot_be_told_is_not_taken(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger.begin(plan_of(4), service="a service").close()
+    ledger._begin(plan_of(4), service="a service").close()
 
     def full(*_: object, **__: object) -> None:
         raise LedgerError("disk full")
@@ -90,5 +90,5 @@ def test_a_decision_that_cannot_be_told_is_not_taken(ledger: Ledger, monkeypatch
 def test_an_empty_ledger_has_an_empty_frame_of_the_same_kinds(ledger: Ledger) -> None:
     assert ledger.audit().empty
     empty = ledger.audit().dtypes
-    ledger.begin(plan_of(4), service="a service").close()
+    ledger._begin(plan_of(4), service="a service").close()
     pd.testing.assert_series_equal(ledger.audit().dtypes, empty)

@@ -51,7 +51,7 @@ def settled(run: Run, claim: Claim, *, missing: int = 0, **other: Any) -> None:
 
 def in_every_state(ledger: Ledger) -> Run:
     """A campaign with chunks of every kind, one of them under way."""
-    run = ledger.begin(made(), service="live.example")
+    run = ledger._begin(made(), service="live.example")
     answered(run, 0)
     answered(run, 1, iso="DE", cc="49", parts=2, price_micros=160_000)
     answered(run, 2, missing=2)
@@ -144,7 +144,7 @@ def test_the_estimates_still_to_go_are_those_of_rows_not_sent(ledger: Ledger) ->
     """Whole chunks that were sent, or are under way, say nothing of what the rest will cost."""
     people = pd.DataFrame({"phone": ["+12025550100", "+12025550101", "+33199001234", "+33199001235"]})
     mixed = plan(people, "Hello", to="phone", campaign="mixed", rates=RATES, wire=Wire(chunk_size=1))
-    with ledger.begin(mixed, service="live.example") as run:
+    with ledger._begin(mixed, service="live.example") as run:
         assert (run.without_estimate(), run.estimate_currencies()) == (["FR"], ["USD"])
         for position in (0, 1):
             chunk = int(mixed.rows["chunk"].iloc[position])
@@ -160,7 +160,7 @@ def test_a_service_that_never_bills_alike_fills_its_own_campaign_alone(
 ) -> None:
     monkeypatch.setattr(recording, "MOST_KINDS", 3)
     for name in ("first", "second"):
-        with ledger.begin(made(name), service="live.example") as run:
+        with ledger._begin(made(name), service="live.example") as run:
             for chunk in range(4):
                 answered(run, chunk, price_micros=1000 + chunk)  # two kinds each, one of them new
         with ledger._store.reading() as connection:

@@ -74,7 +74,7 @@ def test_a_reader_in_the_process_lets_nobody_delete_the_log(
 ) -> None:
     """Closing any descriptor of the file drops SQLite's locks; the log, with every answer in it, must stay."""
     path = tmp_path / "folder" / "l.sqlite"
-    with Ledger(path, create=True) as ledger, ledger.begin(plan_of(20, chunk_size=5), service="a service") as run:
+    with Ledger(path, create=True) as ledger, ledger._begin(plan_of(20, chunk_size=5), service="a service") as run:
         assert run.claim(0)
         reader(path)
         if other == "another kernel":
@@ -149,7 +149,7 @@ def test_a_file_that_is_not_the_one_that_was_opened_is_noticed_before_anything_i
     with Ledger(path, create=True) as ledger:
         ledger.backup(older(path))
         sent(box, ledger, limits=Limits(first=5))
-        run = ledger.begin(plan_of(20, chunk_size=5), service=live_client(box).service)
+        run = ledger._begin(plan_of(20, chunk_size=5), service=live_client(box).service)
         assert run.claim(1)
         harm(path)
         with pytest.raises(LedgerError, match=r"l\.sqlite .*(while it was open|malformed)"):
@@ -299,7 +299,7 @@ def test_what_a_person_said_is_part_of_what_was_seen(tmp_path: Path) -> None:
     """A word of a person is no request; an older copy would not know it either."""
     path, backup = tmp_path / "l.sqlite", tmp_path / "b.sqlite"
     with Ledger(path, create=True) as ledger:
-        with ledger.begin(plan_of(10), service="a service") as run:
+        with ledger._begin(plan_of(10), service="a service") as run:
             run.claim(0)
         ledger.backup(backup)
         ledger.record("autumn").settle(ledger.record("autumn").in_doubt, accepted=True)
@@ -368,7 +368,7 @@ def test_a_ledger_reached_by_a_link_is_the_same_one(box: Sandbox, tmp_path: Path
 def test_a_long_purge_and_a_reader_at_the_end_of_a_run_are_no_harm(box: Sandbox, tmp_path: Path) -> None:
     """A log that was copied back may begin anew at any time, also by another connection, and when a reader goes."""
     with Ledger(tmp_path / "l.sqlite", create=True) as ledger, Ledger(ledger.path) as other:
-        with ledger.begin(plan_of(5000, chunk_size=1, campaign="long"), service="a service") as run:
+        with ledger._begin(plan_of(5000, chunk_size=1, campaign="long"), service="a service") as run:
             for chunk in range(600):
                 assert run.claim(chunk)
         with contextlib.closing(sqlite3.connect(ledger.path)) as reader:
@@ -431,7 +431,7 @@ def test_a_flipped_byte_in_the_log_of_a_killed_kernel_is_noticed(box: Sandbox, t
 
     def dies() -> None:
         ledger = Ledger(path, create=True)
-        run = ledger.begin(plan_of(20, chunk_size=5), service=live_client(box).service)
+        run = ledger._begin(plan_of(20, chunk_size=5), service=live_client(box).service)
         for chunk in range(3):
             assert run.claim(chunk)
         os.kill(os.getpid(), 9)
@@ -456,7 +456,7 @@ def test_an_older_file_under_the_log_of_a_later_one_is_refused(box: Sandbox, tmp
         ledger._store.checkpoint()
         shutil.copy(path, early)
         sent(box, ledger, limits=Limits(first=10))
-        ledger.begin(plan_of(20, chunk_size=5), service=live_client(box).service).claim(2)
+        ledger._begin(plan_of(20, chunk_size=5), service=live_client(box).service).claim(2)
         os.kill(os.getpid(), 9)
 
     assert fork(dies).wait() is None
@@ -517,7 +517,7 @@ def test_what_is_no_path_of_a_backup_is_refused_in_words(wrong: Any, tmp_path: P
 
 def test_a_backup_is_one_private_file_and_is_made_while_a_campaign_runs(tmp_path: Path) -> None:
     path, backup = tmp_path / "l.sqlite", tmp_path / "b.sqlite"
-    with Ledger(path, create=True) as ledger, ledger.begin(plan_of(20), service="a service") as run:
+    with Ledger(path, create=True) as ledger, ledger._begin(plan_of(20), service="a service") as run:
         run.claim(0)
         assert ledger.backup(backup) == backup
     assert backup.stat().st_mode & 0o777 == 0o600

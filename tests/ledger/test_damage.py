@@ -40,7 +40,7 @@ DAMAGED: dict[str, tuple[str, Callable[[Record], object], str]] = {
 NO_NUMBER = {"nought": "0", "16 digits": "9999999999999999", "the largest": "9223372036854775807", "nothing": "NULL"}
 EXCLUDED: dict[str, Callable[[Ledger], object]] = {
     "excluded": lambda it: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=it.record("autumn")),
-    "planned with the ledger": lambda it: it.prospect(
+    "planned with the ledger": lambda it: it._prospect(
         plan(ANN, "Hi", to="phone", campaign="spring", policy=Policy(caps=[(1, "7d")])),
         service="a service",
     ),
@@ -53,7 +53,7 @@ EXCLUDED: dict[str, Callable[[Ledger], object]] = {
 def two(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A ledger of two campaigns, which comes from another machine."""
     for name in ("autumn", "winter"):
-        run = ledger.begin(ledger_fuzz.planned(name, slice(0, 6)), service="a service")
+        run = ledger._begin(ledger_fuzz.planned(name, slice(0, 6)), service="a service")
         run.claim(0)
         run.close()
         campaign = ledger.record(name)
@@ -218,7 +218,7 @@ WRITTEN: dict[str, tuple[str, Callable[[Ledger], object], str]] = {
 
 
 def _goes_on(ledger: Ledger) -> None:
-    with ledger.begin(ledger_fuzz.planned("autumn", slice(0, 6)), service="a service") as run:
+    with ledger._begin(ledger_fuzz.planned("autumn", slice(0, 6)), service="a service") as run:
         run.claim(0)
 
 

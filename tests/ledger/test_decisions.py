@@ -36,7 +36,7 @@ def test_a_decision_that_waited_is_later_than_the_claims_before_it(
 
     with Ledger(address, create=True) as sender, Ledger(address, now=now) as other:
         plan = plan_of(4)
-        sender.begin(plan, service=SERVICE).close()
+        sender._begin(plan, service=SERVICE).close()
         decided = threading.Thread(target=decide, args=(other, People(other, now=now)))
         with sender._store.writing() as connection:
             connection.execute("SELECT 1 FROM attempt").fetchone()  # it has its turn

@@ -26,7 +26,7 @@ def test_what_the_ledger_writes_is_for_its_owner_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         with Ledger(tmp_path / "a" / "l.sqlite", create=True) as ledger:
-            run = ledger.begin(plan_of(10), service=SERVICE)
+            run = ledger._begin(plan_of(10), service=SERVICE)
             assert run.claim(0)
             found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "a").rglob("*")}
             run.close()
@@ -59,7 +59,7 @@ def newer_version(path: Path) -> None:
 
 def torn(path: Path) -> None:
     with Ledger(path, create=True) as ledger:
-        ledger.begin(plan_of(2000), service=SERVICE).close()
+        ledger._begin(plan_of(2000), service=SERVICE).close()
     damaged = bytearray(path.read_bytes())
     damaged[4096 : len(damaged) // 2] = np.random.default_rng(7).bytes(len(damaged) // 2 - 4096)
     path.write_bytes(damaged)
@@ -85,7 +85,7 @@ def test_a_file_that_cannot_be_used_is_refused_by_name_and_left_as_it_is(case: s
     spoil(path)
     before = path.read_bytes() if path.is_file() else b""
     with pytest.raises(LedgerError, match=said) as caught:
-        Ledger(path).begin(plan_of(2000), service=SERVICE)
+        Ledger(path)._begin(plan_of(2000), service=SERVICE)
     assert str(path) in str(caught.value)
     assert (path.read_bytes() if path.is_file() else b"") == before
 
@@ -100,7 +100,7 @@ def test_a_place_where_no_file_can_be_made_is_refused_with_the_reason(path: str,
 def test_a_lock_that_cannot_be_made_is_a_ledger_error(ledger: Ledger) -> None:
     ledger.path.with_name(ledger.path.name + "-runs").write_text("in the way")
     with pytest.raises(LedgerError, match="-runs is a file; it must be a folder of your own"):
-        ledger.begin(plan_of(10), service=SERVICE)
+        ledger._begin(plan_of(10), service=SERVICE)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def fill(path: Path) -> None:
 
 def test_a_full_disk_refuses_new_claims_and_loses_nothing(small_disk: Path) -> None:
     with Ledger(small_disk / "l.sqlite", create=True) as ledger:
-        run = ledger.begin(plan_of(200, chunk_size=1), service=SERVICE)
+        run = ledger._begin(plan_of(200, chunk_size=1), service=SERVICE)
         assert run.claim(0)
         filler = small_disk / "filler"
         fill(filler)
@@ -132,17 +132,17 @@ def test_a_full_disk_refuses_new_claims_and_loses_nothing(small_disk: Path) -> N
         filler.unlink()
         assert run.claim(199) is not None  # the failed commit left nothing open
         run.close()
-        with ledger.begin(plan_of(200, chunk_size=1), service=SERVICE) as again:
+        with ledger._begin(plan_of(200, chunk_size=1), service=SERVICE) as again:
             assert again.recovered == before["sending"] + 1
             assert again.counts()["planned"] == before["planned"] - 1
 
 
 def test_a_disk_that_becomes_read_only_is_a_ledger_error(small_disk: Path) -> None:
     with Ledger(small_disk / "l.sqlite", create=True) as ledger:
-        ledger.begin(plan_of(10), service=SERVICE).close()
+        ledger._begin(plan_of(10), service=SERVICE).close()
     assert os.system(f"mount -o remount,ro {small_disk}") == 0
     with pytest.raises(LedgerError, match=r"l\.sqlite cannot be used|cannot be locked"):
-        Ledger(small_disk / "l.sqlite", create=True).begin(plan_of(10), service=SERVICE)
+        Ledger(small_disk / "l.sqlite", create=True)._begin(plan_of(10), service=SERVICE)
     with pytest.raises(LedgerError, match="Read-only file system"):
         Ledger(small_disk / "new.sqlite", create=True)
 
@@ -152,21 +152,21 @@ def test_a_file_that_may_not_grow_is_a_ledger_error_and_recording_leaves_no_half
         ledger = Ledger(tmp_path / "l.sqlite", create=True)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
         with pytest.raises(LedgerError, match=r"l\.sqlite cannot be used: .*Nothing that was not recorded"):
-            ledger.begin(plan_of(5000), service=SERVICE)
+            ledger._begin(plan_of(5000), service=SERVICE)
         return len(ledger.campaigns())
 
     assert fork(limited).result() == 0
     with Ledger(tmp_path / "l.sqlite", create=True) as ledger:
-        ledger.begin(plan_of(5000), service=SERVICE).close()
+        ledger._begin(plan_of(5000), service=SERVICE).close()
 
 
 def test_a_full_disk_while_the_lock_is_signed_does_not_keep_the_campaign_held(small_disk: Path) -> None:
     with Ledger(small_disk / "l.sqlite", create=True) as ledger:
-        ledger.begin(plan_of(5), service=SERVICE).close()
+        ledger._begin(plan_of(5), service=SERVICE).close()
         (small_disk / "l.sqlite-runs" / "1").write_text("")
         fill(small_disk / "filler")
         for _ in range(2):  # nothing is recorded here, and the lock's own words are worth less than the lock
-            ledger.begin(plan_of(5), service=SERVICE).close()
+            ledger._begin(plan_of(5), service=SERVICE).close()
 
 
 def test_bytes_are_compared_once_while_the_file_is_held_and_again_when_it_was_written_to(
@@ -175,7 +175,7 @@ def test_bytes_are_compared_once_while_the_file_is_held_and_again_when_it_was_wr
     """A table of costs reads by a connection of its own: it need not read a large file once more."""
     path = tmp_path / "l.sqlite"
     with Ledger(path, create=True) as ledger:
-        ledger.begin(plan_of(2000), service=SERVICE).close()
+        ledger._begin(plan_of(2000), service=SERVICE).close()
     read: list[Anchor] = []
     checksum = Anchor.checksum
     monkeypatch.setattr(Anchor, "checksum", lambda anchor: (read.append(anchor), checksum(anchor))[1])

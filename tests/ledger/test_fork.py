@@ -44,7 +44,7 @@ def test_a_child_sends_while_its_parent_has_the_ledger_open(box: Sandbox, ledger
         early = sent(box.url, ledger)
         os.write(ready, b"x")
         go_on.wait(120)
-        with ledger.begin(plan_of(60, chunk_size=5, campaign="later"), service="sandbox:x") as run:
+        with ledger._begin(plan_of(60, chunk_size=5, campaign="later"), service="sandbox:x") as run:
             assert run.claim(0)
         return early
 
@@ -60,7 +60,7 @@ def test_a_child_sends_while_its_parent_has_the_ledger_open(box: Sandbox, ledger
 
 
 def test_the_parent_goes_on_after_a_fork(box: Sandbox, ledger: Ledger) -> None:
-    with ledger.begin(plan_of(20, chunk_size=5), service="sandbox:x") as run:
+    with ledger._begin(plan_of(20, chunk_size=5), service="sandbox:x") as run:
         assert run.claim(0)
         assert fork(lambda: ledger.record("autumn").counts["sending"]).result() == 5
         assert run.claim(1)
@@ -107,7 +107,7 @@ def test_forks_during_a_send_disturb_neither_side(box: Sandbox, ledger: Ledger) 
 
 @pytest.mark.parametrize("process", ["a fork in a transaction", "a reader's snapshot"])
 def test_a_fork_in_the_middle_of_a_transaction_leaves_it_to_the_parent(process: str, ledger: Ledger) -> None:
-    with ledger.begin(plan_of(20), service="sandbox:x"):
+    with ledger._begin(plan_of(20), service="sandbox:x"):
         block = ledger._store.writing() if process == "a fork in a transaction" else ledger._store.snapshot()
         with block as connection:
             connection.execute("SELECT count(*) FROM recipient").fetchone()

@@ -58,7 +58,7 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 def begun(ledger: Ledger, name: str = "autumn", rows: int = 12) -> Run:
-    return ledger.begin(plan_of(rows, chunk_size=2, campaign=name), service=SERVICE)
+    return ledger._begin(plan_of(rows, chunk_size=2, campaign=name), service=SERVICE)
 
 
 def test_a_wrong_guess_is_rolled_back_and_the_work_done_again(address: str, messages: list[bool]) -> None:
@@ -87,8 +87,8 @@ def test_a_wrong_guess_is_rolled_back_and_the_work_done_again(address: str, mess
 def test_requests_of_another_process_are_seen_by_a_draft(address: str, messages: list[bool]) -> None:
     """The same words to the same people, claimed by another campaign meanwhile, are held back."""
     with Ledger(address, create=True) as ledger, Ledger(address) as other:
-        run = ledger.begin(plan_of(8, chunk_size=2, campaign="one", text="Hello"), service=SERVICE)
-        rival = other.begin(plan_of(8, chunk_size=2, campaign="two", text="Hello"), service=SERVICE)
+        run = ledger._begin(plan_of(8, chunk_size=2, campaign="one", text="Hello"), service=SERVICE)
+        rival = other._begin(plan_of(8, chunk_size=2, campaign="two", text="Hello"), service=SERVICE)
         with run, rival:
             assert run.claim(0) is not None
             assert run.claim(1) is not None

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.both_ledgers
 @pytest.fixture
 def begin(ledger: Ledger) -> Callable[..., Run]:
     def begun(made: Plan, service: str = SERVICE) -> Run:
-        return ledger.begin(made, service=service)
+        return ledger._begin(made, service=service)
 
     return begun
 
@@ -391,7 +391,7 @@ def test_nothing_is_resolved_while_the_campaign_runs(ledger: Ledger, begin: Call
 
 def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_path: Path) -> None:
     def hold() -> None:
-        held = Ledger(tmp_path / "l.sqlite", create=True).begin(plan_of(10), service=SERVICE)
+        held = Ledger(tmp_path / "l.sqlite", create=True)._begin(plan_of(10), service=SERVICE)
         os.write(ready, b"x")
         signal.pause()
         held.close()
@@ -401,10 +401,10 @@ def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_pat
     os.read(heard, 1)
     with Ledger(tmp_path / "l.sqlite", create=True) as ledger:
         with pytest.raises(CampaignHeld, match=f"process {child.pid} on ") as caught:
-            ledger.begin(plan_of(10), service=SERVICE)
+            ledger._begin(plan_of(10), service=SERVICE)
         assert caught.value.pid == child.pid
         assert child.kill()
-        ledger.begin(plan_of(10), service=SERVICE).close()
+        ledger._begin(plan_of(10), service=SERVICE).close()
 
 
 @pytest.mark.file_only
@@ -412,25 +412,25 @@ def test_a_ledger_reached_through_a_link_has_the_same_lock(tmp_path: Path, ledge
     link = tmp_path / "elsewhere" / "link.sqlite"
     link.parent.mkdir()
     link.symlink_to(ledger.path)
-    with ledger.begin(plan_of(10), service=SERVICE), Ledger(link) as other, pytest.raises(CampaignHeld):
-        other.begin(plan_of(10), service=SERVICE)
+    with ledger._begin(plan_of(10), service=SERVICE), Ledger(link) as other, pytest.raises(CampaignHeld):
+        other._begin(plan_of(10), service=SERVICE)
 
 
 def test_a_forked_child_does_not_keep_the_lock_alive(ledger: Ledger) -> None:
-    run = ledger.begin(plan_of(10), service=SERVICE)
+    run = ledger._begin(plan_of(10), service=SERVICE)
     child = fork(signal.pause)
     run.close()
-    ledger.begin(plan_of(10), service=SERVICE).close()
+    ledger._begin(plan_of(10), service=SERVICE).close()
     assert child.kill()
 
 
 def test_a_forked_child_uses_the_ledger_without_harm_to_its_parent(ledger: Ledger) -> None:
-    run = ledger.begin(plan_of(20), service=SERVICE)
+    run = ledger._begin(plan_of(20), service=SERVICE)
     claimed(run)
     counted = fork(lambda: ledger.record("autumn").counts["planned"]).result()
     assert counted == 10
     with pytest.raises(CampaignHeld):
-        fork(lambda: ledger.begin(plan_of(20), service=SERVICE)).result()
+        fork(lambda: ledger._begin(plan_of(20), service=SERVICE)).result()
     claimed(run, 1)
     run.close()
     assert states(ledger.path) == {1: 20}
@@ -440,7 +440,7 @@ def test_eight_processes_open_a_new_ledger_and_record_one_campaign(tmp_path: Pat
     def open_it() -> str:
         with Ledger(tmp_path / "new" / "l.sqlite", create=True) as ledger:
             try:
-                ledger.begin(plan_of(50), service=SERVICE).close()
+                ledger._begin(plan_of(50), service=SERVICE).close()
             except CampaignHeld:
                 return "held"
         return "had"
@@ -478,7 +478,7 @@ def test_campaigns_of_one_ledger_leave_each_other_alone(ledger: Ledger, begin: C
             assert (second.recovered, second.chunks()) == (0, [0, 1, 2])
             claim = claimed(second)
             assert claim.to == tuple(numbers(10))
-            assert claim.body == autumn.body_keys[0] != under_way.body
+            assert claim.body == autumn._body_keys[0] != under_way.body
             second.settle_reply(claim, reply(*claim.to), seconds=0.1)
             assert second.chunks() == [1, 2]
         assert states(ledger.path, campaign=1) == {0: 10, 1: 10}

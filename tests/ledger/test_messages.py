@@ -118,7 +118,7 @@ def test_what_was_foreseen_is_forgotten_with_the_next_transaction(ledger: Ledger
 def test_work_that_cannot_be_guessed_does_not_hold_up_what_shares_its_turn(ledger: Ledger, proxy: CuttingProxy) -> None:
 
     store = ledger._store
-    with ledger.begin(plan_of(12, chunk_size=2), service="a service") as run:
+    with ledger._begin(plan_of(12, chunk_size=2), service="a service") as run:
         assert run.claim(0)
         claims = [_Shared(lambda connection, at=at: run._claim(connection, Wanted(at)), "FULL") for at in (1, 2)]
         asks = _Shared(lambda connection: connection.execute(KNOWN).fetchone()[0] or {}["nothing"], "FULL")
@@ -140,7 +140,7 @@ def test_work_that_cannot_be_guessed_does_not_hold_up_what_shares_its_turn(ledge
 def test_a_campaign_asks_little_before_its_first_request_and_after_its_last(
     ledger: Ledger, proxy: CuttingProxy, box: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deliver, asked = Client.deliver, [proxy.asked]
+    deliver, asked = Client._deliver, [proxy.asked]
 
     def noted(self: Client, *arguments: object, **options: object) -> object:
         asked.append(proxy.asked)
@@ -148,7 +148,7 @@ def test_a_campaign_asks_little_before_its_first_request_and_after_its_last(
         asked.append(proxy.asked)
         return reply
 
-    monkeypatch.setattr(Client, "deliver", noted)
+    monkeypatch.setattr(Client, "_deliver", noted)
     table = send(plan_of(20, chunk_size=2).with_wire(threads=1), client=box.client(), ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
     before, after = asked[1] - asked[0], proxy.asked - asked[-1]

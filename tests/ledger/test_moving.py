@@ -120,14 +120,14 @@ def test_what_was_sent_from_the_file_is_not_sent_again_from_the_server(made: Mad
 def test_the_file_is_closed_for_good_also_in_a_kernel_that_has_it_open(path: Path, address: str) -> None:
     with Ledger(path) as open_before:
         half = open_before.record("half")
-        run = open_before.begin(plan_of(6, campaign="later", text="later"), service="a service")
+        run = open_before._begin(plan_of(6, campaign="later", text="later"), service="a service")
         with Ledger(address) as ledger, pytest.raises(CampaignHeld, match="being run by another call"):
             ledger.import_from(path)
         run.close()
         with Ledger(address) as ledger:
             ledger.import_from(path)
         uses: list[Callable[[], Any]] = [
-            lambda: open_before.begin(plan_of(6, campaign="even later", text="later"), service="a service"),
+            lambda: open_before._begin(plan_of(6, campaign="even later", text="later"), service="a service"),
             open_before.campaigns, open_before.card, lambda: open_before.record("half"),
             lambda: half.results, lambda: half.counts, lambda: People(open_before).register,
             lambda: cost.spending(path),
@@ -146,7 +146,7 @@ def test_a_refused_import_leaves_no_empty_ledger_behind(
     address = server.database()
     monkeypatch.setenv("SMSOTP_LEDGER", address)
     other = Ledger(tmp_path / "other.sqlite", create=True)
-    run = other.begin(plan_of(6, campaign="later", text="later"), service="a service")
+    run = other._begin(plan_of(6, campaign="later", text="later"), service="a service")
     for wrong in (tmp_path / "mistyped.sqlite", other.path, tmp_path):
         with Ledger(address, create=True) as ledger, pytest.raises((LedgerError, UsageError)):
             ledger.import_from(wrong)
@@ -188,7 +188,7 @@ def test_a_server_with_records_takes_over_nothing(path: Path, address: str) -> N
 
 def _begins_a_campaign(path: Path) -> None:
     with Ledger(path) as ledger:
-        ledger.begin(plan_of(4, campaign="meanwhile"), service="a service").close()
+        ledger._begin(plan_of(4, campaign="meanwhile"), service="a service").close()
 
 
 def _goes_elsewhere(path: Path) -> None:

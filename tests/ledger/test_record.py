@@ -25,7 +25,7 @@ def recorded(ledger: sms.Ledger) -> Callable[..., None]:
 
     def make(*services: str, name: str = "autumn") -> None:
         for service in services:
-            ledger.begin(plan_of(3, campaign=name), service=service).close()
+            ledger._begin(plan_of(3, campaign=name), service=service).close()
 
     return make
 

@@ -209,7 +209,7 @@ def test_other_kept_columns_are_said_with_the_way_on(begun: sms.Ledger, box: sms
 
 
 def test_a_campaign_that_runs_is_not_revised(begun: sms.Ledger, box: sms.Sandbox) -> None:
-    with begun.begin(planned(6), service=box.service), pytest.raises(CampaignHeld):
+    with begun._begin(planned(6), service=box.service), pytest.raises(CampaignHeld):
         sms.revise(planned(8), box, reason="more", ledger=begun)
 
 

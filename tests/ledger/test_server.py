@@ -79,7 +79,7 @@ def refused(run: Run) -> None:
 @pytest.mark.parametrize("setting", ["fsync", "full_page_writes"])
 def test_a_server_that_may_lose_what_it_confirmed_is_refused(server: Server, address: str, setting: str) -> None:
     with Ledger(address, create=True) as ledger:
-        run = ledger.begin(plan_of(10), service="a service")
+        run = ledger._begin(plan_of(10), service="a service")
         try:
             sql(server.address("postgres"), f"ALTER SYSTEM SET {setting}=off", "SELECT pg_reload_conf()")
             with pytest.raises(LedgerError, match=f"{setting} switched off"):
@@ -90,7 +90,7 @@ def test_a_server_that_may_lose_what_it_confirmed_is_refused(server: Server, add
 
 def test_a_package_that_is_older_than_the_server_asks_for_claims_nothing(address: str) -> None:
     with Ledger(address, create=True) as ledger:
-        run = ledger.begin(plan_of(10), service="a service")
+        run = ledger._begin(plan_of(10), service="a service")
         sql(address, "UPDATE served SET since='99.1'")
         with pytest.raises(LedgerError, match=r"asks for smsotp_nb 99\.1 or later"):
             run.claim(0)
@@ -164,7 +164,7 @@ def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, clie
         for refused_call in (
             lambda: ledger.record("autumn").results, lambda: People(ledger).register, lambda: cost.words(ledger),
             lambda: People(ledger).opt_out("+12025550123", source="phone"), lambda: ledger.record("autumn").purge(),
-            lambda: ledger.begin(plan_of(4, campaign="hers"), service="a service"),
+            lambda: ledger._begin(plan_of(4, campaign="hers"), service="a service"),
         ):  # fmt: skip
             with pytest.raises(LedgerError, match="permission denied"):
                 refused_call()
@@ -179,7 +179,7 @@ def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, clie
 def test_the_documented_setup_lets_the_team_in_and_nobody_else(campaigns: str) -> None:
     here = campaigns
     with Ledger(here.replace("postgres@", "anna@"), create=True) as ledger:
-        ledger.begin(plan_of(10), service="a service").close()
+        ledger._begin(plan_of(10), service="a service").close()
     with Ledger(here.replace("postgres@", "ben@")) as ledger:
         assert ledger.campaigns()["planned"].sum() == 10
         assert ledger.record("autumn").purge() == 10
@@ -335,7 +335,7 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
 )
 def test_the_server_refuses_by_hand_what_a_role_may_not(roles: dict[str, str], who: str, statement: str) -> None:
     with Ledger(roles["dora"]) as ledger:
-        ledger.begin(plan_of(4), service="a service").close()
+        ledger._begin(plan_of(4), service="a service").close()
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         sql(roles[who], statement)
 
@@ -352,7 +352,7 @@ def test_what_a_server_does_by_itself_is_refused(address: str, tmp_path: Path) -
 
 def test_the_card_names_who_runs_a_campaign_until_it_has_ended(address: str) -> None:
     with Ledger(address, create=True) as ledger:
-        run = ledger.begin(plan_of(10), service="a service")
+        run = ledger._begin(plan_of(10), service="a service")
         assert f"Being run by {fences.me()} since 20" in str(ledger.record("autumn").card())
         run.close()
         assert "Being run by" not in str(ledger.record("autumn").card())
@@ -427,7 +427,7 @@ def stops_before_its_bytes(work: Work) -> Callable[[], object]:
     """Return a task that sends and stands still, once, between its claim and the first byte."""
 
     def task() -> object:
-        deliver, stood = Client.deliver, threading.Event()
+        deliver, stood = Client._deliver, threading.Event()
 
         def slow(self: Client, *arguments: object, **options: object) -> object:
             if not stood.is_set():
@@ -435,7 +435,7 @@ def stops_before_its_bytes(work: Work) -> Callable[[], object]:
                 stop_here()
             return deliver(self, *arguments, **options)  # type: ignore[arg-type]
 
-        Client.deliver = slow  # type: ignore[method-assign]
+        Client._deliver = slow  # type: ignore[method-assign]
         from smsotp_nb import Sandbox
 
         with Ledger(work.ledger) as ledger, Sandbox.at(work.url).client(deadline=1.0) as client:
@@ -490,7 +490,7 @@ def test_a_claim_is_void_when_either_clock_has_gone_on(
     judge: Judge, place: str, monkeypatch: pytest.MonkeyPatch, clock: str
 ) -> None:
     """The one goes on while a machine sleeps; the other is set right after a virtual machine stood still."""
-    deliver, told, tried = Client.deliver, getattr(time, clock), []
+    deliver, told, tried = Client._deliver, getattr(time, clock), []
 
     def after_a_pause(self: Client, *arguments: object, **options: object) -> object:
         later = 0 if tried else fences.VOID_AFTER
@@ -502,7 +502,7 @@ def test_a_claim_is_void_when_either_clock_has_gone_on(
         finally:
             assert len(judge.box.inbox) == before + (0 if later else 2)
 
-    monkeypatch.setattr(Client, "deliver", after_a_pause)
+    monkeypatch.setattr(Client, "_deliver", after_a_pause)
     assert replace(work_of(judge, place, rows=6), concurrency=1).run()["accepted"] == 6
     assert len(tried) == 4
 
@@ -530,7 +530,7 @@ def test_a_sender_that_stands_still_in_its_turn_does_not_keep_others_from_saying
 
     def task() -> str:
         with Ledger(address) as ledger:
-            run = ledger.begin(plan_of(4, chunk_size=2), service="a service")
+            run = ledger._begin(plan_of(4, chunk_size=2), service="a service")
             look, stood = run._holds.look, threading.Event()
 
             def slow(connection: Statements) -> Said:
@@ -596,7 +596,7 @@ def test_a_standby_that_is_promoted_is_refused_although_a_kernel_holds_the_ledge
         "pg_basebackup", "--checkpoint=fast", "-h", str(own_server.folder), "-U", "postgres", "-D", str(copy), "-R"
     )
     with Ledger(address) as ledger:
-        run = ledger.begin(plan_of(10, chunk_size=2), service="a service")
+        run = ledger._begin(plan_of(10, chunk_size=2), service="a service")
         assert run.claim(0)
         own_server.stop("immediate")
         (own_server.folder / "data").rename(own_server.folder / "old")
@@ -628,7 +628,7 @@ def test_a_promoted_standby_is_refused_to_everybody_until_somebody_accepts_it(
         "pg_basebackup", "--checkpoint=fast", "-h", str(own_server.folder), "-U", "postgres", "-D", str(copy), "-R"
     )
     with Ledger(address) as ledger:
-        run = ledger.begin(plan_of(10, chunk_size=2), service="a service")
+        run = ledger._begin(plan_of(10, chunk_size=2), service="a service")
         assert run.claim(0)
         run.close()
     home("looker")
@@ -654,7 +654,7 @@ def test_a_promoted_standby_is_refused_to_everybody_until_somebody_accepts_it(
     for of in ("looker", "sender", "another"):
         home(of)
         with Ledger(address) as ledger:
-            run = ledger.begin(plan_of(4, campaign=of, text=of), service="a service")
+            run = ledger._begin(plan_of(4, campaign=of, text=of), service="a service")
             assert run.claim(0)
             run.close()
 
@@ -664,7 +664,7 @@ def test_a_ledger_is_opened_while_another_process_of_this_user_records(
 ) -> None:
     """What is noted of the other's request is later than what was seen of the database, and no sign of an older one."""
     with Ledger(address, create=True) as first:
-        run, read = first.begin(plan_of(10, chunk_size=2), service="a service"), Sighting.read.__func__  # type: ignore[attr-defined]
+        run, read = first._begin(plan_of(10, chunk_size=2), service="a service"), Sighting.read.__func__  # type: ignore[attr-defined]
         run.claim(0)
         left = [1]
 
@@ -682,7 +682,7 @@ def test_a_ledger_is_opened_while_another_process_of_this_user_records(
 def test_a_database_that_is_exchanged_under_an_open_connection_ends_the_run(address: str) -> None:
     """As a pooler does after a failover: the connection stays, and the server behind it is another one."""
     with Ledger(address, create=True) as ledger:
-        run = ledger.begin(plan_of(10), service="a service")
+        run = ledger._begin(plan_of(10), service="a service")
         served = ledger._store._opened
         assert served is not None
         sql(

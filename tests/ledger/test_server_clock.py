@@ -61,11 +61,11 @@ def test_an_answer_that_comes_after_a_take_over_changes_who_counts_as_texted(add
     """Who counts is packed when the second runner ends; the first one's answer makes that out of date."""
     packed = "SELECT count(*) FROM contacts"
     with Ledger(address) as first, Ledger(address) as second, psycopg.connect(address, autocommit=True) as look:
-        run = first.begin(plan_of(4, chunk_size=2), service="a service")
+        run = first._begin(plan_of(4, chunk_size=2), service="a service")
         claim = run.claim(0)
         assert claim is not None
         set_clock(address, "1 hour")
-        second.begin(plan_of(4, chunk_size=2), service="a service").close()
+        second._begin(plan_of(4, chunk_size=2), service="a service").close()
         assert look.execute(packed).fetchone() == (1,)
         run.settle(claim, Ending("NOT_SENT", phase="before"))
         assert look.execute(packed).fetchone() == (0,)
@@ -79,14 +79,14 @@ def set_clock(address: str, by: str) -> None:
 
 def before_the_bytes(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     """Do something once, between the first claim and its request."""
-    left, deliver = [act], Client.deliver
+    left, deliver = [act], Client._deliver
 
     def delivered(self: Client, *arguments: Any, **options: Any) -> Any:
         if left:
             left.pop()()
         return deliver(self, *arguments, **options)
 
-    monkeypatch.setattr(Client, "deliver", delivered)
+    monkeypatch.setattr(Client, "_deliver", delivered)
 
 
 def work_of(judge: Judge, address: str) -> Work:

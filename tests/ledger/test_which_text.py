@@ -112,7 +112,7 @@ def test_each_text_says_whose_it_is_and_why_it_came(ledger: Ledger) -> None:
 
 def test_a_row_to_go_has_the_text_that_it_would_get_and_one_that_does_not_go_has_none(ledger: Ledger) -> None:
     made = planned(3, TYPO, leave_out=["+12025550101"])
-    ledger.begin(made, service="sandbox:a").close()
+    ledger._begin(made, service="sandbox:a").close()
     campaign = ledger.record("sale")
     assert campaign.results["message"].isna().tolist() == [False, True, False]
     campaign.withdraw()
@@ -121,7 +121,7 @@ def test_a_row_to_go_has_the_text_that_it_would_get_and_one_that_does_not_go_has
 
 
 def test_where_words_are_not_kept_their_number_still_tells_them_apart(ledger: Ledger) -> None:
-    ledger.begin(planned(4, Message(TYPO, keep_words=False)), service="sandbox:a").close()
+    ledger._begin(planned(4, Message(TYPO, keep_words=False)), service="sandbox:a").close()
     campaign = ledger.record("sale")
     ledger.revise(planned(4, Message(WORDS, keep_words=False)), service="sandbox:a", reason="typo")
     assert campaign.messages["words"].isna().all()

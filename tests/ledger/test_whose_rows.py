@@ -56,7 +56,7 @@ def test_rows_of_another_campaign_are_refused_by_its_name(
 
 
 def test_rows_of_a_rehearsal_are_refused_by_the_live_campaign_of_the_name(service: Service, ledger: Ledger) -> None:
-    ledger.begin(plan_of(3, chunk_size=1), service="sandbox:a").close()
+    ledger._begin(plan_of(3, chunk_size=1), service="sandbox:a").close()
     live = doubtful(service, ledger, "autumn", service="live")
     with pytest.raises(UsageError, match="'sandbox:a' in the column 'service', and this is campaign 'autumn'"):
         ledger.record("autumn", service="live").settle(live.assign(service="sandbox:a"), accepted=False)
@@ -89,7 +89,7 @@ def test_a_person_may_name_numbers_themselves(service: Service, ledger: Ledger) 
 
 
 def test_a_proposal_of_a_rehearsal_approves_no_live_campaign(service: Service, ledger: Ledger) -> None:
-    ledger.begin(plan_of(3, chunk_size=1), service="sandbox:a").close()
+    ledger._begin(plan_of(3, chunk_size=1), service="sandbox:a").close()
     doubtful(service, ledger, "autumn", service="live")
     proposal = ledger.record("autumn", service="sandbox:a").proposal
     with pytest.raises(UsageError, match="the proposal is of 'autumn' on sandbox:a"):

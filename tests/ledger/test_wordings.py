@@ -97,7 +97,7 @@ def test_a_purge_takes_the_words_with_the_campaign(path: Path) -> None:
 
 def test_a_correction_makes_a_version_and_what_it_leaves_keeps_its_first(path: Path) -> None:
     with Ledger(path, create=True) as ledger:
-        ledger.begin(planned(), service="sandbox:a").close()
+        ledger._begin(planned(), service="sandbox:a").close()
         ledger.revise(planned(message=WORDS | {"de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
         ledger.revise(
             planned(message={"en": "Hi {name}", "de": "Guten Tag {name}"}), service="sandbox:a", reason="typo"
@@ -113,7 +113,7 @@ def test_a_correction_makes_a_version_and_what_it_leaves_keeps_its_first(path: P
 
 def test_words_that_come_back_keep_the_version_in_which_they_stood_first(path: Path) -> None:
     with Ledger(path, create=True) as ledger:
-        ledger.begin(planned(), service="sandbox:a").close()
+        ledger._begin(planned(), service="sandbox:a").close()
         for german in ("Guten Tag {name}", WORDS["de"]):
             ledger.revise(planned(message=WORDS | {"de": german}), service="sandbox:a", reason="typo")
     assert rows(path, "SELECT version, text FROM wording WHERE segment='de' ORDER BY id") == [
@@ -124,7 +124,7 @@ def test_words_that_come_back_keep_the_version_in_which_they_stood_first(path: P
 
 def test_people_who_are_added_later_have_the_wording_in_its_version(path: Path) -> None:
     with Ledger(path, create=True) as ledger:
-        ledger.begin(plan(PEOPLE.iloc[:2], "Hi {name}", to="phone", campaign="autumn"), service="sandbox:a").close()
+        ledger._begin(plan(PEOPLE.iloc[:2], "Hi {name}", to="phone", campaign="autumn"), service="sandbox:a").close()
         ledger.revise(plan(PEOPLE, "Hi {name}", to="phone", campaign="autumn"), service="sandbox:a", reason="typo")
     assert rows(path, "SELECT version, text FROM wording") == [(1, "Hi {name}")]
 
@@ -148,6 +148,6 @@ def test_people_who_are_added_later_have_the_wording_in_its_version(path: Path) 
 def test_every_kind_of_message_is_kept_as_it_reads(path: Path, message: dict[str, Any], kept: tuple[str, str]) -> None:
     made = planned(**{"by": None} | message)
     with Ledger(path, create=True) as ledger:
-        ledger.begin(made, service="sandbox:a").close()
+        ledger._begin(made, service="sandbox:a").close()
     assert rows(path, "SELECT text, variables FROM wording") == [kept]
     assert rows(path, "SELECT count(*) FROM chunk WHERE measure IS NULL") == [(0,)]

@@ -140,7 +140,7 @@ def test_a_passcode_that_cannot_be_recorded_was_sent_all_the_same(
     def full(*_: object, **__: object) -> None:
         raise LedgerError("the disk is full")
 
-    monkeypatch.setattr(Ledger, "record_passcode", full)
+    monkeypatch.setattr(Ledger, "_record_passcode", full)
     with pytest.warns(SmsOtpWarning, match="was sent and is not in the ledger"):
         challenge = otp.send(ANNA, client=box, ledger=ledger)
     assert challenge.verify(box.code(ANNA))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.both_ledgers
 
 def ended(ledger: Ledger, box: Sandbox, how: str, *, forgotten_before: bool = False) -> None:
     """Let one request to three people end so, and the second of them ask to be forgotten."""
-    with ledger.begin(plan_of("a", THREE), service=box.client().service) as run:
+    with ledger._begin(plan_of("a", THREE), service=box.client().service) as run:
         claim = run.claim(0)
         assert claim
         if forgotten_before:
@@ -70,7 +70,7 @@ def test_a_row_without_a_number_is_found_by_its_index(ledger: Ledger, box: Sandb
 
 def test_the_line_of_an_invoice_that_quotes_who_was_forgotten_quotes_nobody(ledger: Ledger, box: Sandbox) -> None:
     """It is kept as the evidence of a settled row, of somebody else's too."""
-    with ledger.begin(plan_of("a", THREE), service=box.client().service) as run:
+    with ledger._begin(plan_of("a", THREE), service=box.client().service) as run:
         claim = run.claim(0)
         assert claim
         run.settle(claim, Ending("in_doubt", "before"))

@@ -157,7 +157,7 @@ def test_a_plan_without_those_who_were_withdrawn_corrects_the_rest(box: Sandbox,
 
 def test_who_died_does_not_hold_others_back_for_ever(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
     def dies() -> None:
-        with mock.patch.object(Client, "deliver", side_effect=lambda *_, **__: os._exit(9)):
+        with mock.patch.object(Client, "_deliver", side_effect=lambda *_, **__: os._exit(9)):
             sent(plan_of("dead", text="dead"), box, ledger)
 
     with pytest.raises(EOFError):  # it said nothing before it died
@@ -173,7 +173,7 @@ def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None
     """A request under way is refused for a moment (HTTP 429), a row is rejected, one is in doubt: none goes again."""
     made = plan_of("a", NUMBERS[:4], wire=Wire(chunk_size=1))
     with Service() as service, service.client() as client:
-        with ledger.begin(made, service=client.service) as run:
+        with ledger._begin(made, service=client.service) as run:
             chunks = run.chunks()
             claims = [run.claim(chunk) for chunk in chunks]
             run.settle(claims[0], Ending("rejected", error_code="1"))
@@ -295,7 +295,7 @@ def test_what_comes_back_is_held_by_what_happened_while_it_was_under_way(
     box: Sandbox, ledger: Ledger, meanwhile: str, positions: tuple[int, ...] | None
 ) -> None:
     """The run knew of nobody when it began, so it gathers what holds its rows back in a later claim."""
-    with ledger.begin(plan_of("a", NUMBERS[:6], wire=Wire(chunk_size=3)), service=box.client().service) as run:
+    with ledger._begin(plan_of("a", NUMBERS[:6], wire=Wire(chunk_size=3)), service=box.client().service) as run:
         claim = run.claim(0, positions)
         assert claim
         if meanwhile == "says stop":
@@ -313,7 +313,7 @@ def test_what_comes_back_is_held_by_what_happened_while_it_was_under_way(
 def test_a_campaign_that_is_sent_and_purged_meanwhile_counts(box: Sandbox, ledger: Ledger, known: bool) -> None:
     if known:
         sent(plan_of("before", [STRANGER]), box, ledger)
-    with ledger.begin(plan_of("a", NUMBERS[:4], wire=Wire(chunk_size=2)), service=box.client().service) as run:
+    with ledger._begin(plan_of("a", NUMBERS[:4], wire=Wire(chunk_size=2)), service=box.client().service) as run:
         assert run.claim(0)
         sent(plan_of("b", NUMBERS[2:3]), box, ledger)
         ledger.record("b").purge()

@@ -63,7 +63,7 @@ def test_sources_proofs_reasons_and_kept_columns_of_others_lose_the_number(ledge
     for number, text in zip(NUMBERS, texts, strict=False):
         people.opt_out(number, source=f"web {text}", proof=f"letter {text}")
     later = plan_of("later", NUMBERS[:1], text="Ho")
-    ledger.begin(later, service=box.client().service).close()
+    ledger._begin(later, service=box.client().service).close()
     ledger.record("later").withdraw(reason=" and ".join(texts))
     people.forget(ASKED)
     kept = ledger.record("a").results
@@ -100,12 +100,12 @@ def test_two_entries_that_differ_by_forgotten_numbers_alone_become_one(ledger: L
 def test_ids_and_errors_of_the_service_lose_the_number(ledger: Ledger, box: Sandbox, tmp_path: Path) -> None:
     three = [ASKED, NEIGHBOUR, "+12025550125"]
     asked = ".".join(number[1:] for number in three)
-    with ledger.begin(plan_of("a", three, wire=Wire(chunk_size=3)), service=box.client().service) as run:
+    with ledger._begin(plan_of("a", three, wire=Wire(chunk_size=3)), service=box.client().service) as run:
         claim = run.claim(0)
         assert claim
         records = [MessageRecord(f"id-{number}", number, "US", "1", 1, 7500) for number in three]
         run.settle_reply(claim, SendReply(Messages.of(records), request_id=f"rq-{asked}"), seconds=0.1)
-    with ledger.begin(plan_of("b", three, text="Ho", wire=Wire(chunk_size=3)), service=box.client().service) as run:
+    with ledger._begin(plan_of("b", three, text="Ho", wire=Wire(chunk_size=3)), service=box.client().service) as run:
         claim = run.claim(0)
         assert claim
         run.settle(claim, Ending("rejected", "body", 400, f"107111 {ASKED}", f"InvalidPhoneNumbers: {asked}", asked))
@@ -223,7 +223,7 @@ def test_words_and_their_segments_lose_the_number(ledger: Ledger, box: Sandbox, 
     made = plan(frame, words, to="phone", campaign="a", by="client")
     send(made, client=box.client(), ledger=ledger, progress=False)
     template = plan(frame, Template(f"t {written}", {"client": "client"}), to="phone", campaign="b")
-    ledger.begin(template, service=box.client().service).close()
+    ledger._begin(template, service=box.client().service).close()
     sampled(ledger)
     told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
     where = {one["where"] for one in told["mentions"]}

@@ -162,7 +162,7 @@ def tell(story: Story, limits: Limits) -> None:
     made, before = story.plan(), len(story.box.inbox)
     ahead = preflight(made, story.box, limits=limits, ledger=story.ledger)
     free = preflight(made, story.box, ledger=story.ledger)
-    prospect = story.ledger.prospect(made, service=story.box.service)
+    prospect = story.ledger._prospect(made, service=story.box.service)
     rows = made.rows
     counts = {
         "prospect": prospect.to_go,

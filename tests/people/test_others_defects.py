@@ -59,7 +59,7 @@ def test_a_batch_of_only_capped_people_ends_and_does_not_hide_who_comes_after(bo
 def test_who_unsubscribes_between_queue_and_send_is_not_sent_to(box: Sandbox, ledger: Ledger) -> None:
     """A reminder mailer filled its queue with whom it might send to, and sent hours later without asking again."""
     queued = plan_of("reminder")
-    with ledger.begin(queued, service=box.client().service):
+    with ledger._begin(queued, service=box.client().service):
         People(ledger).opt_out(NUMBERS[3], source="web form")
     assert outcome(sent(queued, box, ledger)) == {"accepted": 29, "skipped OPTED_OUT": 1}
     assert NUMBERS[3] not in set(box.inbox["to"])

@@ -12,7 +12,7 @@ import pytest
 from support import phone_lists
 
 from smsotp_nb import phones
-from smsotp_nb._phones import vocabulary
+from smsotp_nb._phones import Evidence, vocabulary
 from smsotp_nb._phones.judging import readings
 from smsotp_nb.recipients import read_recipients
 
@@ -314,7 +314,7 @@ def test_a_list_is_judged_by_what_is_weighed_of_it(written: Callable[[pd.Series]
     )
 
 
-def _british() -> phones.Evidence:
+def _british() -> Evidence:
     numbers = [f"4479111234{n:02}" for n in range(60)]
     return phones.weigh_column(numbers, region=["DE"] * len(numbers))
 

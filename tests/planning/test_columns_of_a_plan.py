@@ -43,10 +43,10 @@ def test_a_frame_of_a_plan_has_the_columns_of_its_docstring(plan: sms.Plan, name
 def test_a_plan_is_what_the_ledger_records(plan: sms.Plan) -> None:
     """What the ledger says it reads of a plan's rows is there, with the dtype it says."""
     assert isinstance(plan, Planned)
-    read = promised(Planned.as_planned)
+    read = promised(Planned._as_planned)
     assert len(read) == 11
-    assert read.items() <= dtype_names(plan.as_planned).items()
+    assert read.items() <= dtype_names(plan._as_planned).items()
     skipped = plan.rows.loc[plan.rows["status"].eq("skipped"), ["body", "chunk", "est_parts"]]
     assert len(skipped) == 1
     assert skipped.isna().all(axis=None)
-    assert len(plan.body_keys) == len(plan.bodies)
+    assert len(plan._body_keys) == len(plan.bodies)

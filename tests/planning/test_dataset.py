@@ -118,7 +118,7 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
     assert dict(zip(other.problems["problem"], other.problems["rows"], strict=True)) == (
         rows["problem"].value_counts().to_dict()
     )
-    assert other.body_keys.tolist() == mine.body_keys.tolist()
+    assert other._body_keys.tolist() == mine._body_keys.tolist()
     bodies = range(min(3, len(mine.bodies)))
     assert [other.message(body) for body in bodies] == [mine.message(body) for body in bodies]
     assert [other.advice, other.kept, other.by] == [mine.advice, mine.kept, mine.by]

@@ -18,6 +18,7 @@ from support.small_plans import number, people, plan
 import smsotp_nb as sms
 from smsotp_nb import Ledger, Reading, Wire, phones, results, send
 from smsotp_nb._ledger import Ending
+from smsotp_nb._phones import one_phone
 from smsotp_nb._wire import MessageRecord, SendReply
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
@@ -119,7 +120,7 @@ def test_a_results_file_is_a_suppression_list_too() -> None:
 
 def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: Service, ledger: Ledger) -> None:
     """Accepted, in doubt and under way are left out; rejected, planned and skipped are not."""
-    run = ledger.begin(plan(people(10), message="Hello", wire=Wire(chunk_size=2)), service="a service")
+    run = ledger._begin(plan(people(10), message="Hello", wire=Wire(chunk_size=2)), service="a service")
     for chunk, ending in ((1, Ending("in_doubt", "body", 500)), (2, Ending("rejected", "body", 400))):
         claim = run.claim(chunk)
         assert claim
@@ -187,7 +188,7 @@ def test_every_mobile_digit_that_phonenumbers_knows_is_one() -> None:
         if (example := phonenumbers.example_number_for_type(region, kind))
     ]
     to = pd.Series(numbers, dtype="str")
-    changed = to[phones.one_phone(to) != to].tolist()
+    changed = to[one_phone(to) != to].tolist()
     digit = {code: phonenumbers.country_mobile_token(code) for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE}
     assert changed == [one for one in numbers if any(t and one.startswith(f"+{c}{t}") for c, t in digit.items())]
     assert changed
@@ -196,10 +197,10 @@ def test_every_mobile_digit_that_phonenumbers_knows_is_one() -> None:
 @pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
 def test_one_phone_takes_any_kind_of_text_and_keeps_the_index(dtype: str) -> None:
     to = pd.Series(["+5491123456789", None, "+14155550100"], index=["a", "a", 3], dtype=dtype)
-    alike = phones.one_phone(to)
+    alike = one_phone(to)
     assert alike.index.tolist() == ["a", "a", 3]
     assert alike.fillna("").tolist() == ["+541123456789", "", "+14155550100"]
-    assert phones.one_phone(to.head(0)).empty
+    assert one_phone(to.head(0)).empty
 
 
 # -- one id, many records ----------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def test_equal_bodies_are_grouped_first_and_cut_second() -> None:
 def test_the_message_of_a_body(message: dict[str, Any], body: wire.Body) -> None:
     made = plan(people(2, n=[1.0, 2.5]), **message)
     assert made.message(0) == body
-    assert made.body_keys.tolist() == [planning.body_key(made.message(n)) for n in range(len(made.bodies))]
+    assert made._body_keys.tolist() == [planning.body_key(made.message(n)) for n in range(len(made.bodies))]
 
 
 def test_every_row_has_its_own_template_data() -> None:
@@ -291,7 +291,7 @@ def test_what_a_plan_hands_out_cannot_change_it() -> None:
         frame[frame.columns[-1]] = None
         frame.index.name = "changed"
     with pytest.raises(ValueError, match="read-only"):
-        made.body_keys[0] = 1
+        made._body_keys[0] = 1
     with pytest.raises((AttributeError, TypeError)):  # of a property, Python 3.11 says it by the other one
         made.campaign = "other"  # type: ignore[misc]
     assert str(made) == before

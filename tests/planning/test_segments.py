@@ -61,8 +61,8 @@ MESSAGES: dict[str, tuple[dict[str, Any], list[str]]] = {
 def test_everybody_gets_the_words_of_their_segment(message: dict[str, Any], expected: list[str]) -> None:
     made = plan(spoken("de", "en", "de"), by="language", **message)
     assert texts(made) == expected
-    assert made.body_keys.tolist() == [planning.body_key(made.message(n)) for n in range(len(made.bodies))]
-    assert len(set(made.body_keys.tolist())) == len(made.bodies)
+    assert made._body_keys.tolist() == [planning.body_key(made.message(n)) for n in range(len(made.bodies))]
+    assert len(set(made._body_keys.tolist())) == len(made.bodies)
     assert made.measure()["recipients"].sum() == 3
 
 

@@ -387,7 +387,7 @@ def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger
     made = planned()
     with Sandbox() as box, Sandbox() as other:
         send(made, client=box.client(), ledger=ledger, progress=False)
-        test = ledger.begin(planned(), service=other.client().service, kind="test")
+        test = ledger._begin(planned(), service=other.client().service, kind="test")
         campaign = ledger.record("autumn", service=box.client().service)
         with pytest.raises(CampaignHeld):
             campaign.purge()
@@ -399,7 +399,7 @@ def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger
 def test_a_purge_and_a_clear_rewrite_the_file(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     """Nothing is left of the pages on which the rows stood, and what is deleted is overwritten on every system."""
     many = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(5_000)]})
-    ledger.begin(plan(many, "Hi", to="phone", campaign="many"), service="sandbox:a").close()
+    ledger._begin(plan(many, "Hi", to="phone", campaign="many"), service="sandbox:a").close()
     ledger.record("many").purge()
     with ledger._store.reading() as connection:
         assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)

@@ -89,7 +89,7 @@ FAULTS: dict[str, Act] = {
     "deep": body(b"[" * 50_000),
 }
 CALLS: dict[str, Callable[[Client], Any]] = {
-    "message": lambda one: one.deliver(NUMBERS, Body(text="Hello")),
+    "message": lambda one: one._deliver(NUMBERS, Body(text="Hello")),
     "own code": lambda one: one.send_otp(ANN, code=OWN_CODE, ttl=60),
     "generated": lambda one: one.send_otp(ANN, intent="login"),
     "check": lambda one: one.verify_otp(ANN, ENTERED, intent="login"),

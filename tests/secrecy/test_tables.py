@@ -276,7 +276,7 @@ def test_while_a_second_client_runs_a_campaign_nothing_of_it_is_purged_and_peopl
     service = box.client().service
     frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES})
     made = plan(frame, "Hi all", to="phone", campaign="autumn", keep=["name"], wire=Wire(chunk_size=10))
-    with Ledger(ledger.path, now=clock) as second, second.begin(made, service=service) as run:
+    with Ledger(ledger.path, now=clock) as second, second._begin(made, service=service) as run:
         assert run.claim(0)
         sampled(ledger)
         clock.at += timedelta(days=400)
@@ -320,7 +320,7 @@ def test_what_others_wrote_or_keep_of_somebody_who_is_forgotten_goes_as_well(
     made = plan(frame, "Hi", to="phone", campaign="autumn", keep=["name", "second", "age"])
     send(made, client=box.client(), ledger=ledger, progress=False)
     later = plan(pd.DataFrame({"phone": PEOPLE[:2]}), "Ho", to="phone", campaign="later")
-    ledger.begin(later, service=box.client().service).close()
+    ledger._begin(later, service=box.client().service).close()
     ledger.record("later").withdraw(reason=f"asked by +1 202-555-0104, not by {PEOPLE[5]}")
     sampled(ledger)
     assert People(ledger, now=clock).forget(ASKED) == 1

@@ -162,10 +162,10 @@ def test_http_is_allowed_on_this_machine(host: str) -> None:
 
 def test_the_service_id_tells_accounts_apart_without_showing_the_key() -> None:
     """Another address, variant or key is another service; the id holds no part of the key."""
-    one = settings().service_id
+    one = settings()._service_id
     others = [settings(base_url="https://b.example"), settings(variant="cn"), settings(access_key_id="other")]
-    assert len({one, *(other.service_id for other in others)}) == 4
-    assert one == settings(deadline=5.0, base_url=ADDRESS + "/").service_id
+    assert len({one, *(other._service_id for other in others)}) == 4
+    assert one == settings(deadline=5.0, base_url=ADDRESS + "/")._service_id
     assert KEY not in one
 
 
@@ -520,6 +520,6 @@ def test_the_data_folder_follows_the_platform(
 )
 def test_one_service_however_its_address_is_spelled(spelled: str) -> None:
     """Two spellings must not be two campaigns, or people would be texted by each."""
-    known = Settings(base_url="https://sms.example", access_key_id="key").service_id
-    assert Settings(base_url=spelled, access_key_id="key").service_id == known
-    assert Settings(base_url="https://sms.example:8443", access_key_id="key").service_id != known
+    known = Settings(base_url="https://sms.example", access_key_id="key")._service_id
+    assert Settings(base_url=spelled, access_key_id="key")._service_id == known
+    assert Settings(base_url="https://sms.example:8443", access_key_id="key")._service_id != known

@@ -87,7 +87,7 @@ def test_many_campaigns_are_paged_and_searched_and_only_a_page_is_counted(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(PAGE * 2 + 1):
-        ledger.begin(planned(f"Sale {number}", rows=1), service="sandbox:a").close()
+        ledger._begin(planned(f"Sale {number}", rows=1), service="sandbox:a").close()
     from smsotp_nb._ledger.reading import frames as reading
 
     asked: list[int] = []
@@ -117,7 +117,7 @@ def test_a_ledger_that_is_not_there_or_none_is_told(ledger: Ledger, tmp_path: Pa
 def test_a_campaign_that_is_damaged_is_told_on_the_page_and_the_others_are_shown(ledger: Ledger) -> None:
     """What is drawn was read before, so that no error ends in a thread that nobody looks at."""
     for name in ("sound", "damaged"):
-        ledger.begin(planned(name), service="sandbox:a").close()
+        ledger._begin(planned(name), service="sandbox:a").close()
         ledger.record(name).withdraw(ledger.record(name).results.head(1), reason="by phone")
     with ledger._store.writing() as connection:
         sql = "UPDATE change SET rows='three' WHERE campaign=(SELECT id FROM campaign WHERE name='damaged')"
@@ -134,7 +134,7 @@ def test_a_campaign_that_is_damaged_is_told_on_the_page_and_the_others_are_shown
 
 @pytest.mark.parametrize("column", ["name", "service", "rows"])
 def test_a_list_with_a_value_that_cannot_be_is_told(column: str, ledger: Ledger) -> None:
-    ledger.begin(planned("damaged"), service="sandbox:a").close()
+    ledger._begin(planned("damaged"), service="sandbox:a").close()
     with ledger._store.writing() as connection:
         connection.execute(f"UPDATE campaign SET {column}=x'ff'")
     trouble = CampaignsSteps([ledger]).read(Question()).trouble

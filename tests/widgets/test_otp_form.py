@@ -678,7 +678,7 @@ def test_a_passcode_that_is_not_in_the_books_is_told_beside_its_receipt(
     def full(*_: object, **__: object) -> None:
         raise LedgerError("the disk is full")
 
-    monkeypatch.setattr(Ledger, "record_passcode", full)
+    monkeypatch.setattr(Ledger, "_record_passcode", full)
     with Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
         steps = OtpSteps(box.client(), ledger=ledger)
         steps.send(Request(ANNA))

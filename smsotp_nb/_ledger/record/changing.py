@@ -96,14 +96,14 @@ class Difference:
 def compare(connection: Statements, campaign: int, plan: Planned) -> Difference:
     """Return how a plan differs from what is recorded of its campaign."""
     recorded = _recorded(connection, campaign)
-    rows = plan.as_planned
+    rows = plan._as_planned
     people = as_recorded(connection, people_of(rows), recorded.index.to_numpy())
     going = rows["status"].eq("planned").to_numpy()
     place = recorded.index.get_indexer(pd.Index(people))
     known = (place >= 0) & (people != 0)
     state = np.where(known, recorded["state"].to_numpy()[place], -1) if len(recorded) else np.full(len(place), -1)
     keys = np.zeros(len(rows), np.int64)
-    keys[going] = np.asarray(plan.body_keys)[rows["body"].to_numpy("int64", na_value=0)[going]]
+    keys[going] = np.asarray(plan._body_keys)[rows["body"].to_numpy("int64", na_value=0)[going]]
     another = going & known
     if len(recorded):
         another &= recorded["body"].to_numpy()[place] != keys
@@ -400,8 +400,8 @@ def _leave_out(connection: Statements, campaign: int, plan: Planned, found: Diff
     )
     connection.execute("DELETE FROM recipient WHERE campaign=? AND chunk=?", (campaign, LEFT_OUT))
     stays = np.isin(found.people, found.recorded.index.to_numpy()[~dropped])
-    places = np.flatnonzero(plan.as_planned["status"].ne("planned").to_numpy() & ~stays)
-    rows = plan.as_planned.iloc[places]
+    places = np.flatnonzero(plan._as_planned["status"].ne("planned").to_numpy() & ~stays)
+    rows = plan._as_planned.iloc[places]
     insert_rows(connection, campaign, rows, places, np.full(len(places), LEFT_OUT), plan.kept, SKIPPED)
 
 
@@ -420,7 +420,7 @@ def _reword(connection: Statements, campaign: int, plan: Planned, found: Differe
     places = found.changed
     if not len(places):
         return
-    rows = plan.as_planned.iloc[places]
+    rows = plan._as_planned.iloc[places]
     chunk = _new_chunks(connection, campaign, plan, rows, version)
     recorded = found.recorded.loc[found.people[places]]
     values = zip(chunk.tolist(), destinations(connection, rows), _places(recorded), strict=True)
@@ -433,7 +433,7 @@ def _reword(connection: Statements, campaign: int, plan: Planned, found: Differe
 
 def _add(connection: Statements, campaign: int, plan: Planned, found: Difference, *, version: int) -> None:
     if len(found.added):
-        rows = plan.as_planned.iloc[found.added]
+        rows = plan._as_planned.iloc[found.added]
         chunk = _new_chunks(connection, campaign, plan, rows, version)
         insert_rows(connection, campaign, rows, found.added, chunk, plan.kept, PLANNED)
 
@@ -476,12 +476,12 @@ def _new_chunks(connection: Statements, campaign: int, plan: Planned, rows: pd.D
     first = connection.execute("SELECT coalesce(max(chunk), -1)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()
     which, _ = pd.factorize(rows["chunk"].to_numpy("int64"), sort=True)
     number = (which + int(first[0])).astype(np.int64)
-    keys = np.asarray(plan.body_keys)
+    keys = np.asarray(plan._body_keys)
     body = rows["body"].to_numpy("int64")
     made = pd.DataFrame(
         {"chunk": number, "body": body, "parts": rows["est_parts"].array, "encoding": rows["encoding"].array}
     ).drop_duplicates("chunk")
-    measures = record_words(connection, campaign, plan.wordings(), bodies_of(rows), version=version)
+    measures = record_words(connection, campaign, plan._wordings(), bodies_of(rows), version=version)
     connection.executemany(
         "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) VALUES (?, ?, ?, ?, ?, ?)",
         [

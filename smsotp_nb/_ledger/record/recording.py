@@ -33,7 +33,7 @@ class Piece:
     """Some rows of a plan: all are planned, in the order of their requests, or all are left out.
 
     Attributes:
-        rows: the columns of `Planned.as_planned`.
+        rows: the columns of `Planned._as_planned`.
         position: of each row in the list.
         keys: the key of each body of the plan, by its number.
         wordings: what the bodies of these rows say; None where they have none.
@@ -59,21 +59,21 @@ class Planned(Protocol):
     def policy(self) -> Policy | None: ...
     @property
     def folder(self) -> Path | None:
-        """Where the files of a plan larger than memory are, which name people; only ``pieces`` is asked of it."""
+        """Where the files of a plan larger than memory are, which name people; only ``_pieces`` is asked of it."""
 
     @property
     def size(self) -> int:
         """How many rows the list has."""
 
-    def pieces(self) -> Iterator[Piece]:
+    def _pieces(self) -> Iterator[Piece]:
         """Give all rows: first those that are left out, then those to go in the order of their requests."""
 
     @property
-    def unplanned(self) -> pd.DataFrame:
+    def _unplanned(self) -> pd.DataFrame:
         """How many rows are left out, and why: ``problem`` (str), ``rows`` (Int64), ``first_rows`` (str)."""
 
     @property
-    def as_planned(self) -> pd.DataFrame:
+    def _as_planned(self) -> pd.DataFrame:
         """One row for every recipient, in the order of the list, as nothing but the plan has it.
 
         Columns that are read: ``to, region, type, status, problem`` (str; ``status`` is planned or skipped), ``body,
@@ -81,10 +81,10 @@ class Planned(Protocol):
         """
 
     @property
-    def body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The key of each body, by the number in the column ``body``."""
 
-    def wordings(self) -> Wordings:
+    def _wordings(self) -> Wordings:
         """Return what the bodies say before their placeholders are filled, and how each of them packs."""
 
 
@@ -117,7 +117,7 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
         if plan.folder is not None:
             copies.note_in(connection, plan.folder.absolute(), "folder of the plan", now=now)
         latest = LEFT_OUT
-        for piece in plan.pieces():
+        for piece in plan._pieces():
             latest = _record(connection, number, piece, plan.kept, latest)
     return number
 

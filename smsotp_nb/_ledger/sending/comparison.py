@@ -147,7 +147,7 @@ def prospect(
     revised: bool = False,
     admit: Admit | None = None,
 ) -> Prospect:
-    """Compare a plan with a ledger, see `Ledger.prospect`."""
+    """Compare a plan with a ledger, see `Ledger._prospect`."""
     with store.reading() as connection:
         found = connection.execute(
             "SELECT CASE WHEN name_key=? THEN id END, service, purged, name FROM campaign WHERE kind='campaign' "
@@ -188,9 +188,9 @@ def unasked(plan: Planned, *, path: Path | Address | None = None, trouble: str =
         pieces = [rows for rows, _ in _millions(plan)]
         total = sum((Counter(_cost(rows)) for rows in pieces), Counter[str]())
         going = pd.DataFrame({"status": ["planned"], "rows": [sum(map(len, pieces))]})
-        lines = _merged([going, plan.unplanned.assign(status="skipped")])
+        lines = _merged([going, plan._unplanned.assign(status="skipped")])
         return Prospect(path, lines, cost=dict(total), trouble=trouble)
-    planned = plan.as_planned
+    planned = plan._as_planned
     rows = _framed(_planned_fates(planned["status"], planned["problem"]), planned.index)
     cost = _cost(planned[planned["status"].eq("planned").to_numpy()])
     return Prospect(path, _lines(rows), rows, cost, trouble=trouble)
@@ -215,7 +215,7 @@ class _Asked:
     hold: str
 
     def in_memory(self) -> Prospect:
-        planned = self.plan.as_planned
+        planned = self.plan._as_planned
         fates = _planned_fates(planned["status"], planned["problem"])
         going = planned["status"].eq("planned").to_numpy().copy()
         with self.store.snapshot() as connection:
@@ -223,7 +223,7 @@ class _Asked:
             refused = "" if found is None else self._refused(connection, found)
             if found is not None:
                 _recall(fates, going, connection, self.campaign or 0, found)
-            held, texted = self._held(connection, planned, np.flatnonzero(going), np.asarray(self.plan.body_keys))
+            held, texted = self._held(connection, planned, np.flatnonzero(going), np.asarray(self.plan._body_keys))
         _set_aside(fates, going, held)
         _hold(fates["problem"], going, REFUSED if refused else self.hold)
         rows = _framed(fates, planned.index)
@@ -264,7 +264,7 @@ class _Asked:
                 told.append(_lines(frame[still].sort_index(), str))
                 kept.append(frame.iloc[held["place"]])
                 cost.update(_cost(rows[going]))
-        known = plan.unplanned.assign(status="skipped")
+        known = plan._unplanned.assign(status="skipped")
         if campaign is not None and not refused:
             known = fates(store, campaign)
             known = known[known["status"].ne("planned").to_numpy()]
@@ -423,7 +423,7 @@ def _millions(plan: Planned) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
     """Give the planned rows in larger pieces, for each of which the ledger is asked once."""
     waiting: list[pd.DataFrame] = []
     keys = np.zeros(0, np.int64)
-    for piece in plan.pieces():
+    for piece in plan._pieces():
         if piece.wordings is None:
             continue
         keys = piece.keys
@@ -495,7 +495,7 @@ def unfinished(store: Store, plan: Planned, *, campaign: int | None, service: st
 
 
 def _planned_people(plan: Planned) -> Ints:
-    rows = plan.as_planned
+    rows = plan._as_planned
     to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
     return persons(np.array(to.str[1:].astype("int64")))
 

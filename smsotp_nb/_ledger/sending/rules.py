@@ -48,7 +48,7 @@ class Rules:
         """Return the rules of a campaign and its policy; without one there is the same text within three days."""
         asked = policy or Policy()
         same = None if repeat_text else asked.same_text
-        caps = tuple((most, _micros(window)) for most, window in asked.active_caps)
+        caps = tuple((most, _micros(window)) for most, window in asked._active_caps)
         return cls(caps, 0 if same is None else _micros(same), campaign, asked.kind == "marketing")
 
     @property

@@ -96,7 +96,7 @@ def explain(
     judged = dict(zip(COLUMNS, row.spelled(), strict=True))
     steps = (
         *_steps(column, region, default_region, reading.repair),
-        *_weighed(row, reading.gathered, reading.repair),
+        *_weighed(row, reading._gathered, reading.repair),
     )
     return Explanation((*steps, _judged(judged)), judged)
 

@@ -98,7 +98,7 @@ class Reading(Options):
         return TEXTABLE if self.landlines else TEXTABLE - {"FIXED_LINE"}
 
     @property
-    def gathered(self) -> Evidence:
+    def _gathered(self) -> Evidence:
         """The evidence of the whole column where it was gathered; else none."""
         return self.evidence if isinstance(self.evidence, Evidence) else NOTHING
 

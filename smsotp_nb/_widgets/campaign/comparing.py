@@ -151,7 +151,7 @@ class CampaignSteps(OneCampaign):
         test = Experiment(choices.campaign, ledger=self.ledger, **compared.declared())
         whole = self._planned(self.frame, choices)
         arm_of = foreseen(self.frame[compared.unit], test._declared, self.ledger).to_numpy(object)
-        planned = whole.as_planned["status"].eq("planned").to_numpy()
+        planned = whole._as_planned["status"].eq("planned").to_numpy()
         if (nobody := planned & pd.isna(arm_of)).any():
             labels = ", ".join(map(repr, self.frame.index[nobody][:3].tolist()))
             raise UsageError(f"unit= is blank in {counted(int(nobody.sum()), 'row')} that can be texted: {labels}")
@@ -312,7 +312,7 @@ class CampaignSteps(OneCampaign):
             return [guards] * len(self.arms)
         ((currency, amount),) = limit.items()
         costs = [
-            0.0 if arm.plan is None else planning.overview.costs(arm.plan.as_planned).get(currency, 0.0)
+            0.0 if arm.plan is None else planning.overview.costs(arm.plan._as_planned).get(currency, 0.0)
             for arm in self.arms
         ]
         total = sum(costs)

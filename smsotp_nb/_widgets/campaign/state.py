@@ -188,7 +188,7 @@ class CampaignState(Stages):
             return prospect
         if self._under is None or self._under[0] != (id(prospect), asked):
             account = self.ledger.account(self.plan.campaign, service=self.client.service)
-            made = limited(prospect, self.plan.as_planned, Ahead(limits, account, utc_now))
+            made = limited(prospect, self.plan._as_planned, Ahead(limits, account, utc_now))
             self._under = (id(prospect), asked), made
         return self._under[1]
 
@@ -311,7 +311,7 @@ class CampaignState(Stages):
         """Return the unfinished campaigns with these people; one that is recorded itself was let through before."""
         if self.plan is None or self.counts:
             return []
-        return self.ledger.unfinished(self.plan, service=self.client.service)
+        return self.ledger._unfinished(self.plan, service=self.client.service)
 
     def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
         if stage in self.busy:
@@ -351,7 +351,7 @@ class CampaignState(Stages):
     def _now(self) -> Prospect:
         """Ask the ledger what the next send does, after what is recorded has followed the plan."""
         assert self.plan is not None
-        return self.ledger.prospect(self.plan, service=self.client.service, revised=True)
+        return self.ledger._prospect(self.plan, service=self.client.service, revised=True)
 
     def _look_again(self) -> None:
         (self._read_results if self.stage == "done" else self._look)()
@@ -359,7 +359,7 @@ class CampaignState(Stages):
     def _read_results(self) -> None:
         frame = self._look()
         if frame is not None and self.plan is not None:
-            self.results = frame.set_axis(self.plan.as_planned.index) if len(frame) == self.plan.size else frame
+            self.results = frame.set_axis(self.plan._as_planned.index) if len(frame) == self.plan.size else frame
 
     def recorded(self) -> Record | None:
         if self.plan is None or not self.ledger.knows(self.plan.campaign, service=self.client.service):
@@ -368,7 +368,7 @@ class CampaignState(Stages):
 
     def doubtful(self) -> list[tuple[Record, pd.Index]]:
         campaign = self.recorded()
-        return [] if campaign is None or self.plan is None else [(campaign, self.plan.as_planned.index)]
+        return [] if campaign is None or self.plan is None else [(campaign, self.plan._as_planned.index)]
 
     def _standing(self) -> tuple[str, Sign]:
         if not self.counts:

@@ -189,7 +189,7 @@ class CampaignsSteps(Stages):
         plan = self.plans.get(entry.name)
         if plan is None or not counts["planned"]:
             return Opened(entry, ledger, campaign, card, costs, frame, counts)
-        prospect = ledger.prospect(plan, service=entry.service)
+        prospect = ledger._prospect(plan, service=entry.service)
         return Opened(entry, ledger, campaign, card, costs, frame, counts, plan, prospect)
 
     # -- withdraw

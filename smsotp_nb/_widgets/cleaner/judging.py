@@ -18,7 +18,7 @@ from ... import phones
 from ..._cards import Marked, State
 from ..._outputs import write_file
 from ..._pandas import STR
-from ..._phones import Advice, country_name, free_names, name_of_row, text_of, vocabulary, without_rows
+from ..._phones import Advice, Evidence, country_name, free_names, name_of_row, text_of, vocabulary, without_rows
 from ..._results import workbook
 from ...errors import SmsOtpError, UsageError
 from ...problems import PROBLEMS, in_words
@@ -93,7 +93,7 @@ class Cleaned:
     judged: pd.DataFrame
     counts: Mapping[Outcome, int]
     problems: Mapping[str, int]
-    evidence: phones.Evidence | None = None
+    evidence: Evidence | None = None
     problem: str = ""
     advice: tuple[str, ...] = ()
 
