@@ -268,7 +268,7 @@ class _Asked:
         if campaign is not None and not refused:
             known = fates(store, campaign)
             known = known[known["status"].ne("planned").to_numpy()]
-            first = plan.unplanned.assign(status="skipped").drop(columns="rows")
+            first = plan._unplanned.assign(status="skipped").drop(columns="rows")
             known = known.merge(first, how="left", on=["status", "problem"])
         rows = pd.concat(kept) if kept else Prospect(None).rows
         service = None if campaign is None else self.service
