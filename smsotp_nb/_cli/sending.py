@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .._ledger import Ledger
     from .._planning import Plan
 
+REFUSED = 2
 AGAIN = 3
 IN_DOUBT = 4
 CODES = (
@@ -89,9 +90,7 @@ def run(options: argparse.Namespace) -> int:
         )  # fmt: skip
         with _client(options, ledger) as client:
             if not options.yes:
-                ahead = str(_ahead(made, preflight(made, client, limits=limits, ledger=ledger)))
-                print(with_options(ahead, options).replace("plan.problems has", "the file of --out has"))
-                return 0
+                return _dry_run(made, preflight(made, client, limits=limits, ledger=ledger), options)
             for note in overview.left_out(made.left_out):
                 if note.sign == "!":  # a list that matches nobody
                     warnings.warn(note.text, SmsOtpWarning, stacklevel=1)
@@ -109,6 +108,15 @@ def run(options: argparse.Namespace) -> int:
     for path in out:
         say(f"Results written to {path}.")
     return _said(results)
+
+
+def _dry_run(plan: Plan, ready: Card, options: argparse.Namespace) -> int:
+    """Print what a send would do, and return the exit code: 2 where it would refuse the limits."""
+    from .._cards import Note
+
+    told = with_options(str(_ahead(plan, ready)), options)
+    print(told.replace("plan.problems has", "the file of --out has"))
+    return REFUSED if any(isinstance(block, Note) and block.sign == "cross" for block in ready.blocks) else 0
 
 
 def _ahead(plan: Plan, ready: Card) -> Card:

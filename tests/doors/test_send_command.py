@@ -96,6 +96,8 @@ def test_a_budget_is_held_and_a_wrong_one_is_refused(
 ) -> None:
     Path("rates.csv").write_text("iso,price,currency\nUS,0.01,USD\n", encoding="utf-8")
     limited = [*command, "--yes", "--rates", "rates.csv"]
+    assert cli.main([*command, "--budget", "USD=50"]) == 2  # of a dry run, too: no rate is known
+    assert "needs an estimate for every recipient" in capsys.readouterr().out
     for wrong in ("50", "USD=much"):
         assert cli.main([*limited, "--budget", wrong]) == 2
         assert "write a currency and an amount, such as USD=50" in capsys.readouterr().err
