@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -58,7 +59,8 @@ def on_a_terminal(folder: Path, columns: int, *arguments: str) -> list[str]:
         finally:
             os.close(ours)
     assert run.returncode == 0, said.decode()
-    return [line.rpartition("\r")[2] for line in said.decode().replace("\r\n", "\n").split("\n")]
+    plain = re.sub(r"\x1b\[[\d;]*m", "", said.decode())  # argparse of Python 3.14 writes in colours
+    return [line.rpartition("\r")[2] for line in plain.replace("\r\n", "\n").split("\n")]
 
 
 @pytest.mark.sampled(1)
