@@ -51,8 +51,8 @@ RULES: dict[str, Before] = {
 
 def test_what_is_shown_together_is_of_one_look(ledger: Ledger, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """A notebook asks for a plan's text and its HTML; a change of the ledger, or a second later, is another look."""
-    made, looks, ask = plan_of("autumn", policy=POLICY, ledger=ledger), list[str](), Ledger.prospect
-    monkeypatch.setattr(Ledger, "prospect", lambda *of, **more: (looks.append(of[1].campaign), ask(*of, **more))[1])
+    made, looks, ask = plan_of("autumn", policy=POLICY, ledger=ledger), list[str](), Ledger._prospect
+    monkeypatch.setattr(Ledger, "_prospect", lambda *of, **more: (looks.append(of[1].campaign), ask(*of, **more))[1])
     for change in (lambda: None, lambda: People(ledger).opt_out(HELD, source="letter"), lambda: clock.later(seconds=1)):
         change()
         looks.clear()
