@@ -94,9 +94,9 @@ def ended_card(title: str, note: str, update: Progress, seconds: float, ended: E
 
 
 def words(update: Progress) -> str:
-    """Return an update as one line: rows done, outcomes that occurred, cost, rows held back."""
-    held = f"; {number(update.waiting)} held back for now" * bool(update.waiting)
-    return f"{number(update.done)} of {number(update.total)}, {_counts(update)}{held}"
+    """Return an update as one line: rows done, rows held back beside them, outcomes that occurred, cost."""
+    held = f" ({number(update.waiting)} more held back for now)" * bool(update.waiting)
+    return f"{number(update.done)} of {number(update.total)}{held}, {_counts(update)}"
 
 
 def span(seconds: float) -> str:

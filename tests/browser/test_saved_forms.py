@@ -86,7 +86,7 @@ def test_what_was_done_is_what_a_saved_notebook_shows(notebook: Notebook, lab: L
 def ended(notebook: Notebook) -> None:
     """Look at what stands there: each output once, in words that are true."""
     for words in (
-        "autumn-sale: not complete 4 of 40",
+        "autumn-sale: not complete 4 of 4 in",
         "36 rows were not sent.",
         "Campaign form: results 40 accepted",
         "One-time passcode Run this cell to use it.",
