@@ -70,11 +70,11 @@ GUARDS: Final = (
         name="quiet_hours",
         default=None,
         code="QUIET_HOURS",
-        meaning="the quiet hours apply where the number is at home",
+        meaning="the quiet hours apply in the local time of the number",
         next_step="send again later",
         ends=False,
         example='quiet_hours=("21:00", "08:00")',
-        effect="texts nobody between these times, by the clock where the number is at home",
+        effect="texts nobody between these times, in the local time of the number",
         fields=(Field("quiet_from", "Quiet from", "21:00"), Field("quiet_to", "Quiet until", "08:00")),
     ),
     Guard(

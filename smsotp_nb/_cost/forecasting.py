@@ -102,7 +102,7 @@ def forecast(
 ) -> Forecast:
     """Forecast what a month will cost from the days before it, or what a plan will cost from earlier campaigns.
 
-    **A month.** Fifteen simple methods are tried as of the same day of up to 24 earlier months: the weekdays of the
+    **A month.** Sixteen simple methods are tried as of the same day of up to 24 earlier months: the weekdays of the
     latest weeks, the same days of earlier months, their share of the latest month, their drift, and the same days of
     last year, as they were or by the growth since. The forecast is their median, by weights that fall with their errors
     (Bates and Granger 1969). Where the same month of last year surprised the methods that know no years far more than

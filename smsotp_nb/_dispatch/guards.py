@@ -47,7 +47,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """A span of the day, by the clock where the number is at home, in which nobody is texted; may pass midnight."""
+    """A span of the day, in the local time of the number, in which nobody is texted; may pass midnight."""
 
     begins: time
     ends: time
@@ -73,8 +73,8 @@ class Limits(Options):
             before the request that may exceed it. Rows in doubt count as spent.
         per_second: upper limit of recipients a second, over all threads; None for no limit. When the service throttles,
             the speed drops for a while.
-        quiet_hours: two times, such as ``("21:00", "08:00")``, between which nobody is texted, by the clock where the
-            number is at home; of several time zones none may be quiet.
+        quiet_hours: two times, such as ``("21:00", "08:00")``, between which nobody is texted, in the local time of the
+            number; of several time zones none may be quiet.
         first: send to this many recipients first, earlier calls included; the next call without it sends the rest.
         stop_after: stop after this many requests in a row were refused or left in doubt; None never stops for that.
 

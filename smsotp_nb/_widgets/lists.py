@@ -123,7 +123,7 @@ class Upload:
             "sheet": skin.choice("Sheet", with_none([], ""), None),
             "header": skin.text("Header row, or none", placeholder="3", continuous_update=False),
             "hidden": skin.check("Take the hidden rows, too"),
-            "sep": skin.text("Sign between cells", placeholder=";", continuous_update=False),
+            "sep": skin.text("Separator between cells", placeholder=";", continuous_update=False),
             "encoding": skin.text("Encoding", placeholder="cp1252", continuous_update=False),
         }
         self.how = skin.box(*self.fields.values(), classes=("smsotp-pair",))

@@ -31,7 +31,7 @@ FIELDS = {
     "header": "“Header row”",
     "sheet": "“Sheet”",
     "encoding": "“Encoding”",
-    "sep": "“Sign between cells”",
+    "sep": "“Separator between cells”",
     "leave_out": "the suppression list",
     "rates": "the rates",
     "keep": "the columns to keep",
