@@ -215,7 +215,7 @@ def _named(found: re.Match[str]) -> str:
 
 _ARGUMENT = re.compile(r"\b([a-z_]+)=(?:(?=[\s:])|('))")
 _CALL = re.compile(rf"\b[A-Za-z_]\w*\((?!\d|s\))|\bsms\.\w|\bSeries\b|\b(?!(?:{'|'.join(FIELDS)})=)[a-z_]+=")
-_CLAUSES = re.compile(r"(?<=[.;])(?= \S)|(?=, (?:or|sms\.))|(?=: (?:write|pass|sms\.|[a-z_]+=))")
+_CLAUSES = re.compile(r"(?<=[.;])(?= \S)|(?=, (?:or|sms\.))|(?=: (?:write|pass|sms\.|Reading\(|[a-z_]+=))")
 _CODE = re.compile(r"(?<!['\w])[A-Z][A-Z_]{4,}(?!['\w])")
 _ASIDE = re.compile(r" \((?:note [A-Z_]{1,40}|\w+\(\w+=\.\.\.\)[^()]{0,40})\)")  # a note for code alone
 _QUOTED = re.compile(r"'[^']*'|\{[^{}]*\}")

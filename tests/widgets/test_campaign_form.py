@@ -999,12 +999,16 @@ def test_a_label_that_turns_the_line_around_is_shown_as_what_it_is() -> None:
     assert "\u202e" not in refusals_html(groups(rows, pd.Series(["nobody"])))
 
 
-def test_the_card_of_a_plan_names_no_argument_and_no_code(steps: CampaignSteps) -> None:
+def test_the_card_of_a_plan_names_no_argument_and_no_code(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
+    people = people.assign(phone=[*people["phone"][:9], "+1 202 555 0109 north tower", None, None])
+    steps = CampaignSteps(people, client=client, ledger=ledger)
     steps.check(dataclasses.replace(HELLO, kind="content", signature="Acme"))
     assert steps.plan is not None
     screen = check_screen(steps.plan)
     shown = screen.first + screen.rest
     assert "How the service joins content and signature is not known" in shown
+    assert "unknown words behind the number. The phone cleaner can repair them." in shown
+    assert "Reading(" not in shown
     assert "join=" not in shown
     assert "(note " not in shown
 
