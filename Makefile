@@ -18,7 +18,7 @@ TEST_READY := $(VENV)/.ready-test
 OLDEST := .venv-oldest
 OLDEST_READY := $(OLDEST)/.ready
 # What the oldest libraries change nothing of, and why it is left out. All else that handles a frame stays in, with at
-# most OLDEST_ROWS rows of each table: what differs between versions of pandas differs in most rows.
+# OLDEST_ROWS row of each table: what differs between versions of pandas differs in most rows.
 #   browser, documents/test_site.py, typed   need Chromium, mkdocs and mypy, of which no oldest version is claimed
 #   engines                                  Dask and Spark, of which no oldest version is claimed
 #   kills                                    minutes of deaths; what survives them is SQLite's and the file system's
@@ -30,7 +30,7 @@ OLDEST_READY := $(OLDEST)/.ready
 LEFT_OUT := browser documents/test_site.py typed engines kills settings cards parts \
 	house/test_patterns.py house/test_layers.py \
 	$(patsubst tests/%,%,$(filter-out %/test_facade.py,$(wildcard tests/sandbox/test_*.py)))
-OLDEST_ROWS := 3
+OLDEST_ROWS := 1
 
 # Each host's set lies over the environment of the tests, so that only what differs is installed.
 HOSTS := $(patsubst tests/hosts/%.txt,%,$(wildcard tests/hosts/*.txt))
@@ -38,7 +38,7 @@ HOST_ROOMS := planning dispatch cost otp widgets
 HOST_LEFT_OUT := planning/test_dataset.py widgets/test_marimo.py
 
 # The tests run in this many processes, the tests of a file in one of them, the longest files first.
-WORKERS ?= 3
+WORKERS ?= 4
 PYTEST := -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 QUICK := not slow and not browser and not notebook and not on_server
 

@@ -119,6 +119,7 @@ def test_every_kind_holds_the_same(kind: Callable[[pd.DataFrame], Any]) -> None:
 @pytest.mark.filterwarnings("ignore:Mismatched null-like values")
 @pytest.mark.parametrize("kind", [KINDS["polars"], KINDS["duckdb"], KINDS["dicts"]], ids=["polars", "duckdb", "dicts"])
 @pytest.mark.parametrize("door", FRAME_DOORS.values(), ids=FRAME_DOORS)
+@pytest.mark.sampled(24)
 def test_a_frame_of_another_library_is_read_as_pandas_own(
     door: Callable[[Callable[[pd.DataFrame], Any]], pd.DataFrame], kind: Callable[[pd.DataFrame], Any]
 ) -> None:

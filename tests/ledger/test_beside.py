@@ -98,6 +98,7 @@ def _late(*_: object) -> None:
     raise TimeoutError("it waits for what somebody else put there")
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("thing", THINGS)
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_no_file_of_ours_is_named_and_not_opened(place: str, thing: str, used: Path, box: Sandbox) -> None:

@@ -47,6 +47,7 @@ def begin(ledger: Ledger, box: Sandbox, made: Plan, *, first: int) -> None:
         send(made, client=box.client(), ledger=ledger, progress=False, limits=Limits(first=first))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ledger", ["file", "server"], indirect=True)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_text_is_that_of_the_inbox_after_typos_corrections_and_extensions(ledger: Ledger, seed: int) -> None:

@@ -249,7 +249,7 @@ def told(history: list[tuple[str, Any]]) -> Iterator[Story]:
         yield story
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=st.lists(STEPS, max_size=7), limits=st.sampled_from(LIMITS))
 def test_what_is_said_to_go_is_what_goes(history: list[tuple[str, Any]], limits: Limits) -> None:
     with told(history) as story:

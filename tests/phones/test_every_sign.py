@@ -91,7 +91,7 @@ def _chunks(column: pd.Series) -> list[pa.Array]:
     return values.chunks if isinstance(values, pa.ChunkedArray) else [values]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(("marked", "region"), phone_signs.MARKED, ids=[text for text, _ in phone_signs.MARKED])
 def test_every_sign_at_eight_places(marked: str, region: str | None, monkeypatch: pytest.MonkeyPatch) -> None:

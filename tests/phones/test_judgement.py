@@ -366,6 +366,7 @@ SAYING_NOTHING = (
 
 @pytest.mark.parametrize("repair", [(), ("trailing_note",), tuple(REPAIRS)], ids=["none", "trailing note", "all"])
 @pytest.mark.parametrize("note", SAYING_NO)
+@pytest.mark.sampled(48)
 def test_a_note_that_says_no_keeps_its_number_from_being_texted(note: str, repair: tuple[str, ...]) -> None:
     """Behind the number or in front of it, whatever repair is asked for."""
     for text in ("0491 570 156 ({})", "0491 570 156 - {}", "0491 570 156, {}", "{} 0491 570 156", "{}: 0491 570 156"):

@@ -50,6 +50,7 @@ def listed(**changes: Any) -> pd.DataFrame:
     return people(2, **more | changes)
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("shape", FOREIGN)
 def test_a_placeholder_of_another_tool_is_refused_wherever_words_come_from(shape: str, tmp_path: Path) -> None:
     text = f"Hi {shape} there"
@@ -135,6 +136,7 @@ def test_one_row_of_a_list_larger_than_a_sample_is_found(tmp_path: Path) -> None
     assert made.figures["planned"] > 0
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("shape", FOREIGN)
 def test_many_texts_are_looked_through_by_patterns_that_miss_none(shape: str) -> None:
     foreign = Foreign(listed(), listed().columns, ours=False)

@@ -77,7 +77,7 @@ def left_behind(folder: Path) -> bytes:
 
 
 @pytest.mark.notebook
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_a_notebook_saved_with_its_widgets_holds_no_key(path: Path, workplace: Path) -> None:
     """Each of ours on a sandbox whose clients have the canary for a key, and the passcodes that the sandbox made."""
@@ -191,6 +191,7 @@ def service(
 
 
 @pytest.mark.notebook
+@pytest.mark.sampled(1)
 def test_a_live_notebook_saved_with_everything_holds_no_key_or_passcode(
     workplace: Path, service: BreakingServer
 ) -> None:

@@ -131,6 +131,7 @@ def tried(one: Client, call: Callable[[Client], Any]) -> tuple[Any, SmsOtpError 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("transport", ["plain", "TLS and signed"])
+@pytest.mark.sampled(80)
 def test_no_canary_in_errors_replies_logs_and_what_the_client_keeps(
     transport: str,
     fault: str,
