@@ -109,11 +109,10 @@ def spellings(digest: bytes) -> tuple[str, ...]:
 def signed_texts(query_string: str) -> tuple[str, ...]:
     """Return the texts a client may have signed for this query, each once."""
     pairs = sorted(pair for pair in parse_qsl(query_string, keep_blank_values=True) if pair[0] != "signature")
-    pieces = sorted(tuple(piece.split("=", 1)) for piece in query_string.split("&") if "=" in piece)
+    sent = (piece for piece in query_string.split("&") if piece and piece.partition("=")[0] != "signature")
     ways = (str, partial(quote, safe=""), quote_plus, partial(quote, safe="!'()*"))  # the last one of JavaScript
-    encoded = [[(way(key), way(value)) for key, value in pairs] for way in ways]
-    as_sent = [pair for pair in pieces if pair[0] != "signature"]
-    return tuple(dict.fromkeys("&".join(f"{key}={value}" for key, value in form) for form in (*encoded, as_sent)))
+    texts = ["&".join(f"{way(key)}={way(value)}" for key, value in pairs) for way in ways]
+    return tuple(dict.fromkeys([*texts, "&".join(sorted(sent, key=lambda piece: piece.partition("=")))]))
 
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
