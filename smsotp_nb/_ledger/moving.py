@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
@@ -22,7 +21,6 @@ from .file.moved import Move, move_of
 from .file.store import Store
 from .record.recovering import OWNER_DIED, give_up
 from .rows import audit, runners
-from .rows.damage import refuse_damaged
 from .rows.statements import Statements
 from .rows.tables import PLANNED, SENDING
 from .server.dialect import COLUMNS, NUMBERED, OF_SERVER
@@ -59,9 +57,6 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
         )
     if begun and arrived:
         return _ended(source, begun)
-    with source.reading() as file:
-        assert isinstance(file, sqlite3.Connection)
-        refuse_damaged(file)
     with _at_rest(source, now=now) as held:
         mine = Move(str(target.path), here, secrets.token_hex(16), now)
         with target.writing() as served:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
-from itertools import product
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
@@ -27,35 +26,12 @@ INVALID_TIMESTAMP: Final = "104202"
 TOLERANCE: Final = 600.0  # seconds
 MOST_NONCES: Final = 100_000
 NONCE: Final = re.compile(r".{8,64}", re.S)
-# What encoders leave as it is beside letters, digits, -._: nothing, a star (Java, Ruby), those of .NET, of JavaScript
-JAVASCRIPT: Final = "!'()*"
-DOTNET: Final = "!*()"
-UNESCAPED: Final = ("", "*", DOTNET, JAVASCRIPT)
-_ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
 SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until the year 5138), above in milliseconds
 
 
 def is_loopback(url: str) -> bool:
     """Return whether an address is a loopback address."""
     return (urlsplit(url).hostname or "") in OWN
-
-
-def _encoders() -> Iterable[Callable[[str], str]]:
-    """Return every way to escape a value: a blank as %20 or +, a tilde as it is or as %7E, hex in either case."""
-    for safe, how, tilde, small in product(UNESCAPED, (quote, quote_plus), (True, False), (False, True)):
-        yield partial(escaped, safe=safe, how=how, tilde=tilde, small=small)
-
-
-def escaped(
-    value: str, *, safe: str = "", how: Callable[..., str] = quote, tilde: bool = True, small: bool = False
-) -> str:
-    """Escape a value, ``how`` for the blank; ``tilde`` leaves that as it is, ``small`` writes %2f for %2F."""
-    written = how(value, safe=safe)
-    written = written if tilde else written.replace("~", "%7E")
-    return _ESCAPE.sub(lambda found: found[0].lower(), written) if small else written
-
-
-ENCODERS: Final = tuple(_encoders())
 
 
 class Nonces:
@@ -133,18 +109,10 @@ def spellings(digest: bytes) -> tuple[str, ...]:
 def signed_texts(query_string: str) -> tuple[str, ...]:
     """Return the texts a client may have signed for this query, each once."""
     pairs = sorted(pair for pair in parse_qsl(query_string, keep_blank_values=True) if pair[0] != "signature")
-    as_sent = sorted(pair for pair in _split(query_string) if pair[0] != "signature")
-    encoded: Iterable[Iterable[tuple[str, str]]] = (
-        pairs,
-        *([(encode(key), encode(value)) for key, value in pairs] for encode in ENCODERS),
-        as_sent,
-    )
-    return tuple(dict.fromkeys("&".join(f"{key}={value}" for key, value in form) for form in encoded))
-
-
-def _split(query_string: str) -> list[tuple[str, str]]:
-    pieces = (piece.partition("=") for piece in query_string.split("&") if piece)
-    return [(key, value) for key, _, value in pieces]
+    sent = (piece for piece in query_string.split("&") if piece and piece.partition("=")[0] != "signature")
+    ways = (str, partial(quote, safe=""), quote_plus, partial(quote, safe="!'()*"))  # the last one of JavaScript
+    texts = ["&".join(f"{way(key)}={way(value)}" for key, value in pairs) for way in ways]
+    return tuple(dict.fromkeys([*texts, "&".join(sorted(sent, key=lambda piece: piece.partition("=")))]))
 
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})

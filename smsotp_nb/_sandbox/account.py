@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .service import INVALID_PARAMS, Answer, Service
 from .state import State
-from .tables import Accepted
 from .testing.faults import Fault, Faults, Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
-from .testing.journal import Headers, Journal, Told
+from .testing.journal import Headers, Journal
 
 log = logging.getLogger("smsotp_nb.sandbox")
 
@@ -34,21 +33,11 @@ class Received(NamedTuple):
         return f"Received({self.method})"  # without its secrets
 
 
-class Happened(NamedTuple):
-    """A request as the journal tells it, and what was accepted for it."""
-
-    told: Told
-    accepted: Accepted | None
-
-
-Concerns = Callable[[Happened | None], bool]  # None: the clock was moved
-
-
 class Bell:
-    """Rings whenever something has happened. Only those concerned wake up; until then waiting costs nothing."""
+    """Rings whenever something has happened, for all who wait for that; until then waiting costs nothing."""
 
     def __init__(self) -> None:
-        self._waiting: dict[asyncio.Future[bool], Concerns] = {}
+        self._waiting: set[asyncio.Future[None]] = set()
         self.closed = False
 
     @property
@@ -56,32 +45,25 @@ class Bell:
         """How many wait now."""
         return len(self._waiting)
 
-    def ring(self, happened: Happened | None = None) -> None:
-        """Wake everyone concerned."""
-        for waiter, concerns in self._waiting.items():
-            if not waiter.done() and concerns(happened):
-                waiter.set_result(True)
+    def ring(self) -> None:
+        """Wake everyone."""
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
 
     def close(self) -> None:
         """End all waiting."""
         self.closed = True
-        for waiter in self._waiting:
-            if not waiter.done():
-                waiter.set_result(False)
+        self.ring()
 
-    async def wait(self, seconds: float, concerns: Concerns) -> bool:
-        """Return True as soon as something happens for which ``concerns`` is true, False after so many seconds."""
-        if self.closed:
-            return False
-        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiting[waiter] = concerns
+    async def wait(self, seconds: float) -> None:
+        """Wait until something happens, for at most so many seconds."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.add(waiter)
         try:
-            async with asyncio.timeout(seconds):
-                return await waiter
-        except TimeoutError:
-            return False
+            await asyncio.wait([waiter], timeout=seconds)
         finally:
-            del self._waiting[waiter]
+            self._waiting.discard(waiter)
 
 
 @dataclass(slots=True)
@@ -155,7 +137,7 @@ class Account:
         kinds = ",".join(fault.kind for fault in struck) if struck else ""
         if log.isEnabledFor(logging.DEBUG):
             log.debug("%s -> %s %s %s", received.query.get("action"), outcome.status, code, kinds)
-        told = self.journal.add(
+        self.journal.add(
             method=received.method,
             path=received.target,
             headers=received.headers,
@@ -167,7 +149,7 @@ class Account:
             accepted=0 if answer is None else answer.accepted,
             request_id=request_id,
         )
-        self.bell.ring(Happened(told, None if answer is None else answer.made))
+        self.bell.ring()
 
     def close(self) -> None:
         """End all waiting, and write everything to the file."""

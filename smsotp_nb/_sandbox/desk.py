@@ -16,7 +16,7 @@ from .._schema import FARTHEST
 from ..errors import UsageError
 from . import inbox, parameters
 from .access import HEADERS
-from .account import Account, Concerns
+from .account import Account
 from .service import money
 from .state import State
 from .testing import expect, faults, journal
@@ -68,13 +68,12 @@ class Asked:
             raise UsageError("the body is not a JSON object")
         return asked
 
-    async def wait(self, seconds: float, concerns: Concerns) -> None:
-        """Wait until something of concern happens, the seconds have passed, or the client has left."""
+    async def until(self, seconds: float, look: Callable[[], Awaitable[bool]]) -> None:
+        """Look whenever something has happened, until there is something, time is up, or the client has left."""
         loop, bell = asyncio.get_running_loop(), self.account.bell
         end = loop.time() + seconds
-        while not bell.closed and self.is_there and (left := end - loop.time()) > 0:
-            if await bell.wait(min(left, LOOK_AGAIN), concerns):
-                return
+        while not await look() and not bell.closed and self.is_there and (left := end - loop.time()) > 0:
+            await bell.wait(min(left, LOOK_AGAIN))
 
     async def stream(self, pieces: Iterable[bytes]) -> web.StreamResponse:
         """Write a long JSON reply piece by piece, so that other requests are answered in between."""
@@ -156,21 +155,22 @@ class Desk:
 
 async def _inbox(asked: Asked) -> web.StreamResponse:
     chosen = inbox.Filter.read(asked.query)
-    if chosen.wait and not await _is_any(chosen, asked.state):
-        await asked.wait(chosen.wait, lambda happened: happened is not None and chosen.concerns(happened.accepted))
-    return await asked.stream(inbox.pages(asked.state, asked.currency, replace(chosen, wait=0.0)))
+    looked, state = chosen.after, asked.state
 
+    async def is_any() -> bool:
+        """Return whether there is such a message, including one that arrives during the search."""
+        nonlocal looked
+        while looked < (last := state.last):
+            for rows in inbox.search(state, replace(chosen, after=looked, limit=None)):
+                if rows:
+                    return True
+                await asyncio.sleep(0)
+            looked = last
+        return False
 
-async def _is_any(chosen: inbox.Filter, state: State) -> bool:
-    """Return whether there is such a message, including one that arrives during the search."""
-    looked = 0
-    while looked < (last := state.last):
-        for rows in inbox.search(state, replace(chosen, after=max(chosen.after, looked), limit=None)):
-            if rows:
-                return True
-            await asyncio.sleep(0)
-        looked = last
-    return False
+    if chosen.wait:
+        await asked.until(chosen.wait, is_any)
+    return await asked.stream(inbox.pages(state, asked.currency, chosen))
 
 
 async def _clear(asked: Asked) -> web.Response:
@@ -194,9 +194,16 @@ async def _summary(asked: Asked) -> web.Response:
 
 async def _requests(asked: Asked) -> web.StreamResponse:
     wanted = journal.Wanted.read(asked.query)
-    if wanted.wait and not any(asked.account.journal.select(wanted)):
-        await asked.wait(wanted.wait, lambda happened: happened is not None and wanted.fits(happened.told))
-    return await asked.stream(journal.pages(asked.account.journal, wanted))
+    looked, kept = wanted.after, asked.account.journal
+
+    async def is_any() -> bool:
+        nonlocal looked
+        new, looked = replace(wanted, after=looked, limit=None), max(looked, kept.last)
+        return any(kept.select(new))
+
+    if wanted.wait:
+        await asked.until(wanted.wait, is_any)
+    return await asked.stream(journal.pages(kept, wanted))
 
 
 async def _forget_requests(asked: Asked) -> web.Response:
@@ -228,7 +235,7 @@ async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Coun
         is_certain = expectation.decided(count.found) and not expectation.settles(count.found)
         if is_certain or left <= 0 or bell.closed or not asked.is_there:
             return count
-        await bell.wait(min(left, LOOK_AGAIN), lambda happened: happened is None or happened.accepted is not None)
+        await bell.wait(min(left, LOOK_AGAIN))
 
 
 # account

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from sqlite3 import Row
 from typing import Any, ClassVar, Final
@@ -12,7 +12,6 @@ from .. import parts
 from . import parameters
 from .service import money
 from .state import State, moment
-from .tables import Accepted
 
 COLUMNS: Final = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
 KINDS: Final = {"passcode": "r.action = 'otp.send'", "message": "r.action <> 'otp.send'"}
@@ -59,24 +58,6 @@ class Filter(parameters.Section):
         if self.text is not None:
             tests.append(("(instr(lower(r.text), lower(?)) OR instr(m.number, ?))", [self.text, self.text]))
         return " AND ".join(test for test, _ in tests), [value for _, values in tests for value in values]
-
-    def concerns(self, accepted: Accepted | None) -> bool:
-        """Return whether one of the messages just accepted is among those asked for, without reading the state."""
-        if accepted is None or accepted.last <= self.after:
-            return False
-        request, numbers = accepted.request, [message.number for message in accepted.messages]
-        return (
-            (self.before is None or accepted.last - len(numbers) + 1 < self.before)
-            and (self.to is None or self.to in numbers)
-            and (self.kind is None or (self.kind == "passcode") == (request.action == "otp.send"))
-            and (self.shape is None or self.shape == accepted.shape)
-            and (self.text is None or _holds(self.text, request.text, numbers))
-        )
-
-
-def _holds(piece: str, text: str, numbers: Iterable[str]) -> bool:
-    """Return whether the SQL of ``where`` would find this piece; beyond ASCII, upper and lower case differ."""
-    return piece.encode().lower() in text.encode().lower() or any(piece in number for number in numbers)
 
 
 def find(state: State, chosen: Filter, *, limit: int | None = None) -> list[Row]:
@@ -155,8 +136,14 @@ def pages(state: State, currency: str, chosen: Filter) -> Iterator[bytes]:
 
 def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:
     """Return how much was accepted: in all, by country (most expensive first), and by wording (latest first)."""
-    spend = state.rows("SELECT iso, messages, parts, price FROM spend ORDER BY price DESC, iso")
-    wordings = state.rows("SELECT * FROM shapes ORDER BY last DESC LIMIT ?", [shapes])
+    sums = "count(*) AS messages, sum(m.parts) AS parts, sum(m.price) AS price"
+    spend = state.rows(f"SELECT iso, {sums} FROM messages m GROUP BY iso ORDER BY price DESC, iso")
+    wordings = state.rows(
+        f"SELECT w.*, r.action, r.text FROM (SELECT r.shape, min(r.n) AS first, max(m.n) AS last, {sums} "
+        "FROM messages m JOIN requests r ON r.n = m.request GROUP BY r.shape ORDER BY last DESC LIMIT ?) w "
+        "JOIN requests r ON r.n = w.first ORDER BY w.last DESC",
+        [shapes],
+    )
     return {
         "messages": sum(row["messages"] for row in spend),
         "parts": sum(row["parts"] for row in spend),
@@ -165,7 +152,7 @@ def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:
         "balance": money(state.balance),
         "countries": [_sums(row) | {"iso": row["iso"], "country": _country_name(row["iso"])} for row in spend],
         "wordings": [
-            _sums(row) | {"shape": row["n"], "action": row["action"], "text": row["sample"]} for row in wordings
+            _sums(row) | {"shape": row["shape"], "action": row["action"], "text": row["text"]} for row in wordings
         ],
     }
 

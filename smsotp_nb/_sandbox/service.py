@@ -20,7 +20,7 @@ from . import choices, messages, parameters
 from .access import Access
 from .choices import Rules
 from .state import Clock, Passcode, State
-from .tables import Accepted, Message, NewPasscode, Request
+from .tables import Message, NewPasscode, Request
 
 MAX_BYTES: Final = 1 << 20
 INVALID_PARAMS: Final = "104002"
@@ -32,7 +32,7 @@ MISSING_TEMPLATE_DATA: Final = "107143"
 INVALID_TEMPLATE_DATA: Final = "107144"
 
 Fields = Mapping[str, Any]
-Done = tuple[dict[str, Any], Accepted | None]  # the data of a reply, and what was accepted
+Done = tuple[dict[str, Any], int]  # the data of a reply, and how many messages were accepted
 
 
 class Refused(Exception):
@@ -44,16 +44,11 @@ class Refused(Exception):
 
 
 class Answer(NamedTuple):
-    """A reply: HTTP status, envelope, and what was accepted for it."""
+    """A reply: HTTP status, envelope, and how many messages were accepted for it."""
 
     status: int
     envelope: Mapping[str, Any]
-    made: Accepted | None = None
-
-    @property
-    def accepted(self) -> int:
-        """How many messages were accepted."""
-        return 0 if self.made is None else len(self.made.messages)
+    accepted: int = 0
 
 
 class Billed(NamedTuple):
@@ -108,10 +103,10 @@ class Service:
             operation = self._operations.get(query.get("action", ""))
             if operation is None:
                 raise Refused(INVALID_PARAMS)
-            data, made = operation(_read_object(content_type, raw))
+            data, accepted = operation(_read_object(content_type, raw))
         except Refused as refused:
             return self.refuse(refused.code)
-        return Answer(200, {"code": "0", "message": "Success", "data": data}, made)
+        return Answer(200, {"code": "0", "message": "Success", "data": data}, accepted)
 
     def refuse(self, code: str) -> Answer:
         """Return the envelope of an error."""
@@ -165,7 +160,7 @@ class Service:
         _countries([number])
         with self.state.transaction():
             valid = self._check_code(number, intent, code, ttl)
-        return {"to": number, "valid": valid}, None
+        return {"to": number, "valid": valid}, 0
 
     # message
 
@@ -225,12 +220,11 @@ class Service:
             billed.append(Message(self.state.mark("message", n).hex(), number, iso, place.cc, count, price))
         return Billed(billed, sum(message.price for message in billed))
 
-    def _accept(self, request: Request, billed: Billed, passcode: NewPasscode | None = None) -> Accepted:
-        """Record a request and deduct its price from the balance."""
-        made = self.state.accept(request, billed.messages, billed.total, passcode)
-        if made is None:
+    def _accept(self, request: Request, billed: Billed, passcode: NewPasscode | None = None) -> int:
+        """Record a request and deduct its price from the balance; return how many messages it has."""
+        if not self.state.accept(request, billed.messages, billed.total, passcode):
             raise Refused(wire.INSUFFICIENT_FUNDS)
-        return made
+        return len(billed.messages)
 
     def _send_result(self, numbers: list[str], billed: Billed) -> dict[str, Any]:
         odd = choices.effects(numbers)

@@ -22,13 +22,12 @@ from typing import Any, Final
 
 from .._schema import FARTHEST, misfit
 from ..errors import UsageError
-from . import tables
-from .tables import BROKEN, Accepted, Message, NewPasscode, Request, connect, damaged, unreadable
+from .tables import BROKEN, Accepted, Message, NewPasscode, Request, connect, damaged, file, unreadable
 
 _FACTS: Final = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int}
 _LATER_FACTS: Final = {"clock_offset": int}
+MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by its texts and messages: a few hundred messages
 _OF_ONE: Final = "WHERE number = ? AND intent = ?"
-MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by `_weight`: a few hundred messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +77,14 @@ class State:
         self._key: bytes = self.fact("key")
         self._balance: int = self.fact("balance")
         self._last: int = self.fact("messages")
-        self._last_request: int = self._db.execute("SELECT coalesce(max(n), 0) FROM requests").fetchone()[0]
         self._unfiled: list[Accepted] = []
         self._weight = 0
-        self._read_notes()
-        self._refuse_misfits()
-
-    def _read_notes(self) -> None:
-        """File the notes of an earlier process that was killed before it could file them."""
-        for row in self._db.execute("SELECT accepted FROM unfiled ORDER BY n").fetchall():
-            accepted = Accepted.read(row["accepted"])
+        # Notes of an earlier process that was killed before it could file them.
+        for (note,) in self._db.execute("SELECT accepted FROM unfiled ORDER BY n").fetchall():
+            accepted = Accepted.read(note)
             self._take(accepted, sum(message.price for message in accepted.messages))
         self.file()
+        self._refuse_misfits()
 
     def close(self) -> None:
         """File everything if there is a file, and release it."""
@@ -124,11 +119,11 @@ class State:
         if not self._unfiled:
             return
         with self._atomic():
-            tables.file(self._db, self._unfiled, self._last_request + 1)
+            for accepted in self._unfiled:
+                file(self._db, accepted)
             self.keep_fact("balance", self._balance)
             self.keep_fact("messages", self._last)
             self._db.execute("DELETE FROM unfiled")
-        self._last_request += len(self._unfiled)
         self._unfiled.clear()
         self._weight = 0
 
@@ -158,30 +153,30 @@ class State:
 
     def accept(
         self, request: Request, messages: Sequence[Message], price: int, passcode: NewPasscode | None = None
-    ) -> Accepted | None:
-        """Record one request and deduct its price from the balance; do nothing and return None if that is too low.
+    ) -> bool:
+        """Record one request and deduct its price from the balance; do nothing and return False if that is too low.
 
         With a file, the request survives the process from here on.
         """
         if price > self._balance:
-            return None
+            return False
         accepted = Accepted(request, messages, self._last + len(messages), passcode)
         if self.path is not None:
             self._db.execute("INSERT INTO unfiled (accepted) VALUES (?)", (accepted.note(),))
         self._take(accepted, price)
         if self._weight > MOST_UNFILED:
             self.file()
-        return accepted
+        return True
 
     def _take(self, accepted: Accepted, price: int) -> None:
         self._unfiled.append(accepted)
-        self._weight += _weight(accepted)
+        self._weight += len(accepted.request.text) + 256 * len(accepted.messages)
         self._balance -= price
         self._last = accepted.last
 
     def count(self) -> int:
         """Return how many messages are on record."""
-        return int(self.rows("SELECT coalesce(sum(messages), 0) FROM spend")[0][0])
+        return int(self.rows("SELECT count(*) FROM messages")[0][0])
 
     def count_after(self, n: int, *, most: int) -> int:
         """Return how many messages are on record after a number, counting no further than ``most``."""
@@ -194,8 +189,8 @@ class State:
         Message numbers are not used again.
         """
         with self.transaction():
-            for table in ("messages", "requests", "spend", "shapes"):
-                self._db.execute(f"DELETE FROM {table}")
+            self._db.execute("DELETE FROM messages")
+            self._db.execute("DELETE FROM requests")
         self.overwrite()
 
     def overwrite(self) -> None:
@@ -205,20 +200,13 @@ class State:
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def forget(self, id_: str) -> bool:
-        """Delete one accepted message, also from the sums; return False if there is none with this id."""
+        """Delete one accepted message; return False if there is none with this id."""
         with self.transaction():
-            row = self._db.execute("DELETE FROM messages WHERE id = ? RETURNING *", (id_,)).fetchone()
+            row = self._db.execute("DELETE FROM messages WHERE id = ? RETURNING request", (id_,)).fetchone()
             if row is None:
                 return False
-            sums = (row["parts"], row["price"])
-            less = "messages = messages - 1, parts = parts - ?, price = price - ?"
-            self._db.execute(f"UPDATE spend SET {less} WHERE iso = ?", (*sums, row["iso"]))
-            of_request = "WHERE n = (SELECT shape FROM requests WHERE n = ?)"
-            self._db.execute(f"UPDATE shapes SET {less} {of_request}", (*sums, row["request"]))
-            for table in ("spend", "shapes"):
-                self._db.execute(f"DELETE FROM {table} WHERE messages = 0")
             unused = "DELETE FROM requests WHERE n = ? AND NOT EXISTS (SELECT 1 FROM messages WHERE request = ?)"
-            self._db.execute(unused, (row["request"], row["request"]))
+            self._db.execute(unused, (*row, *row))
         self.overwrite()
         return True
 
@@ -292,10 +280,6 @@ class State:
     def keep_fact(self, name: str, value: Any) -> None:
         """Store a fact by name; call it inside a transaction."""
         self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
-
-
-def _weight(accepted: Accepted) -> int:
-    return len(accepted.request.text) + 256 * len(accepted.messages)
 
 
 LATEST: Final = 7_258_118_400_000_000  # the year 2200, in microseconds; further no test of a lifetime goes

@@ -1,11 +1,11 @@
-"""The sandbox's SQLite file: its tables, and how one process opens it exclusively."""
+"""The sandbox's SQLite file: its tables, how one process opens it exclusively, and accepted requests."""
 
 from __future__ import annotations
 
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -14,7 +14,7 @@ from .._own_files import FILE_MODE, JOURNAL, OwnFiles, files_of_sqlite
 from .._schema import limit, strange
 from .._showing import visible
 from ..errors import UsageError
-from . import messages
+from .messages import shape_number
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID; -- without a type a seed stays a text
@@ -27,22 +27,13 @@ CREATE TABLE IF NOT EXISTS messages (
     iso TEXT NOT NULL, cc TEXT NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS messages_by_number ON messages (number);
-CREATE INDEX IF NOT EXISTS requests_by_shape ON requests (shape);
-CREATE INDEX IF NOT EXISTS messages_by_request ON messages (request);
-CREATE TABLE IF NOT EXISTS spend (
-    iso TEXT PRIMARY KEY, messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS shapes (
-    n INTEGER PRIMARY KEY, action TEXT NOT NULL, sample TEXT NOT NULL, last INTEGER NOT NULL,
-    messages INTEGER NOT NULL, parts INTEGER NOT NULL, price INTEGER NOT NULL
-);
 CREATE TABLE IF NOT EXISTS passcodes (
     number TEXT NOT NULL, intent TEXT NOT NULL, code TEXT NOT NULL, made INTEGER NOT NULL, ttl INTEGER,
     wrong INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (number, intent)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unfiled (n INTEGER PRIMARY KEY, accepted TEXT NOT NULL);
 """
-LAYOUT = 7
+LAYOUT = 8
 BROKEN = (sqlite3.Error, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _OWN = OwnFiles(UsageError)
 CHECKPOINT = 4_000  # pages, 16 MB: a checkpoint waits for the disk
@@ -150,15 +141,6 @@ def _told(path: Path) -> Iterator[None]:
         raise UsageError(said) from None
 
 
-_SPEND = (
-    "INSERT INTO spend (messages, parts, price, iso) VALUES (?, ?, ?, ?) ON CONFLICT (iso) DO UPDATE SET "
-    "messages = messages + excluded.messages, parts = parts + excluded.parts, price = price + excluded.price"
-)
-_SHAPES = (
-    "INSERT INTO shapes (messages, parts, price, n, action, sample, last) VALUES (?, ?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT (n) DO UPDATE SET last = excluded.last, messages = messages + excluded.messages, "
-    "parts = parts + excluded.parts, price = price + excluded.price"
-)
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 
@@ -201,16 +183,6 @@ class Accepted(NamedTuple):
     last: int
     passcode: NewPasscode | None = None
 
-    @property
-    def first(self) -> int:
-        """The number of the first message."""
-        return self.last - len(self.messages) + 1
-
-    @property
-    def shape(self) -> int:
-        """The number of its wording."""
-        return messages.shape_number(self.request.text, self.request.template_id)
-
     def note(self) -> str:
         """Return the request as JSON, from which `read` restores it after a kill."""
         return _encode(self)
@@ -223,61 +195,20 @@ class Accepted(NamedTuple):
         return cls(Request(*request), [Message(*message) for message in messages], last, kept)
 
 
-def file(db: sqlite3.Connection, several: Sequence[Accepted], first_request: int) -> None:
-    """Insert accepted requests into the tables, numbered from ``first_request``; call it inside a transaction."""
-    shapes = [accepted.shape for accepted in several]
-    db.executemany(
-        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(n, *one.request, shape) for n, (one, shape) in enumerate(zip(several, shapes, strict=True), first_request)],
-    )
+def file(db: sqlite3.Connection, accepted: Accepted) -> None:
+    """Insert an accepted request into the tables; call it inside a transaction."""
+    request, messages, last, passcode = accepted
+    number = db.execute(
+        "INSERT INTO requests (at, action, text, code, channel, intent, signature, template_id, shape) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*request, shape_number(request.text, request.template_id)),
+    ).lastrowid
     db.executemany(
         "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (n, request, *message)
-            for request, one in enumerate(several, first_request)
-            for n, message in enumerate(one.messages, one.first)
-        ],
+        [(n, number, *message) for n, message in enumerate(messages, last - len(messages) + 1)],
     )
-    db.executemany(_SPEND, _by_country(several))
-    db.executemany(_SHAPES, _by_shape(several, shapes))
-    for one in several:
-        _file_passcode(db, one)
-
-
-def _by_country(several: Iterable[Accepted]) -> list[tuple[int | str, ...]]:
-    found: dict[str, list[int]] = {}
-    for one in several:
-        for message in one.messages:
-            _add(found.setdefault(message.iso, [0, 0, 0]), message)
-    return [(*sums, iso) for iso, sums in found.items()]
-
-
-def _by_shape(several: Iterable[Accepted], shapes: Iterable[int]) -> list[tuple[int | str, ...]]:
-    """Return the sums of each wording, with its number, its first text and its last message."""
-    found: dict[int, list[int]] = {}
-    first: dict[int, Request] = {}
-    last: dict[int, int] = {}
-    for one, shape in zip(several, shapes, strict=True):
-        sums = found.setdefault(shape, [0, 0, 0])
-        for message in one.messages:
-            _add(sums, message)
-        first.setdefault(shape, one.request)
-        last[shape] = one.last
-    return [(*found[shape], shape, request.action, request.text, last[shape]) for shape, request in first.items()]
-
-
-def _add(sums: list[int], message: Message) -> None:
-    """Add a message to the number of messages, their parts and their price."""
-    sums[0] += 1
-    sums[1] += message.parts
-    sums[2] += message.price
-
-
-def _file_passcode(db: sqlite3.Connection, one: Accepted) -> None:
-    if one.passcode is None:
-        return
-    intent, ttl = one.passcode
-    db.execute(
-        "INSERT OR REPLACE INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
-        (one.messages[0].number, intent, one.request.code, one.request.at, ttl),
-    )
+    if passcode is not None:
+        db.execute(
+            "INSERT OR REPLACE INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
+            (messages[0].number, passcode.intent, request.code, request.at, passcode.ttl),
+        )

@@ -18,23 +18,23 @@ DEEP = "[" * 100_000
 CRAFTED = {
     "a trigger": "CREATE TRIGGER t AFTER INSERT ON messages BEGIN DELETE FROM messages; END",
     "an endless view": "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT * FROM n",
-    "a view for a table": "DROP TABLE spend; CREATE VIEW spend AS SELECT 'US' AS iso, 1 AS messages, 1 parts, 1 price",
+    "a view for a table": "DROP TABLE passcodes; CREATE VIEW passcodes AS SELECT '+1' AS number, 1 AS code",
     "a missing index": "DROP INDEX messages_by_number",
     "a schema of bytes": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET name=cast(x'cc20' AS TEXT), sql='?' "
     "WHERE name='facts'",
     "a trigger named as statistics": "PRAGMA writable_schema=ON; INSERT INTO sqlite_master VALUES ('trigger', "
-    "'sqlite_stat4', 'spend', 0, 'CREATE TRIGGER sqlite_stat4 AFTER INSERT ON spend BEGIN DELETE FROM spend; END')",
+    "'sqlite_stat4', 'facts', 0, 'CREATE TRIGGER sqlite_stat4 AFTER INSERT ON facts BEGIN DELETE FROM facts; END')",
     "a balance in words": "UPDATE facts SET value='much' WHERE name='balance'",
     "no number of starts": "DELETE FROM facts WHERE name='starts'",
     "an id of bytes": "UPDATE facts SET value=x'ff' WHERE name='id'",
     "no text": "UPDATE facts SET value=cast(x'ff' AS TEXT) WHERE name='variant'",
     "a deep note": f"INSERT INTO unfiled (accepted) VALUES ('{DEEP}')",
+    "a note of something else": "INSERT INTO unfiled (accepted) VALUES ('[1, 2, 3, 4, 5]')",
     "a price in words": "UPDATE messages SET price='much'",
     "a text that is none": "UPDATE requests SET text=cast(x'ff' AS TEXT)",
     "a moment beyond range": f"UPDATE requests SET at={2**62}",
     "a number that was not given": f"UPDATE messages SET n={2**40}",
     "a clock of bytes": "INSERT OR REPLACE INTO facts VALUES ('clock_offset', x'00')",
-    "a note of something else": "INSERT INTO unfiled (accepted) VALUES ('[1, 2, 3, 4, 5]')",
 }
 
 

@@ -110,36 +110,10 @@ def waiting(server: Server, path: str) -> socket.socket:
     return reader
 
 
-READERS = [
-    "/inbox.json?wait=60&text=nobody%20says%20this",
-    "/inbox.json?wait=60&kind=passcode",
-    "/inbox.json?wait=60&to=%2B33199001234",
-    "/inbox.json?wait=60&shape=9",
-    "/inbox.json?wait=60&after=1000",
-    "/requests.json?wait=60&outcome=struck",
-    "/requests.json?wait=60&to=%2B33199001234",
-]
-
-
-def test_readers_are_not_woken_by_what_does_not_concern_them(server: Server) -> None:
-    """Not one statement of theirs reaches the state, however many messages are accepted meanwhile."""
-    post(server.port, "sms.message.send", to=US, text="first")
-    readers = [waiting(server, path) for path in READERS]
-    statements: list[str] = []
-    server.account.state._db.set_trace_callback(statements.append)
-    for number in range(20):
-        post(server.port, "sms.message.send", to=US, text=f"not for them {number}")
-    assert [text for text in statements if "JOIN requests" in text] == []
-    assert server.account.bell.waiting == len(READERS)
-    for reader in readers:
-        reader.close()
-
-
 @pytest.mark.parametrize("path", ["/inbox.json?wait=60&text=HELLO", "/inbox.json?wait=60&text=55501&kind=message"])
-def test_a_reader_wakes_for_what_concerns_it(server: Server, path: str) -> None:
+def test_a_reader_waits_on_after_what_it_did_not_ask_for(server: Server, path: str) -> None:
     reader = waiting(server, path)
     post(server.port, "otp.send", to=FR)
-    assert server.account.bell.waiting == 1
     post(server.port, "sms.message.send", to=US, text="Say hello")
     with reader:
         assert b"Say hello" in b"".join(iter(lambda: reader.recv(65536), b""))

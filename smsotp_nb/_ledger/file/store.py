@@ -217,9 +217,7 @@ class Store:
         """Return our error for one of the disk, of SQLite, or of a value in the file that cannot be."""
         if isinstance(error, OSError) or not damage.by_value(error):
             return unusable(self.path, error)
-        with self._guard:
-            connection = self._opened.connection if self._opened else None
-            return damage.explained(self.path, connection, error, campaign)
+        return damage.explained(self.path, error, campaign)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Statements]:
@@ -395,7 +393,7 @@ def named(path: Path) -> Iterator[None]:
     except UNUSABLE as error:
         refusal: Exception = unusable(path, error)
     except damage.BROKEN as error:
-        refusal = damage.explained(path, None, error)
+        refusal = damage.explained(path, error)
     else:
         return
     raise refusal from None

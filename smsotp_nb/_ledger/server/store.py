@@ -398,7 +398,9 @@ _TAKES = {
 
 def _unusable(address: object, error: psycopg.Error) -> LedgerError:
     """Return our error for one of the driver; what its details quote of a row is left out."""
-    said = error.diag.message_primary or next(iter(str(error).splitlines()), type(error).__name__)
+    said = error.diag.message_primary or next(iter(str(error).splitlines()), "")
+    if not said or isinstance(error, psycopg.DataError):  # which quotes the value
+        said = type(error).__name__
     if isinstance(error, psycopg.errors.InsufficientPrivilege) and (found := _REFUSED.search(said)):
         return LedgerError(
             f"the server does not let you do this in {address}: {said}. Nothing was recorded. It takes the role "

@@ -48,7 +48,11 @@ _SECRET_FIELD: Final = re.compile(
 SHORTEST: Final = 6  # a shorter key stands in ordinary words too, so it is masked by its name only
 
 
-def masked_target(path: str, secrets: Iterable[str] = ()) -> str:
+# A client asks for the same address with the same headers again and again, unless it signs.
+
+
+@lru_cache(maxsize=256)
+def masked_target(path: str, secrets: tuple[str, ...] = ()) -> str:
     """Return the target of a request, its path and query, without its secrets."""
     before, mark, query = path.partition("?")
     pairs = (_pair(piece) for piece in query.split("&"))
@@ -65,14 +69,12 @@ def _is_secret_query(name: str) -> bool:
     return _SECRET_QUERY.search(unquote_plus(name)) is not None
 
 
-@lru_cache(maxsize=512)
-def _is_secret_header(name: str) -> bool:
-    return _SECRET_HEADER.search(name) is not None
-
-
-def masked_header(name: str, value: str, secrets: Iterable[str] = ()) -> str:
-    """Return the value of a header, masked where its name says that it is a secret."""
-    return MASK if _is_secret_header(name) else _wherever(value, secrets)
+@lru_cache(maxsize=256)
+def masked_headers(headers: Headers, secrets: tuple[str, ...] = ()) -> str:
+    """Return headers as JSON, a name and a value each, masked where the name says that it is a secret."""
+    read = [(name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in headers]
+    masked = [MASK if _SECRET_HEADER.search(name) else _wherever(value, secrets) for name, value in read]
+    return json.dumps([[name, value] for (name, _), value in zip(read, masked, strict=True)])
 
 
 def masked_text(body: str, secrets: Iterable[str] = ()) -> str:
@@ -91,21 +93,19 @@ def _wherever(value: str, secrets: Iterable[str]) -> str:
     return value
 
 
+@lru_cache(maxsize=256)
 def keys_of(path: str) -> tuple[str, ...]:
     """Return the secrets in the query of a request, to be masked wherever else they occur."""
     pairs = (piece.partition("=") for piece in path.partition("?")[2].split("&"))
     as_sent = [value for name, _, value in pairs if value and _is_secret_query(name)]
-    spelled = [way(value) for way in (unquote_plus, str, _in_small_letters, _in_capitals) for value in as_sent]
+    # As decoded, as sent, and with the numbers behind percent signs in small letters, as .NET writes them, or capitals.
+    ways = (unquote_plus, str, _in_case(str.lower), _in_case(str.upper))
+    spelled = [way(value) for way in ways for value in as_sent]
     return tuple(dict.fromkeys(spelled))
 
 
-def _in_small_letters(value: str) -> str:
-    """Write the numbers behind percent signs as .NET does."""
-    return _PERCENT.sub(lambda found: found[0].lower(), value)
-
-
-def _in_capitals(value: str) -> str:
-    return _PERCENT.sub(lambda found: found[0].upper(), value)
+def _in_case(case: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda value: _PERCENT.sub(lambda found: case(found[0]), value)
 
 
 class Entry(NamedTuple):
@@ -151,7 +151,7 @@ class Told:
 
     @cached_property
     def _secrets(self) -> tuple[str, ...]:
-        return (*_keys(self.entry.path), *self._signers)
+        return (*keys_of(self.entry.path), *self._signers)
 
     @property
     def action(self) -> str:
@@ -204,7 +204,7 @@ class Told:
         reply, reply_encoding = self._text(entry.reply)
         return self.brief() | {
             "method": entry.method,
-            "path": _masked_target(entry.path, self._secrets),
+            "path": masked_target(entry.path, self._secrets),
             "headers": self.headers(),
             "body": body,
             "encoding": encoding,
@@ -221,7 +221,7 @@ class Told:
 
     def headers(self) -> list[list[str]]:
         """Return the headers as name and value, in the order they came."""
-        found: list[list[str]] = json.loads(_masked_headers(self.entry.headers, self._secrets))
+        found: list[list[str]] = json.loads(masked_headers(self.entry.headers, self._secrets))
         return found
 
     def _text(self, raw: bytes) -> tuple[str, str]:
@@ -230,26 +230,6 @@ class Told:
             return masked_text(_UTF8().decode(raw, not cut_off), self._secrets), "utf-8"
         except UnicodeDecodeError:
             return base64.b64encode(raw).decode(), "base64"
-
-
-# A client asks for the same address with the same headers again and again, unless it signs.
-
-
-@lru_cache(maxsize=256)
-def _keys(path: str) -> tuple[str, ...]:
-    return keys_of(path)
-
-
-@lru_cache(maxsize=256)
-def _masked_target(path: str, secrets: tuple[str, ...]) -> str:
-    return masked_target(path, secrets)
-
-
-@lru_cache(maxsize=256)
-def _masked_headers(headers: Headers, secrets: tuple[str, ...]) -> str:
-    """Return headers as JSON: an array of name and value for each."""
-    read = ((name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in headers)
-    return json.dumps([[name, masked_header(name, value, secrets)] for name, value in read])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
