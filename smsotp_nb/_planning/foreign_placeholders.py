@@ -124,7 +124,9 @@ class Foreign:
         if len(every) > _FEW:
             every = every.filter(reduce(pc.or_, (pc.match_substring_regex(every, one) for one in self._suspect())))
         # All are looked through at once, and what is found in them is judged once for each spelling.
-        joined = unicodedata.normalize("NFKC", unescape(_END.join(every.to_pylist())))
+        # A wide brace is none of ours: like a pair of braces, it would be sent literally.
+        joined = unescape(_END.join(every.to_pylist())).replace("｛", "{{").replace("｝", "}}")
+        joined = unicodedata.normalize("NFKC", joined)
         shapes = dict.fromkeys(_shapes(joined))
         return {shape: column for written in shapes for shape, column in self._judged(written)}
 
