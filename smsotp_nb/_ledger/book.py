@@ -20,8 +20,7 @@ from ..errors import InDoubt, LedgerError, UsageError
 from ..results import STATES
 from ..settings import TEMPORARY
 from . import given_rows, moving
-from .base import LedgerBase
-from .campaign import Record
+from .campaign import LedgerBase, Record
 from .file import copies
 from .file.store import Store
 from .people import purging

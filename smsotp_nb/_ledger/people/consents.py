@@ -121,15 +121,11 @@ def register(store: Store, number: int | None = None) -> pd.DataFrame:
     frame = pd.DataFrame(found, columns=["to", "said", "at", "zone", "source", "proof", "recorded_at"])
     frame["at"], frame["recorded_at"] = times(frame["at"]), times(frame["recorded_at"])
     frame = frame.astype({"to": STR, "said": STR, "zone": "Int64", "source": STR, "proof": STR})
-    frame.insert(4, "whole_day", _whole_day(frame))
-    return frame
-
-
-def _whole_day(frame: pd.DataFrame) -> pd.Series:
-    """Say which entries were a day without an hour: they count from its beginning, or until its end."""
+    # A day without an hour counts from its beginning, or until its end.
     local = frame["at"] + pd.to_timedelta(frame["zone"].astype("int64"), unit="m")
     begins = local.where(frame["said"].ne("opted out"), local + _TICK)
-    return begins.eq(begins.dt.floor("D")).astype("bool")
+    frame.insert(4, "whole_day", begins.eq(begins.dt.floor("D")).astype("bool"))
+    return frame
 
 
 def history(store: Store, number: int) -> pd.DataFrame:
@@ -166,18 +162,13 @@ def forget(connection: Statements, numbers: Iterable[int], *, now: int) -> int:
         connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
         gone += _forget_rows(connection, person, code)
     mentioned = texts.forget(connection, [name for person in people.tolist() for name in spellings(person)])
-    for campaign in {*gone, *mentioned}:
-        _pack_again(connection, campaign, now)
+    for campaign in {*gone, *mentioned}:  # what was packed of them goes without these people
+        if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
+            contacts.pack(connection, campaign, now=now)
+        if connection.execute("SELECT 1 FROM sums WHERE campaign=? AND shared<>'[]'", (campaign,)).fetchone():
+            pack_sums(connection, campaign, sums_to_pack(connection, campaign))
     audit.note(connection, "forgotten", rows=len(codes), now=now)
     return len(gone)
-
-
-def _pack_again(connection: Statements, campaign: int, now: int) -> None:
-    """Pack what was packed without the people who are forgotten: their number, and what was kept beside it."""
-    if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
-        contacts.pack(connection, campaign, now=now)
-    if connection.execute("SELECT 1 FROM sums WHERE campaign=? AND shared<>'[]'", (campaign,)).fetchone():
-        pack_sums(connection, campaign, sums_to_pack(connection, campaign))
 
 
 def _forget_rows(connection: Statements, person: int, code: int) -> list[int]:
