@@ -20,7 +20,7 @@ from ..._phones import spellings
 from ..._results.contract import STATES
 from ..file.store import Store
 from ..rows import audit, contacts
-from ..rows.columns import times
+from ..rows.columns import TIME, framed
 from ..rows.persons import hashed, keys, persons, secret_of, stored_as
 from ..rows.statements import Statements
 from ..rows.sums import pack_sums, sums_to_pack
@@ -118,9 +118,10 @@ def register(store: Store, number: int | None = None) -> pd.DataFrame:
             f"END, at, zone, source, proof, recorded_at FROM consent {where} ORDER BY at, opted_out, id",
             () if number is None else keys(connection, number),
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["to", "said", "at", "zone", "source", "proof", "recorded_at"])
-    frame["at"], frame["recorded_at"] = times(frame["at"]), times(frame["recorded_at"])
-    frame = frame.astype({"to": STR, "said": STR, "zone": "Int64", "source": STR, "proof": STR})
+    frame = framed(
+        found,
+        {"to": STR, "said": STR, "at": TIME, "zone": "Int64", "source": STR, "proof": STR, "recorded_at": TIME},
+    )
     # A day without an hour counts from its beginning, or until its end.
     local = frame["at"] + pd.to_timedelta(frame["zone"].astype("int64"), unit="m")
     begins = local.where(frame["said"].ne("opted out"), local + _TICK)
@@ -138,10 +139,9 @@ def history(store: Store, number: int) -> pd.DataFrame:
             f"WHERE f.number IN ({','.join('?' * len(names))}) ORDER BY 4, k.id",
             names,
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["campaign", "service", "kind", "at", "status", "problem", "not_before"])
-    frame["at"], frame["not_before"] = times(frame["at"]), times(frame["not_before"])
-    frame["status"] = [STATES[state] for state in frame["status"]]
-    return frame.astype({"campaign": STR, "service": STR, "kind": STR, "status": STR, "problem": STR})
+    text = {"campaign": STR, "service": STR, "kind": STR}
+    frame = framed(found, {**text, "at": TIME, "status": object, "problem": STR, "not_before": TIME})
+    return frame.assign(status=frame["status"].map(dict(enumerate(STATES))).astype(STR))
 
 
 def forget(connection: Statements, numbers: Iterable[int], *, now: int) -> int:
