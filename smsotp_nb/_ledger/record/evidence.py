@@ -19,7 +19,8 @@ from .recording import optional_int, optional_text
 
 _FIELDS: Final = ("line", "id", "at", "parts", "price", "currency")
 _DTYPES: Final = {  # of what is kept: the fields of a line, then whose they are
-    "line": STR, "id": STR, "at": TIME, "parts": "Int64", "price": "Int64", "currency": STR, "source": STR, "reason": STR,
+    "line": STR, "id": STR, "at": TIME, "parts": "Int64", "price": "Int64", "currency": STR,
+    "source": STR, "reason": STR,
 }  # fmt: skip
 _EPOCH: Final = pd.Timestamp(0, tz="UTC")
 _MICROSECOND: Final = pd.Timedelta(microseconds=1)
