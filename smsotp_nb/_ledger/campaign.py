@@ -504,7 +504,7 @@ class Record:
             try:
                 end_changing(self._store, self._number, now=now, mine=lock.is_held)
             except LedgerError as error:  # they are recorded, and are read where nothing is packed beside them
-                warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=6)
+                warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=5)
         finally:
             lock.release()
         return len(moved)
