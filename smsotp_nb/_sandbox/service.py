@@ -1,6 +1,6 @@
 """The three operations of the interface, from a request's query and bytes to its envelope.
 
-Written from the interface, not from the client; where the interface is silent `choices.CHOICES` says what happens.
+Written from the interface, not from the client; where the interface is silent docs/sandbox.md says what happens.
 No socket and no clock of its own.
 """
 
