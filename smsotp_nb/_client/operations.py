@@ -215,7 +215,7 @@ class Client:
         def read(data: Any, request_id: str | None, to: str = to) -> wire.OtpReply:
             return wire.read_otp_send(data, to, request_id=request_id)
 
-        request = _Request(wire.OTP_SEND, wire.otp_send_request(to, **options), read)
+        request = _Request(wire.OTP_SEND, wire.otp_request(to=to, **options), read)
         options, code, to = {}, None, wire.mask(str(to))  # a traceback prints the variables of every frame
         _refuse(wire.OTP_SEND, wrong)
         if ttl is not None and not own_code:
@@ -258,7 +258,7 @@ class Client:
         def read(data: Any, request_id: str | None, to: str = to) -> wire.VerifyReply:
             return wire.read_verify(data, to, request_id=request_id)
 
-        request = _Request(wire.OTP_VERIFY, wire.otp_verify_request(to, code, intent=intent, ttl=ttl), read)
+        request = _Request(wire.OTP_VERIFY, wire.otp_request(to=to, code=code, intent=intent, ttl=ttl), read)
         code, to = "", wire.mask(str(to))  # a traceback prints the variables of every frame
         _refuse(wire.OTP_VERIFY, wrong)
         reply: wire.VerifyReply = self._call(request, None, self.patience)

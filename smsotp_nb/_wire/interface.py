@@ -1,4 +1,4 @@
-"""What the interface says of itself: actions, codes, limits and amounts; and what it does not show.
+"""What the interface says of itself: actions, codes, limits and amounts.
 
 Constants marked "beyond the interface" come from public knowledge; nothing depends on them being right.
 """
