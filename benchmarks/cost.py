@@ -32,7 +32,7 @@ import pandas as pd
 from smsotp_nb import cost
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._ledger.file.store import Store
-from smsotp_nb._ledger.record import recovering
+from smsotp_nb._ledger.record import beginning
 from smsotp_nb._ledger.rows.answers import KIND, Whole
 from smsotp_nb._ledger.rows.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
 
@@ -68,7 +68,7 @@ def fill(path: Path, rows: int, chunk: int) -> None:
             _requests(connection, requested)
             _recipients(connection, requested)
     for campaign in range(1, CAMPAIGNS + 1):
-        recovering.end_changing(store, campaign, now=YEAR, mine=lambda _: True)
+        beginning.end_changing(store, campaign, now=YEAR, mine=lambda _: True)
     with store.writing():
         pass  # durable, as the last request of a campaign is: the file is closed with its checksum
     store.close()

@@ -1,7 +1,7 @@
 """The three operations over HTTP, and the answer to "did anything leave this machine?".
 
-``transport`` knows how far a request came, ``meaning`` what a reply means, ``signing`` the query, ``patience`` the only
-retry rule of this package, ``operations`` the calls.
+``transport`` knows how far a request came, ``meaning`` what a reply means, ``patience`` the only retry rule of this
+package, ``operations`` the calls and how they are signed.
 """
 
 from .operations import Client, connect, once

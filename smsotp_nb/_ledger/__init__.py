@@ -1,8 +1,8 @@
 """The campaign record. Verbs: claim, settle, recover, settle, retry.
 
 ``book`` and ``campaign`` are the ledger as a person sees it, ``places`` finds it, ``opening`` opens a file as a ledger,
-``moving`` takes one to a server. ``base`` is what Ledger and Record share, ``given_rows`` reads rows that a person
-gives back, ``listing`` lists campaigns, ``reconciling`` compares the totals of replies with the rows.
+``moving`` takes one to a server. ``given_rows`` reads rows that a person gives back, ``listing`` lists campaigns,
+``reconciling`` compares the totals of replies with the rows.
 
 Below them stand seven rooms: ``rows`` (what is stored, over one connection), ``file`` and ``server`` (where it is
 stored), ``record`` (a plan comes in and changes), ``people`` (what is known of them), ``reading`` (frames and sums come

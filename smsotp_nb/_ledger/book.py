@@ -20,8 +20,7 @@ from ..errors import InDoubt, LedgerError, UsageError
 from ..results import STATES
 from ..settings import TEMPORARY
 from . import given_rows, moving
-from .base import LedgerBase
-from .campaign import Record
+from .campaign import LedgerBase, Record
 from .file import copies
 from .file.store import Store
 from .people import purging
@@ -33,6 +32,7 @@ from .record import approving, beginning, passcodes, recording
 from .record.changing import Revised
 from .record.recording import Planned
 from .rows import audit
+from .rows.columns import TIME, framed
 from .rows.damage import understood
 from .rows.statements import foreseen
 from .sending.comparison import Admit, Prospect, Unfinished, prospect, unfinished
@@ -117,9 +117,8 @@ class Ledger(LedgerBase):
             found = connection.execute(
                 "SELECT id, service, name, kind, created_at, rows FROM campaign ORDER BY id"
             ).fetchall()
-        frame = pd.DataFrame(found, columns=["id", "service", "campaign", "kind", "created_at", "rows"])
-        frame = frame.astype({"service": STR, "campaign": STR, "kind": STR, "rows": "Int64"})
-        frame["created_at"] = pd.to_datetime(frame["created_at"].astype("Int64"), unit="us", utc=True)
+        text = dict.fromkeys(("service", "campaign", "kind"), STR)
+        frame = framed(found, {"id": "int64", **text, "created_at": TIME, "rows": "Int64"})
         by_state = [reading.counts(self._store, number) for number in frame.pop("id")]
         return frame.join(pd.DataFrame(by_state, columns=list(STATES), index=frame.index, dtype="Int64"))
 
@@ -465,7 +464,8 @@ class Ledger(LedgerBase):
         moment = purging.before(age, self._clock())
         purging.decide(self._store, age, now=self._clock())
         found = purging.older(self._store, moment)
-        found["purged"] = list(map(self._purged, found["id"], found["campaign"], found["kind"]))
+        purged = map(self._purged, found["id"], found["campaign"], found["kind"])
+        found["purged"] = pd.Series(list(purged), dtype="bool")
         if found["purged"].any():
             purging.warn_of_unreached(self._store, above=_CALLER)
         return found.drop(columns="id")

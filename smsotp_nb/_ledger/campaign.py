@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,30 +17,99 @@ from .._calling import in_our_words, not_path, not_text, refuse
 from .._frames import AnyFrame
 from .._pandas import STR
 from .._results.contract import DETAILS, STATES, ordered
+from .._services import is_rehearsal
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 from . import given_rows
-from .base import LedgerBase
 from .file import copies
 from .file.one_runner import RunLock
 from .file.store import Store
-from .people.purging import warn_of_unreached
+from .people import purging
+from .places import refuse_lent
 from .reading import cards as overview
 from .reading import frames as reading
 from .reading.cards import state_line
-from .record import approving, changing
+from .record import approving, beginning, changing
 from .record.approving import Proposal
+from .record.beginning import OWNER_DIED, end_changing, give_up
 from .record.changing import Revised
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
 from .record.recording import Planned
-from .record.recovering import OWNER_DIED, end_changing, give_up
 from .rows import contacts
 from .rows.columns import names_in
 from .rows.damage import understood
 from .rows.statements import Statements
 from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SKIPPED
 from .sending import holds
+
+
+class LedgerBase:
+    """A ledger without what people call."""
+
+    path: Any  # a Path, or the Address of a server's database
+    _store: Store
+    _clock: Callable[[], int]
+    _is_default: bool
+
+    @property
+    def _files(self) -> list[Path]:
+        """The file of the ledger, which nothing may be written over; none if it is on a server."""
+        return [self.path] if isinstance(self.path, Path) else []
+
+    def _refuse_lent(self, service: str) -> None:
+        """Refuse the first live campaign where nobody said where the record is kept, and this machine may forget it.
+
+        Raises:
+            LedgerError: it says what tells so, and what to write.
+        """
+        if not self._is_default or is_rehearsal(service):
+            return
+        sql = "SELECT DISTINCT service FROM campaign WHERE kind='campaign' AND id IN (SELECT campaign FROM attempt)"
+        with self._store.reading() as connection:
+            begun = [of for (of,) in connection.execute(sql) if not is_rehearsal(of)]
+        if not begun:
+            refuse_lent(self.path)
+
+    def _end_dead_ones(self, but: int) -> None:
+        """Put rows in doubt whose process died; as long as they count as under way, they hold other rows back."""
+        with self._store.reading() as connection:
+            found = contacts.unsettled(connection, but=but)
+        for number, name in found:
+            with contextlib.suppress(CampaignHeld):
+                lock = self._lock(number, name)
+                try:
+                    give_up(self._store, number, OWNER_DIED, now=self._clock())
+                finally:
+                    lock.release()
+
+    def _purge(self, number: int, name: str) -> int:
+        """Purge a campaign; return how many rows it had. Raises CampaignHeld where it, or a test of it, is running."""
+        with contextlib.ExitStack() as held:
+            held.callback(self._lock(number, name).release)
+            tests = purging.tests_of(self._store, number)
+            for test in tests:
+                held.callback(self._lock(test, name).release)
+            return purging.purge(self._store, number, tests, now=self._clock())
+
+    def _purged(self, number: int, name: str, kind: str) -> bool:
+        """Purge a campaign unless it is running, or an experiment; return whether it was purged."""
+        if kind == purging.EXPERIMENT:
+            purging.purge_experiment(self._store, number, name, now=self._clock())
+            return True
+        try:
+            self._purge(number, name)
+        except CampaignHeld:
+            return False
+        return True
+
+    def _lock(self, number: int, name: str) -> RunLock:
+        return self._store.lock(number, name)
+
+    def _find(self, service: str, name: str) -> int | None:
+        with self._store.reading() as connection:
+            found = connection.execute(*beginning.which(service, name)).fetchone()
+        return found[0] if found else None
 
 
 @understood
@@ -228,7 +299,11 @@ class Record:
             None if reason is None else not_text("reason", reason),
         )
         self._refuse_purged()
-        self._refuse_other_kinds()
+        with self._store.reading() as connection:
+            kind = connection.execute("SELECT kind FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
+        if kind != "campaign":
+            what = "are the passcodes of a month" if kind == KIND else "is a message to oneself"
+            raise UsageError(f"{self.name!r} {what}, which no plan changes; nothing was changed")
         now = self._ledger._clock()
         return approving.approve(self._store, self._number, proposal, reason=reason, now=now)
 
@@ -326,7 +401,7 @@ class Record:
             CampaignHeld: the campaign is running.
         """
         gone = self._ledger._purge(self._number, self.name)
-        warn_of_unreached(self._store, above=4)
+        purging.warn_of_unreached(self._store, above=4)
         return gone
 
     def line(self) -> str:
@@ -357,13 +432,6 @@ class Record:
             purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
         if purged:
             raise LedgerError(f"campaign {self.name!r} was purged: it is no longer known whom it texted")
-
-    def _refuse_other_kinds(self) -> None:
-        with self._store.reading() as connection:
-            kind = connection.execute("SELECT kind FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
-        if kind != "campaign":
-            what = "are the passcodes of a month" if kind == KIND else "is a message to oneself"
-            raise UsageError(f"{self.name!r} {what}, which no plan changes; nothing was changed")
 
     def _recover(self) -> None:
         """Put rows in doubt whose process is dead, so that they are seen before the next ``send``."""
@@ -433,17 +501,13 @@ class Record:
                     connection, self._number, what=said, rows=many, reason=reason, replaced=None, now=now,
                     evidence=proof,
                 )  # fmt: skip
-            self._pack(lock, now=now)
+            try:
+                end_changing(self._store, self._number, now=now, mine=lock.is_held)
+            except LedgerError as error:  # they are recorded, and are read where nothing is packed beside them
+                warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=5)
         finally:
             lock.release()
         return len(moved)
-
-    def _pack(self, lock: RunLock, *, now: int) -> None:
-        """Pack what is kept beside the rows; they are decided on and recorded, and are read where nothing is packed."""
-        try:
-            end_changing(self._store, self._number, now=now, mine=lock.is_held)
-        except LedgerError as error:
-            warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=6)
 
     def _becomes(self, connection: Statements, state: int, chunk: int) -> tuple[int, str | None]:
         """Return state and problem of a chunk's rows that a person decided on; rows to retry may be withdrawn."""

@@ -1,7 +1,7 @@
 """Take a ledger in a file over into one on a server: wholly, or not at all.
 
 Everything is copied in one transaction of the server, while the file is locked for all who write. What arrived is
-counted and compared by digests with what the file holds. Then the file is noted to have gone (`file.moved`), and only
+counted and compared by digests with what the file holds. Then the file is noted to have gone (`opening.Move`), and only
 then does the server confirm. A process that dies before that note leaves the file as it was; one that dies after it
 leaves a file that is refused everywhere, until the next call asks the server whether it has it.
 """
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CampaignHeld, LedgerError
-from .file.moved import Move, move_of
 from .file.store import Store
-from .record.recovering import OWNER_DIED, give_up
+from .opening import Move, move_of
+from .record.beginning import OWNER_DIED, give_up
 from .rows import audit, runners
 from .rows.statements import Statements
 from .rows.tables import PLANNED, SENDING

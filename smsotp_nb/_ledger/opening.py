@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import secrets
 import sqlite3
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from .._cards import counted
@@ -20,7 +21,6 @@ from ..errors import LedgerError, LedgerOlder
 from .file.disk import OWN, beside, notes_folder, runs
 from .file.last_seen import Mark, Marks, Seal, Session
 from .file.locks import Anchor
-from .file.moved import refuse_moved
 from .rows.statements import Statements
 from .rows.tables import APPLICATION_ID, TABLES, VERSION
 
@@ -219,20 +219,16 @@ def _refuse_new(path: Path, connection: sqlite3.Connection, *, create: bool, acc
             f"the file {path} is empty and not a ledger. A new ledger does not know who was texted: correct the path, "
             "or, to begin a record there, pass create=True"
         )
-    _refuse_place_of_others(path)
-    marks = _marks(path, b"")
-    if not accept_older and _held_people(marks):
-        raise _older(path, connection, marks.sessions())
-
-
-def _refuse_place_of_others(path: Path) -> None:
-    """Refuse an empty file that somebody else may have put there, so that a new ledger becomes theirs to read."""
+    # Somebody else may have put it there, so that a new ledger becomes theirs to read.
     found = "is a link to" if path.is_symlink() else "belongs to another user, as" if is_of_another(path) else ""
     if found:
         raise LedgerError(
             f"the ledger {path} {found} an empty file, and a new ledger is only put into a file of your own. Delete "
             "it, or name another path, then call again"
         )
+    marks = _marks(path, b"")
+    if not accept_older and _held_people(marks):
+        raise _older(path, connection, marks.sessions())
 
 
 def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.Connection, bool]:
@@ -436,4 +432,47 @@ def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) ->
         "this one. Nothing was sent. Put the latest file back; or, if you know whom it texted, open this one with "
         "Ledger(path, accept_older=True)",
         recipients=recipients,
+    )
+
+
+# -- whether it went to a server ---------------------------------------------------------------------------------------
+#
+# The note is made before the server confirms, so that a process that dies between the two leaves a file that nobody
+# uses: whether the server has it all, only the server knows. ``Ledger.import_from`` asks it when it is called again.
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a ledger went: the address in words, the id of the ledger there, and the token of this one move."""
+
+    to: str
+    ledger: str
+    token: str
+    at: int
+    ended: bool = False
+
+    def note(self, connection: Statements) -> None:
+        """Record it in the file, inside a transaction."""
+        connection.execute("UPDATE ledger SET moved=?", (json.dumps(asdict(self)),))
+
+
+def move_of(connection: Statements) -> Move | None:
+    """Return where the ledger of a file went; None: it is here."""
+    noted = connection.execute("SELECT moved FROM ledger").fetchone()[0]
+    return Move(**json.loads(noted)) if noted is not None else None
+
+
+def refuse_moved(connection: Statements, path: Path) -> None:
+    move = move_of(connection)
+    if move is None:
+        return
+    when = said(move.at)
+    if move.ended:
+        raise LedgerError(
+            f"the ledger {path} was taken over by {move.to} on {when}, and is used there alone. Nothing was sent; open "
+            "the one there"
+        )
+    raise LedgerError(
+        f"the ledger {path} was being taken over by {move.to} on {when}, and it is not known here whether that ended. "
+        f"Nothing was sent; call import_from({path.name!r}) of the ledger there again, which ends it or begins anew"
     )

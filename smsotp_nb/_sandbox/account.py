@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .service import INVALID_PARAMS, Answer, Service
 from .state import State
@@ -79,6 +79,7 @@ class Account:
     faults: Faults
     journal: Journal = field(init=False)
     bell: Bell = field(default_factory=Bell)
+    summed: tuple[float, dict[str, Any]] = (0.0, {})  # until when a summary of the inbox stands, and what it says
     _requests: int = 0
 
     def __post_init__(self) -> None:

@@ -1,22 +1,29 @@
-"""What a `Sandbox` asks its service: over HTTP also in the same process, so that one elsewhere is no special case."""
+"""What a `Sandbox` asks its service: over HTTP also in the same process, so that one elsewhere is no special case.
+
+The tokens of this user's sandboxes are kept for their other processes, each in a file called by its port.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from .. import _cards as cards
 from .. import _wire as wire
 from .._calling import given, in_our_words, refuse
+from .._own_files import READ_WRITE, OwnFiles, private_folder
 from .._showing import visible
 from ..errors import NotAsExpected, SmsOtpError, UsageError
-from ..settings import Secret
+from ..settings import Secret, state_folder
 
 Found = TypeVar("Found")
 
@@ -166,3 +173,35 @@ def _named(field: str) -> str:
 
 def _masked(words: str) -> str:
     return re.sub(r"\+\d{6,15}", lambda found: wire.mask(found[0]), words)
+
+
+_OWN = OwnFiles(UsageError)
+_LONGEST_TOKEN = 200
+_UNKEPT = (OSError, UsageError, ValueError)
+
+
+def keep_token(url: str, token: str) -> None:
+    """Keep the token of a sandbox; where that cannot be done, `Sandbox.at` needs it as an argument."""
+    with contextlib.suppress(*_UNKEPT):
+        place = _place(url)
+        private_folder(state_folder().parent)
+        for folder in (state_folder(), place.parent):
+            _OWN.make_folder(folder)
+        with open(_OWN.open(place, os.O_CREAT | os.O_TRUNC | READ_WRITE), "w", encoding="ascii") as file:
+            file.write(token)
+
+
+def kept_token(url: str) -> str | None:
+    """Return the token of this user's sandbox at an address, if one was kept."""
+    with contextlib.suppress(*_UNKEPT):
+        return _OWN.read(_place(url), _LONGEST_TOKEN).decode("ascii") or None
+    return None
+
+
+def drop_token(url: str) -> None:
+    with contextlib.suppress(*_UNKEPT):
+        _place(url).unlink()
+
+
+def _place(url: str) -> Path:
+    return state_folder() / "sandboxes" / str(urlsplit(url).port)

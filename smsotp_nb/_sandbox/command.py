@@ -31,18 +31,14 @@ def describe(parser: argparse.ArgumentParser) -> None:
     add("--seed", help="make the ids and passcodes of a new state repeatable")
     fault_help = "a fault that is on from the start"
     add("--fault", action="append", default=[], metavar="'KIND KEY=VALUE ...'", help=fault_help)
-    _describe_reach(parser.add_argument_group("who reaches it"))
-    _describe_rules(parser.add_argument_group("where the interface is silent (docs/sandbox.md)"))
-
-
-def _describe_reach(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
+    add = parser.add_argument_group("who reaches it").add_argument
     host_help = "address to listen on; beyond loopback a token is made, printed and asked for"
     add("--host", default=HOST, help=host_help)
     allow_help = "a name by which others call it, such as a container's; may be repeated"
     add("--allow-host", action="append", default=[], metavar="NAME", help=allow_help)
     token_help = "file with the token, in place of one made at the start (or set SMSOTP_SANDBOX_TOKEN)"
     add("--token-file", type=path_typed, metavar="FILE", help=token_help)
+    _describe_rules(parser.add_argument_group("where the interface is silent (docs/sandbox.md)"))
 
 
 def _describe_rules(group: argparse._ArgumentGroup) -> None:

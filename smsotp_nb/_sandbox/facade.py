@@ -34,9 +34,8 @@ from .._lazy import needed_for
 from .._services import SandboxService
 from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
-from . import tokens
 from .access import HOST, is_loopback, not_token
-from .asking import GLANCE, Asking, about, named, summed_up
+from .asking import GLANCE, Asking, about, drop_token, keep_token, kept_token, named, summed_up
 from .choices import Rules
 from .service import millionths
 from .testing.faults import Fault
@@ -134,7 +133,7 @@ class Sandbox:
             token=token or secrets.token_urlsafe(24),
         )
         server.start()
-        tokens.keep(server.url, str(server.token))
+        keep_token(server.url, str(server.token))
         self._end: weakref.finalize[[Server, int], Sandbox] | None = weakref.finalize(self, _end, server, os.getpid())
         self._asking = Asking(server.url, server.token)
         self._id, self._variant, self._form = server.account.state.id, variant, form
@@ -167,7 +166,7 @@ class Sandbox:
         if urlsplit(url).scheme != "http" or not (is_loopback(url) or token):
             raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...) or is given token=, got {url!r}")
         box = cls.__new__(cls)
-        box._asking = Asking(url.rstrip("/"), token or tokens.kept(url))
+        box._asking = Asking(url.rstrip("/"), token or kept_token(url))
         box._id, box._variant, box._form = box._asking.get("/sandbox.json", about)
         box._secret, box._end = None, None
         return box
@@ -452,5 +451,5 @@ def client_of(service: Client | Sandbox, *, what: str) -> Client:
 
 def _end(server: Server, pid: int) -> None:
     if os.getpid() == pid:  # a forked child holds no thread of its parent
-        tokens.drop(server.url)
+        drop_token(server.url)
         server.close()

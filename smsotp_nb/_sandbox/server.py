@@ -277,7 +277,7 @@ class Server:
         if is_open:
             said = f"the sandbox listens on {host}: other machines can send, and read its inbox with the token"
             warnings.warn(said, SmsOtpWarning, stacklevel=4)
-        switched_on = _readable(faults)
+        switched_on = Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
         path = None if state is None else Path(state).expanduser().absolute()
         money = millionths(DEFAULT_BALANCE if balance is None else balance)
         opened = State(path, variant=variant, balance=money, seed=None if seed is None else str(seed))
@@ -405,7 +405,3 @@ def _listen(host: str, port: int) -> socket.socket:
         raise UsageError(f"{host}, port {port} cannot be used: {reason}; port 0 takes a free one") from None
     listener.listen(128)
     return listener
-
-
-def _readable(faults: Iterable[Fault | str]) -> Faults:
-    return Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))

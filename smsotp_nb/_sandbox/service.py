@@ -1,6 +1,6 @@
 """The three operations of the interface, from a request's query and bytes to its envelope.
 
-Written from the interface, not from the client; where the interface is silent `choices.CHOICES` says what happens.
+Written from the interface, not from the client; where the interface is silent docs/sandbox.md says what happens.
 No socket and no clock of its own.
 """
 
@@ -126,7 +126,14 @@ class Service:
             self.clock.now(), "sms.message.send", text, channel="sms", signature=signature, template_id=template_id
         )
         billed = self._bill(numbers, places, text)
-        return self._send_result(numbers, billed), self._accept(request, billed)
+        odd = choices.effects(numbers)
+        return {
+            "recipients": len(numbers) + ("recipients" in odd),
+            "messageCount": sum([message.parts for message in billed.messages]) + ("messageCount" in odd),
+            "currency": self.tariff.currency,
+            "totalAmount": money(billed.total + 10_000 * ("totalAmount" in odd)),
+            "messages": [self._record(message) for message in billed.messages],
+        }, self._accept(request, billed)
 
     def _send_otp(self, fields: Fields) -> Done:
         number = _single_number(fields)
@@ -225,16 +232,6 @@ class Service:
         if not self.state.accept(request, billed.messages, billed.total, passcode):
             raise Refused(wire.INSUFFICIENT_FUNDS)
         return len(billed.messages)
-
-    def _send_result(self, numbers: list[str], billed: Billed) -> dict[str, Any]:
-        odd = choices.effects(numbers)
-        return {
-            "recipients": len(numbers) + ("recipients" in odd),
-            "messageCount": sum([message.parts for message in billed.messages]) + ("messageCount" in odd),
-            "currency": self.tariff.currency,
-            "totalAmount": money(billed.total + 10_000 * ("totalAmount" in odd)),
-            "messages": [self._record(message) for message in billed.messages],
-        }
 
     def _record(self, message: Message) -> dict[str, Any]:
         id_, number, iso, cc, billed, price = message

@@ -1,4 +1,4 @@
-"""The interface, and nothing else: request bodies, reply envelopes, limits, codes, and what is not shown.
+"""The interface, and nothing else: request bodies, reply envelopes, limits and codes.
 
 The only room that knows a camelCase field, an error number or a length limit. It has no clock, no socket and no pandas.
 ``interface`` holds names, codes, limits and amounts, ``requests`` what is posted, ``envelope`` and ``replies`` what
@@ -21,7 +21,6 @@ from .interface import (
     INVALID_PHONE_NUMBERS,
     MAX_RECIPIENTS,
     MISSING_PARAMS,
-    NOT_SHOWN,
     OTP_SEND,
     OTP_VERIFY,
     SEND,
@@ -58,8 +57,7 @@ from .requests import (
     check_otp_verify,
     check_recipients,
     encode,
-    otp_send_request,
-    otp_verify_request,
+    otp_request,
     send_request,
 )
 
@@ -79,7 +77,6 @@ __all__ = [
     "LONGEST_TEXT",
     "MAX_RECIPIENTS",
     "MISSING_PARAMS",
-    "NOT_SHOWN",
     "OTP_SEND",
     "OTP_VERIFY",
     "SEND",
@@ -110,8 +107,7 @@ __all__ = [
     "encode",
     "mask",
     "micros",
-    "otp_send_request",
-    "otp_verify_request",
+    "otp_request",
     "read_envelope",
     "read_otp_send",
     "read_send",

@@ -1,4 +1,4 @@
-"""What the interface says of itself: actions, codes, limits and amounts; and what it does not show.
+"""What the interface says of itself: actions, codes, limits and amounts.
 
 Constants marked "beyond the interface" come from public knowledge; nothing depends on them being right.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal
@@ -69,102 +68,6 @@ MAX_RECIPIENTS = 1000  # ours: the interface shows no maximum
 
 # How the service joins content and signature is not shown; the estimate and the sandbox use these.
 SIGNATURE_JOIN: Mapping[str, str] = {"intl": "[{signature}] {content}", "cn": "【{signature}】{content}"}
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """One thing the interface does not show, and what this package assumes instead."""
-
-    topic: str
-    assumed: str
-    consequence: str
-
-
-NOT_SHOWN: tuple[Assumption, ...] = (
-    Assumption(
-        "a failure reply on a send",
-        "HTTP 400 with an envelope means that nothing of the request was sent",
-        "its rows are rejected, until a person says retry; 101000 Internal counts as in doubt instead",
-    ),
-    Assumption(
-        "HTTP 429",
-        "a throttled request was not accepted",
-        "it is retried after Retry-After, kept between 0 and 300 seconds",
-    ),
-    Assumption(
-        "any other status, a broken reply, a reply that names other recipients",
-        "the request may have been accepted",
-        "its rows are in doubt and never sent again automatically; from a service that never yet gave a valid "
-        "reply, the first such answer also ends the campaign's call, after one request of ten",
-    ),
-    Assumption(
-        "HTTP 200 with an envelope that refuses",
-        "no answer of the interface, so the request may have been accepted",
-        "as any other status: in doubt, although the words of the refusal are kept as evidence",
-    ),
-    Assumption(
-        "recipients in one request",
-        f"at most {MAX_RECIPIENTS}",
-        "the default chunk is 100; larger chunks are refused here, not by the service",
-    ),
-    Assumption(
-        "a list with some invalid numbers",
-        "the whole request is refused with 107111",
-        "all rows of the chunk are rejected with that code",
-    ),
-    Assumption(
-        "text length and part-splitting",
-        "GSM 03.38 septets or UCS-2, 160/153 or 70/67 to a part, pairs never straddle",
-        "est_parts is an estimate; parts and price of the reply are what counts",
-    ),
-    Assumption(
-        "price of a message",
-        "parts x the rate of the country",
-        "est_cost is an estimate; a country without a rate has none, never 0",
-    ),
-    Assumption(
-        "how content and signature join",
-        "[signature] content, and with lenticular brackets in the cn variant",
-        "changes est_parts only; Message(join=...) sets another",
-    ),
-    Assumption(
-        "text of a template",
-        "unknown here",
-        "est_parts and est_cost of template messages are missing unless Template(preview=...) is given",
-    ),
-    Assumption(
-        "a money amount that is not decimal text with at most 6 fractional digits",
-        "unreadable",
-        "the message counts as accepted, its price is missing and the totals check says so",
-    ),
-    Assumption(
-        "more than four digits in an iso, a cc or a currency",
-        "unreadable",
-        "the message counts as accepted and the field is missing: a ledger keeps these after a purge, and such a text "
-        "may be somebody's number",
-    ),
-    Assumption(
-        "`to` in the reply of a send",
-        "the same digits as in the request, with or without the plus",
-        "records are matched by it, never by position; without it nothing says who was texted",
-    ),
-    Assumption(
-        "the reply of a check that is not exactly as the interface shows it",
-        "it says nothing of the code, as it may be another one's",
-        "a check without `Success`, with a `to` that is missing or spelled otherwise, or with a `valid` that is not "
-        "true or false is in doubt, and never true",
-    ),
-    Assumption(
-        "a name twice in one object of a reply, or names of the envelope or its data that differ in case only",
-        "readers of JSON differ in which of the two they believe, so the reply is none of the interface",
-        "in doubt, whether it is a send, a passcode, a check or a refusal",
-    ),
-    Assumption(
-        "a signature on a passcode in the intl variant",
-        "accepted and passed on",
-        "only the cn variant documents it",
-    ),
-)
 
 
 def is_int(value: object) -> bool:

@@ -189,23 +189,9 @@ def send_request(to: Sequence[str], body: Body) -> dict[str, Any]:
     return {"to": to[0] if len(to) == 1 else list(to), **body.fields()}
 
 
-def otp_send_request(
-    to: str,
-    *,
-    digits: int | None = None,
-    intent: str | None = None,
-    channel: str | None = None,
-    signature: str | None = None,
-    code: str | None = None,
-    ttl: int | None = None,
-) -> dict[str, Any]:
-    """Return the JSON object of ``otp.send``; what is None is left out, so the service's defaults hold."""
-    return _without_none(to=to, digits=digits, intent=intent, channel=channel, signature=signature, code=code, ttl=ttl)
-
-
-def otp_verify_request(to: str, code: str, *, intent: str | None = None, ttl: int | None = None) -> dict[str, Any]:
-    """Return the JSON object of ``otp.verify``."""
-    return _without_none(to=to, code=code, intent=intent, ttl=ttl)
+def otp_request(**fields: Any) -> dict[str, Any]:
+    """Return the JSON object of ``otp.send`` or ``otp.verify``; for what is None the service's defaults hold."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -214,7 +200,3 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 def encode(request: Mapping[str, Any]) -> bytes:
     """Return a request as UTF-8 JSON bytes."""
     return _ENCODER.encode(request).encode()
-
-
-def _without_none(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}

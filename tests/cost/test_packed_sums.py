@@ -27,7 +27,7 @@ from support.tables import whole
 from smsotp_nb import Ledger, Limits, People, Plan, Sandbox, Wire, cost, otp, plan
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
-from smsotp_nb._ledger.record import recovering
+from smsotp_nb._ledger.record import beginning
 from smsotp_nb._ledger.rows import sums as kept_sums
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
@@ -397,12 +397,12 @@ def test_who_is_killed_between_rows_and_sums_leaves_no_sums(moment: str, box: Sa
     ledger.revise(longer, service=box.service, reason="more people")
     name, way = {
         "before the sums are written": ("pack_sums", killed),
-        "before they are committed": ("pack_sums", after(recovering.pack_sums)),
+        "before they are committed": ("pack_sums", after(beginning.pack_sums)),
     }[moment]
 
     def work() -> None:
         with pytest.MonkeyPatch.context() as patch, Ledger(ledger.path) as mine, box.client() as client:
-            patch.setattr(recovering, name, way)
+            patch.setattr(beginning, name, way)
             sent(longer, client, mine)
 
     path = ledger.path
@@ -426,7 +426,7 @@ def test_a_decision_stands_where_its_sums_cannot_be_written(
     with box.client() as client:
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger, limits=Limits(stop_after=None))
     doubts = ledger.record("autumn").in_doubt
-    monkeypatch.setattr(recovering, "pack_sums", full)
+    monkeypatch.setattr(beginning, "pack_sums", full)
     with pytest.warns(SmsOtpWarning, match="recorded as decided, but the disk is full") as warned:
         assert ledger.record("autumn").settle(doubts, accepted=True) == len(doubts) > 0
     assert warned[0].filename == __file__

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from support.sending import sent
 
-from smsotp_nb import Ledger, Sandbox, Wire, charts, cost, plan
+from smsotp_nb import Ledger, Record, Sandbox, Wire, charts, cost, plan
 from smsotp_nb._cost.sources import Source
-from smsotp_nb._ledger import Record
 from smsotp_nb.errors import LedgerError, UsageError
 
 NUMBERS = ["+12025550123", "+12025550147", "+33199001000", "+4915199000100"]

@@ -18,8 +18,8 @@ from support.servers import Server
 
 from smsotp_nb import Client, Experiment, Ledger, Limits, People, Sandbox, cost, otp, send
 from smsotp_nb._ledger import moving
-from smsotp_nb._ledger.file.moved import Move
 from smsotp_nb._ledger.file.store import Store
+from smsotp_nb._ledger.opening import Move
 from smsotp_nb._ledger.server.connection import Connection
 from smsotp_nb._ledger.server.store import Served
 from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, SmsOtpWarning, UsageError

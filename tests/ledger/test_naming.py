@@ -11,9 +11,32 @@ import pytest
 from support.servers import stored
 
 from smsotp_nb import Client, Experiment, Ledger, People, cost, plan, send
-from smsotp_nb._ledger.rows.naming import NOBODY, PEOPLE, How, columns_of
+from smsotp_nb._ledger.rows.naming import PEOPLE, How, columns_of
 from smsotp_nb._ledger.rows.tables import TABLES
 from smsotp_nb._ledger.server.dialect import COLUMNS, OF_SERVER, tables
+
+# Columns of text or bytes that name none of those who are texted; keys of names hold no number (`name_key`).
+NOBODY = {
+    "ledger": ("id", "secret", "retention", "moved"),
+    "copy": ("who", "what"),
+    "session": ("token",),
+    "owner": ("name_key", "service"),
+    "campaign": ("service", "name_key", "kind", "author"),
+    "chunk": ("encoding",),
+    "recipient": ("problem",),
+    "destination": ("region", "type", "currency"),
+    "country": ("iso", "cc"),
+    "attempt": ("outcome", "phase", "currency"),
+    "change": ("what",),
+    "approval": ("who",),
+    "decision": ("who", "what"),
+    "experiment": ("name_key",),
+    "contacts": ("at",),
+    "sums": ("currencies", "sums", "refused"),
+    "served": ("since", "timeline"),
+    "imported": ("token", "path"),
+    "runner": ("token", "who", "process"),
+}
 
 ASKED, DIGITS = "+12025550147", "2025550147"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "roles.md"

@@ -77,7 +77,7 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/sending/settling.py": frozenset({
         "not_accepted", "write", "confirm", "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
     }),
-    "_ledger/record/recovering.py": frozenset({"give_up"}),
+    "_ledger/record/beginning.py": frozenset({"give_up"}),
     "_ledger/rows/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
     "_ledger/file/store.py": frozenset({
         "__init__", "writing", "together", "_run_waiting", "close", "checkpoint", "_attest", "_ours", "_before_fork",

@@ -19,6 +19,7 @@ import pytest
 from support.sockets import bearer
 
 from smsotp_nb import Sandbox
+from smsotp_nb._sandbox import desk
 from smsotp_nb._sandbox.access import Access, Nonces, signed_texts
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Rules
@@ -337,6 +338,18 @@ def test_the_inbox_is_narrowed_by_a_wording_of_the_summary(filled: Sandbox) -> N
     shapes = [row["shape"] for row in get(filled, "/summary.json")["wordings"]]
     found = [get(filled, f"/inbox.json?detail=1&shape={shape}")["messages"] for shape in shapes]
     assert [[message["n"] for message in messages] for messages in found] == [[4], [1, 2, 3]]
+
+
+def test_a_long_inbox_is_not_added_up_with_every_message(filled: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk, "LONG", -1.0)  # every inbox is long, and its summary stands without end
+    monkeypatch.setattr(desk, "PAUSES", 10**9)
+    before = get(filled, "/summary.json")
+    post(filled, "sms.message.send", to=US, text="One more")
+    after = get(filled, "/summary.json")
+    assert (before["messages"], after["messages"]) == (4, 4)
+    assert float(after["balance"]) < float(before["balance"])
+    call(filled, "DELETE", "/inbox.json")
+    assert get(filled, "/summary.json")["messages"] == 0
 
 
 # one message

@@ -11,7 +11,6 @@ import pytest
 from support.tables import whole
 
 from smsotp_nb import Client, Ledger, plan, results, send
-from smsotp_nb._wire import mask
 from smsotp_nb.errors import UsageError
 
 MANY = 2_000
@@ -63,7 +62,8 @@ def test_whoever_has_the_list_cannot_say_whose_a_row_is(k: int, seed: int) -> No
 
 def test_a_mask_is_joined_at_once() -> None:
     """The reason why masks are for the eye and this form is for publishing."""
-    masks = pd.Series([f"+1{202 + n // 10_000}555{n % 10_000:04}" for n in range(0, 80_000, 8)]).map(mask)
+    masks = pd.Series([f"+1{202 + n // 10_000}555{n % 10_000:04}" for n in range(0, 80_000, 8)])
+    masks = masks.str[:5] + "..." + masks.str[-4:]
     assert masks.value_counts().eq(1).mean() > 0.9
 
 

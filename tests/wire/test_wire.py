@@ -540,12 +540,6 @@ def test_the_request_id_is_any_header_whose_name_ends_so(headers: list[tuple[str
     assert wire.request_id(headers) == found
 
 
-def test_what_the_interface_does_not_show_is_named_with_its_consequence() -> None:
-    """Each assumption says what is assumed and what follows."""
-    assert len(wire.NOT_SHOWN) >= 10
-    assert all(one.topic and one.assumed and one.consequence for one in wire.NOT_SHOWN)
-
-
 def test_a_field_longer_than_any_is_left_out() -> None:
     """A million ids of a megabyte would make a campaign's table unreadable; the message stays accepted."""
     record = {"id": "x" * (wire.LONGEST_TEXT + 1), "to": ANN, "price": "0.01"}

@@ -2,5 +2,5 @@
 
 - ``store`` opens and writes it; ``disk``: which file systems are fit for it; ``locks`` keep its files where they are
 - ``one_runner``: one runner for a campaign; ``last_seen``: what this user last saw of it
-- ``copies``: backups; ``moved``: the note that it went to a server
+- ``copies``: backups
 """

@@ -100,7 +100,12 @@ class Anchor:
         self._log_key: tuple[int, int] | None = None
         self._seen: tuple[int, bytes] = (0, b"")
         with _guard:
-            self._key, self._files = _found(path)
+            key = _key(os.stat(path))
+            if key not in _held:  # a file that is held is not opened again: closing it would drop SQLite's locks
+                descriptor = os.open(path, READ_WRITE)
+                key = _key(os.fstat(descriptor))
+                _held[key] = _Held(descriptor)
+            self._key, self._files = key, _held[key]
             self._files.users, self._joined = self._files.users + 1, True
         _lock(self._files.file, _READ, SHARED_BYTES)
 
@@ -259,15 +264,6 @@ def in_use(path: Path) -> bool:
             return not _lock(descriptor, _WRITE, SHARED_BYTES)
         finally:
             os.close(descriptor)
-
-
-def _found(path: Path) -> tuple[tuple[int, int], _Held]:
-    key = _key(os.stat(path))
-    if key not in _held:  # a file that is held is not opened again: closing it would drop SQLite's locks
-        descriptor = os.open(path, READ_WRITE)
-        key = _key(os.fstat(descriptor))
-        _held[key] = _Held(descriptor)
-    return key, _held[key]
 
 
 def _key(found: os.stat_result) -> tuple[int, int]:

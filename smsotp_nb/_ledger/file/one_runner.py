@@ -51,7 +51,10 @@ class RunLock:
             if holder is not None:
                 raise _held_by(holder, campaign)
             self._process = os.getpid()
-            _sign(self._descriptor)
+            with contextlib.suppress(OSError):  # on a full disk the lock holds without the note of who holds it
+                os.ftruncate(self._descriptor, 0)
+                os.lseek(self._descriptor, 0, os.SEEK_SET)
+                os.write(self._descriptor, f"{os.getpid()} {socket.gethostname()}".encode())
         except BaseException:  # an interrupt comes between any two steps; a lock that nobody knows of would never end
             self.release()
             raise
@@ -99,14 +102,6 @@ def _holder(descriptor: int) -> str | None:
     except OSError:
         return read_at(descriptor, 300, 0).decode(errors="replace")
     return None
-
-
-def _sign(descriptor: int) -> None:
-    """Note in the lock who holds it. On a full disk the lock holds without the note."""
-    with contextlib.suppress(OSError):
-        os.ftruncate(descriptor, 0)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        os.write(descriptor, f"{os.getpid()} {socket.gethostname()}".encode())
 
 
 def _held_by(holder: str, campaign: str) -> CampaignHeld:

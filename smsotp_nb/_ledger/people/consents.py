@@ -20,7 +20,7 @@ from ..._phones import spellings
 from ..._results.contract import STATES
 from ..file.store import Store
 from ..rows import audit, contacts
-from ..rows.columns import times
+from ..rows.columns import TIME, framed
 from ..rows.persons import hashed, keys, persons, secret_of, stored_as
 from ..rows.statements import Statements
 from ..rows.sums import pack_sums, sums_to_pack
@@ -118,18 +118,15 @@ def register(store: Store, number: int | None = None) -> pd.DataFrame:
             f"END, at, zone, source, proof, recorded_at FROM consent {where} ORDER BY at, opted_out, id",
             () if number is None else keys(connection, number),
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["to", "said", "at", "zone", "source", "proof", "recorded_at"])
-    frame["at"], frame["recorded_at"] = times(frame["at"]), times(frame["recorded_at"])
-    frame = frame.astype({"to": STR, "said": STR, "zone": "Int64", "source": STR, "proof": STR})
-    frame.insert(4, "whole_day", _whole_day(frame))
-    return frame
-
-
-def _whole_day(frame: pd.DataFrame) -> pd.Series:
-    """Say which entries were a day without an hour: they count from its beginning, or until its end."""
+    frame = framed(
+        found,
+        {"to": STR, "said": STR, "at": TIME, "zone": "Int64", "source": STR, "proof": STR, "recorded_at": TIME},
+    )
+    # A day without an hour counts from its beginning, or until its end.
     local = frame["at"] + pd.to_timedelta(frame["zone"].astype("int64"), unit="m")
     begins = local.where(frame["said"].ne("opted out"), local + _TICK)
-    return begins.eq(begins.dt.floor("D")).astype("bool")
+    frame.insert(4, "whole_day", begins.eq(begins.dt.floor("D")).astype("bool"))
+    return frame
 
 
 def history(store: Store, number: int) -> pd.DataFrame:
@@ -142,10 +139,9 @@ def history(store: Store, number: int) -> pd.DataFrame:
             f"WHERE f.number IN ({','.join('?' * len(names))}) ORDER BY 4, k.id",
             names,
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["campaign", "service", "kind", "at", "status", "problem", "not_before"])
-    frame["at"], frame["not_before"] = times(frame["at"]), times(frame["not_before"])
-    frame["status"] = [STATES[state] for state in frame["status"]]
-    return frame.astype({"campaign": STR, "service": STR, "kind": STR, "status": STR, "problem": STR})
+    text = {"campaign": STR, "service": STR, "kind": STR}
+    frame = framed(found, {**text, "at": TIME, "status": object, "problem": STR, "not_before": TIME})
+    return frame.assign(status=frame["status"].map(dict(enumerate(STATES))).astype(STR))
 
 
 def forget(connection: Statements, numbers: Iterable[int], *, now: int) -> int:
@@ -166,18 +162,13 @@ def forget(connection: Statements, numbers: Iterable[int], *, now: int) -> int:
         connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
         gone += _forget_rows(connection, person, code)
     mentioned = texts.forget(connection, [name for person in people.tolist() for name in spellings(person)])
-    for campaign in {*gone, *mentioned}:
-        _pack_again(connection, campaign, now)
+    for campaign in {*gone, *mentioned}:  # what was packed of them goes without these people
+        if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
+            contacts.pack(connection, campaign, now=now)
+        if connection.execute("SELECT 1 FROM sums WHERE campaign=? AND shared<>'[]'", (campaign,)).fetchone():
+            pack_sums(connection, campaign, sums_to_pack(connection, campaign))
     audit.note(connection, "forgotten", rows=len(codes), now=now)
     return len(gone)
-
-
-def _pack_again(connection: Statements, campaign: int, now: int) -> None:
-    """Pack what was packed without the people who are forgotten: their number, and what was kept beside it."""
-    if connection.execute("SELECT 1 FROM contacts WHERE campaign=?", (campaign,)).fetchone():
-        contacts.pack(connection, campaign, now=now)
-    if connection.execute("SELECT 1 FROM sums WHERE campaign=? AND shared<>'[]'", (campaign,)).fetchone():
-        pack_sums(connection, campaign, sums_to_pack(connection, campaign))
 
 
 def _forget_rows(connection: Statements, person: int, code: int) -> list[int]:

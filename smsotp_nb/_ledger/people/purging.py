@@ -27,7 +27,7 @@ from ..file.copies import there
 from ..file.store import Store
 from ..reading.spending import refused_of
 from ..rows import audit, runners
-from ..rows.columns import times
+from ..rows.columns import TIME, framed
 from ..rows.contacts import pack_hashed
 from ..rows.damage import Unfit
 from ..rows.naming import columns_of
@@ -175,7 +175,7 @@ def _delete(connection: Statements, campaign: int, sums: Packed, refused: str, *
 
 _WRITTEN: Final = re.compile(r"\A\s{0,9}(\d{1,4})\s{0,9}(day|week|month|year)s?\s{0,9}\Z")
 _MOST: Final = 1_200
-_COLUMNS: Final = ["id", "campaign", "service", "kind", "latest", "rows"]
+_COLUMNS: Final = {"id": "int64", "campaign": STR, "service": STR, "kind": STR, "latest": TIME, "rows": "Int64"}
 EXPERIMENT: Final = "experiment"
 
 
@@ -210,9 +210,7 @@ def older(store: Store, moment: int) -> pd.DataFrame:
         found = [row for *row, purged, _ in every if not purged]
         found += _experiments(connection, [(row[1], row[7], row[4]) for row in every if row[3] == "campaign"])
     found = [row for row in found if row[4] < moment]
-    frame = pd.DataFrame(found, columns=_COLUMNS)
-    frame["latest"] = times(frame["latest"])
-    return frame.astype({"id": "int64", "campaign": STR, "service": STR, "kind": STR, "rows": "Int64"})
+    return framed(found, _COLUMNS)
 
 
 def _experiments(connection: Statements, campaigns: Sequence[tuple[str, int, int]]) -> list[list[Any]]:

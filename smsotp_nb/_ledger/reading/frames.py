@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +19,7 @@ from ..._services import is_rehearsal, name_key
 from ..file.store import Store
 from ..record.beginning import refuse_contradicted, whether_contradicted
 from ..record.evidence import source_of
-from ..rows.columns import Columns, accepted_whole, hexadecimal, sums_whole, times, which_billings
+from ..rows.columns import TIME, Columns, accepted_whole, framed, hexadecimal, sums_whole, times, which_billings
 from ..rows.damage import Unfit
 from ..rows.statements import Question, Statements, foreseen
 from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED, SKIPPED
@@ -29,18 +29,26 @@ _OF_LEDGER = (
     "error_code", "error", "request_id", "http_status", "at", "not_before", "message", "number",
 )  # fmt: skip
 
-_OF_REQUEST = (
-    "request", "chunk", "started_at", "settled_at", "outcome", "phase", "http_status", "error_code", "error",
-    "request_id", "seconds", "currency", "recipients", "message_count", "total", "disagreement",
-)  # fmt: skip
-
-
+_Types = dict[str, str | pd.StringDtype]
+_REQUEST: Final[_Types] = {
+    "chunk": "Int64", "started_at": TIME, "settled_at": TIME, "outcome": STR, "phase": STR, "http_status": "Int64",
+    "error_code": STR, "error": STR, "request_id": STR, "seconds": "float64", "currency": STR, "recipients": "Int64",
+    "message_count": "Int64", "total": "Int64", "disagreement": STR,
+}  # fmt: skip
+_EVIDENCE: Final[_Types] = {
+    "to": STR, "chunk": "Int64", "attempts": "Int64",
+    **{name: _REQUEST[name] for name in ("phase", "http_status", "error_code", "error", "request_id")},
+    "started_at": TIME, "settled_at": TIME,
+}  # fmt: skip
+_ATTEMPT: Final[_Types] = {
+    "currency": STR, "error_code": STR, "error": STR, "request_id": STR, "http_status": "Int64", "at": TIME,
+}  # fmt: skip
 _COMPARED = 1_000  # names, the latest ones
 _COUNTRIES = "SELECT id, iso, cc FROM country"
 
-_MESSAGES: Final[dict[str, str | pd.StringDtype]] = {
+_MESSAGES: Final[_Types] = {
     "segment": STR, "version": "Int64", "words": STR, "encoding": STR, "parts": "Int64", "recipients": "Int64",
-    "since": "datetime64[us, UTC]", "reason": STR,
+    "since": TIME, "reason": STR,
 }  # fmt: skip
 
 
@@ -118,8 +126,8 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
         ("problem", "id"),
     )
     with store.snapshot() as connection:
-        contradicted = whether_contradicted(campaign)
-        foreseen(connection, contradicted, which_billings(campaign), (_COUNTRIES, ()), _which_attempts(campaign),
+        which = _which_attempts(campaign)
+        foreseen(connection, whether_contradicted(campaign), which_billings(campaign), (_COUNTRIES, ()), which,
                  _which_messages(campaign))  # fmt: skip
         columns.read(
             connection,
@@ -134,8 +142,8 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
                 attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, country=whole.country,
                 parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
             )  # fmt: skip
-        countries = _lookup(store, _COUNTRIES, ("iso", "cc"))
-        attempts = _attempts(store, campaign)
+        countries = table_of(store, _COUNTRIES, {"iso": STR, "cc": STR})
+        attempts = table_of(store, which[0], _ATTEMPT, which[1])
         said = _said(connection, campaign)
         refuse_contradicted(connection, campaign)
     rows = columns.series()
@@ -168,11 +176,11 @@ def recorded(store: Store, campaign: int) -> pd.DataFrame:
     number = rows["number"].astype(STR)
     frame["to"] = ("+" + number).where(rows["number"].gt(0).fillna(False)).array  # not of who was forgotten
     frame["body"] = rows["body"].array
-    destination = _lookup(store, "SELECT id, region, type, currency, rate FROM destination",
-                          ("region", "type", "est_currency", "rate"))  # fmt: skip
+    types = {"region": STR, "type": STR, "est_currency": STR, "rate": "Int64"}
+    destination = table_of(store, "SELECT id, region, type, currency, rate FROM destination", types)
     _join(frame, rows["destination"], destination)
     frame["est_parts"], frame["encoding"] = rows["est_parts"].array, rows["encoding"].array
-    cost = rows["est_parts"].array * frame.pop("rate").astype("Int64").array
+    cost = rows["est_parts"].array * frame.pop("rate").array
     frame["est_cost"] = money(pd.Series(cost, index=frame.index)).to_numpy("float64", na_value=np.nan)
     return frame.sort_index()
 
@@ -205,11 +213,8 @@ def fates(store: Store, campaign: int) -> pd.DataFrame:
             "GROUP BY 1, 2 ORDER BY 1, 3 DESC",
             (campaign,),
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["status", "problem", "rows", "earliest", "latest"])
-    frame["status"] = _named(frame["status"].to_numpy("int64"), STATES)
-    for name in ("earliest", "latest"):
-        frame[name] = times(frame[name].astype("Int64"))
-    return frame.astype({"problem": STR, "rows": "Int64"})
+    named = [(STATES[state], *rest) for state, *rest in found]
+    return framed(named, {"status": STR, "problem": STR, "rows": "Int64", "earliest": TIME, "latest": TIME})
 
 
 def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
@@ -236,18 +241,15 @@ def campaign_frame(store: Store, campaign: int, *, name: str, service: str, name
 
 def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
     """Return the rows of one state with the evidence of their latest request, by position."""
-    columns = "position to chunk attempts phase http_status error_code error request_id started_at settled_at"
-    frame = _query(
+    return table_of(
         store,
         "SELECT r.position, CASE WHEN r.number>0 THEN '+' || r.number END, r.chunk, r.attempts, "
         "a.phase, a.http_status, a.error_code, a.error, "
         "a.request_id, a.started_at, a.settled_at FROM fate r LEFT JOIN attempt a ON a.id=r.attempt "
         "WHERE r.campaign=? AND r.state=? ORDER BY r.position",
+        _EVIDENCE,
         (campaign, state),
-        columns.split(),
     )
-    text = dict.fromkeys(("to", "phase", "error_code", "error", "request_id"), STR)
-    return frame.astype({**text, "chunk": "Int64", "attempts": "Int64", "http_status": "Int64"})
 
 
 def requests(store: Store, campaign: int) -> pd.DataFrame:
@@ -256,17 +258,9 @@ def requests(store: Store, campaign: int) -> pd.DataFrame:
     ``outcome, phase, error_code, error, request_id, currency, disagreement`` (str), ``chunk, http_status, recipients,
     message_count`` (Int64), ``seconds, total`` (float64; the reply's totalAmount), ``started_at, settled_at``.
     """
-    columns = list(_OF_REQUEST)
-    frame = _query(
-        store,
-        f"SELECT id, {', '.join(columns[1:])} FROM attempt WHERE campaign=? ORDER BY id",
-        (campaign,),
-        columns,
-    )
-    frame["total"] = money(frame["total"].astype("Int64")).to_numpy("float64", na_value=np.nan)
-    text = ("outcome", "phase", "error_code", "error", "request_id", "currency", "disagreement")
-    counted = ("chunk", "http_status", "recipients", "message_count")
-    return frame.astype({**dict.fromkeys(text, STR), **dict.fromkeys(counted, "Int64"), "seconds": "float64"})
+    sql = f"SELECT id, {', '.join(_REQUEST)} FROM attempt WHERE campaign=? ORDER BY id"
+    frame = table_of(store, sql, _REQUEST, (campaign,))
+    return frame.assign(total=money(frame["total"]).to_numpy("float64", na_value=np.nan))
 
 
 def held(store: Store, campaign: int) -> pd.DataFrame:
@@ -277,9 +271,7 @@ def held(store: Store, campaign: int) -> pd.DataFrame:
             "AND state IN (?, ?) AND problem IS NOT NULL GROUP BY problem ORDER BY 2 DESC",
             (campaign, PLANNED, SKIPPED),
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["problem", "rows", "first", "last"])
-    frame["first"], frame["last"] = times(frame["first"]), times(frame["last"])
-    return frame.astype({"problem": STR, "rows": "Int64"})
+    return framed(found, {"problem": STR, "rows": "Int64", "first": TIME, "last": TIME})
 
 
 def changes(store: Store, campaign: int) -> pd.DataFrame:
@@ -288,9 +280,8 @@ def changes(store: Store, campaign: int) -> pd.DataFrame:
         found = connection.execute(
             "SELECT at, what, rows, reason, evidence FROM change WHERE campaign=? ORDER BY id", (campaign,)
         ).fetchall()
-    frame = pd.DataFrame(found, columns=["at", "what", "rows", "reason", "source"])
-    frame["at"], frame["source"] = times(frame["at"]), frame["source"].map(source_of)
-    return frame.astype({"what": STR, "rows": "Int64", "reason": STR, "source": STR})
+    rows = [(*row, source_of(evidence)) for *row, evidence in found]
+    return framed(rows, {"at": TIME, "what": STR, "rows": "Int64", "reason": STR, "source": STR})
 
 
 def messages(store: Store, campaign: int) -> pd.DataFrame:
@@ -316,10 +307,7 @@ def messages(store: Store, campaign: int) -> pd.DataFrame:
         at, reason = begun[version - 1]
         parts = None if parts is None else int(parts)
         found.append((segment, version, words, encoding, parts, rows, at, reason))
-    index = pd.RangeIndex(1, len(found) + 1, name="message")
-    frame = pd.DataFrame(found, columns=list(_MESSAGES), index=index, dtype=object)
-    frame["since"] = times(frame["since"])
-    return frame.astype(_MESSAGES)
+    return framed(found, _MESSAGES, pd.RangeIndex(1, len(found) + 1, name="message"))
 
 
 def _which_messages(campaign: int) -> Question:
@@ -336,14 +324,6 @@ def _said(connection: Statements, campaign: int) -> dict[int, int]:
     return dict(connection.execute(*_which_messages(campaign)).fetchall())
 
 
-def _query(store: Store, sql: str, values: tuple[Any, ...], columns: list[str]) -> pd.DataFrame:
-    """Return a small query as a frame, indexed by its first column, its times read."""
-    frame = table_of(store, sql, columns[1:], values)
-    for name in ("started_at", "settled_at"):
-        frame[name] = times(frame[name])
-    return frame
-
-
 def _which_attempts(campaign: int) -> Question:
     return (
         "SELECT id, currency, error_code, error, request_id, http_status, coalesce(settled_at, started_at) "
@@ -352,24 +332,14 @@ def _which_attempts(campaign: int) -> Question:
     )
 
 
-def _attempts(store: Store, campaign: int) -> pd.DataFrame:
-    sql, values = _which_attempts(campaign)
-    frame = _lookup(store, sql, ("currency", "error_code", "error", "request_id", "http_status", "at"), tuple(values))
-    frame["http_status"] = frame["http_status"].astype("Int64")
-    frame["at"] = times(frame["at"])
-    return frame.astype(dict.fromkeys(("currency", "error_code", "error", "request_id"), STR))
-
-
-def _lookup(store: Store, sql: str, names: Sequence[str], values: tuple[Any, ...] = ()) -> pd.DataFrame:
-    text = [name for name in names if name not in {"http_status", "at", "rate"}]
-    return table_of(store, sql, names, values).astype(dict.fromkeys(text, STR))
-
-
-def table_of(store: Store, sql: str, names: Sequence[str], values: tuple[Any, ...] = ()) -> pd.DataFrame:
-    """Return a small query as a frame of objects, indexed by its first column."""
+def table_of(
+    store: Store, sql: str, columns: Sequence[str] | Mapping[str, Any], values: Sequence[Any] = ()
+) -> pd.DataFrame:
+    """Return a small query as a frame of objects, or of these dtypes, indexed by its first column."""
     with store.reading() as connection:
         rows = connection.execute(sql, values).fetchall()
-    return pd.DataFrame([row[1:] for row in rows], columns=list(names), index=[row[0] for row in rows], dtype=object)
+    types = columns if isinstance(columns, Mapping) else dict.fromkeys(columns, object)
+    return framed([row[1:] for row in rows], types, pd.Index([row[0] for row in rows]))
 
 
 def _join(frame: pd.DataFrame, key: pd.Series, table: pd.DataFrame) -> None:

@@ -27,7 +27,6 @@ from ..file import copies
 from ..file.disk import OWN
 from ..file.store import Store
 from ..rows.columns import names_in
-from ..rows.statements import Statements
 from . import frames as reading
 
 AMOUNT: Final = pa.decimal128(18, 6)
@@ -92,7 +91,12 @@ def _campaign(
     """Bring the files of one campaign up to the ledger, a line each."""
     number, service, name, kind, kept = campaign
     with store.snapshot() as connection:
-        state = _state(connection, number)
+        digest = hashlib.blake2b(str(SCHEMA).encode(), digest_size=16)
+        for sql in _WHAT:
+            for row in connection.execute(sql, (number,)):
+                digest.update(repr(tuple(row)).encode())
+            digest.update(b";")
+        state = digest.hexdigest()
         rows = None if _whole(files, state) else _rows(store, number, service, name, kind, names_in(kept))
     if rows is None:
         yield from ((one.month, service, name, one.months[one.month], str(one.path), "unchanged") for one in files)
@@ -133,15 +137,6 @@ _WHAT: Final = (
     "sum((not_before / 1000000 % 1000003) * (1 + position % 997)) "
     "FROM recipient WHERE campaign=? GROUP BY own_state, problem, attempts ORDER BY own_state, problem, attempts",
 )
-
-
-def _state(connection: Statements, campaign: int) -> str:
-    digest = hashlib.blake2b(str(SCHEMA).encode(), digest_size=16)
-    for sql in _WHAT:
-        for row in connection.execute(sql, (campaign,)):
-            digest.update(repr(tuple(row)).encode())
-        digest.update(b";")
-    return digest.hexdigest()
 
 
 def _rows(store: Store, number: int, service: str, name: str, kind: str, names: list[str]) -> pd.DataFrame:

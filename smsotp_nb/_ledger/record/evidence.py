@@ -13,11 +13,15 @@ import pandas as pd
 from ..._pandas import STR
 from ..._results.contract import micros, money
 from ..file.store import Store
+from ..rows.columns import TIME, framed
 from ..rows.statements import Statements
 from .recording import optional_int, optional_text
 
 _FIELDS: Final = ("line", "id", "at", "parts", "price", "currency")
-_DTYPES: Final = {"source": STR, "line": STR, "id": STR, "parts": "Int64", "currency": STR, "reason": STR}
+_DTYPES: Final = {  # of what is kept: the fields of a line, then whose they are
+    "line": STR, "id": STR, "at": TIME, "parts": "Int64", "price": "Int64", "currency": STR,
+    "source": STR, "reason": STR,
+}  # fmt: skip
 _EPOCH: Final = pd.Timestamp(0, tz="UTC")
 _MICROSECOND: Final = pd.Timedelta(microseconds=1)
 _HEX: Final = 32  # characters of an id that is stored as bytes
@@ -96,7 +100,6 @@ def lines_kept(store: Store, campaign: int) -> pd.DataFrame:
             "SELECT evidence, reason FROM change WHERE campaign=? AND evidence IS NOT NULL ORDER BY id", (campaign,)
         ).fetchall()
     rows = [(*row, source_of(kept), reason) for kept, reason in found for row in json.loads(kept)["rows"]]
-    frame = pd.DataFrame(rows, columns=["row", *_FIELDS, "source", "reason"]).set_index("row").rename_axis(None)
-    frame["at"] = pd.to_datetime(frame["at"].astype("Int64"), unit="us", utc=True).dt.as_unit("us")
-    frame["price"] = money(frame["price"].astype("Int64")).to_numpy("float64", na_value=np.nan)
-    return frame.astype(_DTYPES)[["source", *_FIELDS, "reason"]]
+    frame = framed([row[1:] for row in rows], _DTYPES, pd.Index([row[0] for row in rows]))
+    frame["price"] = money(frame["price"]).to_numpy("float64", na_value=np.nan)
+    return frame[["source", *_FIELDS, "reason"]]

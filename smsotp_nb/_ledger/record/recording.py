@@ -216,17 +216,12 @@ def _columns(
     if state == SKIPPED:
         columns["problem"] = _objects(rows["problem"])
     # Last, for a traceback prints the variables of every frame, and more can go wrong above.
-    columns["number"] = _objects(_numbers(connection, rows["to"], said_no))
-    return list(columns), zip(*columns.values(), strict=True)
-
-
-def _numbers(connection: Statements, to: pd.Series[str], said_no: np.ndarray[Any, Any]) -> pd.Series[int]:
-    """Return the numbers of rows; in the place of people who said no, the hashes by which they are recognized."""
-    numbers = to.str[1:].astype("Int64")
+    numbers = rows["to"].str[1:].astype("Int64")
     if said_no.any():
         people = persons(np.array(numbers[said_no], np.int64))
         numbers[said_no] = hashed(people, secret_of(connection))
-    return numbers
+    columns["number"] = _objects(numbers)
+    return list(columns), zip(*columns.values(), strict=True)
 
 
 def destinations(connection: Statements, rows: pd.DataFrame) -> list[int]:

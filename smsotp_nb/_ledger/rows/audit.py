@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..._pandas import STR
 from . import runners
-from .columns import times
+from .columns import TIME, framed
 from .statements import Statements
 
 
@@ -37,9 +37,8 @@ def decisions(connection: Statements) -> pd.DataFrame:
         "SELECT d.at, d.who, d.what, k.service, k.name, d.rows, d.reason FROM decision d "
         "LEFT JOIN campaign k ON k.id=d.campaign ORDER BY d.id"
     ).fetchall()
-    frame = pd.DataFrame(found, columns=["at", "who", "what", "service", "campaign", "rows", "reason"])
-    frame["at"] = times(frame["at"])
-    return frame.astype({"who": STR, "what": STR, "service": STR, "campaign": STR, "rows": "Int64", "reason": STR})
+    text = dict.fromkeys(("who", "what", "service", "campaign"), STR)
+    return framed(found, {"at": TIME, **text, "rows": "Int64", "reason": STR})
 
 
 def decider(connection: Statements) -> str:

@@ -179,6 +179,15 @@ def times(micros: pd.Series) -> pd.Series:
     return pd.to_datetime(whole, unit="us", utc=True).dt.as_unit("us")
 
 
+TIME: Final = "datetime64[us, UTC]"  # of a column that a ledger has in microseconds since 1970
+
+
+def framed(rows: Sequence[Sequence[Any]], columns: Mapping[str, Any], index: pd.Index | None = None) -> pd.DataFrame:
+    """Return the rows of a question as a frame, its columns with these dtypes."""
+    frame = pd.DataFrame(rows, columns=list(columns), index=index, dtype=object)
+    return frame.assign(**{name: times(frame[name]) for name in columns if columns[name] == TIME}).astype(columns)
+
+
 MOST: Final = 2**20  # combinations; more are people rather than groups of them
 BETWEEN: Final = "\x1f"  # stands in no JSON text
 

@@ -82,7 +82,8 @@ def read(connection: Statements, campaign: int, *, now: int) -> Contacts:
     for chunks in in_blocks(whole, _CHUNKS):
         texts, at, body = zip(*chunks, strict=True)
         many = np.array([text.count(",") + 1 for text in texts])
-        numbers.append(_integers(",".join(texts)))
+        found: Ints = np.fromstring(",".join(texts), np.int64, sep=",")
+        numbers.append(found)
         times.append(np.repeat(np.array(at, np.int64), many))
         bodies.append(np.repeat(np.array(body, np.int64), many))
     rows = connection.execute(*which_by_row(campaign, now)).fetchall()
@@ -151,7 +152,9 @@ def packed(connection: Statements, campaign: int) -> Contacts:
     people, at, body = connection.execute(
         "SELECT people, at, body FROM contacts WHERE campaign=?", (campaign,)
     ).fetchone()
-    return Contacts(_from_steps(people), _from_repeated(at), _from_repeated(body))
+    steps = _from_small(people[8:])
+    steps[0] = np.frombuffer(people[:8], "<i8")[0]
+    return Contacts(np.cumsum(steps), _from_repeated(at), _from_repeated(body))
 
 
 def _sorted(people: Ints, at: Ints, body: Ints) -> Contacts:
@@ -159,22 +162,11 @@ def _sorted(people: Ints, at: Ints, body: Ints) -> Contacts:
     return Contacts(people[order], at[order], body[order])
 
 
-def _integers(text: str) -> Ints:
-    found: Ints = np.fromstring(text, np.int64, sep=",")
-    return found
-
-
 # -- columns of integers as bytes --------------------------------------------------------------------------------------
 
 
 def _steps(values: Ints) -> bytes:
     return values[:1].astype("<i8").tobytes() + _small(np.diff(values, prepend=values[:1]))
-
-
-def _from_steps(packed: bytes) -> Ints:
-    steps = _from_small(packed[8:])
-    steps[0] = np.frombuffer(packed[:8], "<i8")[0]
-    return np.cumsum(steps)
 
 
 def _repeated(values: Ints) -> bytes:

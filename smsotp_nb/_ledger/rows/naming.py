@@ -5,7 +5,7 @@
 - purge and retention: what is left of a request holds none of them (`people.purging`)
 - grants: who reads costs alone reads none of them but names and ids (docs/guides/team.md)
 
-A test holds that every column of text or bytes stands here, or among those that name nobody.
+A test holds that every column of text or bytes stands here, or among those of which it says that they name nobody.
 """
 
 from __future__ import annotations
@@ -78,28 +78,6 @@ PEOPLE: Final = (
     Column("experiment", "declared", How.NAME, "arm or stratum of an experiment"),
     Column("copy", "path", How.NAME, "name of a file", ("path", "who")),
 )
-# Columns of text or bytes that name none of those who are texted; keys of names hold no number (`name_key`).
-NOBODY: Final = {
-    "ledger": ("id", "secret", "retention", "moved"),
-    "copy": ("who", "what"),
-    "session": ("token",),
-    "owner": ("name_key", "service"),
-    "campaign": ("service", "name_key", "kind", "author"),
-    "chunk": ("encoding",),
-    "recipient": ("problem",),
-    "destination": ("region", "type", "currency"),
-    "country": ("iso", "cc"),
-    "attempt": ("outcome", "phase", "currency"),
-    "change": ("what",),
-    "approval": ("who",),
-    "decision": ("who", "what"),
-    "experiment": ("name_key",),
-    "contacts": ("at",),
-    "sums": ("currencies", "sums", "refused"),
-    "served": ("since", "timeline"),
-    "imported": ("token", "path"),
-    "runner": ("token", "who", "process"),
-}
 
 
 def columns_of(table: str) -> tuple[str, ...]:

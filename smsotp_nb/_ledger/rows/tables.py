@@ -33,7 +33,7 @@ CREATE TABLE ledger (            -- one row: which ledger this is, wherever it s
   remains INTEGER NOT NULL DEFAULT 0,  -- 1: what was deleted is still in the bytes of the file, see purging
   retention TEXT,                -- how long campaigns are kept, where somebody decided that
   approval INTEGER NOT NULL DEFAULT 0, -- 1: a second person approves each campaign, see approving
-  moved TEXT                     -- JSON: into which ledger on a server it went, see moved; NULL: it is in use here
+  moved TEXT                     -- JSON: into which ledger on a server it went, see opening; NULL: it is in use here
 );
 
 CREATE TABLE copy (              -- files that were made of the ledger, which no deletion reaches

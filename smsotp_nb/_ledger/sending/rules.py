@@ -117,7 +117,8 @@ class Standing:
 
     def learn(self, connection: Statements, realm: Realm, *, but: int | None, now: int) -> None:
         """Take in what the ledger knows at this moment."""
-        self.heed(connection, _opted_out(connection))
+        text = connection.execute("SELECT group_concat(person) FROM opted_out").fetchone()[0]
+        self.heed(connection, np.fromstring(text, np.int64, sep=",") if text else NO_PEOPLE)
         self.hold_out(connection, now=now)
         since = now - self._rules.longest
         recent: list[_Recent] = []
@@ -304,8 +305,3 @@ def _look_up(ascending: Ints, order: Ints, people: Ints) -> tuple[Ints, Ints]:
     where[where == len(ascending)] = 0
     found = np.flatnonzero(ascending[where] == people)
     return found, order[where[found]]
-
-
-def _opted_out(connection: Statements) -> Ints:
-    text = connection.execute("SELECT group_concat(person) FROM opted_out").fetchone()[0]
-    return np.fromstring(text, np.int64, sep=",") if text else NO_PEOPLE

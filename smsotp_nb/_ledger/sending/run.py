@@ -27,9 +27,8 @@ from ..reading.frames import (
     spent,
 )
 from ..record.approving import APPROVED, NOT_APPROVED, approved, may_go
-from ..record.beginning import how_many
+from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up, how_many
 from ..record.passcodes import learn_currency
-from ..record.recovering import OWNER_DIED, begin_changing, end_changing, give_up
 from ..rows import audit, contacts
 from ..rows.answers import Ints
 from ..rows.damage import understood
@@ -222,14 +221,6 @@ class Run(Account):
         wanted = Wanted(chunk, positions)
         return self._owned(self._store.together(lambda connection: self._claim(connection, wanted), "FULL"))
 
-    def _readable(self, found: Found) -> Claim:
-        """Return what was claimed; a record that cannot be read is taken back, and nothing of it is sent."""
-        if (claim := found.claim()) is not None:
-            return claim
-        unread = Claim(found.attempt, found.chunk, 0, (), ())
-        self.settle(unread, Ending("NOT_SENT", phase="before", error="the record of its recipients cannot be read"))
-        raise found.unreadable()
-
     def may_begin(self, claim: Claim) -> bool:
         """Say, last before its first byte, whether a claim still holds: it is not void, and nobody has opted out since.
 
@@ -290,7 +281,11 @@ class Run(Account):
         if self._ownership is not None:
             self._ownership.is_recorded = True
         self._holds.confirm(found.upto)
-        return self._readable(found)
+        if (claim := found.claim()) is not None:
+            return claim
+        unread = Claim(found.attempt, found.chunk, 0, (), ())
+        self.settle(unread, Ending("NOT_SENT", phase="before", error="the record of its recipients cannot be read"))
+        raise found.unreadable()
 
     def _claim(self, connection: Statements, wanted: Wanted) -> Found | None:
         good_until = void_at()

@@ -86,7 +86,7 @@ def read_address(text: Secret) -> Address:
         raise UsageError(
             "the address of the ledger's server cannot be read; it is written postgresql://user@host/database"
         )
-    if _take_passwords(options):
+    if [name for name in ("password", "sslpassword") if options.pop(name, None) is not None]:  # both are taken out
         raise UsageError(
             f"the address of a ledger must not hold a password: a notebook would be saved with it; {_NEXT}"
         )
@@ -100,11 +100,6 @@ def read_address(text: Secret) -> Address:
             )
         options["gssencmode"] = "disable"  # else Kerberos goes first, and no certificate is looked at
     return Address(tuple(sorted(options.items())))
-
-
-def _take_passwords(options: dict[str, str]) -> bool:
-    """Remove passwords from options; return whether there were any."""
-    return bool([name for name in ("password", "sslpassword") if options.pop(name, None) is not None])
 
 
 def _parsed(text: Secret) -> dict[str, str] | None:

@@ -11,7 +11,6 @@ import re
 import secrets
 import threading
 import weakref
-from typing import Any
 
 from ..._moments import said
 from ...errors import CampaignHeld, LedgerError
@@ -105,11 +104,13 @@ class Lease:
         mine = process == runners.process_key() and process
         if mine and bytes(token) not in _live:  # it has ended here, and could not say so to the server
             return
+        found = re.search(r" on (\S+) \(process (\d+)\)$", who)
         raise CampaignHeld(
             f"campaign {self._name!r} is being run by {'another call in this kernel' if mine else who} since "
             f"{said(since)}; wait for it, or stop it there, then call send again. If it has died, it can be taken "
             f"over after {said(until)} by the server's clock",
-            **_identified(who),
+            host=found[1] if found else None,
+            pid=int(found[2]) if found else None,
         )
 
     def _reported(self) -> bool:
@@ -133,9 +134,3 @@ def runner_of(connection: Statements, campaign: int) -> str:
     """Return in words who runs a campaign and since when; empty if nobody does."""
     row = connection.execute(_ROW, (campaign,)).fetchone()
     return f"{row[1]} since {said(row[3])}" if row and row[4] > row[5] else ""
-
-
-def _identified(who: str) -> dict[str, Any]:
-    """Return process and host of a runner, from the words of `fences.me`."""
-    found = re.search(r" on (\S+) \(process (\d+)\)$", who)
-    return {"host": found[1], "pid": int(found[2])} if found else {}

@@ -77,7 +77,9 @@ class Served:
     def begin(self, synchronous: str, idle: float) -> None:
         """Begin a transaction: wait for the turn to write, and see that the database is the one that was opened."""
         self.connection.begin([*_beginning(synchronous, idle), _TURN], self._see)
-        self._begin_session()
+        if self._inserted is None:
+            sql, now = "INSERT INTO session (token, started_at) VALUES (?, ?)", time.time_ns() // 1000
+            self._inserted = self.connection.execute(sql, (self._token, now))
 
     def drafted(self, works: Sequence[Callable[[Any], Any]], synchronous: str) -> list[Any]:
         """Record pieces of work with one message, as one transaction; return their results if all were guessed.
@@ -112,11 +114,6 @@ class Served:
         self.sighting.refuse_another(seen)
         self.sighting = seen
         self.latest = max(self.latest, seen.requests)
-
-    def _begin_session(self) -> None:
-        if self._inserted is None:
-            sql, now = "INSERT INTO session (token, started_at) VALUES (?, ?)", time.time_ns() // 1000
-            self._inserted = self.connection.execute(sql, (self._token, now))
 
     def note_acts(self, *, durable: bool, claimed: bool) -> None:
         """Count a durable transaction without a request, as for a file."""

@@ -304,24 +304,19 @@ class Journal:
             self.last, self._now(), method, path, headers, body[:LONGEST], len(body), fault,
             status, code, reply[:LONGEST], len(reply), accepted, request_id,
         )  # fmt: skip
-        self._append(entry)
-        return Told(entry, self._secrets)
-
-    def _append(self, entry: Entry) -> None:
         self._entries.append(entry)
         self._weights.append(entry.weight())
         self._bytes += self._weights[-1]
         while len(self._entries) > MOST or self._bytes > MOST_BYTES:
             self._entries.popleft()
             self._bytes -= self._weights.popleft()
-
-    def _after(self, n: int) -> list[Entry]:
-        """Return the entries after a number, oldest first."""
-        return list(islice(self._entries, max(0, len(self._entries) - (self.last - n)), None))
+        return Told(entry, self._secrets)
 
     def select(self, wanted: Wanted) -> Iterator[Told]:
         """Yield the requests that are asked for."""
-        entries = [entry for entry in self._after(wanted.after) if wanted.before is None or entry.n < wanted.before]
+        known = max(0, len(self._entries) - (self.last - wanted.after))  # how many are not after it
+        later = islice(self._entries, known, None)
+        entries = [entry for entry in later if wanted.before is None or entry.n < wanted.before]
         told = (Told(entry, self._secrets) for entry in (reversed(entries) if wanted.newest else entries))
         return islice((one for one in told if wanted.fits(one)), wanted.limit)
 
