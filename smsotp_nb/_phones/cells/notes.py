@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from importlib.resources import files
 from typing import Final, Literal
 
@@ -74,6 +75,7 @@ def says_no(text: str) -> bool:
     return not WORDS.isdisjoint(words) or STEMS.search(" ".join(words)) is not None
 
 
+@lru_cache(maxsize=4096)
 def read(note: str) -> Says:
     """Return what words beside a number say.
 

@@ -323,6 +323,8 @@ def _plus_in_front(cell: _Cell, cleaned: Cleaned) -> Cleaned:
 def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
     """Text that began as a number in a spreadsheet: ``14155550100.0``, ``1.41555501E+10``."""
     made = tuple(cell.notes)
+    if cell.text[-1] != "0" and "e" not in cell.text.lower():
+        return None
     ending = FLOAT_TEXT.fullmatch(cell.text)
     if ending:
         return Cleaned(ending[1], (*made, "FLOAT_ENDING"))
@@ -347,10 +349,10 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     if one and not many and not _halves(cell.text):
         return _trunk_zero(cell)
     whole = cell.text
-    twice = _twice(_without_note(cell.text, repair)) if many else None
-    if twice:
+    notations = twice(_without_note(cell.text, repair)) if many else None
+    if notations:
         made = (*cell.notes, "SAME_NUMBER_TWICE")
-        return Cleaned(twice[0], made, other=twice[1], other_notes=made)
+        return Cleaned(notations[0], made, other=notations[1], other_notes=made)
     if "vanity" in repair and _digits(whole) > SEVEN and VANITY.fullmatch(whole) and notes.says_no(whole):
         return Cleaned(raw, problem="NOTE_SAYS_NO")
     if "vanity" in repair and VANITY.fullmatch(cell.text):
@@ -391,16 +393,16 @@ def _without_note(text: str, repair: Collection[str]) -> str:
     note = text[end:]
     if not note.strip(" )"):
         return text
-    says = notes.read(note)
     if _digits(text[:end]) < SEVEN - 1 or KEYPAD.search(text):
         return text
+    says = notes.read(note)
     if says == "nothing" or ("trailing_note" in repair and says != "no"):
         closing = ")" if text[:end].count("(") > text[:end].count(")") and note.lstrip().startswith(")") else ""
         return text[:end] + closing
     return text
 
 
-def _twice(text: str) -> tuple[str, str] | None:
+def twice(text: str) -> tuple[str, str] | None:
     """Divide a cell with one number in two notations, whose last digits are the same; the plan decides on both."""
     places = [at for at, sign in enumerate(text) if sign.isdigit()]
     digits = "".join(text[at] for at in places)
@@ -409,6 +411,8 @@ def _twice(text: str) -> tuple[str, str] | None:
         if places[cut] == places[cut - 1] + 1:
             continue
         one, other = digits[:cut].lstrip("0"), digits[cut:].lstrip("0")
+        if one[-SEVEN:] != other[-SEVEN:]:
+            continue
         pairs = zip(reversed(one), reversed(other), strict=False)
         common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         fronts = len(one) - common, len(other) - common

@@ -67,11 +67,10 @@ NOT_SO_PLAIN: Final = (
     r"|^(?:(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}|[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2})(?: [0-9.]+)?$"
 )
 READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
-FOREIGN: Final = r"[^ -~]"  # letters, digits and blanks of other scripts; they are written in ASCII first
 WHOLE: Final = r"[+(]?(?:[ ()\-]*[.]?[ ()\-]*[0-9]){7,}"  # more than one dot hides digits
 TWO: Final = rf"^{WHOLE}(?: (?i:or|and|und|oder|ou|et) | / | ?[;,&|] ?){WHOLE}$"
 LAST: Final = 7  # digits that two notations of one number have in common at least
-TRUNK_ZERO: Final = r"^(?P<code>(?:\+|00)[0-9 )]{1,7}?) *\( *0 *\) *(?P<number>[0-9 .\-]*[0-9])$"
+TRUNK_ZERO: Final = r"^(?:\+[0-9]|\+[0-9][0-9 )]{0,5}[0-9)]|00[0-9 )]{0,6}[0-9)]) *\( *0 *\) *[0-9 .\-]*[0-9]$"
 WORDS: Final = "telephone|telefon|telefono|tel|phone|mobile|mobil|cellphone|cell|mob|handy|portable|gsm|whatsapp|sms|ph"
 
 
@@ -79,68 +78,85 @@ FEW: Final = 32  # cells that are cleaned one by one in less time than the patte
 USUAL: Final = "home|work|office|mobile|mobil|cell|private|privat|handy"  # notes that say no are told from these
 
 ANYTHING, LETTER, QUOTE, NUMBER, BLANK, DIGIT, BRACKET = range(7)  # what a text begins or ends with
+FOREIGN, LETTERED, OPEN = 1, 2, 4  # what it has: signs of other scripts, a letter or a #, an opening bracket
 
 
 class Form(NamedTuple):
-    """A form: the pattern of the whole text, how it begins and ends, and the notes and problem that it gives.
+    """A form: how a text begins and ends, what it has, its pattern, and the notes or the problem that it gets.
 
-    The group ``number`` of the pattern is what is read. ``unless`` names a repair that would read the text differently.
+    What ``gone`` matches is removed; what is left is read.
     """
 
     begins: int
     ends: int
+    has: int
     pattern: str
+    gone: str = ""
     notes: tuple[str, ...] = ()
     problem: str = ""
-    unless: str = ""
 
 
-TRIMMED: Final = rf"^ *(?P<number>{BODY})[ ,;]*$"
+TRIMMED: Final = (rf"^ *{BODY}[ ,;]*$", r"^ +|[ ,;]+$", ("TRIMMED",))
 FORMS: Final = (
-    Form(LETTER, DIGIT, rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| )(?P<number>{BODY})$", ("LABEL_REMOVED",)),
-    Form(QUOTE, DIGIT, rf"^'(?P<number>{BODY})$", ("QUOTE_REMOVED",)),
-    Form(NUMBER, DIGIT, r"^(?P<number>\+?(?:[ ()\-]*[0-9]){7,})[.,]0$", ("FLOAT_ENDING",)),
+    Form(LETTER, DIGIT, LETTERED, rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| ){BODY}$", r"^[A-Za-z.: ]+", ("LABEL_REMOVED",)),
+    Form(QUOTE, DIGIT, 0, rf"^'{BODY}$", "^'", ("QUOTE_REMOVED",)),
+    Form(NUMBER, DIGIT, 0, r"^[+(]?[0-9](?:[ ()\-]*[0-9]){6,}[.,]0$", "..$", ("FLOAT_ENDING",)),
     Form(
         NUMBER,
         DIGIT,
-        rf"^(?P<number>{BODY}) ?(?:x|#|(?i:ext|extn|extension)[.:]?) ?[0-9]{{1,6}}$",
+        LETTERED,
+        rf"^{BODY} ?(?:x|#|(?i:ext|extn|extension)[.:]?) ?[0-9]{{1,6}}$",
+        " ?[A-Za-z#].*",
         ("EXTENSION_DROPPED",),
     ),
-    Form(BLANK, ANYTHING, TRIMMED, ("TRIMMED",)),
-    Form(ANYTHING, BLANK, TRIMMED, ("TRIMMED",)),
-    Form(NUMBER, DIGIT, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$", problem="MULTIPLE_NUMBERS"),
+    Form(BLANK, ANYTHING, 0, *TRIMMED),
+    Form(ANYTHING, BLANK, 0, *TRIMMED),
+    Form(NUMBER, DIGIT, 0, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$", problem="MULTIPLE_NUMBERS"),
     Form(
         NUMBER,
         BRACKET,
-        rf"^(?P<number>[+(]?[0-9](?:[ ().\-]*[0-9]){{5,}}) \((?i:{USUAL})\)$",
+        LETTERED,
+        rf"^[+(]?[0-9](?:[ ().\-]*[0-9]){{5,}} \((?i:{USUAL})\)$",
+        r" \([A-Za-z].*",
         ("TRAILING_NOTE_DROPPED",),
     ),
-    Form(LETTER, LETTER, r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
+    Form(LETTER, LETTER, LETTERED, r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
 )
 
 
 def _kinds() -> npt.NDArray[np.uint8]:
-    table = np.zeros((2, 256), np.uint8)
+    table = np.zeros((3, 256), np.uint8)
     for kind, signs in ((LETTER, ascii_letters), (QUOTE, "'"), (NUMBER, "+(0123456789"), (BLANK, " ")):
         table[0, list(signs.encode())] = kind
     for kind, signs in ((LETTER, ascii_letters), (DIGIT, "0123456789"), (BRACKET, ")"), (BLANK, " ,;")):
         table[1, list(signs.encode())] = kind
+    table[2, :32] = table[2, 127:] = FOREIGN
+    for kind, signs in ((LETTERED, ascii_letters + "#"), (OPEN, "(")):
+        table[2, list(signs.encode())] = kind
     return table
 
 
-BEGINS, ENDS = _kinds()
+BEGINS, ENDS, HAS = _kinds()
 
 
-def _edges(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return what each text begins and ends with; an empty text has nothing of interest."""
-    _, offset_buffer, data_buffer = texts.buffers()
-    if data_buffer is None or not data_buffer.size:
-        return np.zeros(len(texts), np.uint8), np.zeros(len(texts), np.uint8)
-    offsets = np.frombuffer(offset_buffer, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    data = np.frombuffer(data_buffer, np.uint8)
-    filled = offsets[:-1] < offsets[1:]
-    begins = BEGINS.take(data.take(offsets[:-1], mode="clip")) * filled
-    return begins, ENDS.take(data.take(offsets[1:] - 1, mode="clip")) * filled
+class Signs:
+    """What each text begins with, ends with and has; an empty one has nothing of interest."""
+
+    def __init__(self, texts: pa.Array) -> None:
+        data, offsets = digits.bytes_of(texts)
+        filled = offsets[:-1] < offsets[1:]
+        self.begins, self.ends, self.has = np.zeros((3, len(texts)), np.uint8)
+        begin, end = offsets[:-1][filled], offsets[1:][filled]
+        self.begins[filled], self.ends[filled] = BEGINS.take(data.take(begin)), ENDS.take(data.take(end - 1))
+        if len(begin):
+            self.has[filled] = np.bitwise_or.reduceat(HAS.take(data[: end[-1]]), begin)
+
+    def rows(self, left: Mask, form: Form) -> Rows:
+        """Return those of the rows left that may have a form."""
+        chosen = left & (self.has & form.has == form.has) if form.has else left
+        for edges, edge in ((self.begins, form.begins), (self.ends, form.ends)):
+            chosen = chosen if edge == ANYTHING else chosen & (edges == edge)
+        return np.flatnonzero(chosen)
 
 
 class Scrubbed:
@@ -181,22 +197,23 @@ def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
     found = Scrubbed(texts)
     left = np.ones(len(texts), bool)
     if len(texts) > FEW:
-        _by_forms(found, left, repair)
+        _by_forms(found, left)
     _one_by_one(found, texts, np.flatnonzero(left), repair)
     found.finish()
     return found
 
 
-def _by_forms(found: Scrubbed, left: Mask, repair: Collection[str]) -> None:
-    foreign = _in_ascii(found)
-    left[foreign[plain(found.text.take(pa.array(foreign)))]] = False
-    begins, ends = _edges(found.text)
-    _trunk_zeros(found, left, np.flatnonzero(left & (begins == NUMBER) & (ends == DIGIT)))
+def _by_forms(found: Scrubbed, left: Mask) -> None:
+    signs = Signs(found.text)
+    foreign = np.flatnonzero(signs.has & FOREIGN)
+    if len(foreign):
+        _in_ascii(found, foreign)
+        left[foreign[plain(taken(found.text, foreign))]] = False
+        signs = Signs(found.text)
+    _trunk_zeros(found, left, signs.rows(left, Form(NUMBER, DIGIT, OPEN, TRUNK_ZERO)))
     for form in FORMS:
-        if form.unless not in repair or not form.unless:
-            mine = left & ((begins == form.begins) | (form.begins == ANYTHING))
-            _apply(found, form, left, np.flatnonzero(mine & ((ends == form.ends) | (form.ends == ANYTHING))))
-    _two_numbers(found, left, np.flatnonzero(left & (begins == NUMBER) & (ends == DIGIT)))
+        _apply(found, form, left, signs.rows(left, form))
+    _two_numbers(found, left, signs.rows(left, Form(NUMBER, DIGIT, 0, TWO)))
 
 
 def plain(texts: pa.Array) -> Mask:
@@ -242,66 +259,61 @@ def _is_digit(signs: npt.NDArray[np.uint8]) -> Mask:
     return flags
 
 
-def _in_ascii(found: Scrubbed) -> Rows:
-    """Rewrite texts of other scripts in ASCII where that is possible; return their rows."""
-    rows = matching(found.text, np.arange(len(found.text)), FOREIGN)
-    if len(rows):
-        text, found.notes[rows] = written(found.text.take(pa.array(rows)))
-        found.text = replaced(found.text, rows, text)
-    return rows
+def _in_ascii(found: Scrubbed, rows: Rows) -> None:
+    """Rewrite texts of other scripts in ASCII where that is possible."""
+    text, found.notes[rows] = written(taken(found.text, rows))
+    found.text = replaced(found.text, rows, text)
 
 
 def _two_numbers(found: Scrubbed, left: Mask, rows: Rows) -> None:
-    """``030 901820 or 030 901821``: two numbers, unless its last digits come twice: one number in two notations."""
+    """``030 901820 or 030 901821``: two numbers, or one in two notations, whose last digits come twice."""
     rows = matching(found.text, rows, TWO)
-    digits = pc.replace_substring_regex(taken(found.text, rows), r"[^0-9]", "").to_pylist()
-    rows = rows[[text[-LAST:] not in text[:-LAST] for text in digits]]
-    _refuse(found, rows, "MULTIPLE_NUMBERS")
+    texts = taken(found.text, rows)
+    digits = pc.replace_substring_regex(texts, r"[^0-9]", "").to_pylist()
+    again = np.array([text[-LAST:] in text[:-LAST] for text in digits], bool)
+    _refuse(found, rows[~again], "MULTIPLE_NUMBERS")
+    left[rows[~again]] = False
+    both = [repairs.twice(text) for text in texts.filter(pa.array(again)).to_pylist()]
+    rows = rows[again][[pair is not None for pair in both]]
+    one, other = (pa.array([pair[side] for pair in both if pair], STRING) for side in (0, 1))
+    found.read(rows, one)
+    found.or_else(rows, other)
+    found.notes[rows] |= bits(["SAME_NUMBER_TWICE"])
+    found.other_notes[rows] = found.notes[rows]
     left[rows] = False
 
 
 def _trunk_zeros(found: Scrubbed, left: Mask, rows: Rows) -> None:
     """``+44 (0)20 ...``: as ``repairs`` drops the zero, with the text as it was beside it."""
-    rows, as_it_was, parts = _matched(found, rows, TRUNK_ZERO)
-    if not len(rows):
-        return
-    dropped = pc.binary_join_element_wise(parts.field("code"), parts.field("number"), pa.scalar(" ", STRING))
-    sure = plain(dropped)
-    rows = rows[sure]
-    found.or_else(rows, as_it_was.filter(pa.array(sure)))
-    found.other_notes[rows] = found.notes[rows]
-    found.read(rows, dropped.filter(pa.array(sure)))
-    found.notes[rows] |= bits(["TRUNK_ZERO_DROPPED"])
-    left[rows] = False
-
-
-def _matched(found: Scrubbed, rows: Rows, pattern: str) -> tuple[Rows, pa.Array, pa.Array]:
-    """Return the rows whose text matches the pattern, these texts, and their named groups."""
-    texts = taken(found.text, rows)
-    parts = pc.extract_regex(texts, pattern, memory_pool=SHARED)
-    hit = np.flatnonzero(parts.is_valid())
-    return rows[hit], taken(texts, hit), taken(parts, hit)
+    rows = matching(found.text, rows, TRUNK_ZERO)
+    as_it_was = taken(found.text, rows)
+    dropped = pc.replace_substring_regex(as_it_was, r" *\( *0 *\) *", " ", max_replacements=1, memory_pool=SHARED)
+    made = found.notes[rows]
+    sure = _read(found, left, rows, dropped, ("TRUNK_ZERO_DROPPED",))
+    found.or_else(rows[sure], as_it_was.filter(pa.array(sure)))
+    found.other_notes[rows[sure]] = made[sure]
 
 
 def _apply(found: Scrubbed, form: Form, left: Mask, rows: Rows) -> None:
     """Decide the rows that have a form, and take them off the rows that are left."""
+    rows = matching(found.text, rows, form.pattern)
     if form.problem:
-        rows = matching(found.text, rows, form.pattern)
         _refuse(found, rows, form.problem)
-    else:
-        rows, _, parts = _matched(found, rows, form.pattern)
-        number = parts.field("number")
-        sure = plain(number) if form.begins == NUMBER else ~_has(number, NOT_SO_PLAIN)
-        rows = rows[sure]
-        found.read(rows, number.filter(pa.array(sure)))
-        found.notes[rows] |= bits(form.notes)
+        left[rows] = False
+    elif len(rows):
+        number = pc.replace_substring_regex(taken(found.text, rows), form.gone, "", memory_pool=SHARED)
+        _read(found, left, rows, number, form.notes)
+
+
+def _read(found: Scrubbed, left: Mask, rows: Rows, number: pa.Array, notes: tuple[str, ...]) -> Mask:
+    """Read numbers in place of the texts of these rows, if nothing is left to repair; return which they are."""
+    sure = np.ones(len(rows), bool)
+    sure[matching(number, np.arange(len(rows)), NOT_SO_PLAIN)] = False
+    rows = rows[sure]
+    found.read(rows, number.filter(pa.array(sure)))
+    found.notes[rows] |= bits(notes)
     left[rows] = False
-
-
-def _has(texts: pa.Array, pattern: str) -> Mask:
-    flags = np.zeros(len(texts), bool)
-    flags[matching(texts, np.arange(len(texts)), pattern)] = True
-    return flags
+    return sure
 
 
 def _refuse(found: Scrubbed, rows: Rows, problem: str) -> None:
