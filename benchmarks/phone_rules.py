@@ -7,7 +7,8 @@ one region and one way of writing (or one mess), or mixed as ordinary lists are,
 default region or its country column. A row is *right* where it is texted and the number is its own, *refused* where it
 has one and is not texted, a *stranger* where any other number is texted: also where two numbers stand in the cell, or
 where its digits are gone, so that there is nobody to text. phonenumbers and its matcher are asked about the same cells.
---rules leaves out one rule after the other and says what changes.
+--rules leaves out one rule after the other and says what changes, on lists of its own: address books of 250 rows and
+lists of 64 regions.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +32,7 @@ import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "tests")]
+import phone_books  # noqa: E402
 from phone_books import by_matcher, by_phonenumbers  # noqa: E402
 from support import phone_lists  # noqa: E402
 
@@ -97,8 +99,11 @@ WRITINGS: dict[str, Writing] = {
         national(number) + draw.choice((" (2)", "/-1", " / 2", " (home)", " ext. 12", " M"))
     ),
     ".0 behind": lambda number, draw: draw.choice((bare(number), e164(number), national(number))) + ".0",
+    ".00 behind": lambda number, draw: draw.choice((bare(number), e164(number))) + ".00",
+    "scientific notation": lambda number, _: f"{int(digits(number)):.{len(digits(number)) - 1}E}",
 }
 NOBODY: dict[str, Writing] = {
+    "number of an order": lambda number, draw: "#" + digits(number)[: draw.randint(7, 9)],
     "digits hidden": lambda number, draw: (
         draw.choice((national(number), e164(number)))[:-2] + draw.choice(("**", "...", "..", "__"))
     ),
@@ -289,32 +294,85 @@ def total(counts: Counts) -> np.ndarray[Any, Any]:
     return np.sum(list(counts.values()), axis=0)
 
 
-def without_each_rule(all_lists: list[List]) -> None:
-    """Leave out one rule after the other: what each of them spares and costs."""
+def for_rules() -> Iterator[List]:
+    """Address books with a default country and with a country column, and lists of the large regions."""
+    for it in (book for held_out in (False, True) for book in phone_books.books(250, 36, held_out=held_out)):
+        yield List("address book", it.phone, it.truth, it.home)
+        yield List("address book, country column", it.phone, it.truth, it.home, it.country)
+    yield from lists(12, phone_lists.LARGE)
+
+
+def without_each_rule() -> None:
+    """Leave out one rule after the other: what each of them spares and costs, as a table in Markdown."""
+    all_lists = list(for_rules())
+    print(f"{len(all_lists):,} lists, {sum(len(it.phone) for it in all_lists):,} rows\n")
     everything = total(judged(all_lists))
-    print(f"{'rule':36} {'right':>9} {'refused':>9} {'strangers':>9}")
-    print(f"{'all rules':36}", *(f"{count:>9,}" for count in everything))
-    for name, leave_out, options in _rules():
-        with leave_out:
-            change = total(judged(all_lists, **options)) - everything
-        print(f"{'without ' + name:36}", *(f"{count:>+9,}" for count in change), flush=True)
+    print("| without | right | refused | strangers |\n|---|---|---|---|")
+    print("| nothing |", " | ".join(f"{count:,}" for count in everything), "|", flush=True)
+    for name, left_out in _rules().items():
+        with ExitStack() as stack:
+            for module, attribute, instead in left_out:
+                stack.enter_context(mock.patch.object(module, attribute, instead))
+            change = total(judged(all_lists)) - everything
+        print(f"| {name} |", " | ".join(f"{count:+,}" for count in change), "|", flush=True)
 
 
-def _rules() -> Iterator[tuple[str, AbstractContextManager[Any], dict[str, Any]]]:
-    from smsotp_nb import phones
+def _rules() -> dict[str, list[tuple[Any, str, Any]]]:
+    """Return what is put in the place of what where a rule is left out; all lists are judged row by row."""
     from smsotp_nb._phones.cells import regions, repairs
-    from smsotp_nb._phones.judging import readings
+    from smsotp_nb._phones.judging import evidence, judgement, readings, rows
 
-    for one in readings.READINGS:
-        if not one.repair or one.name == readings.WITH_PLUS:
-            kept = tuple(reading for reading in readings.READINGS if reading is not one)
-            yield f"'{one.name}'", mock.patch.object(readings, "READINGS", kept), {}
-    yield "the evidence of the column", nullcontext(), {"reading": phones.Reading(evidence="none")}
-    never = re.compile(r"(?!)")
-    for name, pattern in (("hidden digits", "HIDDEN"), ("a count behind", "COUNTED"), ("a series behind", "SERIES")):
-        yield name, mock.patch.object(repairs, pattern, never), {}
-    yield "a plus at the end", mock.patch.object(repairs, "LIKE_A_CODE", never), {}
-    yield "states", mock.patch.object(regions, "PARTS", {}), {}
+    never = re.compile(r"()(?!)")
+    by_rows = (judgement, "JUDGED_BY_ROWS", sys.maxsize)
+
+    def without(name: str) -> list[tuple[Any, str, Any]]:
+        kept = [tuple(it for it in some if not it.name.startswith(name)) for some in rows.BY_FRONT]
+        return [by_rows, (rows, "BY_FRONT", kept)]
+
+    names = dict.fromkeys(it.name.split(", ")[0] for it in readings.READINGS)
+    others: dict[str, tuple[Any, str, Any]] = {
+        "the same number twice": (repairs, "twice", lambda _: None),
+        "two home numbers side by side": (repairs, "_halves", lambda _: []),
+        "states": (regions, "PARTS", {}),
+        "rows of a code in the column": (evidence, "met", lambda *_: False),
+        "columns written in two ways": (evidence, "mixes", lambda *_: False),
+    }
+    return {
+        **{name: without(name) for name in names},
+        **{name: [by_rows, (repairs, pattern, never)] for name, pattern in PATTERNS.items()},
+        **{name: [by_rows, patch] for name, patch in others.items()},
+    }
+
+
+PATTERNS: Final = {  # of `repairs`, by what they are for
+    "hidden digits": "HIDDEN",
+    "a count behind": "COUNTED",
+    "a plus at the end": "LIKE_A_CODE",
+    "times of day": "TIMES",
+    "e-mail addresses": "EMAIL",
+    "links and URIs": "URI",
+    "the plus that messengers leave out": "OF_MESSENGER",
+    "numbers as parameters of links": "NAMED",
+    "phone-context": "CONTEXT",
+    "vCard lines": "VCARD",
+    ".0 behind": "FLOAT_TEXT",
+    "money with two decimals": "MONEY_TEXT",
+    "scientific notation": "SCIENTIFIC",
+    "dates": "DATE",
+    "numbers of orders": "ID",
+    "extensions": "EXTENSION",
+    "(0) behind the calling code": "TRUNK_ZERO",
+    "shorthand of a second number": "SHORTHAND",
+    "two blocks of seven digits": "SIDE_BY_SIDE",
+    "carrier codes": "CARRIER",
+    "bars and other signs between": "BARS",
+    "commas between": "COMMAS",
+    "O and l as digits": "LETTERS",
+    "O and l that are words": "NO_LETTERS",
+    "letters of a keypad": "KEYPAD",
+    "counted labels (Phone 2:)": "COUNTED_LABEL",
+    "No. as the word number": "NUMBER_WORD",
+}
 
 
 def main() -> None:
@@ -323,12 +381,12 @@ def main() -> None:
     options.add_argument("--rules", action="store_true", help="leave out one rule after the other")
     options.add_argument("--large", action="store_true", help="only the 64 regions with many people")
     chosen = options.parse_args()
+    if chosen.rules:
+        without_each_rule()
+        return
     all_lists = list(lists(chosen.rows, phone_lists.LARGE if chosen.large else phone_lists.REGIONS))
     print(f"{len(all_lists):,} lists, {sum(len(it.phone) for it in all_lists):,} rows\n")
-    if chosen.rules:
-        without_each_rule(all_lists)
-    else:
-        table(all_lists)
+    table(all_lists)
 
 
 if __name__ == "__main__":

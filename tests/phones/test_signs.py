@@ -11,7 +11,6 @@ from support import phone_signs
 
 from smsotp_nb._phones import reference
 from smsotp_nb._phones.fast import signs
-from smsotp_nb._phones.judging import explanation
 
 NUMBER = "030901820"
 
@@ -84,16 +83,3 @@ def test_a_pattern_that_takes_any_sign_knows_them_all() -> None:
     """Then nothing is refused for a sign, and phonenumbers is asked."""
     for expression in ("a.", "[^a]", r"\[[a-z.]x|."):
         assert signs.known_by(re.compile(expression)).fullmatch("\u2603")
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("030 +49 30 901820", "A letter or sign is where no number has one."),
-        ("030 \u2603 901820", "A letter or sign is where no number has one."),
-        ("+4", "It has too few digits."),
-    ],
-)
-def test_explain_tells_why_there_is_no_number(text: str, told: str) -> None:
-    """What is settled without phonenumbers is said in words."""
-    assert told in explanation._read(text, "DE")

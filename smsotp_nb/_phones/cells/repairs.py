@@ -105,7 +105,6 @@ OF_TWO: Final = re.compile(
     r"[;|\n\r&,]|:::|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})",
     re.IGNORECASE,
 )
-SERIES: Final = re.compile(r"\d\s*+/\s*+-\s*+\d{1,4}$")  # of extensions: 89 1234/-1
 SHORTHAND: Final = re.compile(r"(?:[/\\,;][\s-]*+\d{1,4}|(?<=\d)(?:\D*+\d){8}[^\d/]*+/[\s-]*+\d{5,6})$")
 COUNTED: Final = re.compile(r"\A(\+?(?:[^\d+]*+\d){4,}?)\s*+[\(\[]\s*+(\d{1,4})\s*+[\)\]]$")  # a count, or digits
 HIDDEN: Final = re.compile(  # at the end, in front, in between
@@ -468,8 +467,6 @@ def holds_several(text: str) -> bool:
         >>> holds_several("612345678,612345679"), holds_several("0664/1234567")
         (True, False)
     """
-    if SERIES.search(text):
-        return True
     if _halves(text):
         return True
     if not OF_TWO.search(text):

@@ -53,17 +53,11 @@ class Reading:
         self.count[rows] = count
 
 
-def begin(digits: Digits, rows: Rows, region: Ints, tables: Tables) -> Reading:
-    """Return readable rows before the first question; ``region`` is each one's plan, NO_REGION or ODD_REGION."""
-    start, count = digits.start.take(rows), digits.count.take(rows)
-    size = len(rows)
-    error, extracted = np.zeros(size, np.uint8), np.zeros(size, bool)
-    return Reading(tables, digits.signs, start, count, region.copy(), error, extracted)
-
-
 def parse(digits: Digits, rows: Rows, region: Ints, tables: Tables) -> Reading:
-    """Parse readable rows as phonenumbers does."""
-    reading = begin(digits, rows, region, tables)
+    """Parse readable rows as phonenumbers does; ``region`` is the plan of each, NO_REGION or ODD_REGION."""
+    start, count, size = digits.start.take(rows), digits.count.take(rows), len(rows)
+    error, extracted = np.zeros(size, np.uint8), np.zeros(size, bool)
+    reading = Reading(tables, digits.signs, start, count, region.copy(), error, extracted)
     plus = digits.plus.take(rows)
     retried = after_plus(reading, np.flatnonzero(plus))
     without = np.flatnonzero(~plus)

@@ -1,24 +1,22 @@
 """Follow one number through every step, in words: for people with a question about a row, and for readers of the code.
 
-The steps are those of ``fast`` on a list of one row, with a look at the row between them.
+How a number is read is told from what phonenumbers says of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
+import phonenumbers
 
 from ..._calling import given, in_our_words, refuse
 from .. import reference
 from ..cells import regions, repairs
 from ..cells import text as cells
 from ..countries import country_name
-from ..fast import assembly, digits, prefixes, signs, tables
 from ..vocabulary import NOTES, PROBLEMS, meaning_of_note
 from . import rows
 from .evidence import Evidence
@@ -26,19 +24,20 @@ from .judgement import COLUMNS
 from .policy import Reading, not_reading
 from .rows import Row, Trial
 
-ERRORS = {
-    prefixes.INVALID_COUNTRY_CODE: "there is no country to read it by",
-    prefixes.TOO_SHORT_AFTER_IDD: "two digits or fewer follow the international prefix",
-    prefixes.TOO_SHORT_NSN: "fewer than two digits are left",
-    prefixes.TOO_LONG: "more than 17 digits are left",
-    prefixes.UNDECIDED: "this case is left to phonenumbers itself",
+_Error, _Result = phonenumbers.NumberParseException, phonenumbers.ValidationResult
+ERRORS: Final = {
+    _Error.INVALID_COUNTRY_CODE: "there is no country to read it by, or none has its calling code",
+    _Error.NOT_A_NUMBER: "it has too few digits, or a letter or sign where no number has one",
+    _Error.TOO_SHORT_AFTER_IDD: "two digits or fewer follow the international prefix",
+    _Error.TOO_SHORT_NSN: "fewer than two digits are left",
+    _Error.TOO_LONG: "more than 17 digits are left",
 }
-POSSIBLE = {
-    tables.POSSIBLE: "a possible length",
-    tables.LOCAL_ONLY: "a length used without area code only",
-    tables.TOO_SHORT: "too short",
-    tables.INVALID_LENGTH: "a length no number there has",
-    tables.TOO_LONG: "too long",
+POSSIBLE: Final = {
+    _Result.IS_POSSIBLE: "a possible length",
+    _Result.IS_POSSIBLE_LOCAL_ONLY: "a length used without area code only",
+    _Result.TOO_SHORT: "too short",
+    _Result.INVALID_LENGTH: "a length no number there has",
+    _Result.TOO_LONG: "too long",
 }
 
 
@@ -159,87 +158,40 @@ def _region(cell: object, default_region: str | None) -> Any:
 
 
 def _read(text: str, code: str | None) -> Iterator[str]:
-    it = tables.load()
-    if it is None:
-        yield "phonenumbers itself is asked, since its metadata cannot be read into tables."
+    """Tell how phonenumbers comes from the text to the national number, and what that is."""
+    try:
+        parsed = phonenumbers.parse(text, code, keep_raw_input=True)
+    except phonenumbers.NumberParseException as refusal:
+        yield f"No number: {ERRORS.get(refusal.error_type, str(refusal))}."
         return
-    raw = text.encode("utf-8", "replace")
-    found = digits.read(np.frombuffer(raw, np.uint8), np.array([0, len(raw)], np.int32))
-    extension = signs.look(found, pa.array([text], pa.large_string())).texts
-    if found.state[0] != digits.READABLE:
-        few = "It has too few digits." if found.count[0] < 3 else "A letter or sign is where no number has one."
-        yield "It has letters or signs that are put to phonenumbers itself." if found.state[0] else few
-        return
-    if len(extension):
-        yield f"{extension[0]} behind it is an extension."
-    plan = it.region_plan().get(code or "", prefixes.NO_REGION)
-    reading = prefixes.begin(found, np.array([0]), np.array([plan], np.int32), it)
-    plus = bool(found.plus[0])
-    yield f"Its digits are {_left(reading)}, {'behind a plus' if plus else 'without a plus'}."
-    yield from _calling_code(reading, plus)
-    if reading.error[0] == prefixes.PARSED:
-        yield from _national(reading)
-    if reading.error[0] != prefixes.PARSED:
-        yield f"No number: {ERRORS[int(reading.error[0])]}."
-        return
-    yield from _classified(reading)
-
-
-def _calling_code(reading: prefixes.Reading, plus: bool) -> Iterator[str]:
-    before, row = _left(reading), np.array([0])
-    if plus and not len(prefixes.after_plus(reading, row)):
-        yield f"{_code(reading)} is the calling code of {_country(reading)}: {_left(reading)} is left."
-        return
-    if plus:
-        yield "No calling code begins like this; it is read again as if there were no plus."
-    home = _country(reading) if reading.plan[0] >= 0 else ""
-    prefixes.without_plus(reading, row)
-    if reading.extracted[0]:
-        gone = before[: len(before) - len(_left(reading))].removesuffix(_code(reading))
-        prefix = f"{gone} is the international prefix in {home}; " if gone else ""
-        yield f"{prefix}{_code(reading)} is the calling code of {_country(reading)}: {_left(reading)} is left."
-    elif plus and reading.error[0] == prefixes.PARSED:
-        reading.error[0] = prefixes.INVALID_COUNTRY_CODE
-
-
-def _national(reading: prefixes.Reading) -> Iterator[str]:
-    before = _left(reading)
-    prefixes.national_number(reading)
-    after = _left(reading)
-    if after == before:
-        return
-    if before.endswith(after):
-        gone = before[: len(before) - len(after)]
-        yield f"{gone} is the prefix for calls within {_country(reading)}: {after} is left."
-    else:
-        yield f"A rule of {_country(reading)} turns {before} into {after}."
-
-
-def _classified(reading: prefixes.Reading) -> Iterator[str]:
-    it = reading.tables
-    main = it.plan_main.take(reading.plan)
-    length = int(reading.count[0])
-    possible = POSSIBLE[int(it.lengths[main[0], length])]
-    yield f"{length} digits are {possible} in {_country(reading)}."
-    region, kind = assembly.classify(reading, main, reading.start, reading.count)
-    if kind[0] == tables.UNKNOWN:
+    digits = phonenumbers.normalize_digits_only(text).removesuffix(parsed.extension or "")
+    left = phonenumbers.national_significant_number(parsed)
+    country = country_name(phonenumbers.region_code_for_country_code(parsed.country_code or 0))
+    yield f"Its digits are {digits}, {'behind a plus' if text.lstrip(' (').startswith('+') else 'without a plus'}."
+    if parsed.extension:
+        yield f"{parsed.extension} behind it is an extension."
+    yield from _left(parsed, digits, left, country, country_name(code or ""))
+    possible = phonenumbers.is_possible_number_with_reason(parsed)
+    yield f"{len(left)} digits are {POSSIBLE.get(possible, 'no length')} in {country}."
+    kind = phonenumbers.number_type(parsed)
+    if kind == phonenumbers.PhoneNumberType.UNKNOWN:
         yield "They are in no range of the plan."
         return
-    owner = country_name(str(it.plan_region[region[0]]))
-    yield f"The digits belong to {owner} and to a range of kind {tables.KINDS[kind[0]]}."
+    owner = country_name(phonenumbers.region_code_for_number(parsed) or "")
+    yield f"The digits belong to {owner} and to a range of kind {phonenumbers.PhoneNumberType.to_string(kind)}."
 
 
-def _left(reading: prefixes.Reading) -> str:
-    stretch = reading.signs[reading.start[0] : reading.start[0] + reading.count[0]]
-    return "".join(str(digit) for digit in stretch)
-
-
-def _code(reading: prefixes.Reading) -> str:
-    return str(reading.tables.plan_code[reading.plan[0]])
-
-
-def _country(reading: prefixes.Reading) -> str:
-    return country_name(str(reading.tables.plan_region[reading.plan[0]]))
+def _left(parsed: phonenumbers.PhoneNumber, digits: str, left: str, country: str, home: str) -> Iterator[str]:
+    """Tell what was taken off the digits, or put in front of them."""
+    at_home = parsed.country_code_source == phonenumbers.CountryCodeSource.FROM_DEFAULT_COUNTRY
+    if not at_home:
+        abroad = digits.removesuffix(left).rpartition(str(parsed.country_code))[0] if digits.endswith(left) else ""
+        prefix = f"{abroad} is the international prefix; " if abroad else ""
+        yield f"{prefix}{parsed.country_code} is the calling code of {country}: {left} is left."
+    elif digits != left and digits.endswith(left):
+        yield f"{digits.removesuffix(left)} is the prefix for calls within {home}: {left} is left."
+    elif digits != left:
+        yield f"A rule of {home} turns {digits} into {left}."
 
 
 def _verdict(answer: reference.Answer) -> str:
