@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from support.tables import table, two_currencies
 
-from smsotp_nb import _planning as planning
-from smsotp_nb import cost, rates
+from smsotp_nb import cost, plan, rates
 from smsotp_nb.errors import UsageError
 
 
@@ -92,7 +91,7 @@ def test_learned_rates_plan_the_next_campaign() -> None:
     learned = cost.rates(table(2, price=[0.007, 0.008]))
     assert rates.check(learned)["price"].tolist() == learned["price"].tolist()
     people = pd.DataFrame({"phone": ["+1 202 555 0123"]})
-    made = planning.plan(people, "Hello", to="phone", campaign="next", rates=learned)
+    made = plan(people, "Hello", to="phone", campaign="next", rates=learned)
     assert made.estimate["est_cost"].tolist() == learned["price"].tolist()
 
 

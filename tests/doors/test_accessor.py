@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from support.tables import table
 
-import smsotp_nb._accessor  # noqa: F401 - registers frame.sms
-from smsotp_nb import _planning as planning
 from smsotp_nb import cost, phones
+from smsotp_nb import plan as planned
 from smsotp_nb.errors import UsageError
 
 PEOPLE = pd.DataFrame(
@@ -50,18 +49,17 @@ def test_every_argument_of_the_room_is_passed_on(name: str) -> None:
     assert seen[-1] == 300
 
 
-def test_plan_offers_the_planners_arguments_and_hands_them_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_offers_the_planners_arguments_and_hands_them_over() -> None:
     """Every argument stands in the signature, with the planner's default, and arrives as it was given."""
-    offered, taken = (dict(inspect.signature(plan).parameters) for plan in (PEOPLE.sms.plan, planning.plan))
+    offered, taken = (dict(inspect.signature(plan).parameters) for plan in (PEOPLE.sms.plan, planned))
     del taken["people"]
     assert [(one.name, one.kind, one.default) for one in offered.values()] == [
         (one.name, one.kind, one.default) for one in taken.values()
     ]
-    given = {name: object() for name in taken}
-    monkeypatch.setattr(planning, "plan", lambda frame, message, **others: (frame, {"message": message} | others))
-    frame, arguments = PEOPLE.sms.plan(**given)
-    assert frame is PEOPLE
-    assert arguments == given
+    given = {"to": "phone", "campaign": "c", "region": "country", "signature": "Acme", "keep": ["country"]}
+    found, expected = PEOPLE.sms.plan("Hi", **given), planned(PEOPLE, "Hi", **given)
+    pd.testing.assert_frame_equal(found.rows, expected.rows)
+    assert (found.campaign, found.texts.tolist()) == ("c", expected.texts.tolist())
 
 
 def test_cost_is_by_country_unless_columns_are_named() -> None:

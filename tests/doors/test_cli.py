@@ -21,12 +21,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from kills.people import plan_of
+from support.commands import main
 from support.servers import Server
 
 from smsotp_nb import Ledger
-from smsotp_nb import _cli as cli
-from smsotp_nb._cli.demo import DEMO_CAMPAIGN
 
+DEMO_CAMPAIGN = "autumn-sale"
 ROOT = Path(__file__).parents[2]
 
 
@@ -122,7 +122,7 @@ def test_clean_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[
     """`clean` counts, says why rows fail, and writes the list and its unusable rows."""
     source = tmp_path / "list.csv"
     source.write_text("name;mobile\nAnn;+1 202 555 0123\n=cmd;0\n", encoding="utf-8")
-    code = cli.main(
+    code = main(
         ["clean", str(source), "--out", str(tmp_path / "out.csv"), "--unusable", str(tmp_path / "unusable.csv")]
     )
     assert code == 0
@@ -158,7 +158,7 @@ def people(tmp_path: Path) -> Path:
 def test_unusable_rows_lead_back_to_the_list(people: Path, tmp_path: Path, ending: str) -> None:
     """`row` counts as a spreadsheet does: header and blank rows count, a line break in a cell does not."""
     file = tmp_path / f"bad{ending}"
-    assert cli.main(["clean", str(people), "--default-region", "US", "--unusable", str(file)]) == 0
+    assert main(["clean", str(people), "--default-region", "US", "--unusable", str(file)]) == 0
     read = {
         ".csv": pd.read_csv,
         ".xlsx": functools.partial(pd.read_excel, engine="openpyxl"),
@@ -183,7 +183,7 @@ def test_the_rows_of_a_sheet_are_those_of_excel(tmp_path: Path, capsys: pytest.C
         rows = pd.DataFrame({"phone": ["+12025550123", None, "12"], "plz": ["01067", None, "+5"]})
         rows.to_excel(book, sheet_name="People", index=False, startrow=2)
     command = ["clean", str(tmp_path / "list.xlsx"), "--sheet", "People", "--unusable", str(tmp_path / "bad.csv")]
-    assert cli.main([*command, "--default-region", "US", "--out", str(tmp_path / "clean.xlsx")]) == 0
+    assert main([*command, "--default-region", "US", "--out", str(tmp_path / "clean.xlsx")]) == 0
     assert "sheet 'People': numbers in column" in " ".join(capsys.readouterr().out.split())
     assert pd.read_csv(tmp_path / "bad.csv")["row"].tolist() == [6]
     clean = pd.read_excel(tmp_path / "clean.xlsx", dtype="str", engine="openpyxl")
@@ -213,7 +213,7 @@ def test_the_list_is_never_written_over(
     people: Path, how: str, option: str, force: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever the name under which the list is meant, it stays, and the command fails in one line."""
-    assert cli.main(["clean", str(people), option, spelled(people, how), *force]) == 2
+    assert main(["clean", str(people), option, spelled(people, how), *force]) == 2
     error = capsys.readouterr().err
     assert "itself, which is being read" in error
     assert "Traceback" not in error
@@ -225,7 +225,7 @@ def test_one_file_is_not_both_list_and_unusable_rows(
 ) -> None:
     for second in ("out.csv", "./out.csv"):
         command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--unusable", f"{tmp_path}/{second}"]
-        assert cli.main(command) == 2
+        assert main(command) == 2
         assert "are the same file" in capsys.readouterr().err
     assert not (tmp_path / "out.csv").exists()
 
@@ -234,11 +234,11 @@ def test_files_are_replaced_only_with_force(people: Path, tmp_path: Path, capsys
     """The second file is looked at before the first is written."""
     (tmp_path / "bad.csv").write_text("mine")
     command = ["clean", str(people), "--out", str(tmp_path / "out.csv"), "--unusable", str(tmp_path / "bad.csv")]
-    assert cli.main(command) == 2
+    assert main(command) == 2
     assert f"smsotp-nb: {tmp_path / 'bad.csv'} already exists; --force replaces it" in capsys.readouterr().err
     assert (tmp_path / "bad.csv").read_text() == "mine"
     assert not (tmp_path / "out.csv").exists()
-    assert cli.main([*command, "--force"]) == 0
+    assert main([*command, "--force"]) == 0
     assert (tmp_path / "bad.csv").read_text().startswith('"row","name"')
 
 
@@ -248,7 +248,7 @@ def test_a_list_that_breaks_half_way_leaves_what_was_there(tmp_path: Path, capsy
     rows = "".join(f"+1202555{n:04},x\n" for n in range(1000, 9999)) * 20
     source.write_text(f"phone,name\n{rows}+12025550123,y,z\n", encoding="utf-8")
     out.write_text("mine")
-    assert cli.main(["clean", str(source), "--out", str(out), "--force"]) == 2
+    assert main(["clean", str(source), "--out", str(out), "--force"]) == 2
     assert "line 179982: 3 of 2 cells" in capsys.readouterr().err
     assert out.read_text() == "mine"
     assert sorted(os.listdir(tmp_path)) == ["list.csv", "out.csv"]
@@ -292,7 +292,7 @@ def test_a_clean_list_can_be_cleaned_again(people: Path, tmp_path: Path) -> None
     """Columns of an earlier run stay as they are; new ones find a name of their own."""
     files = [people, *(tmp_path / f"{turn}.csv" for turn in range(3))]
     for source, out in itertools.pairwise(files):
-        assert cli.main(["clean", str(source), "--phone", "mobile", "--out", str(out)]) == 0
+        assert main(["clean", str(source), "--phone", "mobile", "--out", str(out)]) == 0
     last = pd.read_csv(files[-1], dtype="str")
     assert last.columns.is_unique
     assert [last[name].tolist()[0] for name in ("to", "sms_to", "sms_to_2")] == ["+12025550123"] * 3
@@ -312,7 +312,7 @@ def test_what_cannot_be_used_is_said(
 ) -> None:
     """A wrong call ends with 2 and one line on the error stream."""
     monkeypatch.chdir(ROOT)
-    assert cli.main(arguments) == 2
+    assert main(arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith("smsotp-nb: ")
     assert said in error
@@ -347,7 +347,7 @@ def test_a_wrong_command_ends_with_one_line(line: str, capsys: pytest.CaptureFix
         ended = subprocess.run([sys.executable, "-m", "smsotp_nb", *command.split()], capture_output=True, text=True)
         status, out, err = ended.returncode, ended.stdout, ended.stderr
     else:
-        status, (out, err) = cli.main(command.split()), capsys.readouterr()
+        status, (out, err) = main(command.split()), capsys.readouterr()
     lines = [one for one in err.splitlines() if not one.startswith("! ")]
     assert status == 2
     assert said in lines[0].removeprefix("smsotp-nb: ")
@@ -359,7 +359,7 @@ def test_a_wrong_command_ends_with_one_line(line: str, capsys: pytest.CaptureFix
 @pytest.mark.parametrize("command", ["clean", "notebooks", "demo --ledger", "sandbox --state"])
 def test_a_blank_path_is_a_variable_that_is_not_set(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        cli.main([*command.split(), ""])
+        main([*command.split(), ""])
     assert stop.value.code == 2
     assert "the path is empty" in capsys.readouterr().err
 
@@ -396,7 +396,7 @@ def test_help_is_held(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     """The help text changes only on purpose; where its columns begin is for Python to say, whose 3.13 moved them."""
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as stop:
-        cli.main(["--help"])
+        main(["--help"])
     assert stop.value.code == 0
     assert capsys.readouterr().out.split() == HELP.split()
 

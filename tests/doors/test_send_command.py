@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 from kills.people import numbers
+from support.commands import main
 
 from smsotp_nb import Client, Ledger, Sandbox, Settings, plan
-from smsotp_nb import _cli as cli
 
 TEXT = "Doors open at nine."
 
@@ -36,19 +36,19 @@ def texted(box: Sandbox) -> list[str]:
 def test_nothing_is_sent_without_yes_and_nobody_is_texted_twice_with_it(
     box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(command) == 0
+    assert main(command) == 0
     assert "20  recipients to go now" in capsys.readouterr().out
     assert texted(box) == []
     Path("stops.csv").write_text("phone\n+4915123456789\n", encoding="utf-8")
     again = [*command, "--yes", "--keep", "store", "--out", "results.csv", "--leave-out", "stops.csv"]
-    assert cli.main(again) == 0
+    assert main(again) == 0
     said = capsys.readouterr()
     assert "doors: 20 accepted" in said.out
     assert "! leave_out: stops.csv matches nobody of this list (1 entry read)." in said.err
     assert pd.read_csv("results.csv")["store"].tolist() == ["north"] * 20
-    assert cli.main(again) == 2
+    assert main(again) == 2
     assert "results.csv already exists; --force replaces it" in capsys.readouterr().err
-    assert cli.main([*again, "--force"]) == 0
+    assert main([*again, "--force"]) == 0
     assert texted(box) == sorted(numbers(20))
 
 
@@ -58,16 +58,16 @@ def test_a_dry_run_is_one_card_in_the_words_of_the_command(
     """Its figures are those of the next send, limits included; a cure is an option, and a refusal names no code."""
     cells = [*numbers(20)[:18], f"{numbers(20)[18]} north tower", "soon"]
     pd.DataFrame({"phone": cells}).to_csv("list.csv", index=False)
-    assert cli.main([*command, "--first", "5"]) == 0
+    assert main([*command, "--first", "5"]) == 0
     said = capsys.readouterr().out
     assert "5  recipients to go now" in said
     assert said.count("the whole list") == 1
     assert "All 18 to go without these limits" in said
     assert "--repair trailing_note" in said
-    assert cli.main([*command, "--repair", "trailing_note"]) == 0
+    assert main([*command, "--repair", "trailing_note"]) == 0
     assert "19  recipients to go now" in capsys.readouterr().out
     Path("stop.csv").write_text("phone\n0171 3920000\n", encoding="utf-8")
-    assert cli.main([*command, "--leave-out", "stop.csv"]) == 2
+    assert main([*command, "--leave-out", "stop.csv"]) == 2
     refused = capsys.readouterr().err
     assert "REGION_MISSING" in refused
     assert "Reading(" not in refused
@@ -78,15 +78,15 @@ def test_what_is_left_to_do_is_in_the_exit_code(
     box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Some first, then a lost reply; while another process runs the campaign, the scheduler comes again."""
-    assert cli.main([*command, "--yes", "--first", "5"]) == 3
+    assert main([*command, "--yes", "--first", "5"]) == 3
     assert len(texted(box)) == 5
     client = Client(Settings.from_env())
     made = plan("list.csv", TEXT, campaign="doors", to="phone")
     with Ledger("l.sqlite") as ledger, ledger._begin(made, service=client.service):
-        assert cli.main([*command, "--yes"]) == 3
+        assert main([*command, "--yes"]) == 3
     assert "is being run by" in capsys.readouterr().err
     box.fault("drop_after", next=1)
-    assert cli.main([*command, "--yes"]) == 4
+    assert main([*command, "--yes"]) == 4
     assert "to go, 0 left out" in capsys.readouterr().out
     assert texted(box) == sorted(numbers(20))
 
@@ -96,12 +96,12 @@ def test_a_budget_is_held_and_a_wrong_one_is_refused(
 ) -> None:
     Path("rates.csv").write_text("iso,price,currency\nUS,0.01,USD\n", encoding="utf-8")
     limited = [*command, "--yes", "--rates", "rates.csv"]
-    assert cli.main([*command, "--budget", "USD=50"]) == 2  # of a dry run, too: no rate is known
+    assert main([*command, "--budget", "USD=50"]) == 2  # of a dry run, too: no rate is known
     assert "needs an estimate for every recipient" in capsys.readouterr().out
     for wrong in ("50", "USD=much"):
-        assert cli.main([*limited, "--budget", wrong]) == 2
+        assert main([*limited, "--budget", wrong]) == 2
         assert "write a currency and an amount, such as USD=50" in capsys.readouterr().err
-    assert cli.main([*limited, "--budget", "usd=0.15"]) == 3
+    assert main([*limited, "--budget", "usd=0.15"]) == 3
     assert len(texted(box)) == 10
 
 
@@ -119,7 +119,7 @@ def test_results_that_cannot_be_written_are_told_before_anybody_is_texted(
 ) -> None:
     """A list that the campaign is made of is never replaced."""
     before = Path("stop.csv").write_text("phone\n+13155550100\n", encoding="utf-8")
-    assert cli.main([*command, "--yes", "--leave-out", "stop.csv", "--out", out, "--force"]) == 2
+    assert main([*command, "--yes", "--leave-out", "stop.csv", "--out", out, "--force"]) == 2
     assert said in capsys.readouterr().err
     assert texted(box) == []
     assert len(Path("stop.csv").read_text(encoding="utf-8")) == before
@@ -128,12 +128,12 @@ def test_results_that_cannot_be_written_are_told_before_anybody_is_texted(
 def test_a_list_is_read_with_the_options_of_the_other_commands(box: Sandbox, command: list[str]) -> None:
     Path("list.csv").write_text("Ann;+12025550123\nBen;+12025550124\n", encoding="utf-8")
     read = ["--sep", ";", "--header", "none", "--to", "column_2", "--yes"]
-    assert cli.main([*command[:-4], *read, *command[-2:]]) == 0
+    assert main([*command[:-4], *read, *command[-2:]]) == 0
     assert texted(box) == ["+12025550123", "+12025550124"]
 
 
 def test_a_rehearsal_texts_nobody(box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([*command, "--yes", "--sandbox"]) == 0
+    assert main([*command, "--yes", "--sandbox"]) == 0
     assert "doors: 20 accepted" in capsys.readouterr().out
     assert texted(box) == []
 

@@ -9,7 +9,6 @@ import pytest
 from support.dtypes import dtype_names
 
 import smsotp_nb as sms
-from smsotp_nb._ledger.record.recording import Planned
 
 PROMISED = re.compile(r"``([\w,\s]+)``\s+\((str|Int64|float64|int64|boolean|UTC)[;)]")
 RATES = [{"iso": "US", "currency": "USD", "price": 0.0075}]
@@ -40,13 +39,7 @@ def test_a_frame_of_a_plan_has_the_columns_of_its_docstring(plan: sms.Plan, name
     assert list(found.items()) == list(promised(getattr(sms.Plan, name)).items())
 
 
-def test_a_plan_is_what_the_ledger_records(plan: sms.Plan) -> None:
-    """What the ledger says it reads of a plan's rows is there, with the dtype it says."""
-    assert isinstance(plan, Planned)
-    read = promised(Planned._as_planned)
-    assert len(read) == 11
-    assert read.items() <= dtype_names(plan._as_planned).items()
+def test_a_row_that_is_skipped_is_in_no_request(plan: sms.Plan) -> None:
     skipped = plan.rows.loc[plan.rows["status"].eq("skipped"), ["body", "chunk", "est_parts"]]
     assert len(skipped) == 1
     assert skipped.isna().all(axis=None)
-    assert len(plan._body_keys) == len(plan.bodies)

@@ -11,11 +11,9 @@ import pandas as pd
 import pytest
 from support.dtypes import dtype_names
 from support.small_plans import RATES, number, people, plan
+from support.tables import table as billed_rows
 
 from smsotp_nb import Message, Template, Wire, cost, parts
-from smsotp_nb import _wire as wire
-from smsotp_nb._cost.sums import SUMS
-from smsotp_nb._planning import arguments
 
 # -- estimate -------------------------------------------------------------------------------------------------------
 
@@ -90,21 +88,19 @@ def test_a_rate_that_varies_gives_a_range() -> None:
     assert "USD 0.0140 to 0.0160" in str(made)
 
 
-def test_an_old_rate_is_called_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = RATES.assign(valid_from="2025-01-01")
-    monkeypatch.setattr(arguments, "_today", lambda: dt.date(2025, 3, 1))
-    assert plan(rates=table).estimate["confidence"].tolist() == ["known"]
-    monkeypatch.setattr(arguments, "_today", lambda: dt.date(2026, 3, 1))
-    made = plan(rates=table)
+def test_an_old_rate_is_called_old() -> None:
+    today = dt.datetime.now(dt.UTC).date()
+    recent, old = (RATES.assign(valid_from=str(today - dt.timedelta(days=days))) for days in (170, 190))
+    assert plan(rates=recent).estimate["confidence"].tolist() == ["known"]
+    made = plan(rates=old)
     assert made.estimate["confidence"].tolist() == ["old"]
     assert "Rate, USD" in str(made)
     assert "old, 0.0075" in str(made)
     assert "older than 180 days: United States" in str(made)
 
 
-def test_rates_learned_from_results_serve_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arguments, "_today", lambda: dt.date(2026, 3, 2))
-    at = pd.Timestamp("2026-03-01", tz="UTC")
+def test_rates_learned_from_results_serve_as_they_are() -> None:
+    at = pd.Timestamp.now("UTC") - pd.Timedelta(days=1)
     found = {"status": "accepted", "iso": "US", "currency": "USD", "parts": [1, 2], "price": [0.0075, 0.018], "at": at}
     made = plan(rates=cost.rates(pd.DataFrame(found)))
     assert made.estimate[["rate", "est_low", "est_high"]].to_numpy().tolist() == [[0.009, 0.03, 0.036]]
@@ -194,12 +190,12 @@ def test_template_text_makes_the_estimate_known() -> None:
 def test_content_and_signature_are_joined_for_the_estimate_only(changes: dict[str, Any], text: str) -> None:
     made = plan(**{"message": "Hi", "signature": "Acme"} | changes)
     assert made.preview(1)["text"].tolist() == [text]
-    assert made.message(0) == wire.Body(content="Hi", signature="Acme")
+    assert made.message(0).fields() == {"content": "Hi", "signature": "Acme"}
     assert made.rows["encoding"].iloc[0] == parts.count(text).encoding
 
 
 def test_estimate_and_cost_by_country_name_the_same_things_alike() -> None:
     """What is estimated carries ``est_``; of the rest only our reading of the country and the rate are the plan's."""
-    billed = set(SUMS) | {"currency", "iso", "country"}
+    billed = set(cost.by_country(billed_rows(1)).columns)
     of_the_plan = {"region", "rate", "confidence", "est_low", "est_high"}
     assert {name.removeprefix("est_") for name in set(plan(rates=RATES).estimate.columns) - of_the_plan} <= billed

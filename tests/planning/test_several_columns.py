@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.commands import main
 
 import smsotp_nb as sms
 from smsotp_nb import phones
-from smsotp_nb._cli import main
 from smsotp_nb.errors import UsageError
 
 BOTH = ["mobile", "phone"]
