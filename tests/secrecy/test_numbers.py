@@ -25,7 +25,7 @@ from smsotp_nb import Client, Ledger, Sandbox, Settings
 from smsotp_nb._client import Patience
 from smsotp_nb._ledger.people import consents, disclosing
 from smsotp_nb._ledger.reading import frames as reading
-from smsotp_nb._ledger.rows import audit
+from smsotp_nb._ledger.rows import audit, columns
 
 ANN, BEN = "+12025550187", "+14155550143"
 PEOPLE = pd.DataFrame({"phone": [ANN, BEN], "name": ["Ann", "Ben"]})
@@ -227,12 +227,12 @@ INTERRUPTED: dict[str, tuple[Any, str, Door]] = {
     ),
     "forget": (audit, "note", lambda on: sms.People(on.ledger).forget([ANN, BEN])),
     "is opted out": (consents, "keys", lambda on: sms.People(on.ledger).is_opted_out(ANN)),
-    "history": (consents, "times", lambda on: sms.People(on.ledger).history(ANN)),
-    "register": (consents, "times", lambda on: sms.People(on.ledger).register),
-    "card of the register": (consents, "times", lambda on: sms.People(on.ledger).card()),
+    "history": (columns, "times", lambda on: sms.People(on.ledger).history(ANN)),
+    "register": (columns, "times", lambda on: sms.People(on.ledger).register),
+    "card of the register": (columns, "times", lambda on: sms.People(on.ledger).card()),
     "frame of a campaign": (reading, "times", lambda on: on.campaign.results),
     "numbers of a campaign": (reading, "_join", lambda on: on.campaign.numbers),
-    "rows in doubt": (reading, "times", lambda on: on.campaign.in_doubt),
+    "rows in doubt": (columns, "times", lambda on: on.campaign.in_doubt),
     "export person": (disclosing, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),
     "export person, file": (os, "fsync", lambda on: sms.People(on.ledger).export(ANN, on.folder / "b.json")),
 }  # fmt: skip
