@@ -30,6 +30,7 @@ LONGEST_DECIMAL: Final = 300  # places before the point
 LONGEST_OBJECT: Final = 200  # characters
 CHANCE: Final = 30  # bits that are all zero in a column: once in 10^9 by chance
 
+MISSING_CELLS: Final = (None, pd.NA, np.nan)
 TEXT: Final = np.uint8(0)
 MISSING: Final = np.uint8(1)
 NOT_TEXT: Final = np.uint8(2)
@@ -212,6 +213,20 @@ def _integer(value: int) -> tuple[str, np.uint8]:
     if value.bit_length() > LONGEST_INTEGER:  # Python itself spells none of more than 4,300 digits
         return "an integer of too many digits", NOT_WHOLE
     return str(value), TEXT if value >= 0 else NOT_WHOLE
+
+
+def plain(column: pd.Series) -> list[str | None] | None:
+    """Return the cells of a short column, missing ones as None, without Arrow; None if some are not text in ASCII."""
+    values = column.tolist()
+    if all((type(value) is str and value.isascii()) or any(value is it for it in MISSING_CELLS) for value in values):
+        return [value if isinstance(value, str) else None for value in values]
+    return None
+
+
+def plain_words(column: pd.Series) -> list[str | None]:
+    """Return a short column of names or codes, missing ones as None."""
+    found = plain(column)
+    return [word if isinstance(word, str) else None for word in words(column).tolist()] if found is None else found
 
 
 def words(column: pd.Series) -> pd.Series:

@@ -31,8 +31,7 @@ Flags = npt.NDArray[Any]  # bool
 Progress = Callable[[int], None]
 
 CHUNK: Final = 32_000  # rows at a time, a multiple of eight; fewer take more time and hardly less memory
-FIRST_SAMPLE: Final = 4_000
-SAMPLE: Final = 32_000
+SAMPLE: Final = 4_000
 SMALL: Final = 20_000  # below this many rows nothing is won
 WORTH: Final = 0.4  # share of distinct rows below which it pays
 
@@ -47,7 +46,7 @@ def distinct_rows(texts: pa.ChunkedArray, regions: pa.ChunkedArray) -> tuple[Any
         >>> len(first), int(which[1000])
         (1000, 0)
     """
-    if len(texts) < SMALL or _nearly_unique(texts) or _estimated(texts) > WORTH:
+    if len(texts) < SMALL or _nearly_unique(texts):
         return None
     keys, beside = _numbered(texts).astype(np.int64), _numbered(regions)
     keys *= int(beside.max()) + 1
@@ -69,30 +68,10 @@ def _nearly_unique(texts: pa.ChunkedArray) -> bool:
 
     Texts are counted and not rows, because a few fillers such as "n/a" say nothing of the others.
     """
-    rows = _drawn(texts, FIRST_SAMPLE)
+    rows = picked(texts, np.unique(np.random.default_rng(0).integers(0, len(texts), SAMPLE)))
     times = Counter(rows.to_pylist()).values()
     repeated = sum(count > 1 for count in times)
     return 2 * len(times) > len(rows) and len(rows) ** 2 > 2 * repeated * WORTH * len(texts)
-
-
-def _estimated(texts: pa.ChunkedArray) -> float:
-    """About which share of the texts is distinct."""
-    rows = _numbered(_drawn(texts, min(SAMPLE, len(texts) // 2)))
-    quarter, half, whole = (len(np.unique(rows[::step])) for step in (4, 2, 1))
-    first_loss, loss = 1 - np.log2(half / quarter), 1 - np.log2(whole / half)
-    faster = min(max(loss / first_loss, 1), 2) if first_loss > 0 else 2
-    lost, doublings = 0.0, np.log2(len(texts) / len(rows))
-    while doublings > 0:
-        loss = min(loss * faster, 1)
-        lost += loss * min(doublings, 1)
-        doublings -= 1
-    return float(whole / len(rows) / 2**lost)
-
-
-def _drawn(texts: pa.ChunkedArray, size: int) -> pa.ChunkedArray:
-    """Draw rows at random, but the same for the same list; in the list's order."""
-    rows = np.unique(np.random.default_rng(0).integers(0, len(texts), size))
-    return picked(texts, rows)
 
 
 def _plans(regions: pa.Array, it: Tables) -> Ints:

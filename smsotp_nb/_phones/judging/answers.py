@@ -66,13 +66,14 @@ def verdict(
     code = None if default_region is None else not_text("default_region", default_region, hint="; a code such as 'DE'")
     refuse(not_callable("progress", progress, example="print"), code)
     column = cells.column(numbers, what="numbers")
-    plain = _plain(column) if len(column) < FEW else None
+    plain = cells.plain(column) if len(column) < FEW else None
     if plain is not None:
-        answers = reference.all_of(plain, _plain_regions(region, default_region, column))
+        beside = None if region is None else cells.column(region, what="region", like=column)
+        codes = [None] * len(column) if beside is None else cells.plain_words(beside)
+        answers = reference.all_of(plain, [code or default_region for code in codes])
         return reference.frame(answers, index=column.index)
     text = cells.read(column).text
-    codes = _regions(region, default_region, column)
-    return _frame(text, codes, progress=progress).set_axis(column.index, axis=0)
+    return _frame(text, _regions(region, default_region, column), progress=progress).set_axis(column.index, axis=0)
 
 
 def _frame(text: pd.Series, region: pd.Series, *, progress: Progress | None = None) -> pd.DataFrame:
@@ -80,24 +81,6 @@ def _frame(text: pd.Series, region: pd.Series, *, progress: Progress | None = No
     if few(len(text)):
         return reference.verdict(text, region)
     return engine.verdict(text, region, progress=progress)
-
-
-def _plain(column: pd.Series) -> list[str | None] | None:
-    """Return the cells of a column as they are, missing ones as None; None if some cells are not text."""
-    texts = [None if cell is None or cell is np.nan else cell for cell in column.tolist()]
-    if isinstance(column.dtype, pd.StringDtype):
-        return [text if isinstance(text, str) else None for text in texts]
-    return texts if all(text is None or (isinstance(text, str) and text.isascii()) for text in texts) else None
-
-
-def _plain_regions(region: object, default_region: str | None, like: pd.Series) -> list[str | None]:
-    if region is None:
-        return [default_region] * len(like)
-    column = cells.column(region, what="region", like=like)
-    codes = column.tolist()
-    if not all(code is None or isinstance(code, str) for code in codes):
-        codes = cells.words(column).tolist()
-    return [code if isinstance(code, str) and code else default_region for code in codes]
 
 
 def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.Series:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
 
 from .. import reference
@@ -33,7 +32,6 @@ from .work import KIND_PROBLEM
 OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
 BIT: Final = {name: int(bit) for name, bit in NOTE_BIT.items()}
 RANKS: Final[dict[str | None, int]] = {None: 0, **dict(zip(KINDS, readings.RANK.tolist(), strict=True))}
-MISSING: Final = (None, pd.NA, np.nan)
 NO_NUMBER: Final = Answer(None, None, None, False, None, "NOT_A_NUMBER", None)
 WRITTEN_ONLY: Final = re.compile(column_evidence.WRITTEN_ONLY)  # no plus and no single zero in front
 WITH_A_PLUS: Final = re.compile(r"[\s(]*\+", re.ASCII)
@@ -144,9 +142,9 @@ def _weighed(
 
 
 def _texts(column: pd.Series, *, narrow: bool) -> Iterator[tuple[str | None, Any]]:
-    values = column.tolist()
-    if all((type(value) is str and value.isascii()) or any(value is it for it in MISSING) for value in values):
-        return ((value, cells.TEXT) if isinstance(value, str) else (None, cells.MISSING) for value in values)
+    texts = cells.plain(column)
+    if texts is not None:
+        return ((text, cells.MISSING if text is None else cells.TEXT) for text in texts)
     read = cells.read(column, narrow=narrow)
     return zip((text if isinstance(text, str) else None for text in read.text.tolist()), read.kind, strict=True)
 
@@ -154,10 +152,7 @@ def _texts(column: pd.Series, *, narrow: bool) -> Iterator[tuple[str | None, Any
 def _countries(column: pd.Series, region: object, of_parts: bool | None) -> tuple[list[tuple[str | None, str]], bool]:
     if region is None:
         return [(None, "")] * len(column), False
-    beside = cells.column(region, what="region", like=column)
-    words = beside.tolist()
-    if not all(isinstance(word, str) and word.isascii() for word in words):
-        words = [word if isinstance(word, str) else None for word in cells.words(beside).tolist()]
+    words = cells.plain_words(cells.column(region, what="region", like=column))
     times = Counter(word for word in words if word is not None)
     read, of_parts = regions.of_words(times, of_parts=of_parts)
     return [(None, "") if word is None else read[word] for word in words], of_parts
