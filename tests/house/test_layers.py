@@ -254,3 +254,32 @@ def test_examples_run(name: str) -> None:
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
     failed, _ = doctest.testmod(module, optionflags=options)
     assert not failed
+
+
+PRIVATE = 108  # files of tests that import what is private; lower it whenever there are fewer
+
+
+def test_tests_go_through_public_calls() -> None:
+    """A test of what users call outlives a change of the inside."""
+    tests = PACKAGE.parent / "tests"
+    found = [
+        str(path.relative_to(tests))
+        for path in sorted(tests.glob("**/test_*.py"))
+        if path.parent.name != "house" and any(map(_is_private, _names_taken(path)))
+    ]
+    assert len(found) <= PRIVATE, found
+
+
+def _is_private(name: str) -> bool:
+    parts = name.split(".")
+    return parts[0] == "smsotp_nb" and any(part.startswith("_") and not part.startswith("__") for part in parts)
+
+
+def _names_taken(path: Path) -> list[str]:
+    taken: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            taken += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            taken += [f"{node.module}.{alias.name}" for alias in node.names]
+    return taken
