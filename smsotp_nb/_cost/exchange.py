@@ -237,20 +237,18 @@ def _said(time: Any) -> str:
 def _converted(
     table: pd.DataFrame, names: list[str], worth: list[Decimal | None], rates: _Rates, to: str, decimals: bool
 ) -> pd.DataFrame:
-    micros = contract.micros(table["cost"])
-    amounts = [
-        None if pd.isna(amount) or rate is None else _rounded(int(amount) * rate)
-        for amount, rate in zip(micros, worth, strict=True)
-    ]
     known = pd.Series([rate is not None for rate in worth], index=table.index, dtype="bool")
+    worth_of = zip(contract.micros(table["cost"]), worth, strict=True)
+    amounts = [None if pd.isna(cost) or rate is None else _rounded(int(cost) * rate) for cost, rate in worth_of]
     parts = priced_parts(table)
-    cells = table[["currency", *names, "messages", "parts", "unpriced"]].assign(
-        currency=pd.Series(to, index=table.index, dtype=STR).where(known),
-        micros=pd.Series(amounts, index=table.index, dtype="Int64"),
-        priced_parts=parts,
-        mixed=parts.isna().astype("Int64"),
-    )
-    return priced(cells, decimals).assign(
+    counts = {
+        "messages": table["messages"], "parts": table["parts"], "unpriced": table["unpriced"],
+        "micros": pd.Series(amounts, dtype="Int64"), "priced_parts": parts, "mixed": parts.isna(),
+    }  # fmt: skip
+    at = {name: np.asarray(each.astype("Int64").fillna(0), dtype=np.int64) for name, each in counts.items()}
+    keys = {"currency": pd.Series(to, index=table.index, dtype=STR).where(known).array}
+    keys |= {name: table[name].array for name in names}
+    return priced(keys, at, decimals, counts["micros"].notna().to_numpy()).assign(
         exchange_rate=pd.Series([None if rate is None else float(rate) for rate in worth], table.index, "float64"),
         original_currency=table["currency"].astype(STR),
         original_cost=table["cost"],

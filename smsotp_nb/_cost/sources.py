@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from .._calling import given
 from .._dates import days
 from .._frames import AnyFrame, as_pandas
-from .._ledger import OF_WORDS, Address, Ledger, LedgerOrPath, Record, path_of, refusals, snapshot_of
+from .._ledger import (
+    OF_WORDS,
+    Address,
+    Ints,
+    Ledger,
+    LedgerOrPath,
+    Record,
+    as_one,
+    grouped,
+    path_of,
+    refusals,
+    snapshot_of,
+)
 from .._ledger import spending as summing
 from .._pandas import STR, texts, with_columns
 from .._planning import Plan
@@ -258,22 +271,48 @@ def accepted_once(table: pd.DataFrame) -> pd.DataFrame:
 
 def added_up(cells: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Add up integers by currency and these names; missing names are groups of their own."""
-    cells = with_columns(cells, {name: _groupable(cells[name]) for name in names})
-    return cells.groupby(["currency", *names], dropna=False, observed=True, sort=True).sum().reset_index()
+    keys = {name: cells[name].array for name in ("currency", *names)}
+    counts = {name: cells[name].to_numpy("int64", na_value=0) for name in cells.columns if name not in keys}
+    keys, counts = grouped_by(keys, counts)
+    return pd.DataFrame({**keys, **counts}).astype({name: cells[name].dtype for name in counts})
 
 
-def _groupable(column: pd.Series) -> pd.Series:
-    """Return a column whose values pandas can group and sort: as they are, else all of them as text.
+def grouped_by(keys: Mapping[Any, Any], counts: Mapping[str, Ints]) -> tuple[dict[Any, Any], dict[str, Ints]]:
+    """Add up columns of integers by the values of others, in their order; missing values are groups of their own.
+
+    In numpy, because pandas takes several milliseconds for a table of ten lines.
+    """
+    keys = {name: key if isinstance(key.dtype, pd.StringDtype) else _groupable(key) for name, key in keys.items()}
+    codes = np.column_stack([_codes(key) for key in keys.values()])
+    first, sums = grouped(as_one(codes), np.column_stack([*counts.values()]))
+    return {name: key.take(first) for name, key in keys.items()}, dict(zip(counts, sums.T, strict=True))
+
+
+def _codes(key: Any) -> Ints:
+    """Return the place of each value among all in order, missing ones last."""
+    if not isinstance(key.dtype, pd.StringDtype):
+        codes, _ = pd.factorize(pd.Series(key, dtype=key.dtype), sort=True)
+        return np.where(codes < 0, len(key), codes)
+    codes, values = pd.factorize(key)
+    place = np.empty(len(values) + 1, dtype=np.int64)
+    place[values.argsort()], place[-1] = np.arange(len(values)), len(values)
+    return place[codes]
+
+
+def _groupable(key: Any) -> Any:
+    """Return values that pandas can group and sort: as they are, else all of them as text.
 
     Somebody's tags are lists, which are no keys; paths and bytes, or a date and a time, have no order.
     """
+    # Without a dtype pandas guesses that objects are text.
+    column = pd.Series(key, dtype=key.dtype)
     if column.dtype != object:
-        return column
+        return key
     try:
         pd.Index(list(pd.factorize(column, sort=True)[1]))
     except Exception:  # noqa: BLE001 - whatever a stranger's __hash__ or __lt__ raises
-        return texts(column)
-    return column
+        return texts(column).array
+    return key
 
 
 def amounts(micros: pd.Series, decimals: bool) -> pd.Series:

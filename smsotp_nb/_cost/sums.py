@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from .sources import (
     billed,
     compared,
     derived,
+    grouped_by,
     grouping,
     is_summed,
     read,
@@ -82,13 +83,18 @@ def sums_by(results: Source, columns: str | Sequence[str], decimals: bool, *, tz
     if isinstance(results, LEDGERS):
         names = grouping(None, columns, taken=(*SUMS, *_COUNTED))
         with snapshot_of(results) as store:
-            cells = summing.billed_by(store, names, tz=tz)
+            found = summing.billed_by(store, names, tz=tz)
+        keys, counts = grouped_by(*found)
     else:
         frame = read(results, columns=columns)
         names = grouping(frame, columns, taken=(*SUMS, *_COUNTED))
-        cells = billed(frame, names)
-    sums = added_up(cells, names)
-    return priced(sums.sort_values(["currency", "micros"], ascending=[True, False], kind="stable"), decimals)
+        sums = added_up(billed(frame, names), names)
+        keys = {name: sums[name].array for name in ("currency", *names)}
+        counts = {name: sums[name].to_numpy("int64") for name in _COUNTED}
+    currency, _ = pd.factorize(keys["currency"], use_na_sentinel=False)
+    order = np.lexsort((-counts["micros"], currency))
+    keys = {name: key.take(order) for name, key in keys.items()}
+    return priced(keys, {name: each[order] for name, each in counts.items()}, decimals)
 
 
 @in_our_words
@@ -167,28 +173,27 @@ def compare(results: Source, columns: str | Sequence[str] = "iso", *, decimals: 
     return sums.assign(**said)[["currency", *names, *_BOTH]]
 
 
-def priced(sums: pd.DataFrame, decimals: bool) -> pd.DataFrame:
-    """Turn integer sums into amounts: no amount where no price was readable."""
-    at: dict[str, Ints] = {name: sums[name].to_numpy("int64", na_value=0) for name in _COUNTED}
+def priced(keys: Mapping[Any, Any], at: Mapping[str, Ints], decimals: bool, known: Any = True) -> pd.DataFrame:
+    """Turn integer sums into amounts: no amount where no price was readable, or it is not ``known``."""
     counted = at["messages"] - at["unpriced"]
-    exact = sums["micros"].astype("Int64").where(counted > 0)
-    micros: Floats = np.asarray(exact.to_numpy("float64", na_value=np.nan))
-    code, _ = pd.factorize(sums["currency"], use_na_sentinel=False)
+    has = known & (counted > 0)
+    micros: Floats = np.where(has, at["micros"].astype("float64"), np.nan)
+    code, _ = pd.factorize(keys["currency"], use_na_sentinel=False)
     total = np.bincount(code, np.nan_to_num(micros))[code]
-    amount_of: dict[str, pd.Series] = {
-        "cost": exact,
-        "price_per_message": pd.Series(_each(micros, counted)),
-        "price_per_part": pd.Series(_each(np.where(at["mixed"] == 0, micros, np.nan), at["priced_parts"])),
-    }
-    return pd.DataFrame(
-        {
-            **{name: sums[name].array for name in sums.columns if name not in _COUNTED},
-            **{name: pd.array(at[name], dtype="Int64") for name in ("messages", "parts")},
-            **{name: amounts(each, decimals).array for name, each in amount_of.items()},
-            "share": _ratio(micros, total),
-            "unpriced": pd.array(at["unpriced"], dtype="Int64"),
-        }
-    )
+    each = _each(np.where(at["mixed"] == 0, micros, np.nan), at["priced_parts"])
+    of_one = {"price_per_message": _each(micros, counted), "price_per_part": each}
+    exact = pd.Series(pd.arrays.IntegerArray(at["micros"], ~has)) if decimals else micros
+    return pd.DataFrame({
+        **keys,
+        **{name: pd.array(at[name], dtype="Int64") for name in ("messages", "parts")},
+        **{name: _amounts(values, decimals) for name, values in {"cost": exact, **of_one}.items()},
+        "share": _ratio(micros, total),
+        "unpriced": pd.array(at["unpriced"], dtype="Int64"),
+    }, copy=False)  # fmt: skip
+
+
+def _amounts(micros: Any, decimals: bool) -> Any:
+    return amounts(pd.Series(micros), decimals).array if decimals else (micros / 1_000_000).round(6)
 
 
 def _ratio(above: Floats, below: Floats | Ints) -> Floats:

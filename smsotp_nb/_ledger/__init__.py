@@ -28,6 +28,7 @@ from .record.recording import Piece
 from .rows.answers import Ints
 from .rows.persons import persons
 from .rows.statements import Statements
+from .rows.sums import as_one, grouped
 from .rows.wordings import OF_WORDS, Wordings
 from .sending.comparison import RULES, Prospect, Unfinished, limited, unasked
 from .sending.run import Account, Run, tried
@@ -62,10 +63,12 @@ __all__ = [
     "Unfinished",
     "Wanted",
     "Wordings",
+    "as_one",
     "as_recorded",
     "consents",
     "disclosing",
     "experiments",
+    "grouped",
     "limited",
     "listed",
     "not_a_ledger",

@@ -269,13 +269,13 @@ def _known(store: Store, cells: Ints, codes: Currencies, kept: Combinations | No
         iso=countries["iso"].reindex(sums["country"]).array,
     )
     frame = frame.join(destinations.reindex(sums["destination"]).reset_index(drop=True))
-    return frame if kept is None else frame.join(kept.frame(sums["combination"].to_numpy()))
+    return frame if kept is None else frame.assign(**kept.columns(sums["combination"].to_numpy()))
 
 
-def billed_by(store: Store, names: Sequence[str], *, tz: str) -> pd.DataFrame:
-    """Return what `cost.by` adds up by these columns: ``messages, parts, micros, unpriced, priced_parts, mixed``.
+def billed_by(store: Store, names: Sequence[str], *, tz: str) -> tuple[dict[str, Any], dict[str, Ints]]:
+    """Return what `cost.by` adds up by these columns: these and the currency, then integers.
 
-    As int64 beside the columns and the currency; rows may be alike.
+    As arrays: ``messages, parts, micros, unpriced, priced_parts, mixed``; rows may be alike.
     """
     own = [name for name in names if name not in _FACT_OF]
     _check_kept(store, own)
@@ -285,16 +285,14 @@ def billed_by(store: Store, names: Sequence[str], *, tz: str) -> pd.DataFrame:
     cells, codes = _summed(store, campaigns.index.tolist(), (None, None), tz, facts, kept)
     at = {name: cells[:, place] for name, place in PLACES.items()}
     columns = {name: _told(store, name, at[_FACT_OF[name]], campaigns) for name in names if name not in own}
-    if kept is not None:
-        table = kept.frame(at["combination"])
-        columns |= {name: table[name].array for name in own}
+    columns |= {} if kept is None else kept.columns(at["combination"])
     has = at["currency"] > 0
-    return pd.DataFrame({
-        **columns, "currency": pd.array(np.array([*codes], dtype=object)[at["currency"]], dtype=STR),
+    keys = {"currency": pd.array(np.array([*codes], dtype=object)[at["currency"]], dtype=STR)}
+    return keys | {name: columns[name] for name in names}, {
         "messages": at["messages"], "parts": at["parts"], "micros": np.where(has, at["micros"], 0),
         "unpriced": at["messages"] - np.where(has, at["priced"], 0),
         "priced_parts": np.where(has, at["priced_parts"], 0), "mixed": np.zeros_like(at["messages"]),
-    })  # fmt: skip
+    }  # fmt: skip
 
 
 def _told(store: Store, name: str, at: Ints, campaigns: pd.DataFrame) -> Any:

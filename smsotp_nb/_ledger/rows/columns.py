@@ -238,9 +238,11 @@ class Combinations:
         """Return the values of each combination, by its number."""
         return [json.loads(text) for text in self._of_values]
 
-    def frame(self, numbers: Ints) -> pd.DataFrame:
-        table = pd.DataFrame(self.values(), columns=list(self.names))
-        return table.map(_hashable).iloc[numbers].reset_index(drop=True)
+    def columns(self, numbers: Ints) -> dict[str, Any]:
+        """Return the columns of the combinations of these numbers."""
+        of = zip(*self.values(), strict=True) if self._of_values else ([] for _ in self.names)
+        values = {name: pd.Series([*map(_hashable, each)]) for name, each in zip(self.names, of, strict=True)}
+        return {name: column.array.take(numbers) for name, column in values.items()}
 
 
 def which_kept(campaign: int) -> Question:

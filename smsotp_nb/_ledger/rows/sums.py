@@ -180,11 +180,11 @@ def _block_sums(block: Ints, kind_of: npt.NDArray[np.int32], places: int) -> tup
     known = np.maximum(parts, 0)
     sums = np.column_stack([np.ones_like(parts), known, np.maximum(price, 0), priced, np.where(priced, known, 0)])
     keys = (kind[mine] * places + within[mine]) * MOST + block[mine, 3]
-    first, sums = _grouped(keys, sums)
+    first, sums = grouped(keys, sums)
     return keys[first], sums
 
 
-def _grouped(keys: Ints, sums: Ints) -> tuple[Places, Ints]:
+def grouped(keys: Ints, sums: Ints) -> tuple[Places, Ints]:
     """Add up rows of equal keys; return the place of one of each, and the sums."""
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-1)) if len(keys) else np.zeros(0, dtype=np.intp)
@@ -195,22 +195,28 @@ def _merged(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     if not parts:
         return np.zeros(0, dtype=np.int64), np.zeros((0, len(SUMS)), dtype=np.int64)
     keys = np.concatenate([keys for keys, _ in parts])
-    first, sums = _grouped(keys, np.concatenate([sums for _, sums in parts]))
+    first, sums = grouped(keys, np.concatenate([sums for _, sums in parts]))
     return keys[first], sums
+
+
+def as_one(table: Ints) -> Ints:
+    """Return an integer for each row of a table of integers: alike and in order as the rows are."""
+    keys, size = np.zeros(len(table), dtype=np.int64), 1
+    for column in table.T:
+        codes = column - column.min(initial=0)
+        span = int(codes.max(initial=0)) + 1
+        if size * span >= _MOST_KEYS:
+            _, keys = np.unique(keys, return_inverse=True)
+            size = int(keys.max(initial=0)) + 1
+        keys, size = keys * span + codes, size * span
+    return keys
 
 
 def added_up(tables: Sequence[Ints], facts: Collection[str]) -> Ints:
     """Add up tables of sums by some of their facts, ``combination`` among them if it is named; the others become 0."""
     cells = np.concatenate(tables)
     by = [place for place, name in enumerate(COLUMNS[:_SUMMED]) if name in facts]
-    keys, size = np.zeros(len(cells), dtype=np.int64), 1
-    for column in (cells[:, place] - cells[:, place].min(initial=0) for place in by):
-        span = int(column.max(initial=0)) + 1
-        if size * span >= _MOST_KEYS:
-            _, keys = np.unique(keys, return_inverse=True)
-            size = int(keys.max(initial=0)) + 1
-        keys, size = keys * span + column, size * span
-    first, sums = _grouped(keys, cells[:, _SUMMED:])
+    first, sums = grouped(as_one(cells[:, by]), cells[:, _SUMMED:])
     found = np.zeros((len(first), len(COLUMNS)), dtype=np.int64)
     found[:, by], found[:, _SUMMED:] = cells[first][:, by], sums
     return found
