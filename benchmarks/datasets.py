@@ -51,7 +51,7 @@ if asked["whole"]:
     planned = int(made.rows["status"].eq("planned").sum())
 else:
     made = sms.plan(sms.Folder(place / "list", into=place / "plan", memory=asked["memory"]), words, **call)
-    planned = made.figures["planned"]
+    planned = made._figures["planned"]
 print(json.dumps({"seconds": time.perf_counter() - begun, "cpu": time.process_time() - cpu, "peak": peak(),
     "before": before, "planned": planned, "fingerprint": made.fingerprint}))
 """

@@ -31,7 +31,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 import smsotp_nb as sms
-from smsotp_nb import otp, parts, phones, rates, recipients, results, sandbox, settings, templates
+from smsotp_nb import _templates as templates
+from smsotp_nb import otp, parts, phones, rates, recipients, results, sandbox, settings
 from smsotp_nb._cards import Card
 from smsotp_nb._cards.blocks import Message, Note, Table
 from smsotp_nb._phones import one_phone

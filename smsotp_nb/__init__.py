@@ -6,7 +6,7 @@ A phone list goes in, a costed result table comes out. Running the same call aga
     results = send(made, Sandbox())
     cost.by_country(results)
 
-The public modules are ``phones, parts, templates, rates, results, otp, cost, charts, widgets, errors``; every
+The public modules are ``phones, parts, rates, results, otp, cost, charts, widgets, errors``; every
 DataFrame offers the same calls as ``df.sms``. Modules load when they are first used.
 """
 
@@ -18,7 +18,7 @@ from . import errors
 from ._lazy import WhenImported, attributes
 
 if TYPE_CHECKING:
-    from . import charts, cost, otp, parts, phones, problems, rates, results, templates, widgets
+    from . import charts, cost, otp, parts, phones, problems, rates, results, widgets
     from ._client import Client, connect
     from ._dispatch import Limits, send, send_test
     from ._dispatch.preflight import preflight
@@ -70,11 +70,10 @@ __all__ = [
     "revise",
     "send",
     "send_test",
-    "templates",
     "widgets",
 ]
 __version__ = "0.1.0"
-_MODULES = ("charts", "cost", "parts", "phones", "problems", "rates", "results", "templates", "widgets")
+_MODULES = ("charts", "cost", "parts", "phones", "problems", "rates", "results", "widgets")
 __getattr__ = attributes(
     __name__,
     {

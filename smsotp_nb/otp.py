@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._ledger import Ledger, LedgerOrPath
     from ._sandbox import Sandbox
 
-__all__ = ["Challenge", "Request", "send", "verify"]
+__all__ = ["Challenge", "send", "verify"]
 
 
 # Common guidance for passcodes; the interface itself allows 4 digits and 1800 seconds.
@@ -144,8 +144,7 @@ class Challenge:
             Which one ``auto`` took is not in the reply.
         record: the service's message record (``id, to, iso, cc, parts, price``); all but ``to`` None where the reply
             was lost.
-        sent_at: aware UTC datetime, by this machine's clock, counted from the reply.
-        expires_at: as ``sent_at``.
+        expires_at: aware UTC datetime, by this machine's clock, counted from the reply.
         verified: True once a check of this challenge succeeded.
 
     Neither the repr nor an attribute holds a code. A challenge cannot be pickled, because it holds a client and perhaps
@@ -159,7 +158,7 @@ class Challenge:
         True
     """
 
-    __slots__ = ("_client", "_ledger", "_now", "_request", "record", "sent_at", "verified")
+    __slots__ = ("_client", "_ledger", "_now", "_request", "_sent_at", "record", "verified")
 
     @in_our_words
     def __init__(
@@ -176,7 +175,7 @@ class Challenge:
         self._ledger = ledger
         self._now = now
         self.record = record
-        self.sent_at = now()
+        self._sent_at = now()
         self.verified = False
 
     @property
@@ -193,7 +192,7 @@ class Challenge:
 
     @property
     def expires_at(self) -> datetime:
-        return self.sent_at + timedelta(seconds=self._request.lifetime)
+        return self._sent_at + timedelta(seconds=self._request.lifetime)
 
     @property
     def seconds_left(self) -> float:

@@ -87,7 +87,6 @@ if TYPE_CHECKING:
         Found,
         Reading,
         Report,
-        Tally,
         ask_owner,
         clean_chunks,
         duplicates,
@@ -98,12 +97,10 @@ if TYPE_CHECKING:
         merge_answers,
         normalize,
         normalize_batch,
-        normalize_schema,
         report,
         unusable,
         verdict,
         verdict_batch,
-        verdict_schema,
         weigh_column,
     )
 
@@ -114,7 +111,6 @@ __all__ = [
     "Found",
     "Reading",
     "Report",
-    "Tally",
     "ask_owner",
     "clean_chunks",
     "duplicates",
@@ -125,12 +121,10 @@ __all__ = [
     "merge_answers",
     "normalize",
     "normalize_batch",
-    "normalize_schema",
     "report",
     "unusable",
     "verdict",
     "verdict_batch",
-    "verdict_schema",
     "weigh_column",
 ]
 __getattr__ = attributes(__name__, {"_phones": __all__})

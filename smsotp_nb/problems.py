@@ -16,7 +16,7 @@ from ._guards import GUARDS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PROBLEMS", "Problem", "explain", "table"]
+__all__ = ["PROBLEMS", "explain", "table"]
 
 Stage = Literal["number", "plan", "send"]
 Who = Literal["the list's owner", "you", "the account's owner", "the service", "nobody"]

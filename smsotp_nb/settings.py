@@ -212,19 +212,19 @@ class Settings:
             raise UsageError("; ".join(wrong), problems=tuple(wrong))
         return cls(found.pop("base_url"), **found)
 
-    def key(self) -> str:
+    def _key(self) -> str:
         """Return the access key in the clear, for the one place that puts it on the wire."""
         return self.access_key_id.reveal()
 
     @property
     def _service_id(self) -> str:
         """The id under which campaigns of this service are recorded: ``service``, or one derived without the key."""
-        return self.service or account_id(self.base_url, self.variant, self.key())
+        return self.service or account_id(self.base_url, self.variant, self._key())
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("settings hold an access key and cannot be pickled; build them where they are needed")
 
-    def secret(self) -> str | None:
+    def _secret(self) -> str | None:
         """Return the secret in the clear, for the one place that signs with it; None in the simple mode."""
         return self.access_key_secret.reveal() if self.access_key_secret else None
 
@@ -322,7 +322,7 @@ def _user_folder(user: str, profile: str, local: str, chosen: str, *, custom: st
 
 def _check(settings: Settings) -> list[str]:
     wrong = []
-    for name, value in zip(_KEYS, (settings.key(), settings.secret()), strict=True):
+    for name, value in zip(_KEYS, (settings._key(), settings._secret()), strict=True):
         if value is None and name == "access_key_secret":
             continue
         if not isinstance(value, str):

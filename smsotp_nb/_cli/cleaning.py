@@ -14,6 +14,7 @@ from .terminal import add_numbers, add_reading, reading, say
 
 if TYPE_CHECKING:
     from .. import phones
+    from .._phones import Tally
 
 
 def describe(clean: argparse.ArgumentParser) -> None:
@@ -42,11 +43,11 @@ def describe(clean: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Stream the list into its files, so that its size does not matter; they appear when all of it is judged."""
-    from .. import phones
+    from .._phones import Tally
     from .._results import workbook
 
     paths = [path for path in (options.out, options.unusable) if path is not None]
-    tally = phones.Tally()
+    tally = Tally()
     with workbook.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:
         written = dict(zip(paths, tables, strict=True))
         for cleaned in _cleaned(options, tally):
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _cleaned(options: argparse.Namespace, tally: phones.Tally) -> Iterator[phones.Cleaned]:
+def _cleaned(options: argparse.Namespace, tally: Tally) -> Iterator[phones.Cleaned]:
     """Judge the list chunk by chunk; its columns are found in the first one."""
     from .. import phones
     from .._recipients import called, read_chunks, source_of

@@ -159,7 +159,7 @@ class Client:
         to = _numbers(to)
         wrong = wire.check_recipients(to)
         if body is not self._checked:  # a campaign sends one body to many
-            refuse(not_a("body", body, wire.Body, wanted="a message of a plan, such as plan.message(0)"))
+            refuse(not_a("body", body, wire.Body, wanted="a message of a plan"))
             wrong += wire.check_body(body, variant=self.settings.variant, form=self.settings.form)
         _refuse(wire.SEND, wrong)
         self._checked = body
@@ -300,7 +300,7 @@ class Client:
             if reply.stopped:
                 found = KeyboardInterrupt(f"interrupted; {found}")
         else:
-            scrub = Scrubber(settings.key(), settings.secret() or "", str(request.fields.get("code") or ""))
+            scrub = Scrubber(settings._key(), settings._secret() or "", str(request.fields.get("code") or ""))
             found = success(reply, request.read, action=request.action, seconds=seconds, scrub=scrub, now=self._now)
         log.debug("%s in %.0f ms: %s", request.action, seconds * 1000, found if _is_error(found) else "accepted")
         return found

@@ -90,7 +90,7 @@ def savings(plan: Plan, *, replace: Mapping[str, str] = parts.PLAIN) -> Savings:
             "plain characters would have saved on what was sent"
         )
     refuse(not_replacement("replace", replace))
-    bodies = plan.measure(replace=replace)
+    bodies = plan._measure(replace=replace)
     bodies = bodies.assign(text=plan.texts, gsm_parts=gsm_parts(plan.texts))
     known = bodies.dropna(subset=["parts"])
     sums = _by_body(plan._as_planned).join(known.drop(columns="recipients"), on="body", how="inner")

@@ -51,9 +51,9 @@ def preflight(
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
     refuse(not_flag("repeat_text", repeat_text), guards.not_limits(limits), clock)
     asked = guards.read(limits)
-    with opened(plan.ledger if ledger is None else ledger, begin=True) as book:
+    with opened(plan._ledger if ledger is None else ledger, begin=True) as book:
         book._refuse_lent(client.service)
-        ahead = guards.Ahead(asked, book.account(plan.campaign, service=client.service), now)
+        ahead = guards.Ahead(asked, book._account(plan.campaign, service=client.service), now)
         admit = ahead if asked.looks_at_rows else None
         prospect = book._prospect(plan, service=client.service, repeat_text=repeat_text, admit=admit)
         lines = [cards.Note("i", f"Recorded in {book.path}{', a new file' if book.created else ''}.")]
@@ -65,7 +65,7 @@ def preflight(
         lines.append(cards.Note("i", f"At {asked.per_second:g} recipients a second: about {took}."))
     if asked.stop_after is not None:
         lines.append(cards.Note("i", f"Stops after {cards.counted(asked.stop_after, 'failure')} in a row."))
-    blocks = *overview.standing(plan.size, prospect), *lines, *prospect.notes()
+    blocks = *overview.standing(plan._size, prospect), *lines, *prospect.notes()
     return cards.Card(f"Ready to send: {plan.campaign}", f"To {where}.", blocks, closing=prospect.state())
 
 

@@ -87,5 +87,5 @@ def revise(
         Revised(reworded=0, added=1, withdrawn=0)
     """
     client = client_for(plan, client, what="revise")
-    with opened(plan.ledger if ledger is None else ledger) as book:
-        return book.revise(plan, service=client.service, reason=reason, missing=missing)
+    with opened(plan._ledger if ledger is None else ledger) as book:
+        return book._revise(plan, service=client.service, reason=reason, missing=missing)

@@ -367,7 +367,7 @@ class Requests:
         """Return the message of a body key; the last one is kept, because chunks in a row mostly carry the same."""
         known, message = self._latest
         if known != key:
-            message = self._plan.message(self._bodies.number(key))
+            message = self._plan._message(self._bodies.number(key))
             self._latest = key, message
         return message
 

@@ -90,9 +90,9 @@ def send(
         None if stop is None or hasattr(stop, "is_set") else f"stop= must be a threading.Event, got {given(stop)}",
         said="nothing was sent: ",
     )
-    asked, wire = guards.read(limits), plan.wire
-    with opened(plan.ledger if ledger is None else ledger, begin=True) as book:
-        if not plan.recipients and not book.knows(plan.campaign, service=client.service):
+    asked, wire = guards.read(limits), plan._wire
+    with opened(plan._ledger if ledger is None else ledger, begin=True) as book:
+        if not plan.recipients and not book._knows(plan.campaign, service=client.service):
             return nobody(plan)  # the name stays free for a plan that has someone
         with (
             book._begin(plan, service=client.service, repeat_text=repeat_text) as run,
@@ -141,7 +141,7 @@ def send_test(
     one = to_oneself(plan, to, row=row)
     client = _checked(one, client)
     with (
-        opened(plan.ledger if ledger is None else ledger, begin=True) as book,
+        opened(plan._ledger if ledger is None else ledger, begin=True) as book,
         book._begin(one, service=client.service, kind="test") as run,
     ):
         requests = Requests(one, client, run, asked=guards.Guards(), isolate=False)
@@ -154,7 +154,7 @@ def _checked(plan: Plan, given_client: Client | Sandbox) -> Client:
     """Check that the service can be sent the messages of a plan; all are of one kind and signature."""
     client = client_for(plan, given_client, what="send")
     settings = client.settings
-    wrong = check_body(plan.message(0), variant=settings.variant, form=settings.form) if plan.recipients else []
+    wrong = check_body(plan._message(0), variant=settings.variant, form=settings.form) if plan.recipients else []
     refuse(*dict.fromkeys(wrong), said="nothing was sent: ")
     return client
 

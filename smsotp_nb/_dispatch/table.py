@@ -43,12 +43,12 @@ def table_of(plan: Plan, outcomes: pd.DataFrame | None) -> pd.DataFrame:
             column = by_position[name].array if name in by_position else rows[name].array
             column = without_zone(pd.Series(column)).array if isinstance(column.dtype, pd.DatetimeTZDtype) else column
         table[name] = pd.Series(column, index=rows.index, dtype=dtype)
-    return pd.concat([table, rows[list(plan.kept)]], axis=1)[ordered(plan.kept)]
+    return pd.concat([table, rows[list(plan._kept)]], axis=1)[ordered(plan._kept)]
 
 
 def nobody(plan: Plan) -> pd.DataFrame:
     """Return what ``send`` returns of a plan that has nobody to text."""
-    if plan.folder is None:
+    if plan._folder is None:
         return table_of(plan, None)
     skipped = plan._unplanned.drop(columns="first_rows")
     skipped.insert(0, "status", pd.Series(["skipped"] * len(skipped), dtype=STR))
@@ -69,7 +69,7 @@ class Report:
         Raises:
             LedgerError: fewer rows stand as accepted than were recorded, or rows have no state: the ledger was altered.
         """
-        table = self._rows(self._plan) if self._plan.folder is None else self._fates()
+        table = self._rows(self._plan) if self._plan._folder is None else self._fates()
         unknown = int(table["status"].isna().sum())
         if unknown or self._counts["accepted"] < accepted:
             raise LedgerError(

@@ -14,10 +14,10 @@ from .._calling import given as shown
 from .._calling import in_our_words, not_callable, not_choice, not_flag, not_path, not_text, refuse
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
+from .._results.contract import STATES
 from .._services import is_rehearsal
 from .._wire import MessageRecord
 from ..errors import InDoubt, LedgerError, UsageError
-from ..results import STATES
 from ..settings import TEMPORARY
 from . import given_rows, moving
 from .campaign import LedgerBase, Record
@@ -191,7 +191,7 @@ class Ledger(LedgerBase):
         return Record(self, self._store, it, ())
 
     @in_our_words
-    def names(self, *, service: str) -> list[str]:
+    def _names(self, *, service: str) -> list[str]:
         """Return the names of a service's campaigns, the latest first.
 
         Example:
@@ -204,7 +204,7 @@ class Ledger(LedgerBase):
             return [row[0] for row in connection.execute(sql, (service,))]
 
     @in_our_words
-    def knows(self, name: str, *, service: str) -> bool:
+    def _knows(self, name: str, *, service: str) -> bool:
         """Return whether a campaign is recorded.
 
         Example:
@@ -241,7 +241,7 @@ class Ledger(LedgerBase):
         )
 
     @in_our_words
-    def account(self, name: str, *, service: str) -> Account:
+    def _account(self, name: str, *, service: str) -> Account:
         """Return what a campaign tried, spent and was billed; of one that is not recorded nothing."""
         return Account(self._store, self._find(service, name))
 
@@ -286,17 +286,17 @@ class Ledger(LedgerBase):
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":
-                rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
+                rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text)
             return Run(self._store, number, lock, clock=self._clock, service=service, rules=rules, ownership=ownership)
         except BaseException:
             lock.release()
             raise
 
     @in_our_words
-    def revise(self, plan: Planned, *, service: str, reason: str, missing: str = "refuse") -> Revised:
+    def _revise(self, plan: Planned, *, service: str, reason: str, missing: str = "refuse") -> Revised:
         """Let what has not left of a service's campaign follow another plan, see `smsotp_nb.revise`."""
         refuse(not_text("reason", reason), not_choice("missing", missing, ["refuse", "withdraw"]))
-        if not self.knows(plan.campaign, service=service):
+        if not self._knows(plan.campaign, service=service):
             raise UsageError(
                 f"campaign {plan.campaign!r} is not recorded for this service yet, so there is nothing to revise; "
                 "send(plan, client) begins it"

@@ -195,7 +195,7 @@ class Record:
         return reading.requests(self._store, self._number)
 
     @property
-    def numbers(self) -> pd.Series:
+    def _numbers(self) -> pd.Series:
         """The E.164 numbers of the campaign's planned recipients, whatever became of them.
 
         Raises:
@@ -206,7 +206,7 @@ class Record:
         return frame.loc[frame["body"].notna(), "to"]
 
     @property
-    def reached(self) -> pd.Series:
+    def _reached(self) -> pd.Series:
         """The E.164 numbers that the campaign may have reached, by position: accepted, in doubt or being sent.
 
         Raises:
@@ -352,7 +352,7 @@ class Record:
         with self._store.deciding() as connection:
             return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
 
-    def heed_opt_outs(self) -> int:
+    def _heed_opt_outs(self) -> int:
         """Skip the rows still planned whose people opted out meanwhile, and return how many.
 
         They become ``skipped`` with the problem OPTED_OUT, as with the next ``send``; what is to go is then as it is
@@ -404,7 +404,7 @@ class Record:
         purging.warn_of_unreached(self._store, above=4)
         return gone
 
-    def line(self) -> str:
+    def _line(self) -> str:
         """Return the campaign in one line: accepted, in doubt, rejected, to go."""
         return state_line(self.counts)
 
@@ -425,7 +425,7 @@ class Record:
         return self.card().html()
 
     def __repr__(self) -> str:
-        return f"Record({self.name!r}, {self._whose.line()}: {self.line()})"
+        return f"Record({self.name!r}, {self._whose.line()}: {self._line()})"
 
     def _refuse_purged(self) -> None:
         with self._store.reading() as connection:

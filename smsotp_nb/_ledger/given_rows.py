@@ -109,7 +109,7 @@ def service_of(client: object, *, what: str) -> str:
 
 
 def not_its_plan(plan: object, name: str) -> str | None:
-    if getattr(plan, "folder", None) is not None:  # of which no rows are read
+    if getattr(plan, "_folder", None) is not None:  # of which no rows are read
         return (
             "the plan of a Folder revises no campaign: withdraw what is to go, and plan it as a campaign of its own "
             f"with leave_out=sms.record({name!r})"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .owner.edits import Cells, edit, with_cells, without_rows
     from .owner.merging import Answers, merge_answers
     from .owner.questions import ask_owner, name_of_row, text_of
-    from .pieces import Cleaned, clean_chunks, normalize_batch, normalize_schema, verdict_batch, verdict_schema
+    from .pieces import Cleaned, clean_chunks, normalize_batch, verdict_batch
     from .summary import Report, Tally, free_names, report, unusable
     from .vocabulary import PROBLEMS, meaning_of_note
 
@@ -58,7 +58,7 @@ __getattr__ = attributes(
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],
         "pieces": [
             *("Cleaned", "clean_chunks"),
-            *("normalize_batch", "normalize_schema", "verdict_batch", "verdict_schema"),
+            *("normalize_batch", "verdict_batch"),
         ],
         "summary": ["Report", "Tally", "free_names", "report", "unusable"],
         "vocabulary": ["PROBLEMS", "meaning_of_note"],
@@ -97,7 +97,6 @@ __all__ = [
     "normalize",
     "normalize_batch",
     "normalize_columns",
-    "normalize_schema",
     "not_reading",
     "one_phone",
     "one_phone_digits",
@@ -109,7 +108,6 @@ __all__ = [
     "unusable",
     "verdict",
     "verdict_batch",
-    "verdict_schema",
     "weigh_column",
     "with_cells",
     "without_rows",

@@ -39,7 +39,7 @@ def verdict_batch(batch: Batch, *, phone: str, region: str | None = None, defaul
 
     ``phone`` and ``region`` name columns of the batch; all else is as in ``verdict``. The added columns are always the
     same, prefixed with ``sms_`` if the batch has a column of that name: ``e164, region, cc`` (string), ``valid``
-    (bool), ``type, reason, extension`` (string). ``verdict_schema`` returns the schema before there is a batch.
+    (bool), ``type, reason, extension`` (string).
 
     Numbers may have any string type, also dictionary-encoded, or be integers, floats or decimals.
 
@@ -68,9 +68,9 @@ def normalize_batch(
 
     ``phone`` and ``region`` name columns of the batch; all else is as in ``normalize``. The added columns are always
     the same, all strings, prefixed with ``sms_`` if the batch has a column of that name: ``to`` (only if we would text
-    the number), ``region, cc, type`` (of valid numbers), ``problem``, ``note``. ``normalize_schema`` returns the schema
-    before there is a batch. Rows are judged independently of their batch: the evidence of ``reading`` is what
-    ``weigh_column`` found in the whole column or in a sample of it, else there is none.
+    the number), ``region, cc, type`` (of valid numbers), ``problem``, ``note``. Rows are judged independently of their
+    batch: the evidence of ``reading`` is what ``weigh_column`` found in the whole column or in a sample of it, else
+    there is none.
 
     Raises:
         UsageError: not a batch or table; a column is missing or ambiguous; no name is free for a new column; an unknown
@@ -92,31 +92,7 @@ def normalize_batch(
     return _beside(batch, judged, NORMALIZE_SCHEMA)
 
 
-@in_our_words
-def verdict_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the schema of what ``verdict_batch`` returns for batches of this schema.
-
-    Example:
-        >>> verdict_schema(pa.schema({"phone": pa.string(), "region": pa.string()})).names
-        ['phone', 'region', 'e164', 'sms_region', 'cc', 'valid', 'type', 'reason', 'extension']
-    """
-    return _extended(schema, VERDICT_SCHEMA)
-
-
-@in_our_words
-def normalize_schema(schema: pa.Schema) -> pa.Schema:
-    """Return the schema of what ``normalize_batch`` returns for batches of this schema.
-
-    Example:
-        >>> normalize_schema(pa.schema({"phone": pa.string(), "region": pa.string()})).names
-        ['phone', 'region', 'to', 'sms_region', 'cc', 'type', 'problem', 'note']
-    """
-    return _extended(schema, NORMALIZE_SCHEMA)
-
-
 def _extended(schema: pa.Schema, added: pa.Schema) -> pa.Schema:
-    if not isinstance(schema, pa.Schema):
-        raise UsageError(f"schema must be a pyarrow Schema, such as batch.schema, got {given(schema)}")
     names = [TAKEN_PREFIX + name if name in schema.names else name for name in added.names]
     taken = [name for name in names if name in schema.names]
     if taken:
@@ -224,7 +200,7 @@ def clean_chunks(
     if isinstance(chunks, pd.DataFrame | str | Mapping) or not isinstance(chunks, Iterable):
         one = "; write [frame] for one frame" if isinstance(chunks, pd.DataFrame) else ""
         raise UsageError(f"chunks must be frames one after the other, such as a list of them, got {given(chunks)}{one}")
-    refuse(None if tally is None else not_a("tally", tally, Tally, wanted="a phones.Tally()"))
+    refuse(None if tally is None else not_a("tally", tally, Tally, wanted="a Tally()"))
     tally = tally if tally is not None else Tally()
     refuse(not_reading(reading))
     names = phone if isinstance(phone, list) else [phone]

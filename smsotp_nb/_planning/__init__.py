@@ -142,7 +142,7 @@ def plan(
     fields = _in_files(people, call) if isinstance(people, Folder) else _in_memory(as_pandas(people), call)
     if ledger is UNASKED:
         return Plan(**fields)
-    made = Plan(**fields, ledger=ledger)
+    made = Plan(**fields, _ledger=ledger)
     return dataclasses.replace(made, _prospect=prospect_of(made, ledger), _asks=True)
 
 

@@ -57,7 +57,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
     said = partial(kept_words.wordings, words, bodies, first, keep=asked.message["keep_words"])
     return {
-        "kept": tuple(made_of.kept.columns),
+        "_kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,
         "fingerprint": fingerprint(numbers["to"].iloc[at], keys[codes]),
         "advice": (
@@ -67,7 +67,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "_asked": asked,
         "_held": InMemory(rows, bodies, keys, said),
         "source": source_of(made_of.frame, *asked.numbers.to, asked.numbers.region),
-        "columns": of_columns(numbers),
+        "_columns": of_columns(numbers),
         "_left_out": suppression.table(made_of.left_out, matched),
         "_estimate": estimate,
         "_made_of": made_of,

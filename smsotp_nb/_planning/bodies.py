@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .. import _templates as templates
 from .. import _wire as wire
-from .. import parts, templates
+from .. import parts
 from .._pandas import STR
 from .._parts import forcing, measure
 from .arguments import Words

@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import templates
+from .. import _templates as templates
 
 
 def _words_of(text: str) -> frozenset[str]:

@@ -97,7 +97,7 @@ def planned(
                 _write_bodies(connection, whole)
                 _write_planned(connection, whole, asking)
                 _write_skipped(connection, whole, asking)
-                fields = _fields(connection, work, target, asking) | {"source": {}, "columns": dict(columns)}
+                fields = _fields(connection, work, target, asking) | {"source": {}, "_columns": dict(columns)}
                 fields["_left_out"] = suppression.table(left_out, matched)
             for file in whole.iterdir():
                 file.chmod(0o600)
@@ -155,7 +155,7 @@ def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[s
         _shown(connection),
     )
     return {
-        "kept": asking.kept,
+        "_kept": asking.kept,
         "by": words.segments.name if words.segments else None,
         "fingerprint": held.fingerprint,
         "_asked": asked,

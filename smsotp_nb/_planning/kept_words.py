@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from .. import _parts, parts, templates
+from .. import _parts, parts
+from .. import _templates as templates
 from .._ledger import Wordings
 from .._pandas import STR
 from .._parts import GSM, GSM_EXTENSION

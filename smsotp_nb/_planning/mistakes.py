@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .. import _templates as templates
 from .. import _wire as wire
-from .. import templates
 from .._calling import given
 from ..columns import absent, listed
 from .foreign_placeholders import Foreign

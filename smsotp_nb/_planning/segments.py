@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .. import templates
+from .. import _templates as templates
 from .._calling import given, refuse
 from .._results import contract
 from ..columns import absent, nearest

@@ -17,11 +17,11 @@ from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, holds_text, texts
 from .._recipients import KEY
+from .._results.contract import STATES
 from .._showing import cited, spelled
 from ..columns import absent
 from ..errors import UsageError
 from ..phones import Reading
-from ..results import STATES
 
 _SHOWN = 5
 _REACHED = ("accepted", "in_doubt", "sending")
@@ -121,7 +121,7 @@ def _reached(source: Any) -> pd.Series[str] | None:
     if hasattr(source, "_addressees"):  # a plan
         rows: pd.DataFrame = source._as_planned
         return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].astype(STR)
-    reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "reached", None)
+    reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "_reached", None)
     return reached.dropna().astype(STR) if isinstance(reached, pd.Series) else None
 
 

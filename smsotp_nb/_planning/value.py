@@ -45,38 +45,37 @@ class Plan:
     ``skipped.parquet`` and ``bodies.parquet``, which name people. ``rows``, ``skipped`` and ``bodies`` read all of them
     into memory; nothing else does. Files that were changed since are refused when the plan is sent.
 
+    The ledger is asked whenever a plan is looked at, so that what it says is what the next send does. What is looked at
+    within a second is of one look, unless the ledger's file changed.
+
     Attributes:
-        kept: names of your own columns that are carried into the results, that of the segments included.
         by: name of the kept column with each row's segment; None without segments.
         fingerprint: hex SHA-256 of ``to``, body and order of the planned rows.
         advice: a text that looks like a passcode, a default country that is probably wrong, and what each repair of
             numbers would bring, in words; empty if there is nothing to say.
         source: what `read_recipients` decided of the list's file, as in ``frame.attrs``; empty of a list that was not
             read so, or whose frame lost it.
-        columns: how many rows have their number from which column, where ``to`` names several; before duplicates.
-        ledger: as given to `plan`. The ledger is asked whenever a plan is looked at, so that what it says is what the
-            next send does. What is looked at within a second is of one look, unless the ledger's file changed.
 
     Example:
         >>> import smsotp_nb._planning as planning
         >>> people = pd.DataFrame({"phone": ["+12025550123", "hello"]})
         >>> made = planning.plan(people, "Hello", to="phone", campaign="demo")
-        >>> made.rows["status"].tolist(), made.message(0).text
-        (['planned', 'skipped'], 'Hello')
+        >>> made.rows["status"].tolist(), made.texts.tolist()
+        (['planned', 'skipped'], ['Hello'])
     """
 
-    kept: tuple[str, ...]
+    _kept: tuple[str, ...]
     by: str | None
     fingerprint: str
     advice: tuple[str, ...]
     source: Mapping[str, Any] = field(repr=False)
-    columns: Mapping[str, int]
+    _columns: Mapping[str, int]
     _left_out: pd.DataFrame = field(repr=False)
     _asked: Asked = field(repr=False)
     _held: InMemory | InFiles = field(repr=False)
     _estimate: pd.DataFrame = field(repr=False)
     _made_of: MadeOf | None = field(default=None, repr=False)
-    ledger: LedgerOrPath | None = field(default=None, repr=False)
+    _ledger: LedgerOrPath | None = field(default=None, repr=False)
     _prospect: Prospect | None = field(default=None, repr=False)  # when the ledger was asked last
     _now: InMemory | InFiles | None = field(default=None, repr=False)  # the rows as they stood then
     _asks: bool = field(default=False, repr=False)  # whether the ledger is asked again
@@ -88,22 +87,22 @@ class Plan:
         return self._asked.campaign
 
     @property
-    def wire(self) -> Wire:
+    def _wire(self) -> Wire:
         """As given to `plan`."""
         return self._asked.wire
 
     @property
-    def policy(self) -> Policy | None:
+    def _policy(self) -> Policy | None:
         """As given to `plan`."""
         return self._asked.policy
 
     @property
-    def segments(self) -> tuple[str, ...]:
+    def _segments(self) -> tuple[str, ...]:
         """Labels of the segments that have a message, in the order in which they were given."""
         return self._asked.wording.segments
 
     @property
-    def folder(self) -> Path | None:
+    def _folder(self) -> Path | None:
         """Where the files of a plan of a `Folder` are; None of a plan in memory."""
         return self._held.folder
 
@@ -113,13 +112,13 @@ class Plan:
         return self._held.body_keys
 
     @property
-    def prospect(self) -> Prospect | None:
+    def _prospect_now(self) -> Prospect | None:
         """What the next send does with each row if nothing fails, and how the plan differs from the recorded campaign;
         None where there is no ledger yet."""
         return self._seen()._prospect
 
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """How many rows the list has."""
         return self._held.figures["rows"]
 
@@ -129,13 +128,13 @@ class Plan:
         return self._held.figures["planned"]
 
     @property
-    def figures(self) -> Mapping[str, int]:
+    def _figures(self) -> Mapping[str, int]:
         """How many ``rows`` the list has, how many of them go now (``planned``), in how many ``bodies, requests`` and
         ``parts``, and for how many recipients the parts are ``unknown`` and the message is ``unpriced``. Of the plan of
         a Folder ``planned`` alone is without whom the ledger holds back."""
         seen = self._seen()
         figures = dict(seen._view.figures)
-        if self.folder is not None and seen._prospect is not None:
+        if self._folder is not None and seen._prospect is not None:
             figures["planned"] = seen._prospect.to_go
         return figures
 
@@ -162,10 +161,10 @@ class Plan:
         seen = self._seen()
         rows, prospect = lent(seen._view.rows), seen._prospect
         moments = pd.Series(pd.NaT, index=rows.index, dtype="datetime64[us]")
-        if prospect is not None and self.folder is None:
+        if prospect is not None and self._folder is None:
             moments = without_zone(prospect.rows["not_before"])
         rows.insert([*rows.columns].index("problem") + 1, "not_before", moments.array)
-        if prospect is not None and self.folder is not None:
+        if prospect is not None and self._folder is not None:
             held = prospect.rows.assign(not_before=without_zone(prospect.rows["not_before"]))
             rows.loc[held.index, [*HELD]] = held[[*HELD]]
         return rows
@@ -232,7 +231,7 @@ class Plan:
         name = self.by or segments.NAME
         values = segments.as_labels(planned[name] if self.by else planned["note"])
         rates = assembly.rates(planned, asked.rates, today=asked.today)
-        return assembly.by_segment(planned, rates, name, values, self.segments)
+        return assembly.by_segment(planned, rates, name, values, self._segments)
 
     @property
     def texts(self) -> pd.Series[str]:
@@ -240,7 +239,7 @@ class Plan:
         return self._asked.wording.reads(self._held.bodies).rename("text")
 
     @in_our_words
-    def measure(self, *, replace: Mapping[str, str] = parts.PLAIN) -> pd.DataFrame:
+    def _measure(self, *, replace: Mapping[str, str] = parts.PLAIN) -> pd.DataFrame:
         """Measure the text of every body, as it is and with some characters replaced.
 
         Returns:
@@ -266,7 +265,7 @@ class Plan:
             ucs2), ``body`` (Int64, its number), and the column that `by` names if there are segments.
         """
         refuse(not_whole("n", n, least=0, none=True))
-        people, shown = self._seen()._view.examples(max(_PREVIEWED, len(self.segments)) if n is None else n, self.by)
+        people, shown = self._seen()._view.examples(max(_PREVIEWED, len(self._segments)) if n is None else n, self.by)
         texts = self._asked.wording.reads(shown)
         forcing = ["" if pd.isna(text) else "".join(parts.count(text).forcing) for text in texts]
         frame = pd.DataFrame(
@@ -285,7 +284,7 @@ class Plan:
         return frame.assign(**{self.by: people[self.by].array})
 
     @in_our_words
-    def message(self, body: int) -> Body:
+    def _message(self, body: int) -> Body:
         """Return the message of a body number, as it goes on the wire.
 
         Raises:
@@ -329,7 +328,7 @@ class Plan:
             raise UsageError("the plan of a Folder is planned again for other words: plan(Folder(...), ...)")
         before = self._held.rows["status"].eq("planned").to_numpy()
         made_of = self._made_of.reworded(message, by=by, signature=signature)
-        return Plan(**assembly.assemble(made_of, planned_before=before), ledger=self.ledger, _asks=self._asks)
+        return Plan(**assembly.assemble(made_of, planned_before=before), _ledger=self._ledger, _asks=self._asks)
 
     @in_our_words
     def with_wire(self, *, threads: int | None = None, isolate_invalid: bool | None = None) -> Plan:
@@ -338,11 +337,11 @@ class Plan:
         Example:
             >>> import smsotp_nb as sms
             >>> made = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hello", to="phone", campaign="demo")
-            >>> made.with_wire(threads=8).wire
+            >>> made.with_wire(threads=8)._wire
             Wire(threads=8)
         """
         changes = {"threads": threads, "isolate_invalid": isolate_invalid}
-        changed = self.wire.replace(**{name: value for name, value in changes.items() if value is not None})
+        changed = self._wire.replace(**{name: value for name, value in changes.items() if value is not None})
         asked = replace(self._asked, wire=changed)
         return replace(self, _asked=asked, _made_of=self._made_of and replace(self._made_of, asked=asked))
 
@@ -374,63 +373,63 @@ class Plan:
         """Return the plan as it stands to its ledger at this moment."""
         if not self._asks:
             return self
-        now = self.ledger._clock() if isinstance(self.ledger, Ledger) else microseconds(utc_now())
-        written = _written(self.ledger)
+        now = self._ledger._clock() if isinstance(self._ledger, Ledger) else microseconds(utc_now())
+        written = _written(self._ledger)
         for of, at, looked in self._last:
             if written and of == written and 0 <= now - at < _LOOK:
                 return looked
         try:
-            found = prospect_of(self, self.ledger)
+            found = prospect_of(self, self._ledger)
         except LedgerError as error:  # it was there when the plan was made
             found = replace(self._prospect or unasked(self), trouble=str(error))
         looked = replace(self, _prospect=None, _now=None, _asks=False) if found is None else seen(self, found)
-        self._last[:] = [(_written(self.ledger), now, looked)]
+        self._last[:] = [(_written(self._ledger), now, looked)]
         return looked
 
     def card(self) -> cards.Card:
         """Return the card: who goes now, at what cost, what becomes of the other rows, messages, what to do next."""
         made, asked = self._seen(), self._asked
         prospect = made._prospect or unasked(self)
-        figures, estimate = made.figures, made.estimate
-        by = self.by if self.folder is None else None  # what is known of segments is read from the rows
+        figures, estimate = made._figures, made.estimate
+        by = self.by if self._folder is None else None  # what is known of segments is read from the rows
         whole = made._rows_to_go is not None or prospect.to_go == self.recipients
-        blocks: list[Any] = overview.standing(self.size, prospect)
+        blocks: list[Any] = overview.standing(self._size, prospect)
         if whole and figures["planned"]:
             blocks[0] = overview.figures_of(figures, estimate)
         if figures["planned"]:
             blocks.append(overview.countries(estimate, "" if whole else f"All {self.recipients:,} that are planned"))
         if figures["planned"] and by is not None:
             blocks.append(overview.segments_of(made.estimate_by_segment, by))
-        shown = made.preview(max(_PREVIEWED, min(len(self.segments), _SHOWN)))
+        shown = made.preview(max(_PREVIEWED, min(len(self._segments), _SHOWN)))
         for label, row in zip(shown.index.tolist(), shown.to_dict("records"), strict=True):
-            blocks.append(overview.message(label, row, self.by, self.message(row["body"])))
+            blocks.append(overview.message(label, row, self.by, self._message(row["body"])))
         blocks += prospect.notes()
         blocks += [cards.Note("!", line[:1].upper() + line[1:]) for line in self.advice]
         if by is not None:
-            blocks += overview.segment_notes(self._held.rows, by, self.segments)
+            blocks += overview.segment_notes(self._held.rows, by, self._segments)
         joined = self.recipients and asked.wording.kind == "content" and asked.wording.signature
         join = asked.wording.join_text if joined else None
         blocks += overview.source(self.source)
         blocks += overview.left_out(self._left_out)
-        blocks += overview.of_columns(self.columns, asked.numbers.to)
+        blocks += overview.of_columns(self._columns, asked.numbers.to)
         blocks += overview.warnings(made.notes) + overview.old_rates(estimate)
         blocks += [cards.Note("i", _IN_ENGLISH)] if asked.wording.assumed_language else []
         blocks += overview.assumed(figures, estimate, join)
-        check = "plan.rows" if self.folder is None else "plan.problems and the files"
-        if self.folder is not None:
-            blocks.append(cards.Note("i", f"The rows of this plan are files in {self.folder}; they name people."))
+        check = "plan.rows" if self._folder is None else "plan.problems and the files"
+        if self._folder is not None:
+            blocks.append(cards.Note("i", f"The rows of this plan are files in {self._folder}; they name people."))
         closing = f"Next: check {check}, then send(plan, client)."
         if not figures["planned"]:
-            closing = f"Next: nobody goes now; {check} say{'s' * (self.folder is None)} why, row by row."
+            closing = f"Next: nobody goes now; {check} say{'s' * (self._folder is None)} why, row by row."
         if not self.recipients:
-            closing = f"Next: no row can be sent; {check} say{'s' * (self.folder is None)} why. Correct the list."
+            closing = f"Next: no row can be sent; {check} say{'s' * (self._folder is None)} why. Correct the list."
         urgent = [block for block in blocks if isinstance(block, cards.Note) and block.sign == "!"]
         others = [block for block in blocks[1:] if block not in urgent]
         return cards.Card(f"Plan: {self.campaign}", prospect.state(), (blocks[0], *urgent, *others), closing)
 
     def __repr__(self) -> str:
         made = self._seen()
-        return f"<Plan {visible(self.campaign)}: {overview.summary(made.figures, made.estimate)}>"
+        return f"<Plan {visible(self.campaign)}: {overview.summary(made._figures, made.estimate)}>"
 
     def __str__(self) -> str:
         return str(self.card())
@@ -494,4 +493,4 @@ def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
     one["est_cost"], one["est_currency"] = float("nan"), pd.array([None], dtype=STR)  # another country, perhaps
     keys = held.body_keys[one["body"].to_numpy("int64")]
     made = assembly.fingerprint(one["to"], keys)
-    return replace(plan, fingerprint=made, kept=(), _held=held, _prospect=None, _now=None, _asks=False)
+    return replace(plan, fingerprint=made, _kept=(), _held=held, _prospect=None, _now=None, _asks=False)

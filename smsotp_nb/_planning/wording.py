@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
+from .. import _templates as templates
 from .. import _wire as wire
-from .. import templates
 from .._calling import given, in_our_words, made_in_our_words, not_choice, not_flag, not_replacement, not_text, refuse
 from .._frames import as_pandas
 from .._pandas import STR

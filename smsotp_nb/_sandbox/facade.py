@@ -356,7 +356,7 @@ class Sandbox:
         )
 
     @property
-    def ahead(self) -> float:
+    def _ahead(self) -> float:
         """Seconds that the sandbox's clock is ahead of the machine's; negative if it is behind."""
         return self._asking.get("/clock.json", lambda found: float(found["ahead"]))
 

@@ -160,10 +160,10 @@ class InboxView(skin.Shown):
         refuse(not_flag("codes", codes), not_whole("shown", shown))
         self._pane = skin.block("")
         self.widget = skin.form(self._pane, classes=("smsotp-slim", "smsotp-bare"))
-        self.refresh()
+        self._refresh()
         threading.Thread(target=_follow, args=(weakref.ref(self),), name="smsotp-inbox", daemon=True).start()
 
-    def refresh(self) -> bool:
+    def _refresh(self) -> bool:
         """Draw the inbox as it is now; say whether the sandbox is still there."""
         return draw(self._pane, self._box, None if self._codes else (), shown=self._shown)
 
@@ -183,7 +183,7 @@ def _follow(view: weakref.ref[InboxView]) -> None:
         if found is None or found.widget.comm is None:
             return
         started = time.monotonic()
-        if not found.refresh():
+        if not found._refresh():
             return
         pause = max(LOOK_EVERY, 20 * (time.monotonic() - started))
         del found

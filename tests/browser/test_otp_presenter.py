@@ -50,7 +50,7 @@ def test_a_presentation_by_mouse(notebook: Notebook, lab: Lab) -> None:
     click(card, "Reset")
     card.get_by_text("Nothing was asked of the service yet.").wait_for()
     wait_for_focus(notebook.page, "Phone number")
-    assert notebook.kernel("(len(box.inbox), box.faults, abs(box.ahead) < 1)") == "(0, (), True)"
+    assert notebook.kernel("(len(box.inbox), box.faults, abs(box._ahead) < 1)") == "(0, (), True)"
     assert notebook.look() == []
 
 

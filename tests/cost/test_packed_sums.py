@@ -115,7 +115,7 @@ class Story:
         more = self.random.sample([number for number in NUMBERS if number not in self.people[name]], 3)
         self.people[name] = self.random.sample([*self.people[name], *more], len(self.people[name]) + 3)
         extended = planned(name, self.people[name], TEXTS[0], KEPT[name])
-        self.ledger.revise(extended, service=self.box.service, reason="more people")
+        self.ledger._revise(extended, service=self.box.service, reason="more people")
         self.plans[name] = extended
 
     def resolve(self, name: str) -> None:
@@ -128,7 +128,7 @@ class Story:
     def correct(self, name: str) -> None:
         """The rows that are planned again, or not sent yet, get other words; then nobody is added any more."""
         corrected = planned(name, self.people[name], self.random.choice(TEXTS[1:]), KEPT[name])
-        self.ledger.revise(corrected, service=self.box.service, reason="typo")
+        self.ledger._revise(corrected, service=self.box.service, reason="typo")
         self.plans[name] = corrected
 
     def steps(self) -> Iterator[str]:
@@ -394,7 +394,7 @@ def test_who_is_killed_between_rows_and_sums_leaves_no_sums(moment: str, box: Sa
         sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
     assert packed(ledger.path) == 1
     longer = planned("autumn", NUMBERS[:12], "Hello")
-    ledger.revise(longer, service=box.service, reason="more people")
+    ledger._revise(longer, service=box.service, reason="more people")
     name, way = {
         "before the sums are written": ("pack_sums", killed),
         "before they are committed": ("pack_sums", after(beginning.pack_sums)),

@@ -225,8 +225,8 @@ def test_a_text_that_no_request_can_carry_leaves_nothing_in_doubt(
     """Should such a text reach the client all the same: the call ends with its error, the row is planned."""
     people = pd.DataFrame({"phone": PEOPLE["phone"].head(3), "name": ["Ann", "Bob", "Cem"]})
     made = plan(people, "Hi {name}", to="phone", campaign="autumn")
-    message = Plan.message
-    monkeypatch.setattr(Plan, "message", lambda self, n: Body(text="\ud800") if n == 1 else message(self, n))
+    message = Plan._message
+    monkeypatch.setattr(Plan, "_message", lambda self, n: Body(text="\ud800") if n == 1 else message(self, n))
     with pytest.raises(UsageError, match="surrogate"):
         send(made.with_wire(threads=1), client=client, ledger=ledger, progress=False)
     assert ledger.record("autumn").counts["in_doubt"] == 0

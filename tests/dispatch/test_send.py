@@ -18,6 +18,7 @@ from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, cost, plan, results
 from smsotp_nb._dispatch.crew import Crew
 from smsotp_nb._dispatch.guards import QuietHours
 from smsotp_nb._ledger import Run, Wanted
+from smsotp_nb._results.contract import STATES
 from smsotp_nb.errors import CampaignHeld, CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
 from smsotp_nb.results import Progress
 from smsotp_nb.settings import Settings
@@ -168,7 +169,7 @@ def test_the_intent_is_committed_when_the_request_arrives(ledger: Ledger) -> Non
 
     with Service(seen=look) as service:
         sent(plan_of(40, chunk_size=5), service.client(), ledger)
-    assert found == [{(results.STATES.index("sending"), 1)}] * 8
+    assert found == [{(STATES.index("sending"), 1)}] * 8
 
 
 # -- fates of a request ------------------------------------------------------------------------------------------------

@@ -20,8 +20,9 @@ from support.commands import main
 from support.notebooks import NOTEBOOKS
 
 from smsotp_nb import errors, rates, settings
+from smsotp_nb._results.contract import STATES
 from smsotp_nb.problems import PROBLEMS
-from smsotp_nb.results import COLUMNS, STATES
+from smsotp_nb.results import COLUMNS
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_NETWORK = Path(__file__).parent / "no_network"

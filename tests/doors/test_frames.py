@@ -96,7 +96,7 @@ FRAME_DOORS: dict[str, Callable[[Callable[[pd.DataFrame], Any]], pd.DataFrame]] 
     "cost.summary": lambda kind: sms.cost.summary(kind(SUMMED)),
     "cost.unpriced_rows": lambda kind: sms.cost.unpriced_rows(kind(SUMMED)),
     "cost.convert": lambda kind: sms.cost.convert(kind(sms.cost.by_country(SUMMED)), {"USD": 2}, to="EUR"),
-    "templates": lambda kind: sms.templates.parse("Hi {name}").fill(kind(PEOPLE)).text.to_frame("text"),
+    "templates": lambda kind: planned(kind(PEOPLE)).texts.to_frame("text"),
 }
 
 

@@ -56,7 +56,7 @@ def in_the_adapter(settings: Settings) -> Iterator[Call]:
 
 def _posting(session: requests.Session, settings: Settings) -> Attempt:
     def post(action: str, fields: dict[str, Any]) -> Any:
-        query = {"action": action, "accessKeyId": settings.key()}
+        query = {"action": action, "accessKeyId": settings._key()}
         reply = session.post(settings.base_url + "/", params=query, json=fields, timeout=1)
         reply.raise_for_status()
         return reply.json()

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import smsotp_nb
-from smsotp_nb import problems, results
+from smsotp_nb import problems
 from smsotp_nb._phones.vocabulary import NOTES, PROBLEM_CODE
+from smsotp_nb._results.contract import STATES
 from smsotp_nb.rates import TYPES
 
 PACKAGE = Path(smsotp_nb.__file__).parent
@@ -49,7 +50,7 @@ def test_a_number_s_problem_is_one_of_the_table() -> None:
 @pytest.mark.parametrize("problem", problems.PROBLEMS.values(), ids=problems.PROBLEMS)
 def test_a_code_helps(problem: problems.Problem) -> None:
     """What it means, who can act and the next step are said, on a status that the result table knows."""
-    assert problem.status in results.STATES
+    assert problem.status in STATES
     assert problem.meaning
     assert not problem.meaning.endswith(".")
     assert problem.next_step

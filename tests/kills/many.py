@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 
 from smsotp_nb import Client, Ledger, Plan, send
+from smsotp_nb._results.contract import STATES
 from smsotp_nb.errors import CampaignHeld, SmsOtpWarning
-from smsotp_nb.results import STATES
 
 from .child import fork
 from .judge import Audit, Judge, audit

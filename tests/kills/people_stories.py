@@ -210,7 +210,7 @@ class Story:
             service = ledger.record(made.campaign).service
             with contextlib.suppress(PlanChanged, UsageError):
                 missing = chance.choice(["refuse", "withdraw"])
-                ledger.revise(made, service=service, reason="story", missing=missing)
+                ledger._revise(made, service=service, reason="story", missing=missing)
                 return
 
     def _withdraw(self, chance: random.Random, ledger: Ledger) -> None:
@@ -317,7 +317,7 @@ def _micros(at: pd.Series) -> list[int]:
 def _bodies() -> dict[str, int]:
     """Return the ledger's key of each text."""
     plans = [plan_of(0, campaign, version, SOME, suppressed=False) for campaign in CAMPAIGNS for version in VERSIONS]
-    return {made.message(0).text or "": int(made._body_keys[0]) for made in plans}
+    return {made._message(0).text or "": int(made._body_keys[0]) for made in plans}
 
 
 def main(arguments: list[str]) -> int:

@@ -125,8 +125,8 @@ def _change(ledger: Ledger) -> None:
     campaign = ledger.record("half")
     words = planned("half", slice(0, 6)).reworded("Hello {team}, once more")
     for made in (words, planned("half", slice(0, 8))):
-        ledger.revise(made, service=campaign.service, reason="by chance")
-    campaign.heed_opt_outs()
+        ledger._revise(made, service=campaign.service, reason="by chance")
+    campaign._heed_opt_outs()
 
 
 def _page(ledger: Ledger) -> None:
@@ -293,7 +293,7 @@ READERS: dict[str, Callable[[Ledger], object]] = {
     "requests": _each(lambda campaign: campaign.requests),
     "changes": _each(lambda campaign: campaign.changes),
     "cards": _each(lambda campaign: campaign.card().html()),
-    "reached": _each(lambda campaign: (campaign.numbers, campaign.reached)),
+    "reached": _each(lambda campaign: (campaign._numbers, campaign._reached)),
     "in doubt": _each(lambda campaign: (campaign.in_doubt, campaign.rejected, campaign.counts)),
     "spending": lambda ledger: cost.spending(ledger, service="sandbox"),
     "by kept": lambda ledger: cost.by(cost.spending(ledger, "team", service="sandbox"), "team"),

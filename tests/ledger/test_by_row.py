@@ -75,7 +75,7 @@ def told(ledger: Ledger, run: Run | None = None) -> dict[str, Any]:
     said: dict[str, Any] = {
         "counts": campaign.counts, "frame": whole(campaign), "requests": campaign.requests,
         "in_doubt": campaign.in_doubt, "rejected": campaign.rejected, "campaigns": ledger.campaigns(),
-        "numbers": campaign.numbers, "spending": cost.spending(ledger), "reconcile": cost.reconcile(ledger, "autumn"),
+        "numbers": campaign._numbers, "spending": cost.spending(ledger), "reconcile": cost.reconcile(ledger, "autumn"),
         "sending": reading.with_evidence(ledger._store, campaign._number, 1),
         "accepted": reading.with_evidence(ledger._store, campaign._number, 2),
     }  # fmt: skip

@@ -41,7 +41,7 @@ EXCLUDED: dict[str, Callable[[Ledger], object]] = {
         service="a service",
     ),
     "frame": lambda it: it.record("autumn").results,
-    "numbers": lambda it: it.record("autumn").numbers,
+    "numbers": lambda it: it.record("autumn")._numbers,
 }
 
 
@@ -106,7 +106,7 @@ def test_a_chunk_and_its_request_that_contradict_each_other_text_nobody_again(
             ):
                 with pytest.raises(LedgerError, match="contradicts what it says of their requests"):
                     use()
-            assert len(ledger.record("winter").reached) == 6
+            assert len(ledger.record("winter")._reached) == 6
         assert box.inbox.empty
 
 
@@ -131,7 +131,7 @@ def test_a_campaign_with_one_person_twice_is_told(two: Path) -> None:
     with Ledger(two) as ledger:
         longer, service = ledger_fuzz.planned("autumn", slice(0, 7)), ledger.record("autumn").service
         with pytest.raises(LedgerError, match=r"what it holds does not fit together .*changing\.py"):
-            ledger.revise(longer, service=service, reason="more people")
+            ledger._revise(longer, service=service, reason="more people")
         assert len(ledger.record("winter").results) == 6
 
 
@@ -282,7 +282,7 @@ def test_half_a_character_is_the_callers(where: str, ledger: Ledger) -> None:
     half = "a\ud83d"
     calls: dict[str, Callable[[], object]] = {
         "name": lambda: ledger.record(half),
-        "service": lambda: ledger.names(service=half),
+        "service": lambda: ledger._names(service=half),
         "source": lambda: People(ledger).opt_out("+12025550123", source=half),
     }
     with pytest.raises(UsageError, match="half a character"):

@@ -20,7 +20,7 @@ DECISIONS: dict[str, Callable[[Ledger, People], Any]] = {
     "opt-out": lambda _, people: people.opt_out(numbers(1)[0], source="phone"),
     "forgotten": lambda _, people: people.forget(numbers(1)),
     "withdrawn": lambda ledger, _: ledger.record("autumn").withdraw(reason="wrong price"),
-    "corrected": lambda ledger, _: ledger.revise(plan_of(4).reworded("Other"), service=SERVICE, reason="typo"),
+    "corrected": lambda ledger, _: ledger._revise(plan_of(4).reworded("Other"), service=SERVICE, reason="typo"),
 }
 
 

@@ -106,7 +106,7 @@ def test_a_person_who_is_forgotten_is_left_in_none_of_them(ledger: Ledger, clien
     ledger.close()
     assert DIGITS not in stored(ledger).decode(errors="replace")
     assert ledger.campaigns()["campaign"].tolist() == ["reply to (forgotten)"]
-    assert ledger.knows(name, service=client.service)  # it is never sent again
+    assert ledger._knows(name, service=client.service)  # it is never sent again
     assert cost.spending(ledger, columns=["of (forgotten)"])["messages"].sum() == 10
 
 

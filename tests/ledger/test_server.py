@@ -138,14 +138,14 @@ def test_the_address_in_the_environment_is_this_users_ledger(
     address: str, box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SMSOTP_LEDGER", address)
-    assert "has no ledger" in plan_of(4).prospect.trouble  # type: ignore[union-attr]
+    assert "has no ledger" in plan_of(4)._prospect_now.trouble  # type: ignore[union-attr]
     with pytest.raises(LedgerError, match="has no ledger"):
         send(plan_of(4), client=box.client(), progress=False)
     with Ledger(address, create=True) as ledger:
         backup = Ledger(tmp_path / "l.sqlite", create=True).backup(tmp_path / "b.sqlite")
         send(plan_of(4), client=box.client(), progress=False)
         assert ledger.campaigns()["accepted"].tolist() == [4]
-    assert plan_of(4).prospect.reached == 4  # type: ignore[union-attr]
+    assert plan_of(4)._prospect_now.reached == 4  # type: ignore[union-attr]
     with pytest.raises(LedgerError, match="names a ledger on a server"):
         Ledger.restore(backup)
     assert len(box.inbox) == 4

@@ -124,7 +124,7 @@ def test_a_row_to_go_has_the_text_that_it_would_get_and_one_that_does_not_go_has
 def test_where_words_are_not_kept_their_number_still_tells_them_apart(ledger: Ledger) -> None:
     ledger._begin(planned(4, Message(TYPO, keep_words=False)), service="sandbox:a").close()
     campaign = ledger.record("sale")
-    ledger.revise(planned(4, Message(WORDS, keep_words=False)), service="sandbox:a", reason="typo")
+    ledger._revise(planned(4, Message(WORDS, keep_words=False)), service="sandbox:a", reason="typo")
     assert campaign.messages["words"].isna().all()
     assert campaign.messages["recipients"].sum() == 4
     assert campaign.messages["version"].max() == 2

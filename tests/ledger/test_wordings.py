@@ -61,7 +61,7 @@ def test_characters_that_force_ucs2_are_kept_by_the_column_that_they_come_from(p
         "SELECT r.position, m.parts, m.plain_parts, m.gsm_parts, m.forcing FROM recipient r "
         "JOIN chunk c USING (campaign, chunk) JOIN measure m ON m.id=c.measure ORDER BY r.position",
     )
-    texts = planned().measure()[["parts", "plain_parts"]].values.tolist()
+    texts = planned()._measure()[["parts", "plain_parts"]].values.tolist()
     assert [[parts, plain] for _, parts, plain, *_ in found] == texts
     assert {gsm for *_, gsm, _ in found} == {1}
     assert [None if one is None else json.loads(one) for *_, one in found] == [
@@ -98,8 +98,8 @@ def test_a_purge_takes_the_words_with_the_campaign(path: Path) -> None:
 def test_a_correction_makes_a_version_and_what_it_leaves_keeps_its_first(path: Path) -> None:
     with Ledger(path, create=True) as ledger:
         ledger._begin(planned(), service="sandbox:a").close()
-        ledger.revise(planned(message=WORDS | {"de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
-        ledger.revise(
+        ledger._revise(planned(message=WORDS | {"de": "Guten Tag {name}"}), service="sandbox:a", reason="typo")
+        ledger._revise(
             planned(message={"en": "Hi {name}", "de": "Guten Tag {name}"}), service="sandbox:a", reason="typo"
         )
     found = rows(
@@ -115,7 +115,7 @@ def test_words_that_come_back_keep_the_version_in_which_they_stood_first(path: P
     with Ledger(path, create=True) as ledger:
         ledger._begin(planned(), service="sandbox:a").close()
         for german in ("Guten Tag {name}", WORDS["de"]):
-            ledger.revise(planned(message=WORDS | {"de": german}), service="sandbox:a", reason="typo")
+            ledger._revise(planned(message=WORDS | {"de": german}), service="sandbox:a", reason="typo")
     assert rows(path, "SELECT version, text FROM wording WHERE segment='de' ORDER BY id") == [
         (1, "Hallo {name}"),
         (2, "Guten Tag {name}"),
@@ -125,7 +125,7 @@ def test_words_that_come_back_keep_the_version_in_which_they_stood_first(path: P
 def test_people_who_are_added_later_have_the_wording_in_its_version(path: Path) -> None:
     with Ledger(path, create=True) as ledger:
         ledger._begin(plan(PEOPLE.iloc[:2], "Hi {name}", to="phone", campaign="autumn"), service="sandbox:a").close()
-        ledger.revise(plan(PEOPLE, "Hi {name}", to="phone", campaign="autumn"), service="sandbox:a", reason="typo")
+        ledger._revise(plan(PEOPLE, "Hi {name}", to="phone", campaign="autumn"), service="sandbox:a", reason="typo")
     assert rows(path, "SELECT version, text FROM wording") == [(1, "Hi {name}")]
 
 

@@ -105,7 +105,7 @@ def test_every_option_reaches_the_service(recorder: Any) -> None:
 def test_expiry_is_counted_from_the_reply(recorder: Any, ttl: int | None, seconds: int) -> None:
     moments = iter([datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 45, tzinfo=UTC)])
     challenge = otp.send(ANNA, client=recorder, ttl=ttl, now=lambda: next(moments))
-    assert challenge.expires_at - challenge.sent_at == timedelta(seconds=seconds)
+    assert challenge.expires_at - challenge._sent_at == timedelta(seconds=seconds)
     assert challenge.seconds_left == seconds - 45
 
 

@@ -206,7 +206,7 @@ def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Le
         service.script(["accept", "refuse", "lost"])
         sent_to(service, made.with_wire(threads=1), ledger, limits=Limits(first=3))
         campaign = ledger.record("a")
-        assert ledger.revise(corrected, service=campaign.service, reason="typo").reworded == 27
+        assert ledger._revise(corrected, service=campaign.service, reason="typo").reworded == 27
         campaign.retry(campaign.rejected)
         campaign.settle(campaign.in_doubt, accepted=False)
         assert outcome(sent_to(service, corrected, ledger)) == {"accepted": 30}

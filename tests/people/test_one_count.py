@@ -168,7 +168,7 @@ def tell(story: Story, limits: Limits) -> None:
         "prospect": prospect.to_go,
         "plan": going(made),
         "preflight": going(free),
-        "figures": made.figures["planned"],
+        "figures": made._figures["planned"],
         "rows": int((rows["status"].eq("planned") & rows["problem"].isna()).sum()),
         "estimate": int(made.estimate["messages"].sum()),
         "repr": int(re.search(r"([\d,]+) recipients? to go", repr(made))[1]),  # type: ignore[index]
@@ -177,7 +177,7 @@ def tell(story: Story, limits: Limits) -> None:
     counts["HTML"] = going(re.sub(r"<[^>]+>", " ", made._repr_html_().partition("</style>")[2]))
     assert len(set(counts.values())) == 1, counts
     assert dry_run(made, ahead, prospect)["dry run"] == going(ahead)
-    assert int(prospect.lines["rows"].sum()) == len(rows) == made.size
+    assert int(prospect.lines["rows"].sum()) == len(rows) == made._size
     for card in (made, ahead, free):
         assert len(set(whole(card))) == 1
     assert not set(made.preview()["to"]) - {f"{to[:5]}...{to[-4:]}" for to in rows.loc[rows["problem"].isna(), "to"]}

@@ -56,7 +56,7 @@ def test_what_is_shown_together_is_of_one_look(ledger: Ledger, clock: Clock, mon
     for change in (lambda: None, lambda: People(ledger).opt_out(HELD, source="letter"), lambda: clock.later(seconds=1)):
         change()
         looks.clear()
-        shown = repr(made), made._repr_html_(), str(made), made.rows, made.figures, made.problems, made.estimate
+        shown = repr(made), made._repr_html_(), str(made), made.rows, made._figures, made.problems, made.estimate
         assert len(looks) == 1
         going = int((shown[3]["status"].eq("planned") & shown[3]["problem"].isna()).sum())
         assert going == shown[4]["planned"] == len(NUMBERS) - shown[5]["rows"].sum() == shown[6]["messages"].sum()

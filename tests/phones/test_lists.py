@@ -16,7 +16,7 @@ from phonenumbers import PhoneNumberFormat
 from support import phone_lists
 
 from smsotp_nb import phones
-from smsotp_nb._phones.summary import ASKS, REPAIR_NOTES, Met
+from smsotp_nb._phones.summary import ASKS, REPAIR_NOTES, Met, Tally
 from smsotp_nb._phones.vocabulary import NOTES, PROBLEMS
 from smsotp_nb.errors import UsageError
 from smsotp_nb.recipients import read_chunks
@@ -92,7 +92,7 @@ def test_advice_names_the_cure_and_counts_it() -> None:
     assert told.endswith("12 in GB or IN or IQ: which of them is default_region?")
     assert advised(swedish, "SE") == ()
     assert advised(swedish[:5], "DE") == ()
-    chunks = phones.Tally()
+    chunks = Tally()
     for part in (noted[:3], noted[3:]):
         chunks.add(phones.normalize(part, default_region="AU"), part, default_region="AU")
     assert chunks.report().advice == advised(noted, "AU")
@@ -274,7 +274,7 @@ def test_chunks_are_cleaned_as_the_whole(tmp_path: Path, people: pd.DataFrame) -
     """Chunk by chunk the same judgement, repeats found across chunks, one report of all."""
     file = tmp_path / "people.csv"
     people.assign(to="mine").to_csv(file, index=False)
-    tally = phones.Tally()
+    tally = Tally()
     chunks = read_chunks(file, rows=1)
     cleaned = list(phones.clean_chunks(chunks, phone="phone", region="country", tally=tally))
     rows = pd.concat([chunk.rows for chunk in cleaned])

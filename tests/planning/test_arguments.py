@@ -152,7 +152,7 @@ def test_people_may_be_the_path_of_a_file(tmp_path: Path) -> None:
 
 
 def test_one_kept_column_may_be_named_alone() -> None:
-    assert plan(keep="name").kept == ("name",)
+    assert plan(keep="name")._kept == ("name",)
 
 
 # -- the card -------------------------------------------------------------------------------------------------------

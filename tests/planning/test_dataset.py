@@ -103,15 +103,15 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
         changes = changes | {"leave_out": numbers.iloc[150:400]}
     mine, other = both(tmp_path, made, **changes)
     assert other.fingerprint == mine.fingerprint
-    assert other.folder is not None
+    assert other._folder is not None
     rows = mine.rows
     going = rows["status"].eq("planned").to_numpy()
     names = ["to", "region", "type", "note", "body", "chunk", "est_parts", "encoding", "est_cost", "est_currency"]
-    found = pd.read_parquet(other.folder / "planned.parquet").set_index("row").sort_index()
+    found = pd.read_parquet(other._folder / "planned.parquet").set_index("row").sort_index()
     assert found.index.tolist() == rows.index[going].tolist()
-    assert cells(found[[*names, *mine.kept]]) == cells(rows[going][[*names, *mine.kept]])
-    names = ["to", "region", "type", "problem", "note", *mine.kept]
-    left_out = pd.read_parquet(other.folder / "skipped.parquet").set_index("row")
+    assert cells(found[[*names, *mine._kept]]) == cells(rows[going][[*names, *mine._kept]])
+    names = ["to", "region", "type", "problem", "note", *mine._kept]
+    left_out = pd.read_parquet(other._folder / "skipped.parquet").set_index("row")
     assert left_out.index.tolist() == rows.index[~going].tolist()
     assert cells(left_out[names]) == cells(rows[~going][names])
     pd.testing.assert_frame_equal(other.estimate, mine.estimate)
@@ -120,8 +120,8 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
     )
     assert other._body_keys.tolist() == mine._body_keys.tolist()
     bodies = range(min(3, len(mine.bodies)))
-    assert [other.message(body) for body in bodies] == [mine.message(body) for body in bodies]
-    assert [other.advice, other.kept, other.by] == [mine.advice, mine.kept, mine.by]
+    assert [other._message(body) for body in bodies] == [mine._message(body) for body in bodies]
+    assert [other.advice, other._kept, other.by] == [mine.advice, mine._kept, mine.by]
     assert str(other).splitlines()[:9] == str(mine).splitlines()[:9]
     shown = other.preview(5)
     texts = mine.texts.take(rows["body"].loc[shown.index].to_numpy("int64"))
@@ -142,7 +142,7 @@ def test_nobody_to_text(tmp_path: Path) -> None:
     assert "Next: no row can be sent" in str(other)
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
         assert sms.send(other, client=box.client(), ledger=ledger)["rows"].tolist() == [1, 1]
-        assert not ledger.knows("demo", service=box.client().service)
+        assert not ledger._knows("demo", service=box.client().service)
 
 
 # -- sending -----------------------------------------------------------------------------------------------------------
@@ -240,8 +240,8 @@ def test_opt_outs_and_the_policy_hold_back(tmp_path: Path) -> None:
         sms.People(ledger).opt_out(["+12025550101", "+12025550102"], source="page")
         sent(early, box, ledger)
         made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), ledger=ledger, **CALL)
-        assert made.prospect is not None
-        assert made.prospect.rows["problem"].tolist() == ["OPTED_OUT", "OPTED_OUT", "SAME_TEXT"]
+        assert made._prospect_now is not None
+        assert made._prospect_now.rows["problem"].tolist() == ["OPTED_OUT", "OPTED_OUT", "SAME_TEXT"]
         assert re.search(r"OPTED_OUT +2 ", str(made))
         table = sent(made, box, ledger)
     assert cells(table) == [["planned", "SAME_TEXT", 1], ["accepted", None, 57], ["skipped", "OPTED_OUT", 2]]
@@ -257,7 +257,7 @@ def test_the_rows_named_are_the_first_of_the_whole_folder(tmp_path: Path, monkey
         sms.People(ledger).opt_out(made["phone"].iloc[[58, 31, 30, 11, 7, 2]].tolist(), source="page")
         kept = plan(whole, ledger=ledger, **CALL)
         large = sms.plan(sms.Folder(place, into=tmp_path / "plan"), ledger=ledger, **CALL)
-        named = [dict(one.prospect.lines[["problem", "first_rows"]].dropna().to_numpy()) for one in (kept, large)]
+        named = [dict(one._prospect_now.lines[["problem", "first_rows"]].dropna().to_numpy()) for one in (kept, large)]
         assert named[0] == named[1] == {"OPTED_OUT": "2, 7, 11", "DUPLICATE_OF": "60, 61, 62"}
         sent(large, box, ledger)
         assert "60, 61, 62 ..." in str(large)
@@ -279,8 +279,8 @@ def test_a_plan_of_a_folder_has_what_a_plan_in_memory_has(tmp_path: Path, change
     for name in ("rows", "skipped", "bodies", "estimate", "estimate_by_segment", "problems"):
         pd.testing.assert_frame_equal(getattr(other, name), getattr(mine, name))
     pd.testing.assert_series_equal(other.texts, mine.texts)
-    pd.testing.assert_frame_equal(other.measure(), mine.measure())
-    assert [dict(other.figures), dict(other.notes)] == [dict(mine.figures), dict(mine.notes)]
+    pd.testing.assert_frame_equal(other._measure(), mine._measure())
+    assert [dict(other._figures), dict(other.notes)] == [dict(mine._figures), dict(mine.notes)]
     assert repr(other) == repr(mine)
     assert {name for name in dir(mine) if not name.startswith("_")} == {n for n in dir(other) if not n.startswith("_")}
     with pytest.raises(UsageError, match="planned again for other words"):
@@ -341,8 +341,8 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, file: str) -> None:
     """A plan whose files say something else than was planned texts nobody."""
     place, _ = saved(tmp_path, people(300))
     made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made.folder is not None
-    path = made.folder / f"{file}.parquet"
+    assert made._folder is not None
+    path = made._folder / f"{file}.parquet"
     frame = pd.read_parquet(path)
     frame["text" if file == "bodies" else "to"] = "Give me your money" if file == "bodies" else "+12025550199"
     frame.to_parquet(path, index=False)
@@ -408,8 +408,8 @@ def test_bad_files(tmp_path: Path) -> None:
     """A damaged file and one with other columns are named; what was planned before stays as it was."""
     place, _ = saved(tmp_path, people(50))
     made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made.folder is not None
-    kept = (made.folder / "skipped.parquet").read_bytes()
+    assert made._folder is not None
+    kept = (made._folder / "skipped.parquet").read_bytes()
     (place / "z.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
         sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
@@ -421,16 +421,16 @@ def test_bad_files(tmp_path: Path) -> None:
     (place / "z.parquet").write_bytes(damaged)
     with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
         sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert (made.folder / "skipped.parquet").read_bytes() == kept
+    assert (made._folder / "skipped.parquet").read_bytes() == kept
     assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "plan"]
 
 
 def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
     place, _ = saved(tmp_path, people(50))
     made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made.folder is not None
-    assert {path.stat().st_mode & 0o777 for path in made.folder.iterdir()} == {0o600}
-    assert made.folder.stat().st_mode & 0o777 == 0o700
+    assert made._folder is not None
+    assert {path.stat().st_mode & 0o777 for path in made._folder.iterdir()} == {0o600}
+    assert made._folder.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.sampled(2)
@@ -450,7 +450,7 @@ def test_a_test_message_and_a_preflight_are_those_of_the_plan_in_memory(
     mine, other = both(tmp_path, people(900), **changes)
     rules = sandbox.Rules(templates={"code": "{to} has {text} points"})
     with ledger_of(tmp_path) as ledger, sms.Sandbox(rules=rules) as box:
-        client, last = box.client(), other.figures["planned"] - 1
+        client, last = box.client(), other._figures["planned"] - 1
         for row in (0, 1, last // 2, last):
             for made in (mine, other):
                 sms.send_test(made, to="+14155550100", client=client, ledger=ledger, row=row)

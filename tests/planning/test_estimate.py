@@ -126,7 +126,7 @@ def test_measures_say_what_a_replacement_would_give(message: Message | Template)
         plan(frame, message=one, signature=signature)
         for one in (message, dataclasses.replace(message, replace=parts.PLAIN))
     )
-    measured, after = made.measure(), replaced.measure()
+    measured, after = made._measure(), replaced._measure()
     assert measured["plain_parts"].tolist() == replaced.bodies["est_parts"].tolist()
     assert measured["plain_encoding"].tolist() == replaced.bodies["encoding"].tolist()
     assert measured["parts"].tolist() == made.bodies["est_parts"].tolist()
@@ -136,13 +136,13 @@ def test_measures_say_what_a_replacement_would_give(message: Message | Template)
 
 
 def test_nothing_is_replaced_unless_asked() -> None:
-    assert plan(message="It’s {name}").message(0).text == "It’s N0"
-    assert plan(message=Message("It’s {name}", replace=parts.PLAIN)).message(0).text == "It's N0"
-    assert plan(people(1, name=["é"]), message=Message("Hi {name}", replace={"é": "e"})).message(0).text == "Hi e"
+    assert plan(message="It’s {name}")._message(0).text == "It’s N0"
+    assert plan(message=Message("It’s {name}", replace=parts.PLAIN))._message(0).text == "It's N0"
+    assert plan(people(1, name=["é"]), message=Message("Hi {name}", replace={"é": "e"}))._message(0).text == "Hi e"
 
 
 def test_measures_of_every_body() -> None:
-    measured = plan(people(3, name=["a" * 160, "日", "日"])).measure()
+    measured = plan(people(3, name=["a" * 160, "日", "日"]))._measure()
     assert dtype_names(measured) == {
         "encoding": "str",
         "parts": "Int64",
@@ -159,9 +159,9 @@ def test_measures_of_every_body() -> None:
 
 
 def test_measures_are_missing_where_the_text_is_unknown() -> None:
-    measured = plan(message=Template("t", ["name"])).measure()
+    measured = plan(message=Template("t", ["name"]))._measure()
     assert measured.drop(columns="recipients").isna().all(axis=None)
-    assert plan(people(0)).measure().empty
+    assert plan(people(0))._measure().empty
 
 
 def test_a_template_of_unknown_text_has_no_estimate() -> None:
@@ -190,7 +190,7 @@ def test_template_text_makes_the_estimate_known() -> None:
 def test_content_and_signature_are_joined_for_the_estimate_only(changes: dict[str, Any], text: str) -> None:
     made = plan(**{"message": "Hi", "signature": "Acme"} | changes)
     assert made.preview(1)["text"].tolist() == [text]
-    assert made.message(0).fields() == {"content": "Hi", "signature": "Acme"}
+    assert made._message(0).fields() == {"content": "Hi", "signature": "Acme"}
     assert made.rows["encoding"].iloc[0] == parts.count(text).encoding
 
 

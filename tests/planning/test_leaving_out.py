@@ -131,7 +131,7 @@ def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: S
     run.settle_reply(accepted, SendReply(records, currency="USD"), seconds=0.1)
     assert run.claim(3)
     campaign = ledger.record("demo")
-    assert campaign.reached.tolist() == [number(n) for n in (0, 1, 2, 3, 6, 7)]
+    assert campaign._reached.tolist() == [number(n) for n in (0, 1, 2, 3, 6, 7)]
     made = plan(people(10), leave_out=campaign, campaign="next")
     assert problems(made) == ["EXCLUDED"] * 4 + [""] * 2 + ["EXCLUDED"] * 2 + [""] * 2
 

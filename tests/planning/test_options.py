@@ -140,6 +140,6 @@ def test_who_said_no_is_suppressed_even_where_a_campaign_has_them() -> None:
 def test_the_wire_of_a_plan_may_be_changed_and_its_words_stay() -> None:
     made = plan(wire=sms.Wire(chunk_size=2))
     changed = made.with_wire(threads=8, isolate_invalid=True)
-    assert (made.wire, changed.wire) == (sms.Wire(chunk_size=2), sms.Wire("intl", 2, 8, isolate_invalid=True))
+    assert (made._wire, changed._wire) == (sms.Wire(chunk_size=2), sms.Wire("intl", 2, 8, isolate_invalid=True))
     assert changed.fingerprint == made.fingerprint
-    assert changed.reworded("Hello").wire == changed.wire
+    assert changed.reworded("Hello")._wire == changed._wire

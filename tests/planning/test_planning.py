@@ -178,7 +178,7 @@ def test_equal_bodies_are_grouped_first_and_cut_second() -> None:
 )
 def test_the_message_of_a_body(message: dict[str, Any], body: dict[str, object]) -> None:
     made = plan(people(2, n=[1.0, 2.5]), **message)
-    assert made.message(0).fields() == body
+    assert made._message(0).fields() == body
 
 
 def test_every_row_has_its_own_template_data() -> None:
@@ -198,9 +198,9 @@ def test_values_that_only_look_alike_are_two_bodies() -> None:
 
 def test_words_stand_in_for_text_and_template_values() -> None:
     frame = people(2, name=[None, "Ana"])
-    assert plan(frame, message="Hi {name|there}").message(0).text == "Hi there"
+    assert plan(frame, message="Hi {name|there}")._message(0).text == "Hi there"
     made = plan(frame, message=Template("t", {"who": "name|there"}))
-    assert made.message(0).template_data == (("who", "there"),)
+    assert made._message(0).template_data == (("who", "there"),)
 
 
 def test_a_text_of_which_nothing_is_left_is_not_sent() -> None:
@@ -210,7 +210,7 @@ def test_a_text_of_which_nothing_is_left_is_not_sent() -> None:
 
 def test_no_such_body() -> None:
     with pytest.raises(UsageError, match="this plan has 4, numbered from 0"):
-        plan().message(4)
+        plan()._message(4)
 
 
 NAMES = st.sampled_from(["Ana", "Zoë", "", None, "日本", "a" * 150, "{x}", '"', "€" * 80])
@@ -243,7 +243,7 @@ def test_a_plan_equals_a_row_by_row_reading(rows: list[tuple[Any, Any, Any]], si
     for place, row in planned.iterrows():
         _, a, b = rows[int(str(place))]
         text = f"{a}-{b}!"
-        body = made.message(int(row["body"]))
+        body = made._message(int(row["body"]))
         assert {"text": body.text, "content": body.content, "template": dict(body.template_data)}[kind] == (
             {"a": a, "b": b} if kind == "template" else text
         )

@@ -25,7 +25,7 @@ def problems(made: sms.Plan) -> list[str]:
 
 
 def without_words(made: sms.Plan) -> pd.DataFrame:
-    return made.rows[["to", "region", "type", "status", "problem", "note", *made.kept]]
+    return made.rows[["to", "region", "type", "status", "problem", "note", *made._kept]]
 
 
 NEW: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -55,7 +55,7 @@ def test_reworded_is_the_plan_of_the_new_words(before: dict[str, Any], after: di
     pd.testing.assert_frame_equal(reworded.rows[anew.rows.columns], anew.rows)
     pd.testing.assert_frame_equal(reworded.bodies, anew.bodies)
     pd.testing.assert_frame_equal(reworded.estimate, anew.estimate)
-    assert (reworded.campaign, reworded.wire) == (anew.campaign, anew.wire)
+    assert (reworded.campaign, reworded._wire) == (anew.campaign, anew._wire)
 
 
 def test_numbers_are_not_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,12 +149,12 @@ def test_what_is_not_said_stays_as_it_was(before: dict[str, Any], after: dict[st
     frame = people(1, name=[None], city=["X"], country=["US"], language=["de"])
     made = plan(frame, **before).reworded(**after)
     assert made.texts.tolist() == texts
-    assert made.kept == plan(frame, **before).kept
+    assert made._kept == plan(frame, **before)._kept
 
 
 def test_a_new_column_of_segments_is_carried_along() -> None:
     made = plan(spoken("de", "en"), keep=["name"]).reworded(WORDS, by="language")
-    assert (made.kept, made.by) == (("name", "language"), "language")
+    assert (made._kept, made.by) == (("name", "language"), "language")
     assert made.texts.tolist() == ["Hallo N0", "Hi N1"]
 
 
@@ -175,7 +175,7 @@ def test_a_mistaken_call_says_what_to_change(changes: dict[str, Any], says: str)
 
 def test_in_the_cn_variant_a_text_keeps_its_signature() -> None:
     made = plan(people(1, phone=["+8613800138000"]), message="a", signature="Acme", wire=sms.Wire(variant="cn"))
-    assert made.reworded("b").message(0).signature == "Acme"
+    assert made.reworded("b")._message(0).signature == "Acme"
 
 
 def test_a_plan_that_was_pickled_can_be_reworded() -> None:

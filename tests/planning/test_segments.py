@@ -60,7 +60,7 @@ def test_everybody_gets_the_words_of_their_segment(message: dict[str, Any], expe
     made = plan(spoken("de", "en", "de"), by="language", **message)
     assert texts(made) == expected
     assert len(set(made._body_keys.tolist())) == len(made.bodies)
-    assert made.measure()["recipients"].sum() == 3
+    assert made._measure()["recipients"].sum() == 3
 
 
 COLUMNS: dict[str, pd.Series] = {
@@ -76,7 +76,7 @@ def test_the_segment_is_a_column_or_a_series(column: pd.Series) -> None:
     made = plan(people(3, language=column), message=WORDS, by="language")
     beside = plan(people(3), message=WORDS, by=column.rename(None))
     assert texts(made) == texts(beside) == ["Hallo N0", "Hi N1", "Hallo N2"]
-    assert (made.by, made.kept, beside.by, beside.kept) == ("language", ("language",), "segment", ("segment",))
+    assert (made.by, made._kept, beside.by, beside._kept) == ("language", ("language",), "segment", ("segment",))
     assert made.rows["language"].tolist() == ["de", "en", "de"]
 
 
@@ -413,7 +413,7 @@ def test_a_passcode_in_one_segment_gets_the_hint() -> None:
 
 def test_the_column_is_kept_once() -> None:
     made = plan(spoken("de", "en"), message=WORDS, by="language", keep=["language", "name"])
-    assert made.kept == ("language", "name")
+    assert made._kept == ("language", "name")
 
 
 def test_a_plan_without_segments_has_the_fingerprint_it_had() -> None:

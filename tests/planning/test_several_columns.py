@@ -55,19 +55,19 @@ def test_a_plan_says_how_many_are_of_which_column(tmp_path: Path) -> None:
     """In memory and in files alike."""
     made = sms.plan(PEOPLE, "Hello", campaign="both", to=BOTH, default_region="DE")
     assert texts(made.rows["to"]) == TO
-    assert made.columns == {"mobile": 1, "phone": 3}
+    assert made._columns == {"mobile": 1, "phone": 3}
     assert "1 from 'mobile', 3 from 'phone'" in str(made)
-    assert made.reworded("Hi").columns == made.columns
+    assert made.reworded("Hi")._columns == made._columns
     PEOPLE.to_parquet(tmp_path / "list.parquet", index=False)
     folder = sms.Folder(tmp_path, into=tmp_path / "work" / "plan")
     (tmp_path / "work").mkdir()
     other = sms.plan(folder, "Hello", campaign="both", to=BOTH, default_region="DE")
     assert texts(other.rows["to"]) == TO
     assert other.fingerprint == made.fingerprint
-    assert other.columns == made.columns
+    assert other._columns == made._columns
     one = sms.plan(PEOPLE, "Hello", campaign="one", to=["phone"], default_region="DE")
     assert one.fingerprint == sms.plan(PEOPLE, "Hello", campaign="one", to="phone", default_region="DE").fingerprint
-    assert not one.columns
+    assert not one._columns
 
 
 def test_a_no_in_any_of_the_columns_of_a_list_is_a_no() -> None:

@@ -38,7 +38,7 @@ READERS: dict[str, Callable[[Sandbox], object]] = {
     "send": lambda box: _with_client(box, lambda client: client.send_message(NUMBERS[:3], text="Hello")),
     "verify": lambda box: _with_client(box, lambda client: client.verify_otp(NUMBERS[0], code="123456")),
     "top up": lambda box: box.top_up(5),
-    "clock": lambda box: (box.ahead, box.advance(60)),
+    "clock": lambda box: (box._ahead, box.advance(60)),
     "clear": lambda box: box.clear(),
 }
 

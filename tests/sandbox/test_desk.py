@@ -189,7 +189,7 @@ def test_a_clock_that_was_moved_is_reset_to_the_machines_time(box: Sandbox) -> N
     moved = box.advance(86_400)
     post(box, "otp.send", to=US)
     assert timedelta(0) <= box.inbox["at"].iloc[0] - moved < timedelta(minutes=2)
-    assert call(box, "POST", "/clock.json", {"reset": True})[1]["ahead"] == 0 == box.ahead
+    assert call(box, "POST", "/clock.json", {"reset": True})[1]["ahead"] == 0 == box._ahead
 
 
 def test_a_state_file_keeps_the_clock(tmp_path: Any) -> None:

@@ -143,7 +143,7 @@ ODD = [
 ASKED: dict[str, Callable[[Sandbox], object]] = {
     "balance": lambda box: box.balance, "inbox": lambda box: box.inbox, "requests": lambda box: box.requests,
     "code": lambda box: box.code(US), "expect": lambda box: box.expect(to=US), "top up": lambda box: box.top_up(1),
-    "advance": lambda box: box.advance(1), "ahead": lambda box: box.ahead, "faults": lambda box: box.faults,
+    "advance": lambda box: box.advance(1), "ahead": lambda box: box._ahead, "faults": lambda box: box.faults,
     "at": lambda box: Sandbox.at(box.url),
 }  # fmt: skip
 

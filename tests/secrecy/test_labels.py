@@ -143,7 +143,7 @@ def test_forms_name_rows_by_masked_labels(people: pd.DataFrame, client: Client, 
     )  # fmt: skip
     assert "row" in form.steps.refusal.text
     form.steps.check(choices)
-    form.steps.send(form.guards())
+    form.steps.send(form._guards())
     assert form.steps.stage == "done", form.steps.refusal
     state = kept()
     assert numbers_in(state) == []

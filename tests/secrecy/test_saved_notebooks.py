@@ -83,7 +83,7 @@ def test_a_notebook_saved_with_its_widgets_holds_no_key(path: Path, workplace: P
     """Each of ours on a sandbox whose clients have the canary for a key, and the passcodes that the sandbox made."""
     note = "import json, pathlib\nopen_ones = [one.sandbox for one in clients if not one.sandbox._ended]\n"
     note += "codes = [code for box in open_ones for code in box.inbox['code'].dropna()]\n"
-    note += "keys = sorted({one.settings.key() for one in clients})\n"
+    note += "keys = sorted({one.settings._key() for one in clients})\n"
     note += "pathlib.Path('noted.json').write_text(json.dumps([keys, codes]))"
     done = run(read(workplace / "notebooks" / path.name, note), workplace)
     del done["cells"][-1]

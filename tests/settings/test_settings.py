@@ -50,7 +50,7 @@ def test_every_variable_is_read() -> None:
     )
     assert (found.base_url, found.variant, found.form, found.ca_bundle) == (ADDRESS, "cn", "earlier", __file__)
     assert (found.connect_timeout, found.read_timeout, found.deadline) == (1.5, 2.0, 3.0)
-    assert found.key() == KEY
+    assert found._key() == KEY
 
 
 def test_the_environment_of_the_process_is_read_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_the_attributes_of_settings_and_client_hold_no_bare_key() -> None:
 def test_replacing_one_field_keeps_the_key() -> None:
     """``dataclasses.replace`` works, with the key still hidden."""
     changed = dataclasses.replace(settings(), deadline=5.0)
-    assert (changed.key(), changed.deadline) == (KEY, 5.0)
+    assert (changed._key(), changed.deadline) == (KEY, 5.0)
     assert KEY not in repr(changed)
 
 
@@ -340,14 +340,14 @@ def test_the_key_comes_from_the_keyring(hold: Callable[..., Held]) -> None:
     by_variable = Settings.from_env({"SMSOTP_KEYRING": "smsotp_nb", "SMSOTP_BASE_URL": ADDRESS, "SMSOTP_VARIANT": "cn"})
     by_argument = Settings.from_env({}, keyring="smsotp_nb", base_url=ADDRESS, variant="cn")
     assert by_variable == by_argument == settings(variant="cn")
-    assert by_variable.secret() is None
+    assert by_variable._secret() is None
 
 
 def test_the_secret_of_signed_requests_comes_from_the_keyring_too(hold: Callable[..., Held]) -> None:
     """Two entries of one service name, and a service name of one's own for a second account."""
     held = hold({"access_key_id": KEY, "access_key_secret": HMAC}, service="staging")
     found = Settings.from_env({}, keyring="staging", base_url=ADDRESS)
-    assert (found.key(), found.secret()) == (KEY, HMAC)
+    assert (found._key(), found._secret()) == (KEY, HMAC)
     assert set(held.asked) == {("staging", "access_key_id"), ("staging", "access_key_secret")}
 
 
@@ -360,18 +360,18 @@ def test_the_documented_command_puts_the_key_where_it_is_read(
     hold({})
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
     main(["set", "smsotp_nb", "access_key_id"])
-    assert Settings.from_env({}, keyring="smsotp_nb", base_url=ADDRESS).key() == KEY
+    assert Settings.from_env({}, keyring="smsotp_nb", base_url=ADDRESS)._key() == KEY
 
 
 def test_an_argument_wins_over_the_variable(hold: Callable[..., Held]) -> None:
     """A key that is passed is used and the keyring not asked; a keyring that is passed is used and no key read."""
     held = hold({"access_key_id": "other"})
     environ = {"SMSOTP_BASE_URL": ADDRESS, "SMSOTP_KEYRING": "smsotp_nb"}
-    assert Settings.from_env(environ, access_key_id=KEY).key() == KEY
+    assert Settings.from_env(environ, access_key_id=KEY)._key() == KEY
     assert held.asked == []
     environ = {"SMSOTP_BASE_URL": ADDRESS, "SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_ACCESS_KEY_SECRET": HMAC}
     found = Settings.from_env(environ, keyring="smsotp_nb")
-    assert (found.key(), found.secret()) == ("other", None)
+    assert (found._key(), found._secret()) == ("other", None)
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
 def test_the_package_of_keyrings_is_not_imported_unless_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Importing it looks for backends, which takes time."""
     monkeypatch.setitem(sys.modules, "keyring", None)
-    assert Settings.from_env({"SMSOTP_BASE_URL": ADDRESS, "SMSOTP_ACCESS_KEY_ID": KEY}).key() == KEY
+    assert Settings.from_env({"SMSOTP_BASE_URL": ADDRESS, "SMSOTP_ACCESS_KEY_ID": KEY})._key() == KEY
 
 
 def test_everything_wrong_is_said_beside_the_keyring(hold: Callable[..., Held]) -> None:

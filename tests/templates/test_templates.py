@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.dtypes import STR
 
-from smsotp_nb import templates
+from smsotp_nb import _templates as templates
 from smsotp_nb.errors import UsageError
 
 PEOPLE = pd.DataFrame(

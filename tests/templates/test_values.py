@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smsotp_nb import parts
+from smsotp_nb._templates import as_text
 from smsotp_nb._values import Language, is_language, no_value, slot, written, wrong_format
 from smsotp_nb.errors import UsageError
-from smsotp_nb.templates import as_text
 
 LANGUAGES = ["en", "de", "de-CH", "fr", "es", "pl", "hi", "nl", "pt-BR", "sv", "en-IN", "it"]
 AMOUNTS = st.decimals(-(10**12), 10**12, places=4, allow_nan=False)

@@ -100,7 +100,7 @@ def frames_of_others(rows: list[dict[str, str]], rates: pd.DataFrame) -> sms.Pla
     words = sms.Template("T1", {"name": "first"}, preview="Dear {name}")
     reading, wire = sms.Reading(repair=["lost_plus"], test_numbers="refuse"), sms.Wire(chunk_size=500, threads=8)
     made = sms.plan("people.csv", words, to="phone", campaign="x", reading=reading, wire=wire)
-    assert_type(made.wire, sms.Wire)
+    assert_type(made.recipients, int)
     assert_type(made.reworded({"de": "Hallo", "en": sms.Message("Hi")}, by="language"), sms.Plan)
     sms.plan(rows, "Hi", to="phone", campaign="x", rates=rates)
     sms.plan(pl.DataFrame(rows), "Hi", to="phone", campaign="x")

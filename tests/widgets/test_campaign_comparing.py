@@ -324,13 +324,13 @@ def test_the_form_keeps_a_comparison_in_its_draft(box: Sandbox, ledger: Ledger) 
     form = CampaignForm(PEOPLE, client=box, ledger=ledger)
     form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "autumn", "text", "Hi {name}!"
     form.compare.other.value, form.compare.held.value, form.compare.unit.value = "Ho!", 20, "customer"
-    form._latest.ask(form.choices(), at_once=True)
+    form._latest.ask(form._choices(), at_once=True)
     form._latest.settle()
     again = CampaignForm(PEOPLE, client=box, ledger=ledger)
     again.write.take_button.click()
-    assert again.choices().compared == form.choices().compared == Compared(other="Ho!", held=20, unit="customer")
+    assert again._choices().compared == form._choices().compared == Compared(other="Ho!", held=20, unit="customer")
     assert again.compare._fields.layout.display is None
-    again.steps.check(again.choices())
+    again.steps.check(again._choices())
     assert "Comparison: autumn" in again.outcome.card.value
     assert "test = sms.Experiment(&#x27;autumn&#x27;" in again._lines.value
     again._latest.settle()

@@ -28,7 +28,7 @@ form = sms.widgets.CampaignForm(people, client=sms.Sandbox(), ledger=sms.Ledger(
 form.fields.campaign.value, form.fields.words.value = "spring", "Hi {name}, 20% off"
 form.fields.kind.value, form.sending.guard_fields["budget"].value = "text", "USD 5"
 form.sending.test_number.value, form.outcome.stop_number.value = "+14155550100", "+14155550101"
-form._latest.ask(form.choices(), at_once=True)
+form._latest.ask(form._choices(), at_once=True)
 form._latest.settle()
 os.kill(os.getpid(), 9)
 """
@@ -50,12 +50,12 @@ def test_a_draft_is_offered_after_a_kernel_died(tmp_path: Path, client: Client) 
     assert "campaign spring" in form.write._kept.value
     assert form.fields.campaign.value == ""
     form.write.take_button.click()
-    assert (form.choices().campaign, form.choices().words, form.choices().kind) == (
+    assert (form._choices().campaign, form._choices().words, form._choices().kind) == (
         "spring",
         "Hi {name}, 20% off",
         "text",
     )
-    assert form.guards().budget == "USD 5"
+    assert form._guards().budget == "USD 5"
     assert form.write._offer.layout.display == "none"
     form._latest.settle()
     assert files(path) == [kept]
@@ -100,7 +100,7 @@ def test_what_was_sent_to_the_end_leaves_no_draft(tmp_path: Path, client: Client
     path = Ledger(tmp_path / "ledger.sqlite", create=True).path
     form = CampaignForm(PEOPLE, client=client, ledger=path)
     form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi"
-    form._latest.ask(form.choices(), at_once=True)
+    form._latest.ask(form._choices(), at_once=True)
     form._latest.settle()
     assert len(files(path)) == 1
     form._settle = 0.0
@@ -143,7 +143,7 @@ def test_values_of_a_draft_that_do_not_fit_are_left_out(tmp_path: Path, client: 
     file.write_text(json.dumps({**kept, "values": {**kept["values"], "words": ["x"]}}), encoding="utf-8")
     form = CampaignForm(PEOPLE, client=client, ledger=path)
     form.write.take_button.click()
-    assert (form.choices().to, form.choices().kind, form.guards().first, form.choices().words) == (
+    assert (form._choices().to, form._choices().kind, form._guards().first, form._choices().words) == (
         "phone",
         "content",
         0,
@@ -156,7 +156,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, client: Client)
     path.with_name(path.name + "-drafts").write_bytes(b"")
     form = CampaignForm(PEOPLE, client=client, ledger=path)
     form.fields.campaign.value = "hello"
-    form._latest.ask(form.choices(), at_once=True)
+    form._latest.ask(form._choices(), at_once=True)
     form._latest.settle()
     assert "the draft was not kept" in form.write._kept.value
 

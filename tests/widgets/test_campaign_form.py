@@ -75,11 +75,11 @@ def test_a_second_column_of_numbers_is_asked_where_the_first_has_none(client: Cl
     frame = pd.DataFrame({"mobile": ["+1 202 555 0100", None], "home": ["+1 202 555 0101", "+1 202 555 0102"]})
     form = CampaignForm(frame, client=client, ledger=ledger)
     form.fields.phone.value = form.fields.second.value = "mobile"
-    assert form.choices().arguments()["to"] == "mobile"
+    assert form._choices().arguments()["to"] == "mobile"
     form.fields.second.value = "home"
     form.fields.campaign.value, form.fields.words.value = "both", "Hello"
-    assert "to=['mobile', 'home']," in form.choices().lines()
-    form.steps.check(form.choices())
+    assert "to=['mobile', 'home']," in form._choices().lines()
+    form.steps.check(form._choices())
     assert form.steps.plan is not None
     assert form.steps.plan.rows["to"].tolist() == ["+12025550100", "+12025550102"]
 
@@ -135,23 +135,23 @@ def test_half_a_guard_is_refused_in_the_card(steps: CampaignSteps, guards: Guard
 
 def test_columns_are_found(people: pd.DataFrame, box: Sandbox, ledger: Ledger) -> None:
     form = CampaignForm(people.assign(id=range(100, 112), land="Germany", city="Bonn"), client=box, ledger=ledger)
-    assert (form.choices().to, form.choices().region) == ("phone", "land")
+    assert (form._choices().to, form._choices().region) == ("phone", "land")
 
 
 def test_a_list_without_a_phone_column_guesses_none(people: pd.DataFrame, box: Sandbox, ledger: Ledger) -> None:
     form = CampaignForm(people[["name"]], client=box, ledger=ledger)
     form._latest.settle()
-    assert form.choices().to == ""
+    assert form._choices().to == ""
     assert "Choose the column of the phone numbers." in form.write._preview.value
-    form.steps.check(form.choices())
+    form.steps.check(form._choices())
     assert form.steps.stage == "write"
 
 
 def test_columns_may_have_numbers_for_names(box: Sandbox, ledger: Ledger) -> None:
     form = CampaignForm(pd.DataFrame({0: ["+12025550123"], 1: ["Ann"]}), client=box, ledger=ledger)
     form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "c", "text", "Hi"
-    assert form.choices().arguments()["to"] == 0
-    form.steps.check(form.choices())
+    assert form._choices().arguments()["to"] == 0
+    form.steps.check(form._choices())
     assert form.steps.to_go == 1
 
 
@@ -584,8 +584,8 @@ def test_what_is_typed_is_planned_without_the_ledger(begun: CampaignSteps, monke
     monkeypatch.setenv("SMSOTP_LEDGER", str(begun.ledger.path))
     draft = begun.draft(CORRECTED)
     assert draft.plan is not None
-    assert draft.plan.prospect is None
-    assert planning.plan(begun.frame, **CORRECTED.arguments()).prospect is not None
+    assert draft.plan._prospect_now is None
+    assert planning.plan(begun.frame, **CORRECTED.arguments())._prospect_now is not None
 
 
 def test_an_empty_balance_says_what_to_do(people: pd.DataFrame, ledger: Ledger) -> None:
@@ -791,7 +791,7 @@ def test_a_suppression_list_that_can_be_read_only_once_counts_in_every_plan(
 ) -> None:
     """The preview reads it before the check does; who said no is left out of both."""
     form = CampaignForm(people, client=box, ledger=ledger, leave_out=iter(["+12025550100"]))
-    choices = dataclasses.replace(form.choices(), campaign="hello", kind="text", words="Hi", default_region="US")
+    choices = dataclasses.replace(form._choices(), campaign="hello", kind="text", words="Hi", default_region="US")
     for _ in range(2):
         plan = form.steps.draft(choices).plan
         assert plan is not None
@@ -935,9 +935,9 @@ def test_amounts_and_dates_are_written_as_their_fields_say(form: CampaignForm, p
     form.work.settle()
     assert form.steps.plan is not None
     assert form.steps.plan.texts.iloc[0] == "Hallo P0, bitte 1.234,50 €"
-    assert form.choices().lines().count("language='de', currency='EUR'") == 1
+    assert form._choices().lines().count("language='de', currency='EUR'") == 1
     fields.words.value = "Hallo {name}"
-    assert "currency" not in form.choices().lines()
+    assert "currency" not in form._choices().lines()
 
 
 def test_a_list_to_leave_out_can_be_agreed_to_before_the_plan_is_checked(form: CampaignForm) -> None:
@@ -1078,7 +1078,7 @@ def test_a_list_is_uploaded(box: Sandbox, ledger: Ledger) -> None:
         upload(form.write.upload, "people.csv", content)
         assert not form.write.upload.value
         assert "people.csv: 2 rows, 2 columns." in form.write._read.value
-        assert form.choices().to == "phone"
+        assert form._choices().to == "phone"
         form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
         form.write.check_button.click()
         assert "Rows 4: ..." in form.outcome.details.value
@@ -1180,14 +1180,14 @@ def test_the_lines_plan_the_same(people: pd.DataFrame, changes: dict[str, Any]) 
     exec(chosen.lines().rpartition("\n")[0], room)
     plan = planning.plan(people, **chosen.arguments())
     pd.testing.assert_frame_equal(room["plan"].rows, plan.rows)
-    assert room["plan"].wire == plan.wire
+    assert room["plan"]._wire == plan._wire
 
 
 @pytest.mark.parametrize("given", ["plan", "record"])
 def test_a_form_takes_a_plan_or_a_record_to_leave_out(begun: CampaignSteps, box: Sandbox, given: str) -> None:
     leave_out = begun.plan if given == "plan" else begun.ledger.record("hello")
     form = CampaignForm(begun.frame, client=box, ledger=begun.ledger, leave_out=leave_out)
-    plan = form.steps.draft(dataclasses.replace(SECOND, leave_out=form.choices().leave_out)).plan
+    plan = form.steps.draft(dataclasses.replace(SECOND, leave_out=form._choices().leave_out)).plan
     assert plan is not None
     assert plan.rows["problem"].eq("EXCLUDED").sum() == (10 if given == "plan" else 4)
 

@@ -639,7 +639,7 @@ def test_a_sandbox_that_ended_is_said_in_the_card() -> None:
     form = OtpForm(box.client())
     box.close()
     form._drawn = None
-    form.refresh()
+    form._refresh()
     assert "The sandbox has ended" in form.side.value
 
 

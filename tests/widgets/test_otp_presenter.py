@@ -33,7 +33,7 @@ def box(running: Sandbox) -> Sandbox:
     """A sandbox as if it had just begun, but for its journal."""
     running.clear_faults()
     running.clear()
-    running.advance(-running.ahead)
+    running.advance(-running._ahead)
     return running
 
 
@@ -109,7 +109,7 @@ def test_reset_takes_everything_back(desk: Desk, steps: OtpSteps, box: Sandbox) 
     box.fault("latency", seconds=0.01)
     desk.reset()
     assert [fault.kind for fault in box.faults] == ["latency"]
-    assert abs(box.ahead) < 1
+    assert abs(box._ahead) < 1
     assert (len(box.inbox), desk.exchanges(), steps.view().step) == (0, [], 1)
     steps.send(Request(ANNA))
     assert [one.number for one in desk.exchanges()] == [1]

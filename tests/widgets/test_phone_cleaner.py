@@ -510,8 +510,8 @@ def test_the_inbox_view_shows_messages_and_hides_codes(box: Sandbox, client: Cli
     open_view._pane.observe(lambda change: told.append(change["new"]), "value")
     client.send_otp("+14155550100")
     newest = box.code("+14155550100") or ""
-    open_view.refresh()
-    open_view.refresh()
+    open_view._refresh()
+    open_view._refresh()
     assert "Hello" in view._pane.value
     assert [newest in shown for shown in told] == [True, False]
     for pane in (view._pane, open_view._pane):
@@ -532,7 +532,7 @@ def test_the_inbox_view_says_when_the_sandbox_has_ended() -> None:
     box = Sandbox()
     view = InboxView(box)
     box.close()
-    assert view.refresh() is False
+    assert view._refresh() is False
     assert "has ended" in view._pane.value
     view.widget.close()
 

@@ -32,13 +32,13 @@ def written(form: CampaignForm) -> CampaignForm:
 
 
 def checked(form: CampaignForm) -> CampaignForm:
-    written(form).steps.check(form.choices())
+    written(form).steps.check(form._choices())
     return form
 
 
 def first_sent(form: CampaignForm) -> CampaignForm:
     form.sending.guard_fields["canary"].value = 4
-    checked(form).steps.send(form.guards())
+    checked(form).steps.send(form._guards())
     return form
 
 
@@ -48,7 +48,7 @@ def rewriting(form: CampaignForm) -> CampaignForm:
 
 
 def sent(form: CampaignForm) -> CampaignForm:
-    checked(form).steps.send(form.guards())
+    checked(form).steps.send(form._guards())
     return form
 
 

@@ -258,7 +258,7 @@ def test_a_refused_list_leaves_none_in_use(uploading: CampaignForm, box: Sandbox
     upload(uploading.write.upload, name, content)
     assert name in uploading.write._read.value
     assert "No list is in use." in uploading._head.value
-    assert uploading.choices().to == ""
+    assert uploading._choices().to == ""
     uploading.write.check_button.click()
     assert uploading.steps.stage == "write"
     assert "Choose the list of recipients." in uploading._notice.value
@@ -316,8 +316,8 @@ def test_another_list_replaces_all_that_came_after_the_first(uploading: Campaign
     assert form.fields.phone.disabled
     mobiles = PEOPLE.tail(6).rename(columns={"phone": "mobile"})
     upload(form.write.upload, "second.csv", mobiles.to_csv(index=False).encode())
-    assert (form.choices().to, form.fields.phone.disabled) == ("mobile", False)
-    assert (form.guards().first, form.sending.typed.value, form.sending.reason.value) == (0, "", "")
+    assert (form._choices().to, form.fields.phone.disabled) == ("mobile", False)
+    assert (form._guards().first, form.sending.typed.value, form.sending.reason.value) == (0, "", "")
     assert (form.steps.alone, form.steps.unfinished, form.steps.results) == (0, "", None)
     form.fields.campaign.value = "next"
     form.write.check_button.click()

@@ -160,7 +160,7 @@ def refusal(connection: Statements, campaign: int, plan: Planned, found: Differe
     """
     replaced = "" if _in_force(connection, campaign, plan) else replaced_at(connection, campaign, plan.fingerprint)
     kept = _kept(connection, campaign)
-    if kept != plan.kept:
+    if kept != plan._kept:
         step = f"plan with keep={list(kept)}, as it is recorded"
     elif len(found.added) and was_withdrawn(connection, campaign):
         reached = f"exclude=sms.record({plan.campaign!r}{ledger})"
@@ -202,10 +202,10 @@ def adopt(
     """
     replaced = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
     kept = _kept(connection, campaign)
-    if kept != plan.kept:
+    if kept != plan._kept:
         raise LedgerError(
             f"campaign {plan.campaign!r} is recorded with keep={list(kept)}, and the plan has "
-            f"keep={list(plan.kept)}. Nothing was changed; plan with the same keep="
+            f"keep={list(plan._kept)}. Nothing was changed; plan with the same keep="
         )
     done = {"corrected": len(found.changed), "extended": len(found.added)}
     done |= {"withdrawn": len(found.gone), "suppressed": len(found.dropped)}
@@ -402,7 +402,7 @@ def _leave_out(connection: Statements, campaign: int, plan: Planned, found: Diff
     stays = np.isin(found.people, found.recorded.index.to_numpy()[~dropped])
     places = np.flatnonzero(plan._as_planned["status"].ne("planned").to_numpy() & ~stays)
     rows = plan._as_planned.iloc[places]
-    insert_rows(connection, campaign, rows, places, np.full(len(places), LEFT_OUT), plan.kept, SKIPPED)
+    insert_rows(connection, campaign, rows, places, np.full(len(places), LEFT_OUT), plan._kept, SKIPPED)
 
 
 def skip(connection: Statements, campaign: int, rows: pd.DataFrame, problem: str) -> None:
@@ -435,7 +435,7 @@ def _add(connection: Statements, campaign: int, plan: Planned, found: Difference
     if len(found.added):
         rows = plan._as_planned.iloc[found.added]
         chunk = _new_chunks(connection, campaign, plan, rows, version)
-        insert_rows(connection, campaign, rows, found.added, chunk, plan.kept, PLANNED)
+        insert_rows(connection, campaign, rows, found.added, chunk, plan._kept, PLANNED)
 
 
 def _move(connection: Statements, campaign: int, people: Ints) -> None:

@@ -54,15 +54,15 @@ class Planned(Protocol):
     @property
     def fingerprint(self) -> str: ...
     @property
-    def kept(self) -> tuple[str, ...]: ...
+    def _kept(self) -> tuple[str, ...]: ...
     @property
-    def policy(self) -> Policy | None: ...
+    def _policy(self) -> Policy | None: ...
     @property
-    def folder(self) -> Path | None:
+    def _folder(self) -> Path | None:
         """Where the files of a plan larger than memory are, which name people; only ``_pieces`` is asked of it."""
 
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """How many rows the list has."""
 
     def _pieces(self) -> Iterator[Piece]:
@@ -108,17 +108,17 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
                 kind,
                 plan.fingerprint,
                 now,
-                plan.size,
-                json.dumps(list(plan.kept)),
+                plan._size,
+                json.dumps(list(plan._kept)),
                 audit.decider(connection),
             ),
         )
-        audit.note(connection, "recorded", rows=plan.size, now=now, campaign=number)
-        if plan.folder is not None:
-            copies.note_in(connection, plan.folder.absolute(), "folder of the plan", now=now)
+        audit.note(connection, "recorded", rows=plan._size, now=now, campaign=number)
+        if plan._folder is not None:
+            copies.note_in(connection, plan._folder.absolute(), "folder of the plan", now=now)
         latest = LEFT_OUT
         for piece in plan._pieces():
-            latest = _record(connection, number, piece, plan.kept, latest)
+            latest = _record(connection, number, piece, plan._kept, latest)
     return number
 
 

@@ -17,7 +17,7 @@ are stored. SQL that needs a state reads ``fate``; SQL that changes one calls `s
 
 from __future__ import annotations
 
-from ...results import STATES
+from ..._results.contract import STATES
 from .statements import ANY, Guess, Statements, guessed
 
 VERSION = 14  # nobody has a file of an earlier one: they are refused

@@ -14,9 +14,9 @@ import pandas as pd
 
 from ... import _cards as cards
 from ..._pandas import STR
+from ..._results.contract import STATES
 from ..._services import name_key, shown
 from ..._showing import label as called
-from ...results import STATES
 from ..file.store import Store
 from ..people.experiments import NO_PEOPLE
 from ..reading.frames import digits_of, fates
@@ -156,7 +156,7 @@ def prospect(
         ).fetchone()
     number, where, purged, name = found or (None, service, 0, "")
     refused = _never(plan, name, purged=bool(purged)) if number is not None else ""
-    rules = Rules.of(plan.policy, campaign=plan.campaign, repeat_text=repeat_text)
+    rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text)
     approval = approving.state(store, number)
     asked = _Asked(
         store,
@@ -169,7 +169,7 @@ def prospect(
         admit=admit,
         hold=REFUSED if refused else approving.NOT_APPROVED * bool(approval and not approval.startswith("Approved")),
     )
-    made = asked.in_pieces() if plan.folder is not None else asked.in_memory()
+    made = asked.in_pieces() if plan._folder is not None else asked.in_memory()
     return dataclasses.replace(made, refused=refused or made.refused, approval=approval)
 
 
@@ -184,7 +184,7 @@ def _never(plan: Planned, name: str, *, purged: bool) -> str:
 
 def unasked(plan: Planned, *, path: Path | Address | None = None, trouble: str = "") -> Prospect:
     """Return what a plan comes to where no ledger is asked: all that is planned goes."""
-    if plan.folder is not None:
+    if plan._folder is not None:
         pieces = [rows for rows, _ in _millions(plan)]
         total = sum((Counter(_cost(rows)) for rows in pieces), Counter[str]())
         going = pd.DataFrame({"status": ["planned"], "rows": [sum(map(len, pieces))]})

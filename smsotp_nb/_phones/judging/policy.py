@@ -93,7 +93,7 @@ class Reading(Options):
         object.__setattr__(self, "repair", tuple(name for name in REPAIRS if name in self.repair))
 
     @property
-    def texted(self) -> frozenset[str]:
+    def _texted(self) -> frozenset[str]:
         """The kinds of number that are texted."""
         return TEXTABLE if self.landlines else TEXTABLE - {"FIXED_LINE"}
 
@@ -122,7 +122,7 @@ def _shown(asked: Any) -> str:
 def apply(work: Work, asked: Reading) -> None:
     """Refuse or note valid numbers: by their kind, by the country beside them, those of fiction."""
     valid, kind = work.valid(), work.answers.kind
-    allowed = np.array([name in asked.texted for name in KINDS])
+    allowed = np.array([name in asked._texted for name in KINDS])
     work.refuse(valid & ~allowed.take(kind), "TYPE_NOT_ALLOWED")
     mismatch = valid & work.named & _elsewhere(work)
     tests = reserved(work.answers.e164, valid & HAS_SOME.take(work.answers.cc))

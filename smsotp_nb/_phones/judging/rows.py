@@ -333,7 +333,7 @@ def _why_invalid(row: Row) -> str:
 
 def _apply_policy(row: Row, asked: Reading) -> None:
     it = row.answer
-    if it.type not in asked.texted:
+    if it.type not in asked._texted:
         row.refuse("TYPE_NOT_ALLOWED")
     if row.named and _elsewhere(row):
         row.notes |= BIT["REGION_MISMATCH"]

@@ -135,13 +135,13 @@ class CheckScreen:
 
 def check_screen(plan: Plan) -> CheckScreen:
     """Return the card of a plan, without what the form itself says around it."""
-    if plan.prospect is not None:  # that the text changes is said at the button that changes it
-        plan = planning.seen(plan, dataclasses.replace(plan.prospect, changed=0, added=0))
+    if plan._prospect_now is not None:  # that the text changes is said at the button that changes it
+        plan = planning.seen(plan, dataclasses.replace(plan._prospect_now, changed=0, added=0))
     # What becomes of the rows is told by group.
     blocks = [block for block in plan.card().blocks if getattr(block, "columns", ()) != overview.FATES]
     urgent = [block for block in blocks if isinstance(block, Note) and block.sign in ("!", "cross")]
-    unpriced = plan.figures["unpriced"]
-    if 0 < unpriced < plan.figures["planned"]:
+    unpriced = plan._figures["unpriced"]
+    if 0 < unpriced < plan._figures["planned"]:
         urgent.append(Note("!", f"{counted(unpriced, 'recipient')} without a rate: the cost is without them."))
     lines = "".join(skin.line(_with_cure(note.text), "warn") for note in urgent)
     card = Card("The plan", "", tuple(_for_form(block) for block in blocks if block not in urgent))
@@ -252,7 +252,7 @@ def _billed(told: Progress) -> str:
 
 
 def _totals(plan: Plan, whole: bool) -> str:
-    figures, cost_said = plan.figures, overview.about(plan.rows.loc[lambda rows: rows["status"].eq("planned")])
+    figures, cost_said = plan._figures, overview.about(plan.rows.loc[lambda rows: rows["status"].eq("planned")])
     said = f"{number(figures['planned'])} of {counted(figures['rows'], 'row')} would be texted"
     said += f": {counted(figures['parts'], 'part')}" if figures["parts"] else ""
     said += f", about {cost_said}" if cost_said else ""

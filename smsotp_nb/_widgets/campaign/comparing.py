@@ -128,9 +128,9 @@ class CampaignSteps(OneCampaign):
         made, compared = super().draft(choices), choices.compared
         if made.plan is None or not compared.on:
             return made
-        share = made.plan.recipients / made.plan.size
+        share = made.plan.recipients / made.plan._size
         try:
-            other = self._planned(self.frame.head(made.plan.size), _of_arm(choices, SECOND, compared.other))
+            other = self._planned(self.frame.head(made.plan._size), _of_arm(choices, SECOND, compared.other))
             said = compared.foreseen(round(len(self.frame) * share))
         except SmsOtpError as error:
             return Draft(problems=tuple(by_field(error, choices.kind).values()))

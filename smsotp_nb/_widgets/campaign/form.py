@@ -138,24 +138,24 @@ class CampaignForm(skin.Shown):
             self._offer(self.steps.frame)
         self.write.offer(self._offered.words(uploads=frame is None) if self._offered else "")
         self._render()
-        self._latest.ask(self.choices(), at_once=True)
+        self._latest.ask(self._choices(), at_once=True)
 
     @property
     def results(self) -> pd.DataFrame | None:
         """The result table of the last send, one row for every row of the list; None before the first send."""
         return self.steps.results
 
-    def choices(self) -> Choices:
+    def _choices(self) -> Choices:
         return dataclasses.replace(self.fields.choices(), compared=self.compare.choices())
 
-    def guards(self) -> Guards:
+    def _guards(self) -> Guards:
         return self.sending.guards()
 
     def __repr__(self) -> str:
         return f"<CampaignForm at step {self._step()!r}; run the cell to use it>"
 
     def _step(self) -> str:
-        names, now = self.steps.path(self.guards())
+        names, now = self.steps.path(self._guards())
         return names[now - 1]
 
     # -- what a saved notebook keeps
@@ -229,7 +229,7 @@ class CampaignForm(skin.Shown):
 
     def _check(self) -> None:
         def check() -> None:
-            choices, both = skin.settled(lambda: (self.choices(), self._both()), wait=self._settle)
+            choices, both = skin.settled(lambda: (self._choices(), self._both()), wait=self._settle)
             if self.steps.check(choices, both=both):
                 self._checked = choices
             if self.steps.stage == "planned" and self._offered is not None:  # another campaign is on its way
@@ -247,14 +247,14 @@ class CampaignForm(skin.Shown):
 
     def _test(self, plan: Plan) -> None:
         number = skin.settled(lambda: self.sending.test_number.value, wait=self._settle)
-        if self.steps.send_test(number, self.choices().default_region, plan=plan):
+        if self.steps.send_test(number, self._choices().default_region, plan=plan):
             self.sending.test_number.value = ""
 
     def _send(self, pressed: tuple[Plan, Guards]) -> None:
         """Send what the button said; what was typed meanwhile is shown on it first."""
         plan, guards = pressed
         choices, now, typed, reason = skin.settled(
-            lambda: (self.choices(), self.guards(), self.sending.typed.value, self.sending.reason.value),
+            lambda: (self._choices(), self._guards(), self.sending.typed.value, self.sending.reason.value),
             wait=self._settle,
         )
         self.sending.typed.value = ""
@@ -295,7 +295,7 @@ class CampaignForm(skin.Shown):
             number, source = skin.settled(
                 lambda: (fields.stop_number.value, fields.stop_source.value), wait=self._settle
             )
-            if self.steps.opt_out(number, source, self.choices().default_region):
+            if self.steps.opt_out(number, source, self._choices().default_region):
                 self._opted_out, fields.stop_number.value = source.strip(), ""
                 self._render()
 
@@ -335,7 +335,7 @@ class CampaignForm(skin.Shown):
         return at_fault or (self.sending.typed if self._to_type() else self.sending.send_button)
 
     def _to_type(self) -> str:
-        return self.steps.to_type(self.guards())
+        return self.steps.to_type(self._guards())
 
     # -- the draft
 
@@ -370,7 +370,7 @@ class CampaignForm(skin.Shown):
 
     def _typed(self) -> None:
         self.steps.forget_refusal()
-        self._latest.ask(self.choices())
+        self._latest.ask(self._choices())
 
     def _guarded(self) -> None:
         self.steps.forget_refusal()
@@ -385,7 +385,7 @@ class CampaignForm(skin.Shown):
     def _render(self) -> None:
         with self._drawing:
             steps, stage = self.steps, self.steps.stage
-            names, now = steps.path(self.guards())
+            names, now = steps.path(self._guards())
             done = stage == "done" and not steps.to_go and not steps.counts.get("in_doubt")
             self._head.value = skin.head(
                 "Campaign", steps.where(), names, now, done=done, live=steps.live, about=steps.listed()
@@ -396,7 +396,7 @@ class CampaignForm(skin.Shown):
             if writing:
                 self.write.draw(steps, self._draft)
             else:
-                self.outcome.draw(steps, self.guards())
+                self.outcome.draw(steps, self._guards())
                 self.sending.draw(steps, sure=self._sure)
             if stage == "sending" != self._stage:
                 skin.focus(self.sending.stop_button)  # the button that was pressed is gone
@@ -408,15 +408,15 @@ class CampaignForm(skin.Shown):
             self._save_card()
 
     def _code(self) -> str:
-        choices, tried = self.choices(), self.steps.tried
+        choices, tried = self._choices(), self.steps.tried
         first = [self._uploaded.line] if self._uploaded else []
         try:
             return choices.lines(
-                self.guards(),
+                self._guards(),
                 tried=tried,
                 first=first,
                 before=self._lines_before(),
-                arms=self.steps.asked(self.guards()),
+                arms=self.steps.asked(self._guards()),
                 reason=self._reason() if self.steps.revises else "",
             )
         except UsageError as error:

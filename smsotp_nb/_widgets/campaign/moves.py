@@ -47,7 +47,7 @@ class OneCampaign(CampaignState):
 
     def campaigns(self) -> list[str]:
         """Return the names of the recorded campaigns whose people can be left out, the latest first."""
-        return self.ledger.names(service=self.client.service)
+        return self.ledger._names(service=self.client.service)
 
     def take(self, frame: pd.DataFrame | None, called: str = IN_CODE) -> bool:
         """Take another list, or none, and forget all that was planned and sent by the one before.
@@ -132,7 +132,7 @@ class OneCampaign(CampaignState):
     def _reached(self, campaigns: tuple[str, ...]) -> list[Reached]:
         """Return whom these campaigns may have reached; read once, not with every key."""
         if self._known[0] != campaigns or self.stage == "planning":
-            found = [self.ledger.record(name, service=self.client.service).reached for name in campaigns]
+            found = [self.ledger.record(name, service=self.client.service)._reached for name in campaigns]
             self._known = campaigns, [Reached(numbers) for numbers in found]
         return self._known[1]
 

@@ -176,7 +176,7 @@ class CampaignState(Stages):
     @property
     def prospect(self) -> Prospect:
         """What the next send does with each row of the list, without limits; the ledger is not asked again."""
-        return (self.plan.prospect if self.plan else None) or NOBODY
+        return (self.plan._prospect_now if self.plan else None) or NOBODY
 
     def under(self, guards: Guards) -> Prospect:
         """Return the same under these limits; a limit that cannot be read holds nobody back."""
@@ -187,7 +187,7 @@ class CampaignState(Stages):
         if not limits.looks_at_rows:
             return prospect
         if self._under is None or self._under[0] != (id(prospect), asked):
-            account = self.ledger.account(self.plan.campaign, service=self.client.service)
+            account = self.ledger._account(self.plan.campaign, service=self.client.service)
             made = limited(prospect, self.plan._as_planned, Ahead(limits, account, utc_now))
             self._under = (id(prospect), asked), made
         return self._under[1]
@@ -265,7 +265,7 @@ class CampaignState(Stages):
         rest = (
             (reached, "texted already, or in doubt"),
             (waiting, "held back for now"),
-            (plan.size - going - waiting - reached, "left out"),
+            (plan._size - going - waiting - reached, "left out"),
         )
         what = [f"{counted(going, 'person', 'people')}", *([f"about {cost}"] if cost else []), f"from {self._called}"]
         return sentence(", ".join([*what, *(f"{many:,} {words}" for many, words in rest if many)]))
@@ -340,7 +340,7 @@ class CampaignState(Stages):
             return None
         campaign = self.recorded()
         if campaign is not None:
-            campaign.heed_opt_outs()
+            campaign._heed_opt_outs()
         self.counts = campaign.counts if campaign else {}
         # Read once a stage: a million rows are not looked up at every redraw.
         self.plan = planning.seen(self.plan, self._now())
@@ -359,10 +359,10 @@ class CampaignState(Stages):
     def _read_results(self) -> None:
         frame = self._look()
         if frame is not None and self.plan is not None:
-            self.results = frame.set_axis(self.plan._as_planned.index) if len(frame) == self.plan.size else frame
+            self.results = frame.set_axis(self.plan._as_planned.index) if len(frame) == self.plan._size else frame
 
     def recorded(self) -> Record | None:
-        if self.plan is None or not self.ledger.knows(self.plan.campaign, service=self.client.service):
+        if self.plan is None or not self.ledger._knows(self.plan.campaign, service=self.client.service):
             return None
         return self.ledger.record(self.plan.campaign, service=self.client.service)
 

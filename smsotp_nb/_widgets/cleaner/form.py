@@ -150,7 +150,7 @@ class PhoneCleaner(skin.Shown):
         if self.phone.value == NONE_CHOSEN and self._reading.layout.display == "none":
             self._reading_link.click()
         self._answer()
-        self._latest.ask((self.question(), self._edits), at_once=True)
+        self._latest.ask((self._question(), self._edits), at_once=True)
 
     def _take_list(self, read: Uploaded) -> str:
         """Use an uploaded list; one that cannot be used leaves none in use. Return what is to be said instead."""
@@ -166,7 +166,7 @@ class PhoneCleaner(skin.Shown):
         self._render()
         return ""
 
-    def question(self) -> Question:
+    def _question(self) -> Question:
         """Return what the fields ask for now."""
         return Question(
             column=self.phone.value,
@@ -283,7 +283,7 @@ class PhoneCleaner(skin.Shown):
         self.editor.close()
         skin.primary(self.clean.button, True)
         self._answer()
-        self._latest.ask((self.question(), self._edits))
+        self._latest.ask((self._question(), self._edits))
 
     def _take(self, cleaned: Cleaned) -> None:
         with self._drawing:
@@ -337,7 +337,7 @@ class PhoneCleaner(skin.Shown):
     def _save(self, what: str, row: Opened, typed: Typed) -> Callable[[], None]:
         """Save a row, with the last keys where it is still open: another one may be by now."""
         number, country = skin.settled(lambda: self.editor.typed() if self.editor.opened is row else typed)
-        asked = self.question()
+        asked = self._question()
         cells: dict[Hashable, str | None] = {}
         if what == "save":
             cells[asked.column] = number or None
@@ -362,7 +362,7 @@ class PhoneCleaner(skin.Shown):
     def _change_list(self, step: Step) -> None:
         self._edits = self._edits.after(step)
         self._answer()
-        self._latest.ask((self.question(), self._edits), at_once=True)
+        self._latest.ask((self._question(), self._edits), at_once=True)
 
     def _undo(self) -> None:
         self._edits = self._edits.undone()
@@ -370,7 +370,7 @@ class PhoneCleaner(skin.Shown):
         skin.primary(self.clean.button, True)
         self.owner.show(None)
         self._answer("The last edit is undone.")
-        self._latest.ask((self.question(), self._edits), at_once=True)
+        self._latest.ask((self._question(), self._edits), at_once=True)
         if not self._edits.steps:
             skin.focus(self.find)
 
@@ -385,7 +385,7 @@ class PhoneCleaner(skin.Shown):
 
     def _made(self, wanted: Wanted) -> Callable[[], None] | None:
         """Make the file that the button said, unless the list has been judged anew since."""
-        asked = skin.settled(self.question)
+        asked = skin.settled(self._question)
         self._latest.settle()
         now = self._cleaned
         if wanted.cleaned is not now or asked != now.question or self._edits is not now.edits:
@@ -450,7 +450,7 @@ class PhoneCleaner(skin.Shown):
 
     def _render(self) -> None:
         with self._drawing:
-            cleaned, asked = self._cleaned, self.question()
+            cleaned, asked = self._cleaned, self._question()
             chosen = self.frame is not None and asked.column != NONE_CHOSEN
             judged = cleaned if cleaned is not None and chosen and not cleaned.problem else None
             self._head.value = skin.head("Phone list", self._about())

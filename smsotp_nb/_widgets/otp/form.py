@@ -318,7 +318,7 @@ class OtpForm(skin.Shown):
             self._look_at_the_clock()
             self._render()
 
-    def refresh(self) -> None:
+    def _refresh(self) -> None:
         """Draw the form as it is now, by the time of the sandbox, and its inbox as it is now."""
         self._drawn = None
         self._look_at_the_clock()

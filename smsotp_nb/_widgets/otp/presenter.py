@@ -323,7 +323,7 @@ class OtpPresenter(skin.Shown):
         said = act()
 
         def show() -> None:
-            self.form.refresh()
+            self.form._refresh()
             self._said.value = skin.notice(said)
             self._draw_log()
 

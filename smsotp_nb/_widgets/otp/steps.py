@@ -41,7 +41,7 @@ class SandboxClock:
     def look(self) -> None:
         """Ask the sandbox for its time; one that has ended keeps the time it had."""
         with suppress(SmsOtpError):
-            self._ahead = self._box.ahead
+            self._ahead = self._box._ahead
 
     def __call__(self) -> datetime:
         return utc_now() + timedelta(seconds=self._ahead)
@@ -187,7 +187,7 @@ class OtpSteps(Stages):
         """Return the whole seconds until another passcode may be asked for."""
         if self.challenge is None or self.stage not in ("entry", "checking"):
             return 0
-        over = self.challenge.sent_at + timedelta(seconds=self._resend_wait)
+        over = self.challenge._sent_at + timedelta(seconds=self._resend_wait)
         return max(self._until(over), self._pausing())
 
     def _pausing(self) -> int:
@@ -249,7 +249,7 @@ class OtpSteps(Stages):
             return
         self.tries += 1
         said = words.no_match(
-            age=(self._now() - challenge.sent_at).total_seconds(),
+            age=(self._now() - challenge._sent_at).total_seconds(),
             lifetime=self.request.lifetime if self.request else 0,
             clock=self._clock,
             left=self._max_tries - self.tries,

@@ -28,9 +28,6 @@ from ._pandas import STR
 from ._values import Language, Slot
 from .errors import UsageError
 
-__all__ = ["Filled", "Template", "parse"]
-
-
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
@@ -346,7 +343,3 @@ def _unicode(text: str | None) -> str | None:
 def _str(texts: list[str | None]) -> pd.Series[str]:
     made: pd.Series[str] = pd.Series(texts, dtype=STR)
     return made
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
