@@ -30,8 +30,8 @@ FOREIGN = (
     "*|IF:FNAME|*", "|FNAME|", "[FIRST NAME]", "[first_name,fallback=you]", "[[contact.first_name]]", "[[first name]]",
     '[[data:firstname:"you"]]', "[%first_name%]", "[Your Name]", "((Prénom))", "((nombre??amigo))", "(({first name}))",
     "<<surname>>", "<first name>", "<%= name %>", "<?= $user->name ?>", "«First_Name»", "&lt;name&gt;", "｛｛name｝｝",
-    "｛name｝", "@firstname", "@first name,", "@FIRSTNAME@", "@{first name}", "~name~", "~Contact.LastName~", ":surname",
-    ":name:", "!name!", "-name-", "__name__", "*name*", "`name`", "\\(name)",
+    "｛name｝", "@firstname", "@first name,", "@FIRSTNAME@", "@{first name}", "~name~", "~Contact.LastName~",
+    ":surname", ":name:", "!name!", "-name-", "__name__", "*name*", "`name`", "\\(name)",
 )  # fmt: skip
 WORDS = (
     "Hi {first name}", "Only $5, US$10 or A$AP", "50% off, 20% more", "20%sale", "5 %sale", "Set {{x}} free",
