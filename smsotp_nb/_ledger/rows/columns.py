@@ -203,7 +203,8 @@ class Combinations:
         self.names = tuple(names)
         self._most = most or MOST
         self._of_text: dict[str, int] = {}
-        self._of_values: dict[str, int] = {}  # as JSON, in which 1, 1.0 and true are three values
+        self._of_values: dict[str, int] = {}  # as Python writes them: 1, 1.0 and True are three values
+        self._values: list[Sequence[Any]] = []
 
     def sql(self, connection: Statements, campaign: int) -> str:
         """Return the SQL of a row's combination: a JSON list of its values.
@@ -223,7 +224,9 @@ class Combinations:
         return np.fromiter(map(self._of_text.__getitem__, texts), dtype=np.int64, count=len(texts))
 
     def number(self, values: Sequence[Any]) -> int:
-        found = self._of_values.setdefault(json.dumps(values), len(self._of_values))
+        found = self._of_values.setdefault(repr(values), len(self._of_values))
+        if found == len(self._values):
+            self._values.append(values)
         if found >= self._most:
             raise TooMany(
                 f"{', '.join(map(repr, self.names))} has more than {self._most:,} different values in the ledger; "
@@ -234,13 +237,13 @@ class Combinations:
     def nothing(self) -> int:
         return self.number([None] * len(self.names))
 
-    def values(self) -> list[list[Any]]:
+    def values(self) -> list[Sequence[Any]]:
         """Return the values of each combination, by its number."""
-        return [json.loads(text) for text in self._of_values]
+        return self._values
 
     def columns(self, numbers: Ints) -> dict[str, Any]:
         """Return the columns of the combinations of these numbers."""
-        of = zip(*self.values(), strict=True) if self._of_values else ([] for _ in self.names)
+        of = zip(*self._values, strict=True) if self._values else ([] for _ in self.names)
         values = {name: pd.Series([*map(_hashable, each)]) for name, each in zip(self.names, of, strict=True)}
         return {name: column.array.take(numbers) for name, column in values.items()}
 
