@@ -22,7 +22,7 @@ from .reading.frames import Named
 from .reading.spending import Billed, refusals, when_sent, word_sums
 from .reconciling import reconcile
 from .record.approving import Proposal
-from .record.changing import Revised, as_recorded, places
+from .record.changing import Revised, as_recorded
 from .record.passcodes import KIND as PASSCODE
 from .record.recording import Piece
 from .rows.answers import Ints
@@ -76,7 +76,6 @@ __all__ = [
     "own_place",
     "path_of",
     "persons",
-    "places",
     "purging",
     "read_from",
     "reconcile",

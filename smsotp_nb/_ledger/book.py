@@ -192,26 +192,14 @@ class Ledger(LedgerBase):
 
     @in_our_words
     def _names(self, *, service: str) -> list[str]:
-        """Return the names of a service's campaigns, the latest first.
-
-        Example:
-            >>> import tempfile, pathlib
-            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).names(service="sandbox:a")
-            []
-        """
+        """Return the names of a service's campaigns, the latest first."""
         sql = "SELECT name FROM campaign WHERE service=? AND kind='campaign' AND purged=0 ORDER BY id DESC"
         with self._store.reading() as connection:
             return [row[0] for row in connection.execute(sql, (service,))]
 
     @in_our_words
     def _knows(self, name: str, *, service: str) -> bool:
-        """Return whether a campaign is recorded.
-
-        Example:
-            >>> import tempfile, pathlib
-            >>> Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).knows("autumn", service="sandbox:a")
-            False
-        """
+        """Return whether a campaign is recorded."""
         return self._find(service, name) is not None
 
     @in_our_words

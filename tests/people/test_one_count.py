@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from smsotp_nb import Ledger, Limits, People, Plan, Policy, Sandbox, charts, plan, preflight, record, revise
@@ -249,8 +249,15 @@ def told(history: list[tuple[str, Any]]) -> Iterator[Story]:
         yield story
 
 
+# The plan is not the recorded one, and somebody in it was forgotten.
+FORGOTTEN = [("send", Limits(budget={"EUR": 5})), ("leave out", [ROWS[13]]), ("forget", [ROWS[12]]),
+             ("withdraw", [ROWS[13]])]  # fmt: skip
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=st.lists(STEPS, max_size=7), limits=st.sampled_from(LIMITS))
+@example(history=FORGOTTEN, limits=Limits())
+@example(history=[("lose", None), ("forget", [ROWS[0]])], limits=Limits())
 def test_what_is_said_to_go_is_what_goes(history: list[tuple[str, Any]], limits: Limits) -> None:
     with told(history) as story:
         tell(story, limits)

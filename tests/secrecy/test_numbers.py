@@ -231,7 +231,6 @@ INTERRUPTED: dict[str, tuple[Any, str, Door]] = {
     "register": (columns, "times", lambda on: sms.People(on.ledger).register),
     "card of the register": (columns, "times", lambda on: sms.People(on.ledger).card()),
     "frame of a campaign": (reading, "times", lambda on: on.campaign.results),
-    "numbers of a campaign": (reading, "_join", lambda on: on.campaign._numbers),
     "rows in doubt": (columns, "times", lambda on: on.campaign.in_doubt),
     "export person": (disclosing, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),
     "export person, file": (os, "fsync", lambda on: sms.People(on.ledger).export(ANN, on.folder / "b.json")),

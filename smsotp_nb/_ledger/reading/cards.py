@@ -105,7 +105,12 @@ def of_campaign(
     closing = ""
     if len(in_doubt):
         rows = tuple(
-            (cards.Code(mask(to)), phase, "" if pd.isna(status) else str(status), error)
+            (
+                cards.Code(mask(to)) if isinstance(to, str) else "forgotten",
+                phase,
+                "" if pd.isna(status) else str(status),
+                error,
+            )
             for to, phase, status, error in in_doubt[["to", "phase", "http_status", "error"]]
             .head(SHOWN)
             .itertuples(index=False)

@@ -137,17 +137,14 @@ def as_recorded(connection: Statements, people: Ints, recorded: Ints) -> Ints:
     return np.where((people > 0) & np.isin(codes, recorded), codes, people)
 
 
-def places(rows: pd.DataFrame, recorded: pd.Series) -> Ints:
-    """Return the place of each recorded number in a plan's rows, -1 where it is missing.
-
-    Somebody who was forgotten has no number any more. If everybody else is in the recorded order, so are they.
-    """
+def places(connection: Statements, rows: pd.DataFrame, recorded: pd.Series) -> Ints:
+    """Return the place of each recorded number in a plan's rows, -1 where it is missing."""
     numbers = recorded.to_numpy("int64", na_value=0)
     going = np.flatnonzero(rows["status"].eq("planned").to_numpy())
     planned = rows["to"].iloc[going].str[1:].astype("int64").to_numpy()
     if len(planned) == len(numbers) and ((planned == numbers) | (numbers < 0)).all():
         return going
-    people = people_of(rows)
+    people = as_recorded(connection, people_of(rows), numbers)
     known = np.flatnonzero(people)
     found = pd.Index(people[known]).get_indexer(pd.Index(persons(numbers)))
     return np.where(found >= 0, known[found] if len(known) else -1, -1)

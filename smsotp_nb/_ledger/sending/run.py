@@ -28,6 +28,7 @@ from ..reading.frames import (
 )
 from ..record.approving import APPROVED, NOT_APPROVED, approved, may_go
 from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up, how_many
+from ..record.changing import places
 from ..record.passcodes import learn_currency
 from ..rows import audit, contacts
 from ..rows.answers import Ints
@@ -362,6 +363,11 @@ class Run(Account):
     def outcomes(self) -> pd.DataFrame:
         """Return the ledger's columns of the result table, one row for each recorded row, by position."""
         return outcomes(self._store, self.campaign)
+
+    def places(self, rows: pd.DataFrame, recorded: pd.Series) -> Ints:
+        """Return the place of each recorded number in a plan's rows, -1 where it is missing."""
+        with self._store.reading() as connection:
+            return places(connection, rows, recorded)
 
     def fates(self) -> pd.DataFrame:
         """Return how many rows there are of each status and problem, see `reading.fates`."""

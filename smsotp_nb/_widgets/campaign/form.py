@@ -78,8 +78,8 @@ class CampaignForm(skin.Shown):
         >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
         >>> with Sandbox() as box, Ledger(pathlib.Path(tempfile.mkdtemp()) / "ledger.sqlite", create=True) as ledger:
         ...     form = CampaignForm(people, client=box.client(), ledger=ledger)
-        >>> form.choices().to
-        'phone'
+        >>> form.steps.plan is None  # nothing is written yet
+        True
     """
 
     _calls = "sms.plan(...), sms.preflight(...), sms.send(...)"

@@ -37,7 +37,7 @@ LINE = ["status", "problem", "rows"]
 class Reached:
     """Whom a recorded campaign may have reached, as ``plan`` asks its record."""
 
-    reached: pd.Series
+    _reached: pd.Series
 
 
 class OneCampaign(CampaignState):
