@@ -38,7 +38,7 @@ HOST_ROOMS := planning dispatch cost otp widgets
 HOST_LEFT_OUT := planning/test_dataset.py widgets/test_marimo.py
 
 # The tests run in this many processes, the tests of a file in one of them, the longest files first.
-WORKERS ?= 4
+WORKERS ?= 3
 PYTEST := -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 QUICK := not slow and not browser and not notebook and not on_server
 
