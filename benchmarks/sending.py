@@ -62,7 +62,7 @@ def campaign(count: int, *, chunk_size: int, name: str, wordings: int = 1) -> Pl
         n: f"Hello from branch {n}" + (", where everything is new" * 5 if wordings > 1 else "") for n in range(wordings)
     }
     made = plan(some, texts, to="phone", campaign=name, by="branch", wire=Wire(chunk_size=chunk_size))
-    made = dataclasses.replace(made, kept=())
+    made = dataclasses.replace(made, _kept=())
     rows = made.rows.iloc[np.arange(count) // chunk_size % wordings].reset_index(drop=True)
     rows["to"] = numbers(count)["to"]
     rows["chunk"] = pd.array(np.arange(count) // chunk_size, dtype="Int64")
