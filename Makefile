@@ -17,7 +17,7 @@ TEST_READY := $(VENV)/.ready-test
 
 OLDEST := .venv-oldest
 OLDEST_READY := $(OLDEST)/.ready
-# What the oldest libraries change nothing of, and why it is left out. All else that handles a frame stays in, with at
+# What the oldest libraries change nothing of, and why it is left out. All else that handles a frame stays in, with
 # OLDEST_ROWS row of each table: what differs between versions of pandas differs in most rows.
 #   browser, documents/test_site.py, typed   need Chromium, mkdocs and mypy, of which no oldest version is claimed
 #   engines                                  Dask and Spark, of which no oldest version is claimed

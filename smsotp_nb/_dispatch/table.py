@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from .._cards import counted
@@ -20,18 +19,16 @@ from ..problems import explain
 _CALLER = 5  # frames above a warning
 
 
-def table_of(plan: Plan, outcomes: pd.DataFrame | None, run: Run | None = None) -> pd.DataFrame:
+def table_of(plan: Plan, recorded: pd.DataFrame | None) -> pd.DataFrame:
     """Return the result table: the plan's rows with what the ledger knows of those that were to be sent.
 
-    The two are matched by person, so the list may be in another order than the recorded one.
+    ``recorded`` is by the place of each row in the plan, see `Run.placed`; None where nothing was recorded.
     """
     rows = plan._as_planned
-    if outcomes is None:
+    if recorded is None:
         unknown = [name for name in (*COLUMNS, "chunk") if name in {"status", "problem", "chunk"} or name not in rows]
-        outcomes = pd.DataFrame({name: pd.Series(dtype=ALL[name]) for name in unknown}).assign(number=None)
-    recorded = outcomes[outcomes["chunk"].notna().to_numpy()]
-    place = np.array([], np.int64) if run is None else run.places(rows, recorded["number"])
-    by_position = recorded.take(np.flatnonzero(place >= 0)).set_axis(place[place >= 0]).reindex(range(len(rows)))
+        recorded = pd.DataFrame({name: pd.Series(dtype=ALL[name]) for name in unknown})
+    by_position = recorded.reindex(range(len(rows)))
     table = pd.DataFrame(index=rows.index)
     for name, dtype in COLUMNS.items():
         if name == "campaign":
@@ -90,7 +87,7 @@ class Report:
         self._until = until(outcomes["not_before"].min(), outcomes["not_before"].max())
         self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in STATES}
         with self._run.understood():  # what it holds may have been altered since
-            return table_of(plan, outcomes, self._run)
+            return table_of(plan, self._run.placed(outcomes, plan))
 
     def warn(self, stopper: tuple[str, str] | None, disagreements: Sequence[str]) -> None:
         """Warn of what is not complete (and held back until when), in doubt, or in disagreement with itself."""

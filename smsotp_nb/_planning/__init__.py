@@ -36,7 +36,6 @@ from .._wire import Wire
 from ..phones import Reading
 from ..recipients import read_recipients
 from . import arguments, assembly, folder, joining, suppression
-from .bodies import body_key
 from .folder import Folder
 from .kept_words import gsm_parts
 from .staging import Asking
@@ -50,7 +49,6 @@ __all__ = [
     "Message",
     "Plan",
     "Template",
-    "body_key",
     "column",
     "gsm_parts",
     "plan",

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import _templates as templates
-from .. import _wire as wire
 from .. import parts
 from .._pandas import STR
 from .._parts import forcing, measure
@@ -256,15 +255,8 @@ def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
 # -- the key of a body -------------------------------------------------------------------------------------------------
 
 
-def body_key(body: wire.Body) -> int:
-    """Return 8 bytes of BLAKE2b over the body in one canonical form, as a signed integer."""
-    value = getattr(body, _VARYING[body.kind])
-    text = _compact(dict(sorted(value))) if body.kind == "template" else value
-    return int(_keys(_head(body.kind, body.template_id, body.signature), [text])[0])
-
-
 def body_keys(frame: pd.DataFrame) -> Ints:
-    """Return `body_key` of every body, without building the bodies."""
+    """Return 8 bytes of BLAKE2b over each body in one canonical form, as signed integers."""
     if frame.empty:
         return np.zeros(0, dtype=np.int64)
     kind, signature = str(frame["kind"].iloc[0]), _or_none(frame["signature"].iloc[0])

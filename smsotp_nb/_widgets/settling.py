@@ -254,8 +254,7 @@ class Settling(Stages):
         at, own = divmod(place, _APART)
         labels = self._shown[at][1]
         label = own if labels is None or own >= len(labels) else labels[own]
-        number = mask(row["to"]) if isinstance(row["to"], str) else "forgotten"
-        return Doubt(place, shown_label(label), number, _evidence(row), place in self._ticked)
+        return Doubt(place, shown_label(label), mask(row["to"]), _evidence(row), place in self._ticked)
 
 
 def _called(shown: Shown) -> tuple[str, str]:

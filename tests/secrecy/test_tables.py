@@ -23,8 +23,6 @@ from smsotp_nb import Experiment, Ledger, People, Sandbox, Wire, otp, plan, pref
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.server.store import ServerStore
-from smsotp_nb._planning import body_key
-from smsotp_nb._wire import Body
 from smsotp_nb.errors import CampaignHeld, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 140)]
@@ -137,7 +135,8 @@ def test_who_knows_the_words_finds_no_text_after_a_purge(ledger: Ledger, box: Sa
     """A hash without a key is found by trying names and amounts; the same words are recognized all the same."""
     made = plan(LIST, "Dear {name}, you owe us 111 EUR", to="phone", campaign="autumn", wire=Wire(chunk_size=1))
     send(made, client=box.client(), ledger=ledger, progress=False)
-    keys = [body_key(Body(text=f"Dear {name}, you owe us 111 EUR")) for name in NAMES]
+    keys = made._body_keys.tolist()
+    assert len(keys) == len(NAMES)
     sampled(ledger)
     assert len(hashes_left(ledger, keys)) == len(keys)
     ledger.record("autumn").purge()

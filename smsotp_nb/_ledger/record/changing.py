@@ -142,6 +142,7 @@ def places(connection: Statements, rows: pd.DataFrame, recorded: pd.Series) -> I
     numbers = recorded.to_numpy("int64", na_value=0)
     going = np.flatnonzero(rows["status"].eq("planned").to_numpy())
     planned = rows["to"].iloc[going].str[1:].astype("int64").to_numpy()
+    # Who was forgotten is a hash. If all others are in the recorded order, so are they, and nobody has to be hashed.
     if len(planned) == len(numbers) and ((planned == numbers) | (numbers < 0)).all():
         return going
     people = as_recorded(connection, people_of(rows), numbers)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Self
 
+import numpy as np
 import pandas as pd
 
 from ..._wire import SendReply
@@ -30,6 +31,7 @@ from ..record.approving import APPROVED, NOT_APPROVED, approved, may_go
 from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up, how_many
 from ..record.changing import places
 from ..record.passcodes import learn_currency
+from ..record.recording import Planned
 from ..rows import audit, contacts
 from ..rows.answers import Ints
 from ..rows.damage import understood
@@ -364,10 +366,12 @@ class Run(Account):
         """Return the ledger's columns of the result table, one row for each recorded row, by position."""
         return outcomes(self._store, self.campaign)
 
-    def places(self, rows: pd.DataFrame, recorded: pd.Series) -> Ints:
-        """Return the place of each recorded number in a plan's rows, -1 where it is missing."""
+    def placed(self, outcomes: pd.DataFrame, plan: Planned) -> pd.DataFrame:
+        """Return outcomes of what was to be sent by their places in a plan's rows; the two are matched by person."""
+        recorded = outcomes[outcomes["chunk"].notna().to_numpy()]
         with self._store.reading() as connection:
-            return places(connection, rows, recorded)
+            place = places(connection, plan._as_planned, recorded["number"])
+        return recorded.take(np.flatnonzero(place >= 0)).set_axis(place[place >= 0])
 
     def fates(self) -> pd.DataFrame:
         """Return how many rows there are of each status and problem, see `reading.fates`."""
