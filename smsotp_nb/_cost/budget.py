@@ -102,7 +102,10 @@ def budget(
         if currency in totals.index
     ]
     unused = [currency for currency in amounts if currency not in totals.index]
-    found += [_unused(currency, amounts[currency]) for currency in unused]
+    found += [
+        {"currency": one, "budget": amounts[one], "billed": 0.0, "left": amounts[one], "verdict": "not known"}
+        for one in unused
+    ]
     return Budget(made.what, pd.DataFrame(found, columns=list(_TYPES)).astype(_TYPES), made)
 
 
@@ -149,10 +152,6 @@ def _used_up(left: float, rest: float, end: pd.Timestamp, last: pd.Timestamp) ->
     if left < 0 or not rest > left:
         return None
     return (end + (last - end) * (left / rest)).normalize()
-
-
-def _unused(currency: str, amount: float) -> dict[str, Any]:
-    return {"currency": currency, "budget": amount, "billed": 0.0, "left": amount, "verdict": "not known"}
 
 
 # -- the card

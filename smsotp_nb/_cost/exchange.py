@@ -239,7 +239,10 @@ def _converted(
 ) -> pd.DataFrame:
     known = pd.Series([rate is not None for rate in worth], index=table.index, dtype="bool")
     worth_of = zip(contract.micros(table["cost"]), worth, strict=True)
-    amounts = [None if pd.isna(cost) or rate is None else _rounded(int(cost) * rate) for cost, rate in worth_of]
+    amounts = [
+        None if pd.isna(cost) or rate is None else int((int(cost) * rate).quantize(Decimal(1), ROUND_HALF_EVEN))
+        for cost, rate in worth_of
+    ]
     parts = priced_parts(table)
     counts = {
         "messages": table["messages"], "parts": table["parts"], "unpriced": table["unpriced"],
@@ -254,7 +257,3 @@ def _converted(
         original_cost=table["cost"],
         exchange_source=pd.Series(rates.source, index=table.index, dtype=STR).where(known),
     )
-
-
-def _rounded(amount: Decimal) -> int:
-    return int(amount.quantize(Decimal(1), rounding=ROUND_HALF_EVEN))

@@ -176,7 +176,7 @@ def month_of(
     methods: list[tuple[Any, ...]] = []
     steps: list[tuple[Any, ...]] = []
     for name, part in rows.dropna(subset=["currency"]).groupby("currency", sort=True):
-        currency, billed = str(name), _billed_since(rows, str(name), first)
+        currency, billed = str(name), int(part.loc[(part["day"] >= first).to_numpy(bool), "micros"].sum())
         today, stepped = months.at_todays_prices(part)
         start = part["day"].min()
         days = today.groupby("day")["micros"].sum().reindex(pd.date_range(start, end, inclusive="left"), fill_value=0)
@@ -216,11 +216,6 @@ def _day(until: object) -> pd.Timestamp:
     if found.zoned[0] or not found.midnight[0]:
         raise UsageError(f"until= must be a day such as '2026-12-01', got {given(until)}")
     return pd.Timestamp(found.wall[0]).as_unit("us")
-
-
-def _billed_since(rows: pd.DataFrame, currency: str, first: pd.Timestamp) -> int:
-    mine = (rows["currency"] == currency) & (rows["day"] >= first)
-    return int(rows.loc[mine.to_numpy(dtype=bool), "micros"].sum())
 
 
 def _tried(currency: str, method: str, start: pd.Timestamp, span: Span, expected: float, came: float) -> Tried:

@@ -324,14 +324,13 @@ def _special(frame: pd.DataFrame, found: Mapping[str, Hashable]) -> pd.Series:
         if column in figures or _OTHER_WORDS.search(str(column)) or frame[column].dtype.kind in "fiMb":
             continue
         texts = texts_of(frame[column])
-        kinds = {text: _kind_of(text) for text in texts.dropna().unique().tolist()}
+        kinds = {
+            text: next((kind for kind, words in SPECIAL if words.search(text[:200])), None)
+            for text in texts.dropna().unique().tolist()
+        }
         found_here = texts.map(kinds, na_action="ignore").astype(STR)
         said = said.where(said.notna(), found_here)
     return said
-
-
-def _kind_of(text: str) -> str | None:
-    return next((kind for kind, words in SPECIAL if words.search(text[:200])), None)
 
 
 def _whole_messages(lines: pd.DataFrame, part: pd.Series, notes: list[str]) -> pd.DataFrame:

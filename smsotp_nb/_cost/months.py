@@ -1,16 +1,17 @@
 """Forecasts of what a month will still cost, by simple methods that are weighted by how far off each was before.
 
 Each method says what a span of days will cost as of an earlier day. The methods are tried at the same day of earlier
-months. The forecast is their median, by weights that fall with their errors (Bates and Granger 1969). How far off it
-was, with weights that did not know that month, says how far off the coming one may be (split conformal prediction:
-Papadopoulos and others 2002; Lei and others 2018).
+months and in the three weeks before each of them. The forecast is their median, by weights that fall with their errors
+(Bates and Granger 1969). How far off it was at the same day of earlier months, with weights that did not know that
+month, says how far off the coming one may be (split conformal prediction: Papadopoulos and others 2002; Lei and others
+2018).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +27,15 @@ LEAST: Final = 4  # months tried; fewer say nothing about the next one
 MOST: Final = 24
 TRAINED: Final = 35  # days before the first of them
 _WEEK: Final = 7
-_POWER: Final = 6.0  # of the errors in the weights
+_POWER: Final = 8.0  # of the errors in the weights
+_OTHER_DAYS: Final = 0.3  # of the weight of a span that begins on the same day of a month
 _KEEP: Final = 0.9  # of the weight of a month's errors is left a month later
 _OF_YEARS: Final = 4  # of the methods: the last ones know the year before
 _OF_SEASONS: Final = 5  # and one more the quarters
 _KNOWN: Final = 0.8  # of the weights: months at which less of the methods were known say nothing of the coming one
 _SURPRISE: Final = 2.0
+_FEW: Final = 5  # days; where they brought half a surprise, it was a campaign
+_SALES: Final = (11, 12)  # months in which such campaigns come again
 _PRIOR: Final = 2.0  # forecasts as good as the first method's, with which each begins
 _SMALL: Final = 0.02  # of a usual span: less of a difference is none
 _SPARSE: Final = 0.1  # of a usual span: where a month cost less, months are a matter of chance and have no ratio
@@ -85,6 +89,10 @@ class History:
 
     def before(self, span: Span, months: int) -> Span:
         return Span(*(self.earlier(place, months) for place in span))
+
+    def month(self, place: int) -> int:
+        """Return the number of the month that a day is in."""
+        return (self._start + pd.Timedelta(days=place)).month
 
 
 def _weekdays(history: History, span: Span, weeks: int, middle: str) -> float:
@@ -168,12 +176,8 @@ def _year_of_weeks(history: History, span: Span) -> float:
     return history.total(span.begin - back, span.end - back) * now / before if before > 0 else math.nan
 
 
-def _mean(values: Floats, least: int) -> float:
-    return float(values.mean()) if len(values) >= least else math.nan
-
-
-def _median(values: Floats, least: int) -> float:
-    return float(np.median(values)) if len(values) >= least else math.nan
+def _mean(values: Floats, least: int, middle: Callable[[Floats], Any] = np.mean) -> float:
+    return float(middle(values)) if len(values) >= least else math.nan
 
 
 METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
@@ -183,7 +187,7 @@ METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
     "same days of the month before": lambda history, span: _mean(_months(history, span, 1), 1),
     "same days of 3 months": lambda history, span: _mean(_months(history, span, 3), 3),
     "same days of 12 months": lambda history, span: _mean(_months(history, span, 12), 8),
-    "same days of 6 months, median": lambda history, span: _median(_months(history, span, 6), 5),
+    "same days of 6 months, median": lambda history, span: _mean(_months(history, span, 6), 5, np.median),
     "same weekdays of 3 months": lambda history, span: _ordinals(history, span, 3),
     "share of the latest month": lambda history, span: _shares(history, span, 3),
     "share of the latest month, 12 months": lambda history, span: _shares(history, span, 12),
@@ -200,6 +204,12 @@ def spans_tried(history: History, span: Span) -> list[Span]:
     """Return the same span as of earlier months, the latest first, as far as what came is known."""
     found = [history.before(span, months) for months in range(1, MOST + 4)]
     return [one for one in found if one.origin >= TRAINED and one.end <= span.origin][:MOST]
+
+
+def _in_weeks_before(spans: Sequence[Span], coming: Span) -> list[Span]:
+    """Return the spans one to three weeks earlier: a few months say too little of which method is the best one."""
+    found = [Span(*(place - days for place in one)) for one in spans for days in (7, 14, 21)]
+    return [one for one in found if one.origin >= TRAINED and one.end <= coming.origin]
 
 
 class Said(NamedTuple):
@@ -236,23 +246,26 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
     """Forecast a span by what each method, or the one that is named, said of the same span of earlier months."""
     spans = spans_tried(history, span)
     names = [*METHODS] if method is None else [method]
-    said = np.array([[METHODS[name](history, one) for name in names] for one in [*spans, span]])
+    beside = [] if method else _in_weeks_before([span, *spans], span)
+    said = np.array([[METHODS[name](history, one) for name in names] for one in [*spans, *beside, span]])
     if method is not None:
         spans = [one for one, value in zip(spans, said[:-1, 0], strict=True) if not math.isnan(value)]
         said = said[~np.isnan(said[:, 0])]
-    came = np.array([history.total(one.begin, one.end) for one in spans])
-    if len(spans) < LEAST or len(said) == len(spans):
+    many, every = len(spans), [*spans, *beside]
+    if many < LEAST or len(said) == len(every):
         return Outcome(math.nan, math.nan, 0.0, False, math.nan, {}, None, [])
+    outcomes = np.array([history.total(one.begin, one.end) for one in every])
+    came = outcomes[:many]
     small = max(_SMALL * float(came.mean()), 1e-9)
     sparse = bool((came <= _SPARSE * came.mean()).any())
     scale = np.sqrt if sparse else np.log
-    tried = _Tried(said, came, small)
-    expected = np.array([tried.combined(at)[0] for at in range(len(spans))])
-    coming, weights = tried.combined(len(spans))
-    known = (~np.isnan(said[:-1]) * weights).sum(axis=1) >= _KNOWN
+    tried = _Tried(said, np.abs(said[:-1] - outcomes[:, None]), np.array(every), many, small)
+    expected = np.array([tried.combined(at)[0] for at in range(many)])
+    coming, weights = tried.combined(-1)
+    known = (~np.isnan(said[:many]) * weights).sum(axis=1) >= _KNOWN
     season = None
     if method is None and not sparse and weights[-_OF_SEASONS:].sum() < 0.5:  # else it knows the season already
-        plain = np.array([tried.combined(at, plain=True)[0] for at in range(len(spans) + 1)])
+        plain = np.array([tried.combined(at, plain=True)[0] for at in (*range(many), -1)])
         season = _season(history, span, spans, np.log((came + small) / (plain[:-1] + small)))
         if season is not None:
             of_last_year = said[-1, -_OF_YEARS:]
@@ -262,9 +275,8 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
     mine = errors[known] if known.sum() >= LEAST + 2 else errors
     margin = quantile(mine, level) * (1.0 if season is None else math.sqrt(2))
     held = [mine[at] <= quantile(np.delete(mine, at), level) + 1e-12 for at in range(len(mine))]
-    off = np.abs(said[:-1] - came[:, None])
     methods = {
-        name: Said(float(weights[at]), float(said[-1, at]), _off(off[:, at], came))
+        name: Said(float(weights[at]), float(said[-1, at]), _off(tried.off[:many, at], came))
         for at, name in enumerate(names)
         if not math.isnan(said[-1, at])
     }
@@ -283,7 +295,8 @@ def _season(history: History, span: Span, spans: list[Span], errors: Floats) -> 
     """Return by how much the same span of last year surprised methods that know no years, if it did so alone.
 
     A December that was twice as much as they said, where other months were off by a fifth, will be so again, unless
-    the level of the months around it changed as well.
+    the level of the months around it changed as well, or a few days of another month than November and December made
+    most of it: that was a campaign.
     """
     year = next((at for at, one in enumerate(spans) if one == history.before(span, 12)), None)
     if year is None:
@@ -291,6 +304,8 @@ def _season(history: History, span: Span, spans: list[Span], errors: Floats) -> 
     those, around = errors[year::12], np.arange(year, len(errors) + 1, 12)
     others = np.abs(np.delete(errors, [at for at in (*around, *(around - 1)) if 0 <= at < len(errors)]))
     one, mean = spans[year], float(those.mean())
+    if mean > 0 and history.month(one.end - 1) not in _SALES and _by_few_days(history.days[one.begin : one.end], mean):
+        return None
     before = history.days[max(one.begin - 90, 0) : max(one.begin - 25, 0)]
     after = history.days[one.end + 30 : one.end + 90]
     if len(others) < LEAST or len(before) < 20 or not before.sum() > 0 or not after.sum() > 0:
@@ -300,38 +315,44 @@ def _season(history: History, span: Span, spans: list[Span], errors: Floats) -> 
     return mean if alike and abs(mean) > max(_SURPRISE * float(np.quantile(others, 0.9)), 2 * shift) else None
 
 
+def _by_few_days(days: Floats, surprise: float) -> bool:
+    ordered = np.sort(days)[::-1]
+    more = (ordered[:_FEW] - np.median(days)).clip(0).sum()
+    return bool(more > days.sum() * (1 - math.exp(-surprise)) / 2)
+
+
 class _Tried(NamedTuple):
     said: Floats  # of earlier spans by each method, and of the one that is forecast
-    came: Floats
+    off: Floats  # by how much of the earlier ones
+    spans: npt.NDArray[np.int64]  # of which so many, the latest first, begin on the same day of a month
+    many: int
     small: float
 
     def combined(self, at: int, *, plain: bool = False) -> tuple[float, Floats]:
-        """Return the forecast of a span, with weights that do not know what came of it; ``plain``: without years."""
-        off = np.abs(self.said[:-1] - self.came[:, None])
-        many = self.said.shape[1] - _OF_YEARS * plain
-        found, weights = _combined(
-            np.delete(off, at, axis=0)[:, :many] if at < len(off) else off[:, :many], self.said[at, :many], self.small
-        )
-        return found, weights
+        """Return the weighted median of what the methods say of a span, and their weights; ``plain``: without years.
 
-
-def _combined(off: Floats, said: Floats, small: float) -> tuple[float, Floats]:
-    """Return the weighted median of what the methods say, and their weights.
-
-    A weight is by the errors of a method, the latest first, beside those of the first one. The median, because one
-    method alone - last year's, where a large campaign was sent then - may be off by any amount.
-    """
-    known = ~np.isnan(off)
-    counts = _KEEP ** np.arange(len(off))[:, None]
-    usual = float(np.average(off[:, 0], weights=counts[:, 0])) * _PRIOR + small
-    mine = (np.where(known, off, 0) * counts).sum(axis=0) + usual
-    first = (np.where(known, off[:, :1], 0) * counts).sum(axis=0) + usual
-    usable = ~np.isnan(said) & known.any(axis=0)
-    weights = np.where(usable, (mine / first) ** -_POWER, 0.0)
-    weights = weights / weights.sum()
-    order = np.argsort(np.where(usable, said, np.inf))[: usable.sum()]
-    middle = np.cumsum(weights[order]) - weights[order] / 2
-    return float(np.interp(0.5, middle, said[order])), weights
+        A weight is by the errors of a method in spans that share no day with this one, beside those of the first
+        method. The median, because one method alone - last year's, where a large campaign was sent then - may be off
+        by any amount.
+        """
+        methods = slice(None, -_OF_YEARS if plain else None)
+        said, off = self.said[at, methods], self.off[:, methods]
+        origin, begin, end = self.spans.T
+        months_ago = (origin.max() - origin) / 30.4
+        counts = _KEEP**months_ago * np.where(np.arange(len(off)) < self.many, 1.0, _OTHER_DAYS)
+        if at >= 0:
+            counts = counts * ((begin >= end[at]) | (end <= begin[at]))
+        counts = counts[:, None] * counts[: self.many].sum() / counts.sum()  # as many as there are months
+        known = ~np.isnan(off)
+        usual = float(np.average(off[:, 0], weights=counts[:, 0])) * _PRIOR + self.small
+        mine = (np.where(known, off, 0) * counts).sum(axis=0) + usual
+        first = (np.where(known, off[:, :1], 0) * counts).sum(axis=0) + usual
+        usable = ~np.isnan(said) & (known * counts).any(axis=0)
+        weights = np.where(usable, (mine / first) ** -_POWER, 0.0)
+        weights = weights / weights.sum()
+        order = np.argsort(np.where(usable, said, np.inf))[: usable.sum()]
+        middle = np.cumsum(weights[order]) - weights[order] / 2
+        return float(np.interp(0.5, middle, said[order])), weights
 
 
 def quantile(errors: Sequence[float] | Floats, level: float) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -351,7 +350,9 @@ def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
     total = _summed(countries)
     dearest = max((line["share"] for line in lines if line["share"] == line["share"]), default=0.0)
     # One number of places for all amounts; an average needs no more than four.
-    places = max(places_of(line["cost"] for line in (*lines, total)), min(4, places_of(_averages((*lines, total)))))
+    every = (*lines, total)
+    averages = places_of(line["price_per_message"] for line in every)
+    places = max(places_of(line["cost"] for line in every), min(4, averages))
     of = f", {currency}" if known else ""
     return Table(
         columns=("Country", "Messages", "Parts", f"Cost{of}", "A message", "Share"),
@@ -364,10 +365,6 @@ def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
         more="All countries: cost.by_country(results)" if len(rest) else "",
         total=(*_line(total, "Total", places), share(total["share"])) if len(countries) > 1 else (),
     )
-
-
-def _averages(lines: Iterable[dict[str, Any]]) -> list[Any]:
-    return [line["price_per_message"] for line in lines]
 
 
 def _summed(countries: pd.DataFrame) -> dict[str, Any]:

@@ -375,3 +375,14 @@ def test_one_large_campaign_moves_the_forecast_little() -> None:
     history = pd.DataFrame({"day": days, "currency": "USD", "messages": parts, "parts": parts, "unpriced": 0})
     made = cost.forecast(history.assign(cost=(parts * 0.01).round(6)))
     assert made.totals["expected"].iloc[0] == pytest.approx(310, rel=0.05)
+
+
+@pytest.mark.parametrize(("month", "least", "most"), [("2026-07", 290, 330), ("2026-11", 600, 2_000)])
+def test_a_campaign_of_last_year_is_a_season_in_the_months_of_sales_alone(month: str, least: int, most: int) -> None:
+    """A day of November that brought 1,500 more may be Black Friday; one of July was a campaign."""
+    first = pd.Timestamp(month)
+    days = pd.date_range(first - pd.DateOffset(months=14), first, inclusive="left")
+    costs = 10 + np.random.default_rng(3).normal(0, 0.5, len(days))
+    costs[days == first - pd.DateOffset(years=1) + pd.Timedelta(days=19)] += 1_500
+    made = total(cost.forecast(sums(costs.round(2).tolist(), start=f"{days[0]:%Y-%m-%d}")))
+    assert least < made["expected"] < most
