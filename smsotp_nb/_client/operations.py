@@ -359,7 +359,6 @@ def _is_error(found: object) -> bool:
 
 
 def _given(found: Any) -> Any:
-    """Return a reply, raise an error."""
     if _is_error(found):
         raise found
     return found

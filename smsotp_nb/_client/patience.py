@@ -60,11 +60,6 @@ class Gate:
 class Tries(tenacity.stop.stop_base):
     """The attempts at one request, which end when the gate says so, or when their number or their time is used up.
 
-    Args:
-        gate: waits between two attempts, is told of throttling, and may end them.
-        patience: how often and for how long.
-        clock: monotonic seconds.
-
     Example:
         >>> Tries(Gate(), Patience()).make(lambda: "an answer")
         'an answer'

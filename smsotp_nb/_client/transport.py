@@ -91,11 +91,6 @@ class Trace:
     may_begin: Callable[[], bool] | None = None
 
     def left(self) -> float:
-        """Return the seconds until the deadline.
-
-        Raises:
-            DeadlinePassed: no time is left.
-        """
         left = self.deadline - self.clock()
         if left <= 0:
             raise DeadlinePassed("the request took longer than its deadline")
@@ -145,11 +140,6 @@ class _Reply:
         self._parser: Any = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
-        """Parse the next bytes.
-
-        Raises:
-            httptools.HttpParserError: they are not an HTTP reply.
-        """
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
@@ -448,11 +438,6 @@ _HEADERS = {
 
 def unpacked(packed: bytes, encoding: str, *, limit: int) -> bytes:
     """Return what a body holds.
-
-    Args:
-        packed: the body as it came.
-        encoding: its Content-Encoding: gzip, deflate or identity.
-        limit: most bytes that it may unpack to.
 
     Raises:
         ReplyTooLarge: it holds more.

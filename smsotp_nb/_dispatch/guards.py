@@ -144,7 +144,6 @@ def read(limits: Limits) -> Guards:
 
 
 def not_limits(limits: Any) -> str | None:
-    """Complain of what are no Limits, or None."""
     return not_a("limits", limits, Limits, wanted="Limits, such as Limits(first=20)")
 
 
@@ -206,11 +205,7 @@ def _pending(rows: pd.DataFrame, places: Sequence[int]) -> list[Pending]:
 
 
 def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of ``Limits`` that a form's fields stand for, without those left blank.
-
-    Raises:
-        UsageError: a field is half filled in.
-    """
+    """Return the options of ``Limits`` that a form's fields stand for, without those left blank."""
     found = {}
     for guard in GUARDS:
         entered = [fields.get(field.name) or "" for field in guard.fields]
@@ -397,11 +392,7 @@ class Watch:
             self._spent[currency] = self._spent.get(currency, 0) + sign * cost
 
     def check(self) -> None:
-        """Refuse a budget that does not cover every currency, or of which nobody knows what it would be spent on.
-
-        Raises:
-            UsageError: it does not.
-        """
+        """Refuse a budget that does not cover every currency, or of which nobody knows what it would be spent on."""
         budget = self._guards.budget
         if budget is None:
             return

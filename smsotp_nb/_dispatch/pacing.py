@@ -56,7 +56,6 @@ class Pacer(Gate):
         return self._speed is not None
 
     def waits(self) -> bool:
-        """Return whether the next request would have to wait."""
         if not self.paced:  # a pause is never without a speed
             return False
         with self._guard:
@@ -68,15 +67,7 @@ class Pacer(Gate):
             return self._paused_until > self._clock()
 
     def before(self, recipients: int, stop: threading.Event | None = None) -> None:
-        """Wait until these recipients may be posted, and return.
-
-        Args:
-            recipients: how many.
-            stop: a further event that ends this wait, beside the pacer's own.
-
-        Raises:
-            NotSent: the campaign was stopped first.
-        """
+        """Wait until these recipients may be posted, and return."""
         event, start = stop or self._stop, 0.0
         if recipients or self.paced:
             with self._guard:
@@ -132,11 +123,7 @@ class Pacer(Gate):
 
 
 class Slots:
-    """The right to have a request under way, taken when its claim is recorded and before its first byte.
-
-    Args:
-        many: how many requests may be under way.
-    """
+    """The right to have a request under way, taken when its claim is recorded and before its first byte."""
 
     def __init__(self, many: int) -> None:
         self._left = threading.Semaphore(many)
@@ -155,5 +142,4 @@ class Slots:
         return False
 
     def give_back(self) -> None:
-        """Say that a request has ended."""
         self._left.release()

@@ -68,8 +68,6 @@ def ending(error: ServiceError | TransportError) -> tuple[Ending, str | None]:
 
 
 class Requests:
-    """The requests of one call of ``send``."""
-
     def __init__(
         self,
         plan: Plan,
@@ -322,7 +320,6 @@ class Requests:
         return again, admission
 
     def _deliver(self, claim: Claim, admission: guards.Admission) -> Outcome:
-        """Post once."""
         if len(claim.to) > admission.rows:
             self._pacer.late(len(claim.to) - admission.rows)
         try:

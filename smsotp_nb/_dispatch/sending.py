@@ -160,11 +160,7 @@ def _checked(plan: Plan, given_client: Client | Sandbox) -> Client:
 
 
 def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight") -> Client:
-    """Return the client to send a plan through.
-
-    Raises:
-        UsageError: says what was given in place of either, and how to make what is needed.
-    """
+    """Return the client to send a plan through."""
     if not isinstance(plan, Plan):
         raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(people, message, ...)")
     if not isinstance(client, Client):

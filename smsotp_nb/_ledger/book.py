@@ -192,14 +192,12 @@ class Ledger(LedgerBase):
 
     @in_our_words
     def _names(self, *, service: str) -> list[str]:
-        """Return the names of a service's campaigns, the latest first."""
         sql = "SELECT name FROM campaign WHERE service=? AND kind='campaign' AND purged=0 ORDER BY id DESC"
         with self._store.reading() as connection:
             return [row[0] for row in connection.execute(sql, (service,))]
 
     @in_our_words
     def _knows(self, name: str, *, service: str) -> bool:
-        """Return whether a campaign is recorded."""
         return self._find(service, name) is not None
 
     @in_our_words
@@ -296,15 +294,6 @@ class Ledger(LedgerBase):
         self, record: MessageRecord, *, service: str, request_id: str | None, lost: InDoubt | None = None
     ) -> None:
         """Record what a passcode cost that was sent just now, as ``otp.send(ledger=...)`` does; never the passcode.
-
-        Args:
-            record: what the service said of the message; where its reply was lost, the number alone.
-            service: the id of the service.
-            request_id: the id of the request, if the reply had one.
-            lost: the error of a reply that was lost: the passcode is then recorded as in doubt.
-
-        Raises:
-            LedgerError: the ledger cannot be written.
 
         Example:
             >>> import tempfile, pathlib

@@ -58,11 +58,7 @@ class LedgerBase:
         return [self.path] if isinstance(self.path, Path) else []
 
     def _refuse_lent(self, service: str) -> None:
-        """Refuse the first live campaign where nobody said where the record is kept, and this machine may forget it.
-
-        Raises:
-            LedgerError: it says what tells so, and what to write.
-        """
+        """Refuse the first live campaign where nobody said where the record is kept, and this machine may forget it."""
         if not self._is_default or is_rehearsal(service):
             return
         sql = "SELECT DISTINCT service FROM campaign WHERE kind='campaign' AND id IN (SELECT campaign FROM attempt)"
@@ -161,7 +157,6 @@ class Record:
         return self._table()[list(DETAILS)]
 
     def _table(self) -> pd.DataFrame:
-        """Return the result table with its details."""
         self._recover()
         return reading.campaign_frame(self._store, self._number, name=self.name, service=self.service, names=self._kept)
 
@@ -196,22 +191,14 @@ class Record:
 
     @property
     def _numbers(self) -> pd.Series:
-        """The E.164 numbers of the campaign's planned recipients, whatever became of them.
-
-        Raises:
-            LedgerError: the campaign was purged, so they are no longer known.
-        """
+        """The E.164 numbers of the campaign's planned recipients, whatever became of them."""
         self._refuse_purged()
         frame = reading.recorded(self._store, self._number)
         return frame.loc[frame["body"].notna(), "to"]
 
     @property
     def _reached(self) -> pd.Series:
-        """The E.164 numbers that the campaign may have reached, by position: accepted, in doubt or being sent.
-
-        Raises:
-            LedgerError: the campaign was purged, so they are no longer known.
-        """
+        """The E.164 numbers that the campaign may have reached, by position: accepted, in doubt or being sent."""
         self._refuse_purged()
         return reading.numbers_of(self._store, self._number, MAY_HAVE_LEFT)
 

@@ -111,7 +111,6 @@ def explained(problem: str) -> str:
 
 
 def some(problems: list[str]) -> str:
-    """Return the first of several problems in one line."""
     more = f" and {len(problems) - _SHOWN:,} more (all of them in .problems)" if len(problems) > _SHOWN else ""
     return "; ".join(problems[:_SHOWN]) + more
 

@@ -63,11 +63,7 @@ def of(found: dates.Dates, place: int, *, zone: str | None, opted_out: bool, now
 
 
 def one(name: str, value: Any, *, opted_out: bool, now: datetime) -> Moment:
-    """Read the moment that an argument gives; None is now.
-
-    Raises:
-        UsageError: it is none.
-    """
+    """Read the moment that an argument gives; None is now."""
     if value is None:
         return NOW
     wanted = {"what": "a time in the past with its zone,", "example": "'2026-11-12 09:30+01:00'"}

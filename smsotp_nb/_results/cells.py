@@ -229,11 +229,7 @@ def _place(column: pd.Series, at: int) -> str:
 
 
 def headed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose columns are named by text, each by another.
-
-    Raises:
-        UsageError: a name has no text, or two have the same.
-    """
+    """Return a table whose columns are named by text, each by another."""
     names = []
     for at, name in enumerate(frame.columns):
         try:

@@ -203,11 +203,7 @@ def check(frame: AnyFrame, *, columns: Iterable[str] = tuple(COLUMNS)) -> pd.Dat
 
 
 def with_numbers(frame: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataFrame:
-    """Return a frame whose columns hold numbers, each an Int64 or a float64; exact Decimal amounts stay as they are.
-
-    Raises:
-        UsageError: a cell is no such number; it names the column and its rows.
-    """
+    """Return a frame whose columns hold numbers, each an Int64 or a float64; exact Decimal amounts stay as they are."""
     made: dict[str, pd.Series] = {}
     for name, kind in kinds.items():
         if name in frame.columns and frame[name].dtype != kind:
@@ -274,7 +270,6 @@ def _amounts(column: pd.Series) -> pd.Series:
 
 
 def _numbers(column: pd.Series, expected: str) -> pd.Series:
-    """Read text and numbers alike as Float64; blanks are missing."""
     present = column.notna()
     if pd.api.types.is_numeric_dtype(column.dtype):
         numbers = column.astype("Float64")
@@ -325,9 +320,6 @@ def refuse_repeated(table: pd.DataFrame, where: Callable[[int], str], *, contrad
     """Refuse messages that stand in two rows, or only those of which the rows say different things.
 
     ``where`` says where the row at a place stands.
-
-    Raises:
-        UsageError: names the first of them and its rows.
     """
     again = np.flatnonzero(repeated_ids(table))
     if not len(again):

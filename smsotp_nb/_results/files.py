@@ -87,11 +87,7 @@ def write(
 
 
 def as_bytes(frame: pd.DataFrame, name: str) -> bytes:
-    """Return what `write` would write to a file of this name, for a page that downloads it.
-
-    Raises:
-        UsageError: as `write`.
-    """
+    """Return what `write` would write to a file of this name, for a page that downloads it."""
     file = io.BytesIO()
     _writer(frame, Path(name))(file)
     return file.getvalue()
@@ -120,10 +116,6 @@ def write_book(
     """Write tables to one Excel workbook, a sheet each, as safely as `write`. Indexes are omitted.
 
     ``formats`` are the number formats of columns, by sheet; without them a column has that of its name.
-
-    Raises:
-        FileExists: as `write`.
-        UsageError: as `write`.
     """
     _by_ending(Path(path), {".xlsx": workbook.write})
     sheets = {name: as_pandas(table) for name, table in tables.items()}

@@ -72,7 +72,6 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
 
 
 def _people(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each person and currency."""
     rows = table[(table["status"].eq("accepted") & table["to"].notna()).fillna(False).to_numpy(bool)]
     rows = rows.assign(iso=rows["iso"].fillna(rows["region"]), price=micros(rows["price"]), messages=1)
     _refuse_too_many(rows)

@@ -30,7 +30,6 @@ SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until t
 
 
 def is_loopback(url: str) -> bool:
-    """Return whether an address is a loopback address."""
     return (urlsplit(url).hostname or "") in OWN
 
 
@@ -56,12 +55,7 @@ class Nonces:
 
 
 class Access:
-    """Checks the query of a request.
-
-    Args:
-        secret: the access key secret; with it HMAC mode is on and every request must be signed.
-        now: the machine's clock, which tests cannot move, because clients sign with theirs.
-    """
+    """Checks the query of a request."""
 
     def __init__(self, secret: str | None, now: Callable[[], float]) -> None:
         self._secret = secret
@@ -154,20 +148,12 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is turned away."""
-
     status: int
     why: str
 
 
 class Gate:
-    """Checks every request before anything else sees it.
-
-    Args:
-        names: host names, beside loopback, that the sandbox answers to.
-        token: required by everything but the three operations, or None.
-        cookie: the name of the page's cookie.
-    """
+    """Checks every request before anything else sees it."""
 
     def __init__(self, names: Iterable[str] = (), *, token: str | None = None, cookie: str = "smsotp-sandbox") -> None:
         self.names = LOOPBACK | {_bare(name) for name in names}
@@ -186,7 +172,6 @@ class Gate:
         return None
 
     def refusal_of_own(self, asked: Asked) -> Refusal | None:
-        """Refuse pages of other origins, and requests without the token."""
         return self.of_pages(asked) or self.of_the_unknown(asked)
 
     def of_pages(self, asked: Asked) -> Refusal | None:
@@ -197,7 +182,6 @@ class Gate:
         return Refusal(403, "this sandbox does not answer pages of other addresses")
 
     def of_the_unknown(self, asked: Asked) -> Refusal | None:
-        """Refuse requests without the token."""
         if self.token is None or self._shows(asked.query.get("token")) or self._shows(_bearer(asked.headers)):
             return None
         if self._shows(self._cookie(asked.headers)) and _from_own_page(asked):

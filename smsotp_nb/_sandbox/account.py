@@ -42,17 +42,14 @@ class Bell:
 
     @property
     def waiting(self) -> int:
-        """How many wait now."""
         return len(self._waiting)
 
     def ring(self) -> None:
-        """Wake everyone."""
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
 
     def close(self) -> None:
-        """End all waiting."""
         self.closed = True
         self.ring()
 
@@ -68,12 +65,7 @@ class Bell:
 
 @dataclass(slots=True)
 class Account:
-    """One sandbox without its socket.
-
-    Args:
-        service: answers the operations from the account's state.
-        faults: what goes wrong with its requests.
-    """
+    """One sandbox without its socket."""
 
     service: Service
     faults: Faults
@@ -89,7 +81,6 @@ class Account:
 
     @property
     def state(self) -> State:
-        """Where its messages, passcodes and balance live."""
         return self.service.state
 
     async def meet(self, received: Received) -> tuple[Outcome, str]:
@@ -153,7 +144,6 @@ class Account:
         self.bell.ring()
 
     def close(self) -> None:
-        """End all waiting, and write everything to the file."""
         self.bell.close()
         self.state.close()
 

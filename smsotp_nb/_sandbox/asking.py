@@ -41,11 +41,9 @@ class Asking:
         self.token = None if token is None else Secret(token)
 
     def get(self, path: str, read: Callable[[Any], Found]) -> Found:
-        """Return what is at an address, read by a function."""
         return self.understood(self.call("GET", path), read)
 
     def post(self, path: str, fields: Mapping[str, Any], read: Callable[[Any], Found]) -> Found:
-        """Ask with these fields, and return the answer, read by a function."""
         return self.understood(self.call("POST", path, fields), read)
 
     def understood(self, reply: Any, read: Callable[[Any], Found]) -> Found:
@@ -60,11 +58,6 @@ class Asking:
     def call(
         self, method: str, path: str, fields: Mapping[str, Any] | None = None, *, within: float = ANSWER_WITHIN
     ) -> Any:
-        """Return what is answered.
-
-        Raises:
-            UsageError: the answer is a refusal.
-        """
         return good(*self.answer(method, path, fields, within=within))
 
     @in_our_words  # the token is among its variables, and properties are not wrapped
@@ -89,11 +82,7 @@ class Asking:
             connection.close()
 
     def expected(self, fields: Mapping[str, Any], read: Callable[[Any], Found]) -> Found:
-        """Return the messages that a test expects, read by a function.
-
-        Raises:
-            NotAsExpected: there are none, too few or too many.
-        """
+        """Return the messages that a test expects, read by a function."""
         odd = [field for field, value in fields.items() if not isinstance(value, str | int | float | bool | None)]
         refuse(*(f"{field}= must be one text or number, got {given(fields[field])}" for field in odd))
         status, reply = self.answer("POST", "/expect.json", fields)
@@ -103,18 +92,13 @@ class Asking:
 
 
 def good(status: int, reply: Any) -> Any:
-    """Return the object of a reply, unless it is a refusal."""
     if status != 200:
         raise UsageError(str(reply.get("error", status)) if isinstance(reply, dict) else str(status))
     return reply
 
 
 def written(asked: Mapping[str, Any]) -> bytes:
-    """Return what a sandbox is asked for as JSON.
-
-    Raises:
-        UsageError: a value is of a kind that JSON does not have.
-    """
+    """Return what a sandbox is asked for as JSON."""
     refuse(*(f"{name}= must be text or a number, got {given(value)}" for name, value in asked.items() if _odd(value)))
     return json.dumps(asked).encode()
 
@@ -149,7 +133,6 @@ def about(found: Any) -> tuple[Any, Any, Any]:
 
 
 def summed_up(reply: Mapping[str, Any]) -> str:
-    """Return how much a sandbox has accepted, and its balance."""
     messages = cards.counted(reply["messages"], "message")
     return f"{messages}, balance {visible(reply['currency'])} {Decimal(reply['balance']):,.2f}"
 

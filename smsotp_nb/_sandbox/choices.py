@@ -97,7 +97,6 @@ RESERVED: Mapping[str, Reserved] = {row.number: row for row in NUMBERS}
 
 
 def effects(numbers: Iterable[str]) -> frozenset[str]:
-    """Return the effects of the special numbers among these."""
     return frozenset(RESERVED[number].effect for number in numbers if number in RESERVED)
 
 

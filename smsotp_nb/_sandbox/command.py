@@ -21,7 +21,6 @@ LONGEST = 1 << 14  # bytes of a file with a secret
 
 
 def describe(parser: argparse.ArgumentParser) -> None:
-    """Add every option of the command."""
     add = parser.add_argument
     add("--port", type=int, metavar="N", default=0, help="port to listen on (default: a free one)")
     add("--state", type=path_typed, metavar="FILE", help="file that keeps inbox, balance and passcodes")
@@ -57,7 +56,6 @@ def _describe_rules(group: argparse._ArgumentGroup) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run it until Ctrl-C or SIGTERM."""
     with needed_for("the sandbox"):
         from .server import Server
     secret, token = sandbox_secrets()

@@ -92,13 +92,7 @@ Act = Callable[[Asked], Awaitable[web.StreamResponse]]
 
 
 class Desk:
-    """Answers everything but the three operations.
-
-    Args:
-        account: whose messages, balance, clock, faults and requests it shows.
-        url: the sandbox's own address.
-        shut: called with the seconds for which to refuse connections.
-    """
+    """Answers everything but the three operations."""
 
     def __init__(self, account: Account, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
         self._account = account
@@ -106,7 +100,6 @@ class Desk:
         self._shut = shut
 
     def routes(self) -> list[web.RouteDef]:
-        """Return every route, for the application."""
         acts: list[tuple[str, str, Act]] = [
             ("GET", "/sandbox.json", _about),
             ("GET", "/requests.json", _requests),
@@ -323,6 +316,5 @@ def _asset(name: str) -> Handler:
 
 
 def as_json(value: Any, *, status: int = 200) -> web.Response:
-    """Return a reply of JSON."""
     headers = {**HEADERS, "Cache-Control": "no-store"}
     return web.Response(body=as_bytes(value), status=status, content_type="application/json", headers=headers)

@@ -45,7 +45,6 @@ class Filter(parameters.Section):
     detail: bool = False
 
     def where(self) -> tuple[str, list[Any]]:
-        """Return the condition of a query, and its values."""
         tests: list[tuple[str, list[Any]]] = [("m.n > ?", [self.after])]
         if self.before is not None:
             tests.append(("m.n < ?", [self.before]))

@@ -63,12 +63,10 @@ def _read_templates(path: Path) -> Mapping[str, str]:
 
 
 def variables(template: str) -> tuple[str, ...]:
-    """Return the variables of a template in the order they appear."""
     return tuple(dict.fromkeys(_VARIABLE.findall(template)))
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return the template with its variables replaced; variables inside a value are not replaced."""
     return _VARIABLE.sub(lambda match: values[match[1]], template)
 
 
@@ -95,7 +93,6 @@ def signed(text: str, signature: str | None, variant: wire.Variant) -> str:
 
 
 def passcode(code: str, signature: str | None, variant: wire.Variant) -> str:
-    """Return the message that carries a passcode."""
     return signed(fill(PASSCODE[variant], {"code": code}), signature, variant)
 
 

@@ -49,11 +49,7 @@ class Section:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Self:
-        """Read it from the parameters of an address.
-
-        Raises:
-            UsageError: a parameter is unknown or has a value that cannot be used.
-        """
+        """Read it from the parameters of an address."""
         return cls(**read(query, {**OF_SECTION, **cls.READERS}))
 
 
@@ -93,7 +89,6 @@ def json_number(text: str) -> int | float:
 
 
 def one_of(*known: str) -> Callable[[str], str]:
-    """Return a reader that takes one of a few words."""
 
     def reader(text: str) -> str:
         if text not in known:

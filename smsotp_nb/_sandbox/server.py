@@ -67,13 +67,7 @@ class Address(NamedTuple):
 
 
 class Serving:
-    """Answers every request of one sandbox.
-
-    Args:
-        guard: decides who is admitted.
-        account: answers the operations.
-        routes: answer the sandbox's own addresses.
-    """
+    """Answers every request of one sandbox."""
 
     def __init__(self, guard: access.Gate, account: Account, routes: list[web.RouteDef]) -> None:
         self._gate = guard
@@ -83,7 +77,6 @@ class Serving:
         self._addresses: dict[str, Address] = {}
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request."""
         path, query, is_root = self._address(request)
         is_operation = is_root and request.method == "POST"
         asked = access.Asked(request.method, path, query, request.headers, _reached(request))
@@ -211,7 +204,6 @@ def _sign_in() -> web.Response:
 
 
 async def _carry_out(request: web.BaseRequest, outcome: Outcome, request_id: str) -> web.StreamResponse:
-    """Send the outcome of a request to its client."""
     headers = {REQUEST_ID: request_id, **access.OF_OPERATIONS, **outcome.headers}
     if outcome.seconds:
         await asyncio.sleep(outcome.seconds)
@@ -384,7 +376,6 @@ def _on_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], object]) -> N
 
 
 def _limited(*parts: Any) -> web.BaseRequest:
-    """Make a request object whose body is limited in size."""
     message, payload, protocol, writer, task = parts
     return web.BaseRequest(message, payload, protocol, writer, task, protocol._loop, client_max_size=MAX_BYTES)
 

@@ -36,8 +36,6 @@ Done = tuple[dict[str, Any], int]  # the data of a reply, and how many messages 
 
 
 class Refused(Exception):
-    """A request the service refuses, with the error code of its envelope."""
-
     def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
@@ -59,15 +57,7 @@ class Billed(NamedTuple):
 
 
 class Service:
-    """Answers requests from a state.
-
-    Args:
-        state: where accepted messages, passcodes and the balance live.
-        variant, form: which of the interface's forms is spoken.
-        rules: the switchable choices.
-        clock: the sandbox's time; made from the state when it is left out.
-        now: the machine's clock, seconds since 1970.
-    """
+    """Answers requests from a state."""
 
     def __init__(
         self,
@@ -109,7 +99,6 @@ class Service:
         return Answer(200, {"code": "0", "message": "Success", "data": data}, accepted)
 
     def refuse(self, code: str) -> Answer:
-        """Return the envelope of an error."""
         names = wire.ERROR_NAMES[code]
         return Answer(400, {"code": code, "message": names[-1] if self.form == "earlier" else names[0]})
 
@@ -215,7 +204,6 @@ class Service:
         return messages.fill(template, values)
 
     def _bill(self, numbers: list[str], places: list[messages.Country], text: str) -> Billed:
-        """Price a message for each number."""
         one = parts.count(text).parts
         first = self.state.last + 1
         billed = []
@@ -268,12 +256,10 @@ class Service:
 
 
 def money(micros: int) -> str:
-    """Return millionths as decimal text with six fractional digits."""
     return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
 
 
 def millionths(amount: str | float | Decimal) -> int:
-    """Return an amount of money in millionths, rounded."""
     try:
         exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
     except InvalidOperation:

@@ -99,7 +99,6 @@ class State:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what is done inside, all of it or nothing."""
         self.file()
         with self._atomic():
             yield
@@ -131,11 +130,9 @@ class State:
 
     @property
     def balance(self) -> int:
-        """The balance in millionths."""
         return self._balance
 
     def top_up(self, micros: int) -> None:
-        """Add to the balance."""
         with self.transaction():
             self.keep_fact("balance", self._balance + micros)
         self._balance += micros
@@ -175,7 +172,6 @@ class State:
         self._last = accepted.last
 
     def count(self) -> int:
-        """Return how many messages are on record."""
         return int(self.rows("SELECT count(*) FROM messages")[0][0])
 
     def count_after(self, n: int, *, most: int) -> int:
@@ -211,7 +207,6 @@ class State:
         return True
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        """Return the rows of a reading query."""
         self.file()
         return self._db.execute(query, values).fetchall()
 
@@ -273,7 +268,6 @@ class State:
                 raise damaged(self.path, f"its {name} is out of range")
 
     def fact(self, name: str) -> Any:
-        """Return a stored fact by its name, None if there is none."""
         row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else row[0]
 
@@ -288,12 +282,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Clock:
-    """A clock that can be moved; how far is kept by the state.
-
-    Args:
-        state: where the offset is kept.
-        base: the machine's clock, seconds since 1970.
-    """
+    """A clock that can be moved; how far is kept by the state."""
 
     def __init__(self, state: State, base: Callable[[], float] = time.time) -> None:
         self._state = state
@@ -305,7 +294,6 @@ class Clock:
         return int(self._base() * 1_000_000) + self._offset
 
     def told(self) -> dict[str, Any]:
-        """Return what ``/clock.json`` says."""
         return {"now": moment(self.now()), "ahead": round(self._offset / 1_000_000, 3)}
 
     def move(self, asked: Mapping[str, Any]) -> None:

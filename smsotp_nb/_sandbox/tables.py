@@ -114,12 +114,7 @@ def _why(path: Path | None, error: sqlite3.OperationalError) -> str:
 
 
 def own_database(path: Path) -> None:
-    """Make the file of a database that its owner alone can read, or look at the one that is there.
-
-    Raises:
-        UsageError: it, or a file of SQLite's beside it, is a link, a folder, a pipe, a device or somebody else's, or
-            the system refuses to make it.
-    """
+    """Make the file of a database that its owner alone can read, or look at the one that is there."""
     with _told(path):
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE_MODE))

@@ -71,9 +71,6 @@ def _parsed(text: str) -> Any:
 
     A reader that looks at the names of every object takes half as long again. A colon stands behind each name, so
     where there are no more colons than names that were read, none was read twice; only other replies are read again.
-
-    Raises:
-        ValueError: the text is not JSON, or has a name twice in one object.
     """
     found = _DECODER.decode(text)
     if text.count(":") != _names(found):

@@ -48,7 +48,6 @@ class Body:
         return "text" if self.text is not None else "content"
 
     def fields(self) -> dict[str, Any]:
-        """Return the request fields of this body, in the interface's spelling."""
         fields: dict[str, Any] = {}
         if self.text is not None:
             fields["text"] = self.text
@@ -91,7 +90,6 @@ def check_body(body: Body, *, variant: Variant = "intl", form: Form = "current")
 
 
 def check_recipients(to: Sequence[str]) -> list[str]:
-    """Return everything wrong with the recipients of one request."""
     if _are_e164(to) and len(set(to)) == len(to) <= MAX_RECIPIENTS:
         return []
     if not to:
@@ -128,7 +126,6 @@ def check_otp_send(
     ttl: int | None = None,
     variant: Variant = "intl",
 ) -> list[str]:
-    """Return everything wrong with the arguments of ``otp.send``."""
     wrong = check_recipients([to]) + _check_signature(signature) + _check_intent(intent) + _check_ttl(ttl)
     low, high = DIGITS
     if digits is not None and not (is_int(digits) and low <= digits <= high):
@@ -143,7 +140,6 @@ def check_otp_send(
 
 
 def check_otp_verify(to: str, code: str, *, intent: str | None = None, ttl: int | None = None) -> list[str]:
-    """Return everything wrong with the arguments of ``otp.verify``."""
     return check_recipients([to]) + _check_code(code) + _check_intent(intent) + _check_ttl(ttl)
 
 
@@ -198,5 +194,4 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 
 def encode(request: Mapping[str, Any]) -> bytes:
-    """Return a request as UTF-8 JSON bytes."""
     return _ENCODER.encode(request).encode()

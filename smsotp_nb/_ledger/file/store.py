@@ -74,7 +74,6 @@ class Store:
             self._create = False  # a file that is emptied later is no new ledger
 
     def lock(self, campaign: int, name: str) -> RunLock:
-        """Return the hold on one campaign; refuse it while somebody else has it."""
         return RunLock(runs(self.path) / str(campaign), name)
 
     @contextlib.contextmanager
@@ -234,11 +233,7 @@ class Store:
                 _taken_back(connection)
 
     def checkpoint(self) -> bool:
-        """Copy the log into the file and empty it, so that a plain copy of the file is the whole ledger.
-
-        Returns:
-            Whether it is empty now; it is not while another process reads.
-        """
+        """Copy the log into the file and empty it, so that a plain copy of the file is the whole ledger."""
         with self._guard:
             if self._opened is None or self._opened.connection.in_transaction:
                 return False

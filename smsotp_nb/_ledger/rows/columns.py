@@ -49,13 +49,7 @@ class Columns:
         """Add a campaign's rows from the view ``fate``.
 
         SQLite joins a block of rows into one text for each column, because fetching row by row takes three times as
-        long.
-
-        Args:
-            connection: in a snapshot.
-            campaign: its number.
-            spelled: the SQL of columns that the view does not have under their name.
-            by_row: leave out rows of chunks that were accepted as a whole.
+        long. ``spelled`` has the SQL of columns that the view lacks; ``by_row`` leaves out chunks accepted as a whole.
         """
         what = ", ".join(f"{spelled.get(name, name)} AS {name}" for name in (*self._numbers, *self._text))
         lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
@@ -238,7 +232,6 @@ class Combinations:
         return self.number([None] * len(self.names))
 
     def values(self) -> list[Sequence[Any]]:
-        """Return the values of each combination, by its number."""
         return self._values
 
     def columns(self, numbers: Ints) -> dict[str, Any]:
@@ -258,11 +251,7 @@ def kept_by(connection: Statements, campaign: int) -> list[str]:
 
 
 def names_in(listed: str) -> list[str]:
-    """Return the names of kept columns, as a campaign's row lists them.
-
-    Raises:
-        Unfit: they are none, or one of them stands twice, which no frame of ours has.
-    """
+    """Return the names of kept columns, as a campaign's row lists them."""
     found: list[str] = json.loads(listed)
     sound = isinstance(found, list) and all(isinstance(name, str | int | float | None) for name in found)
     if not sound or len({*found}) < len(found):

@@ -60,7 +60,6 @@ class Account:
         return 0 if self._of is None else tried(counts(self._store, self._of))
 
     def spent(self) -> dict[str, int]:
-        """Return micro-units by currency: what was billed, and the estimate of rows that are in doubt or unpriced."""
         return {} if self._of is None else spent(self._store, self._of)
 
     def prices(self) -> list[Price]:
@@ -201,11 +200,9 @@ class Run(Account):
             return connection.execute(*_spoken(self.campaign)).fetchone() is not None
 
     def reached(self) -> Ints:
-        """Return the numbers that are being texted or may have been, without their plus."""
         return digits_of(self._store, self.campaign, MAY_HAVE_LEFT).to_numpy("int64")
 
     def billed(self) -> dict[str, int]:
-        """Return micro-units by currency: what the accepted rows were billed."""
         return billed(self._store, self.campaign)
 
     def without_estimate(self) -> list[str]:
@@ -374,7 +371,6 @@ class Run(Account):
         return recorded.take(np.flatnonzero(place >= 0)).set_axis(place[place >= 0])
 
     def fates(self) -> pd.DataFrame:
-        """Return how many rows there are of each status and problem, see `reading.fates`."""
         return fates(self._store, self.campaign)
 
     def close(self) -> None:

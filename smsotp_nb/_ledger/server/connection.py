@@ -45,7 +45,6 @@ class _Text(StrDumper):
 
 
 def fit(text: str) -> str:
-    """Return a text as PostgreSQL holds it."""
     return text.replace("\0", "?").encode("utf-8", "replace").decode()
 
 

@@ -115,7 +115,6 @@ class Sighting:
         return there.differences(self)
 
     def accept(self) -> Sighting:
-        """Return it as accepted where it is."""
         return replace(
             self, was_system=self.system, was_timeline=self.timeline, was_database=self.database,
             was_table=self.table, accepted=self.accepted + 1,
@@ -135,7 +134,6 @@ class Sighting:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return a version such as 1.2.0 in order."""
     numbers = [int(part) for part in re.findall(r"\d+", version)]
     return tuple([*numbers, 0, 0, 0][:3])
 

@@ -35,7 +35,6 @@ HOW: Final = (
 
 
 def facts(row: Row) -> dict[str, Any]:
-    """Return the fields of an accepted message that an expectation can name."""
     return {
         "to": row["number"],
         "text": row["text"],
@@ -65,14 +64,12 @@ class Test:
     pattern: bool = False
 
     def holds(self, found: Sequence[Any]) -> list[bool]:
-        """Return of each value whether it is as expected."""
         if not self.pattern:
             return [value == self.value for value in found]
         texts = [None if value is None else str(value) for value in found]
         return [bool(matched) for matched in _matches(texts, self.value)]
 
     def words(self) -> str:
-        """Return it as part of a sentence."""
         if self.value is None:
             return f"no {self.field}"
         return f"{self.field} {'matching ' if self.pattern else ''}{_quoted(self.field, self.value)}"
@@ -135,7 +132,6 @@ class Expectation:
         return cls(tuple(tests), **counts)
 
     def describe(self) -> str:
-        """Return it in words."""
         times = "at least 1" if self.times is None else "no" if self.times == 0 else f"exactly {self.times}"
         said = f"{times} message{'' if self.times in (None, 1) else 's'}"
         said += " with " + " and ".join(test.words() for test in self.tests) if self.tests else ""

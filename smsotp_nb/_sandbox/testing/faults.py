@@ -124,17 +124,12 @@ class Faults:
         return bool(self._on)
 
     def switch_on(self, fault: Fault) -> None:
-        """Switch one on; it takes the place of one of the same kind and operation.
-
-        Raises:
-            UsageError: it is ``refuse``, which begins at once and only while the sandbox runs.
-        """
+        """Switch one on; it takes the place of one of the same kind and operation."""
         if fault.kind == "refuse":
             raise UsageError("refuse begins at once: switch it on while the sandbox runs")
         self._on[fault.kind, fault.action] = fault
 
     def switch_off(self, kind: str | None = None) -> None:
-        """Switch off those of one kind, or all."""
         self._on = {key: fault for key, fault in self._on.items() if kind is not None and fault.kind != kind}
 
     def strike(self, action: str, chance: float) -> list[Fault]:
@@ -252,12 +247,10 @@ class Outcome(NamedTuple):
 
 
 def as_bytes(value: Any) -> bytes:
-    """Return a value as the bytes of its JSON."""
     return _encode(value).encode()
 
 
 def of_answer(answer: Answer) -> Outcome:
-    """Return the reply that the service gave."""
     return Outcome(answer.status, as_bytes(answer.envelope))
 
 

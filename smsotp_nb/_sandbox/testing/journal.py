@@ -216,7 +216,6 @@ class Told:
 
     @property
     def body(self) -> tuple[str, str]:
-        """The body as text, and its encoding: utf-8, or base64 if it is not text."""
         return self._text(self.entry.body)
 
     def headers(self) -> list[list[str]]:
@@ -254,7 +253,6 @@ class Wanted(parameters.Section):
     brief: bool = False
 
     def fits(self, told: Told) -> bool:
-        """Return whether a request is one of those asked for."""
         return (
             self.after < told.entry.n
             and (self.before is None or told.entry.n < self.before)
@@ -266,12 +264,7 @@ class Wanted(parameters.Section):
 
 
 class Journal:
-    """The last requests of one account.
-
-    Args:
-        now: the sandbox's clock, microseconds.
-        secrets: masked wherever they occur, such as the secret of HMAC mode.
-    """
+    """The last requests of one account."""
 
     def __init__(self, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
         self._now = now
@@ -313,7 +306,6 @@ class Journal:
         return Told(entry, self._secrets)
 
     def select(self, wanted: Wanted) -> Iterator[Told]:
-        """Yield the requests that are asked for."""
         known = max(0, len(self._entries) - (self.last - wanted.after))  # how many are not after it
         later = islice(self._entries, known, None)
         entries = [entry for entry in later if wanted.before is None or entry.n < wanted.before]
