@@ -21,7 +21,6 @@ from .reading.cards import state_line, until
 from .reading.frames import Named
 from .reading.spending import Billed, refusals, when_sent, word_sums
 from .reconciling import reconcile
-from .record.approving import Proposal
 from .record.changing import Revised, as_recorded
 from .record.passcodes import KIND as PASSCODE
 from .record.recording import Piece
@@ -34,58 +33,3 @@ from .sending.comparison import RULES, Prospect, Unfinished, limited, unasked
 from .sending.run import Account, Run, tried
 from .sending.settling import Claim, Ending, Pending, Wanted
 from .server.address import Address, own_place
-
-__all__ = [
-    "OF_WORDS",
-    "PASSCODE",
-    "RULES",
-    "Account",
-    "Address",
-    "Billed",
-    "Claim",
-    "Ending",
-    "Entry",
-    "Ints",
-    "Ledger",
-    "LedgerOrPath",
-    "Listing",
-    "Named",
-    "Pending",
-    "Piece",
-    "Proposal",
-    "Prospect",
-    "Record",
-    "Revised",
-    "Run",
-    "Said",
-    "Statements",
-    "Store",
-    "Unfinished",
-    "Wanted",
-    "Wordings",
-    "as_one",
-    "as_recorded",
-    "consents",
-    "disclosing",
-    "experiments",
-    "grouped",
-    "limited",
-    "listed",
-    "not_a_ledger",
-    "opened",
-    "own_place",
-    "path_of",
-    "persons",
-    "purging",
-    "read_from",
-    "reconcile",
-    "refusals",
-    "snapshot_of",
-    "spending",
-    "state_line",
-    "tried",
-    "unasked",
-    "until",
-    "when_sent",
-    "word_sums",
-]
