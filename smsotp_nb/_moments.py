@@ -22,6 +22,11 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+def moment(micros: int) -> datetime:
+    """Return microseconds since 1970 as a moment, aware, in UTC."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
 def said(micros: int) -> str:
     """Return microseconds since 1970 in words, to the second."""
     return f"{datetime.fromtimestamp(micros // 1_000_000, UTC):%Y-%m-%d %H:%M:%S} UTC"

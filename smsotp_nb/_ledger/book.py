@@ -18,20 +18,19 @@ from .._results.contract import STATES
 from .._services import is_rehearsal
 from .._wire import MessageRecord
 from ..errors import InDoubt, LedgerError, UsageError
-from ..settings import TEMPORARY
+from ..settings import TEMPORARY, ledger_is_chosen
 from . import given_rows, moving
 from .campaign import LedgerBase, Record
 from .file import copies
 from .file.store import Store
 from .people import purging
-from .places import begins, given, is_default, not_a_ledger, own_file, path_of, place_of, sealed, store_of
+from .places import begins, given, not_a_ledger, own_file, path_of, place_of, sealed, store_of
 from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet
-from .record import approving, beginning, passcodes, recording
+from .record import approving, beginning, changing, passcodes, recording
 from .record.changing import Revised
 from .record.recording import Planned
-from .rows import audit
 from .rows.columns import TIME, framed
 from .rows.damage import understood
 from .rows.statements import foreseen
@@ -96,13 +95,14 @@ class Ledger(LedgerBase):
         place, path = sealed(path), None
         create = create or begins(place)
         self.path: Any = place_of(place, create=create)
-        self._is_default = is_default(place)
+        self._is_default = place is None and not ledger_is_chosen()
         new = create or (place in (None, TEMPORARY) and isinstance(self.path, Path))
         self._store = store_of(self.path, create=new, accept_older=accept_older)
         self._clock: Callable[[], int] = lambda: microseconds(now())
         self.created = self._store.created
         with contextlib.suppress(LedgerError):  # in use: it stays noted, and the card says so
-            purging.finish(self._store)
+            if purging.remains(self._store):
+                purging.overwrite(self._store)
 
     def campaigns(self) -> pd.DataFrame:
         """List the campaigns, one row each: service, campaign, kind, created_at, rows, then the rows by state
@@ -140,7 +140,12 @@ class Ledger(LedgerBase):
             [['retention', '24 months']]
         """
         with self._store.reading() as connection:
-            return audit.decisions(connection)
+            found = connection.execute(
+                "SELECT d.at, d.who, d.what, k.service, k.name, d.rows, d.reason FROM decision d "
+                "LEFT JOIN campaign k ON k.id=d.campaign ORDER BY d.id"
+            ).fetchall()
+        text = dict.fromkeys(("who", "what", "service", "campaign"), STR)
+        return framed(found, {"at": TIME, **text, "rows": "Int64", "reason": STR})
 
     @in_our_words
     def record(self, name: str, client: Client | Sandbox | None = None, *, service: str | None = None) -> Record:
@@ -255,7 +260,7 @@ class Ledger(LedgerBase):
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
             with self._store.reading() as connection:
                 asked = [ownership.question] if ownership else []
-                foreseen(connection, beginning.which_kinds(), beginning.which(service, plan.campaign), *asked)
+                foreseen(connection, beginning.KINDS, beginning.which(service, plan.campaign), *asked)
                 beginning.refuse_unknown_kinds(connection)
             number = self._find(service, plan.campaign)
         if ownership is not None:
@@ -263,7 +268,7 @@ class Ledger(LedgerBase):
                 ownership.check(connection)
         if number is None:
             number = recording.record(self._store, plan, service=service, kind=kind, now=self._clock())
-        lock = self._lock(number, plan.campaign)
+        lock = self._store.lock(number, plan.campaign)
         try:
             with self._store.reading() as connection:
                 foreseen(connection, *beginning.before_a_run(number))
@@ -287,7 +292,12 @@ class Ledger(LedgerBase):
                 f"campaign {plan.campaign!r} is not recorded for this service yet, so there is nothing to revise; "
                 "send(plan, client) begins it"
             )
-        return self.record(plan.campaign, service=service)._revise(plan, reason=reason, missing=missing)
+        record = self.record(plan.campaign, service=service)
+        refuse(given_rows.not_its_plan(plan, record.name))
+        record._refuse_purged()
+        with self._holding(record._number, record.name), self._store.deciding() as connection:
+            now = self._clock()
+            return changing.revise(connection, record._number, plan, reason=reason, missing=missing, now=now)
 
     @in_our_words
     def _record_passcode(
@@ -489,7 +499,9 @@ class Ledger(LedgerBase):
             No campaign is recorded yet.
         """
         unreached = "; ".join(filter(None, (purging.unreached(self._store), self._store.beyond)))
-        due, approval = purging.due(self._store, self._clock()), approving.required(self._store)
+        due = purging.due(self._store, self._clock())
+        with self._store.reading() as connection:
+            approval = approving.is_required(connection)
         return overview.of_ledger(self.path, self.campaigns(), due, unreached, approval=approval)
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,11 @@ from .reading.cards import state_line
 from .record import approving, beginning, changing
 from .record.approving import Proposal
 from .record.beginning import OWNER_DIED, end_changing, give_up
-from .record.changing import Revised
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
-from .record.recording import Planned
 from .rows import contacts
 from .rows.columns import names_in
 from .rows.damage import understood
-from .rows.statements import Statements
 from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SKIPPED
 from .sending import holds
 
@@ -72,20 +69,24 @@ class LedgerBase:
         with self._store.reading() as connection:
             found = contacts.unsettled(connection, but=but)
         for number, name in found:
-            with contextlib.suppress(CampaignHeld):
-                lock = self._lock(number, name)
-                try:
-                    give_up(self._store, number, OWNER_DIED, now=self._clock())
-                finally:
-                    lock.release()
+            with contextlib.suppress(CampaignHeld), self._holding(number, name):
+                give_up(self._store, number, OWNER_DIED, now=self._clock())
+
+    @contextlib.contextmanager
+    def _holding(self, number: int, name: str) -> Iterator[RunLock]:
+        lock = self._store.lock(number, name)
+        try:
+            yield lock
+        finally:
+            lock.release()
 
     def _purge(self, number: int, name: str) -> int:
         """Purge a campaign; return how many rows it had. Raises CampaignHeld where it, or a test of it, is running."""
         with contextlib.ExitStack() as held:
-            held.callback(self._lock(number, name).release)
+            held.enter_context(self._holding(number, name))
             tests = purging.tests_of(self._store, number)
             for test in tests:
-                held.callback(self._lock(test, name).release)
+                held.enter_context(self._holding(test, name))
             return purging.purge(self._store, number, tests, now=self._clock())
 
     def _purged(self, number: int, name: str, kind: str) -> bool:
@@ -98,9 +99,6 @@ class LedgerBase:
         except CampaignHeld:
             return False
         return True
-
-    def _lock(self, number: int, name: str) -> RunLock:
-        return self._store.lock(number, name)
 
     def _find(self, service: str, name: str) -> int | None:
         with self._store.reading() as connection:
@@ -200,7 +198,8 @@ class Record:
     def _reached(self) -> pd.Series:
         """The E.164 numbers that the campaign may have reached, by position: accepted, in doubt or being sent."""
         self._refuse_purged()
-        return reading.numbers_of(self._store, self._number, MAY_HAVE_LEFT)
+        found = reading.digits_of(self._store, self._number, MAY_HAVE_LEFT)
+        return ("+" + found.astype(STR)).rename("to").sort_index()
 
     @property
     def in_doubt(self) -> pd.DataFrame:
@@ -348,19 +347,6 @@ class Record:
         with self._store.writing() as connection:
             return holds.heed_opt_outs(connection, self._number)
 
-    def _revise(self, plan: Planned, *, reason: str, missing: str) -> Revised:
-        """Let the rows that have not left follow another plan, see `revise`."""
-        refuse(given_rows.not_its_plan(plan, self.name))
-        self._refuse_purged()
-        lock = self._ledger._lock(self._number, self.name)
-        try:
-            with self._store.deciding() as connection:
-                return changing.revise(
-                    connection, self._number, plan, reason=reason, missing=missing, now=self._ledger._clock()
-                )
-        finally:
-            lock.release()
-
     @in_our_words
     def export(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the results with their details to a CSV, Excel or Parquet file and return its path.
@@ -391,10 +377,6 @@ class Record:
         purging.warn_of_unreached(self._store, above=4)
         return gone
 
-    def _line(self) -> str:
-        """Return the campaign in one line: accepted, in doubt, rejected, to go."""
-        return state_line(self.counts)
-
     def card(self) -> cards.Card:
         """Return the campaign as a card: whose it is, rows by state, what is held back and until when, what was
         changed, and the rows in doubt with their evidence, numbers masked."""
@@ -412,7 +394,7 @@ class Record:
         return self.card().html()
 
     def __repr__(self) -> str:
-        return f"Record({self.name!r}, {self._whose.line()}: {self._line()})"
+        return f"Record({self.name!r}, {self._whose.line()}: {state_line(self.counts)})"
 
     def _refuse_purged(self) -> None:
         with self._store.reading() as connection:
@@ -424,14 +406,9 @@ class Record:
         """Put rows in doubt whose process is dead, so that they are seen before the next ``send``."""
         if not reading.counts(self._store, self._number)["sending"]:
             return
-        try:
-            lock = self._ledger._lock(self._number, self.name)
-        except CampaignHeld:  # they are under way
-            return
-        try:
+        # Where it is held, they are under way.
+        with contextlib.suppress(CampaignHeld), self._ledger._holding(self._number, self.name):
             give_up(self._store, self._number, OWNER_DIED, now=self._ledger._clock())
-        finally:
-            lock.release()
 
     def _found_accepted(self, lines: pd.DataFrame, source: str, reason: str, *, priced: bool) -> int:
         """Mark rows in doubt as accepted by the lines of an invoice, and keep those; return how many.
@@ -454,8 +431,7 @@ class Record:
         seen = given_rows.requests_seen(rows)
         rows, nameless = given_rows.without_nameless(rows)
         wanted = Numbers(dict.fromkeys(int(number) for number in given_rows.numbers(rows)))
-        lock = self._ledger._lock(self._number, self.name)
-        try:
+        with self._ledger._holding(self._number, self.name) as lock:
             with self._store.deciding() as connection:
                 found = connection.execute(
                     "SELECT number, chunk, position FROM fate WHERE campaign=? AND state=?", (self._number, before)
@@ -474,8 +450,12 @@ class Record:
                     )
                 given_rows.refuse_others(connection, self._number, before, seen, self.name)
                 contacts.unpack(connection, self._number)
-                gone = (SKIPPED, OPTED_OUT) if after == PLANNED else (after, None)
-                moved = [(*self._becomes(connection, after, places[number][0]), *places[number]) for number in wanted]
+                gone: tuple[int, str | None] = (after, None)
+                moved = [(*gone, *places[number]) for number in wanted]
+                if after == PLANNED:  # some of it may be withdrawn
+                    gone = (SKIPPED, OPTED_OUT)
+                    there = [places[number] for number in wanted]
+                    moved = [(*changing.come_back(connection, self._number, at[0], None), *at) for at in there]
                 moved += [(*gone, *forgotten[position]) for position in nameless]
                 connection.executemany(
                     "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND position=?",
@@ -492,10 +472,4 @@ class Record:
                 end_changing(self._store, self._number, now=now, mine=lock.is_held)
             except LedgerError as error:  # they are recorded, and are read where nothing is packed beside them
                 warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=5)
-        finally:
-            lock.release()
         return len(moved)
-
-    def _becomes(self, connection: Statements, state: int, chunk: int) -> tuple[int, str | None]:
-        """Return state and problem of a chunk's rows that a person decided on; rows to retry may be withdrawn."""
-        return changing.come_back(connection, self._number, chunk, None) if state == PLANNED else (state, None)

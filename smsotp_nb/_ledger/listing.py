@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from .._moments import moment
 from .._services import name_key
 from ..errors import CampaignHeld
 from .reading import frames as reading
@@ -17,7 +18,6 @@ from .rows.damage import Unfit
 if TYPE_CHECKING:
     from .book import Ledger
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WANTED = "FROM campaign WHERE kind='campaign' AND (?='' OR instr(name_key, ?) > 0 OR instr(lower(name), ?) > 0)"
 
 
@@ -45,13 +45,8 @@ class Listing:
 
 def listed(ledger: Ledger, *, search: str = "", first: int = 0, most: int = 10) -> Listing:
     """Return up to ``most`` campaigns from the ``first`` on whose names contain ``search``. Tests are left out."""
-    with ledger._store.understood():
-        wanted = (name_key(search), name_key(search), search.strip().lower())
-        return _listed(ledger, wanted, first=first, most=most)
-
-
-def _listed(ledger: Ledger, wanted: tuple[str, str, str], *, first: int, most: int) -> Listing:
-    with ledger._store.snapshot() as connection:
+    wanted = (name_key(search), name_key(search), search.strip().lower())
+    with ledger._store.understood(), ledger._store.snapshot() as connection:
         total = connection.execute(f"SELECT count(*) {_WANTED}", ("", "", "")).fetchone()[0]
         found = connection.execute(f"SELECT count(*) {_WANTED}", wanted).fetchone()[0]
         rows = connection.execute(
@@ -64,7 +59,7 @@ def _listed(ledger: Ledger, wanted: tuple[str, str, str], *, first: int, most: i
             raise Unfit("a campaign has a name, a service or a number of rows that is none")
         billed = spending.billed(ledger._store, [row[0] for row in rows])
     entries = tuple(
-        Entry(name, service, _EPOCH + timedelta(microseconds=created), size, bool(purged),
+        Entry(name, service, moment(created), size, bool(purged),
               _counts(ledger, number, name, service), billed.get(number, Billed()))
         for number, name, service, created, size, purged in rows
     )  # fmt: skip

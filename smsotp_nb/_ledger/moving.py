@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -192,11 +192,12 @@ def _rows(file: Statements, table: str, after: Mapping[str, int]) -> Iterator[tu
         yield tuple(fit(value) if isinstance(value, str) else value for value in row)
 
 
+@dataclass(slots=True)
 class _Sum:
     """How many rows there are, and a sum of their digests that does not ask for their order."""
 
-    def __init__(self) -> None:
-        self.many = self.digest = 0
+    many: int = 0
+    digest: int = 0
 
     def of(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """Pass rows on, and add them up."""
@@ -205,9 +206,3 @@ class _Sum:
             digest = blake2b(repr(tuple(row)).encode(), digest_size=16).digest()
             self.digest = (self.digest + int.from_bytes(digest, "big")) % _WHOLE
             yield row
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Sum) and (self.many, self.digest) == (other.many, other.digest)
-
-    def __hash__(self) -> int:
-        return hash((self.many, self.digest))

@@ -18,7 +18,7 @@ from .._own_files import JOURNAL, files_of_sqlite, is_of_another, tighten
 from .._schema import limit, strange
 from .._services import REHEARSAL
 from ..errors import LedgerError, LedgerOlder
-from .file.disk import OWN, beside, notes_folder, runs
+from .file.disk import OWN, beside, notes_folder
 from .file.last_seen import Mark, Marks, Seal, Session
 from .file.locks import Anchor
 from .rows.statements import Statements
@@ -172,9 +172,6 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = 
         raise
 
 
-# -- what it is --------------------------------------------------------------------------------------------------------
-
-
 def check_ledger(connection: sqlite3.Connection, path: Path) -> None:
     limit(connection)
     _refuse_others(connection, path)
@@ -193,7 +190,7 @@ def refuse_others(path: Path) -> None:
     for file in files:
         OWN.refuse_other(file)
     if not is_of_another(files[0]):
-        for file in (*files[1:], beside(path, "-mark"), runs(path)):
+        for file in (*files[1:], beside(path, "-mark"), beside(path, "-runs")):
             OWN.refuse_of_another(file)
     OWN.refuse_journal(files[JOURNAL])
 
@@ -318,9 +315,6 @@ def _refuse_altered(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-# -- whether it is whole -----------------------------------------------------------------------------------------------
-
-
 def _refuse_damaged(path: Path, connection: sqlite3.Connection, anchor: Anchor, seal: Seal | None) -> None:
     """Compare the file with its checksum when it was closed; after an unclean end, let SQLite check it.
 
@@ -330,14 +324,14 @@ def _refuse_damaged(path: Path, connection: sqlite3.Connection, anchor: Anchor, 
     # A file whose making ended half way has nothing in it yet, and all in its first log.
     if log - now not in (0, ONE_GENERATION) and not (now == 0 and log in (VERSION, VERSION + ONE_GENERATION)):
         _refuse(path, "the log (-wal) beside it belongs to another state of it")
-    if anchor.is_known_whole():
-        return
     state = anchor.state()
+    if anchor.files.whole == state:  # found undamaged by this process and held since, and nobody has written to it
+        return
     if seal is None or seal.generation != now:
         _refuse(path, _looked_at(connection))
     elif anchor.checksum() != (seal.size, seal.crc):
         _refuse(path, "its bytes changed since it was closed")
-    anchor.note_whole(state)
+    anchor.files.whole = state
 
 
 def _looked_at(connection: sqlite3.Connection) -> str:
@@ -356,16 +350,13 @@ def _refuse(path: Path, found: str) -> None:
         )
 
 
-# -- whether it knows all that was seen --------------------------------------------------------------------------------
-
-
 def _place(path: Path) -> Path:
     return notes_folder() / f"at-{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}"
 
 
 def was_there(path: Path) -> bool:
     """Return whether anything says that a ledger was ever at a path: a file beside it, a link, or this user's notes."""
-    files = (path, *files_of_sqlite(path), beside(path, "-mark"), runs(path), _place(path))
+    files = (path, *files_of_sqlite(path), beside(path, "-mark"), beside(path, "-runs"), _place(path))
     return any(os.path.lexists(file) for file in files)
 
 
@@ -435,8 +426,6 @@ def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) ->
     )
 
 
-# -- whether it went to a server ---------------------------------------------------------------------------------------
-#
 # The note is made before the server confirms, so that a process that dies between the two leaves a file that nobody
 # uses: whether the server has it all, only the server knows. ``Ledger.import_from`` asks it when it is called again.
 

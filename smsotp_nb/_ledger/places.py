@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .._calling import given as shown
 from ..errors import LedgerError, SmsOtpWarning, UsageError
-from ..settings import TEMPORARY, Secret, data_folder, is_address, ledger_is_chosen
+from ..settings import TEMPORARY, Secret, data_folder, is_address
 from .file.disk import in_memory, lent
 from .file.store import Store
 from .opening import was_there
@@ -106,11 +106,6 @@ def users_own() -> Path | Address:
 
 def _default() -> Path:
     return data_folder() / "ledger.sqlite"
-
-
-def is_default(place: object) -> bool:
-    """Return whether nobody has said where the ledger is kept."""
-    return place is None and not ledger_is_chosen()
 
 
 def refuse_lent(path: Path) -> None:

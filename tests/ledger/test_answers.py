@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smsotp_nb._ledger.rows.answers import MOST_MICROS, Statement, by_row, fits, unpacked, whole
+from smsotp_nb._ledger.rows.answers import MOST_MICROS, by_row, fits, unpacked, whole
 from smsotp_nb._ledger.rows.tables import ACCEPTED, IN_DOUBT, PLANNED, SENDING, TABLES
 from smsotp_nb._wire import Billing, MessageRecord, Messages
 
@@ -116,7 +116,7 @@ def test_one_billing_for_all_stands_once() -> None:
 
 
 def after(
-    statement: Statement, positions: list[int], states: list[int], *, chunk_state: int | None = None
+    statement: tuple[str, list[Any]], positions: list[int], states: list[int], *, chunk_state: int | None = None
 ) -> list[Row]:
     """Rows of one chunk, and strangers beside them, after the statement was run."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -129,7 +129,8 @@ def after(
         rows + strangers,
     )
     connection.execute("INSERT INTO chunk (campaign, chunk, body, state) VALUES (1,0,1,?)", (chunk_state,))
-    connection.execute(statement.sql, (*statement.values, 1, 0, ATTEMPT))
+    sql, values = statement
+    connection.execute(sql, (*values, 1, 0, ATTEMPT))
     found = connection.execute(
         "SELECT campaign, chunk, position, own_state, problem, message, country, parts, price FROM recipient"
     ).fetchall()

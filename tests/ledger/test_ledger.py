@@ -264,7 +264,7 @@ def test_who_looks_before_the_next_send_sees_what_a_death_left_in_doubt(
     claimed(run := begin(plan_of(20)))
     run.close()
     campaign = ledger.record("autumn")
-    assert campaign._line() == "0 accepted, 10 in doubt, 0 rejected, 10 to go"
+    assert "0 accepted, 10 in doubt, 0 rejected, 10 to go" in repr(campaign)
     assert campaign.settle(campaign.in_doubt, accepted=False) == 10
 
 
@@ -292,7 +292,7 @@ def test_resolving_as_accepted_settles_and_as_not_accepted_plans_again(
     assert campaign.settle(campaign.in_doubt.head(4), accepted=True) == 4
     assert campaign.settle(numbers(10)[4:6], accepted=False) == 2
     assert campaign.settle([numbers(10)[6]] * 2, accepted=False) == 1
-    assert campaign._line() == "4 accepted, 3 in doubt, 0 rejected, 3 to go"
+    assert "4 accepted, 3 in doubt, 0 rejected, 3 to go" in repr(campaign)
     with begin(plan_of(10)) as run:
         assert claimed(run).to == tuple(numbers(10)[4:7])
     assert "autumn" in repr(campaign)

@@ -64,11 +64,11 @@ LONG = ("kills/test_power_cut.py", "ledger/test_stories.py")
 PHASE: dict[str, frozenset[str]] = {
     "_client/transport.py": frozenset({
         "", "left", "nothing_sent", "stopped", "feed", "on_headers_complete", "on_message_begin",
-        "on_message_complete", "connect", "request", "getresponse", "is_connected", "_pools", "urlopen", "_renew",
-        "post", "_exchange", "_root",
+        "on_message_complete", "connect", "request", "getresponse", "is_connected", "_pools", "urlopen",
+        "post", "_root",
     }),
     "_client/meaning.py": frozenset({"", "error_of", "success", "_doubt", "_refusal"}),
-    "_client/operations.py": frozenset({"", "_call", "attempt", "_once", "_is_error", "_given"}),
+    "_client/operations.py": frozenset({"", "_call", "attempt", "_once", "_given"}),
     "_client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
     "_ledger/sending/run.py": frozenset({
         "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "_settled",
@@ -77,7 +77,7 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/sending/settling.py": frozenset({
         "not_accepted", "write", "confirm", "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
     }),
-    "_ledger/record/beginning.py": frozenset({"give_up"}),
+    "_ledger/record/beginning.py": frozenset({"agree", "give_up"}),
     "_ledger/rows/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
     "_ledger/file/store.py": frozenset({
         "__init__", "writing", "together", "_run_waiting", "close", "checkpoint", "_attest", "_ours", "_before_fork",
@@ -94,9 +94,10 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/sending/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
     "_ledger/rows/tables.py": frozenset({"spread"}),
     "_ledger/file/one_runner.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
-    "_ledger/book.py": frozenset({"begin", "_lock", "_find", "_end_dead_ones"}),
-    "_ledger/record/agreeing.py": frozenset({"agree"}),
-    "_ledger/campaign.py": frozenset({"settle", "retry", "withdraw", "_change", "_recover", "_move"}),
+    "_ledger/book.py": frozenset({"begin", "_find"}),
+    "_ledger/campaign.py": frozenset({
+        "_end_dead_ones", "_holding", "settle", "retry", "withdraw", "_recover", "_move",
+    }),
     "_ledger/record/changing.py": frozenset({
         "compare", "adopt", "reword", "withdraw", "_leave_out", "_skip", "_reword", "_add", "_move", "_new_chunks",
     }),
@@ -110,7 +111,7 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/people/consents.py": frozenset({"record", "_remember", "forget", "_forget_rows"}),
     "_dispatch/requests.py": frozenset({
         "work", "_finish", "_share", "_alone_at_first", "_turn", "_record", "_send", "attempt", "_claim_again",
-        "_deliver", "_given_up", "_judged", "_hear", "_message", "_in_halves", "_refused", "_end", "ending",
+        "_deliver", "_judged", "_message", "_in_halves", "_refused", "_end", "ending",
     }),
     "_dispatch/guards.py": frozenset({
         "due", "admit", "returned", "settled", "_awake", "_within_canary_and_budget", "_account", "_spend",

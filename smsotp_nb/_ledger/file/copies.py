@@ -30,23 +30,19 @@ def backup(store: Store, path: Path, *, now: int) -> Path:
         raise LedgerError(f"{path} already exists; choose another path for the backup")
     # Noted before it is made: a backup that lacked the note would count as older.
     with noted(store, path, "backup", now=now), named(path):
-        _write(store, path)
+        private_folder(path.parent)
+        beside = _begun_beside(path)
+        try:
+            with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
+                assert isinstance(connection, sqlite3.Connection)  # a ledger on a server is refused before
+                connection.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
+            sync_file(beside)
+            _put(beside, path)
+            sync_folder(path.parent)
+        finally:
+            beside.unlink(missing_ok=True)
     return path
-
-
-def _write(store: Store, path: Path) -> None:
-    private_folder(path.parent)
-    beside = _begun_beside(path)
-    try:
-        with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
-            assert isinstance(connection, sqlite3.Connection)  # a ledger on a server is refused before
-            connection.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
-        sync_file(beside)
-        _put(beside, path)
-        sync_folder(path.parent)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _begun_beside(path: Path) -> Path:

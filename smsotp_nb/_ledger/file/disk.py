@@ -123,11 +123,6 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def runs(path: Path) -> Path:
-    """Return the folder with the locks of a ledger's campaigns, the same one through whatever link it was opened."""
-    return beside(path, "-runs")
-
-
 def beside(path: Path, ending: str) -> Path:
     """Return what belongs beside a ledger, the same through whatever link it was opened."""
     path = path.resolve()

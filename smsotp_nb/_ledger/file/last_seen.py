@@ -94,8 +94,10 @@ class Mark:
             if end < SLOT:
                 write_at(self._descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
             self._place = max(-(-end // SLOT), 1) * SLOT  # behind what a full disk cut short
-            if self._place > KEPT * SLOT:
-                self._place = self._oldest() * SLOT
+            if self._place > KEPT * SLOT:  # a free place, or that of the oldest session
+                slots = self._slots()
+                ages = [_session(slot).at if _is_session(slot) else -1 for slot in slots]
+                self._place = min(range(1, len(slots)), key=ages.__getitem__) * SLOT
             write_at(self._descriptor, _slot(session), self._place)
 
     def note(self, slot: bytes) -> None:
@@ -139,11 +141,6 @@ class Mark:
                         write_at(descriptor, _checked(VOID_MAGIC + slot[8 : _SESSION.size]), place)
             finally:
                 os.close(descriptor)
-
-    def _oldest(self) -> int:
-        """Return the place, counted in slots, that a new session takes: a free one, or that of the oldest session."""
-        slots = self._slots()
-        return min(range(1, len(slots)), key=lambda at: _session(slots[at]).at if _is_session(slots[at]) else -1)
 
     def _slots(self) -> list[bytes]:
         try:

@@ -105,18 +105,18 @@ class Anchor:
                 descriptor = os.open(path, READ_WRITE)
                 key = _key(os.fstat(descriptor))
                 _held[key] = _Held(descriptor)
-            self._key, self._files = key, _held[key]
-            self._files.users, self._joined = self._files.users + 1, True
-        _lock(self._files.file, _READ, SHARED_BYTES)
+            self._key, self.files = key, _held[key]
+            self.files.users, self._joined = self.files.users + 1, True
+        _lock(self.files.file, _READ, SHARED_BYTES)
 
     def settle(self) -> None:
         """Hold the log and the shared memory, which exist once a connection has read the file."""
         with _guard, contextlib.suppress(FileNotFoundError):
-            if self._files.shared_memory is None:
+            if self.files.shared_memory is None:
                 shared_memory = self._file.with_name(self._file.name + "-shm")
-                self._files.shared_memory = os.open(shared_memory, READ_WRITE)
-        if self._files.shared_memory is not None:
-            _lock(self._files.shared_memory, _READ, IN_USE_BYTE)
+                self.files.shared_memory = os.open(shared_memory, READ_WRITE)
+        if self.files.shared_memory is not None:
+            _lock(self.files.shared_memory, _READ, IN_USE_BYTE)
         with contextlib.suppress(FileNotFoundError):
             self._open_log()
         self._seen = self.generation(), b""
@@ -129,26 +129,26 @@ class Anchor:
     def leave(self) -> None:
         """Release the locks, so that SQLite may tidy up. `close` must still be called."""
         with _guard:
-            if self._files.users == 1:
-                _lock(self._files.file, _FREE, SHARED_BYTES)
-                if self._files.shared_memory is not None:
-                    _lock(self._files.shared_memory, _FREE, IN_USE_BYTE)
+            if self.files.users == 1:
+                _lock(self.files.file, _FREE, SHARED_BYTES)
+                if self.files.shared_memory is not None:
+                    _lock(self.files.shared_memory, _FREE, IN_USE_BYTE)
         if sys.platform == "win32":  # deletes no file that is open; SQLite's locks there outlive our closing
             self._close_log()
             with _guard:
-                if self._files.users == 1:
-                    self._files.let_go_of_memory()
+                if self.files.users == 1:
+                    self.files.let_go_of_memory()
 
     def close(self) -> None:
         """Close the files, when SQLite has closed its own; calling it again does nothing."""
         with _guard:
             if self._joined:
-                self._files.users, self._joined = self._files.users - 1, False
-                if not self._files.users:
+                self.files.users, self._joined = self.files.users - 1, False
+                if not self.files.users:
                     _held.pop(self._key, None)
-                    self._files.let_go()
-                elif not self._files.turns:  # an interrupt may have come before it was freed
-                    _lock(self._files.file, _FREE, WRITER_BYTE)
+                    self.files.let_go()
+                elif not self.files.turns:  # an interrupt may have come before it was freed
+                    _lock(self.files.file, _FREE, WRITER_BYTE)
         self._close_log()
 
     def __del__(self) -> None:
@@ -162,7 +162,7 @@ class Anchor:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """Exclude all other writers, threads and processes, for the length of a ``with`` block."""
-        files = self._files
+        files = self.files
         with files.writers:
             files.turns += 1
             try:
@@ -176,22 +176,14 @@ class Anchor:
 
     def generation(self) -> int:
         """Return the generation in the file itself, ignoring the log; it grows with every checkpoint."""
-        header = read_at(self._files.file, HEADER, 0)
+        header = read_at(self.files.file, HEADER, 0)
         ours = header.startswith(b"SQLite format 3\0") and header[JOURNAL_MODE] == WITH_LOG
         return int.from_bytes(header[GENERATION]) if ours else -1
 
     def state(self) -> tuple[int, ...]:
         """Return what differs once anybody has written into the file itself: its generation, size and times."""
-        found = os.fstat(self._files.file)
+        found = os.fstat(self.files.file)
         return self.generation(), found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-    def note_whole(self, state: tuple[int, ...]) -> None:
-        """Note, for all connections of this process, that the file is undamaged in a state."""
-        self._files.whole = state
-
-    def is_known_whole(self) -> bool:
-        """Return whether this process has found the file undamaged and held it since, and nobody has written to it."""
-        return self._files.whole == self.state()
 
     def verify(self, *, after_commit: bool = False) -> None:
         """Check that the path still leads to the file that was opened, and to its log.
@@ -208,13 +200,13 @@ class Anchor:
             )
 
     def frames(self) -> int:
-        if self._files.shared_memory is None:
+        if self.files.shared_memory is None:
             return 0
-        return int.from_bytes(read_at(self._files.shared_memory, 4, FRAMES_AT), sys.byteorder)
+        return int.from_bytes(read_at(self.files.shared_memory, 4, FRAMES_AT), sys.byteorder)
 
     def checksum(self) -> tuple[int, int]:
         size = total = 0
-        while piece := read_at(self._files.file, 1 << 20, size):
+        while piece := read_at(self.files.file, 1 << 20, size):
             total, size = zlib.crc32(piece, total), size + len(piece)
         return size, total
 
@@ -244,7 +236,7 @@ class Anchor:
 
     def _wait_to_write(self) -> None:
         until, pause = time.monotonic() + PATIENCE, 0.0005
-        while not _lock(self._files.file, _WRITE, WRITER_BYTE):
+        while not _lock(self.files.file, _WRITE, WRITER_BYTE):
             if time.monotonic() > until:
                 raise LedgerError(
                     f"the ledger {self._path} has been locked by another process for {PATIENCE:.0f} seconds. Nothing "

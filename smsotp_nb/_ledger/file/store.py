@@ -29,7 +29,7 @@ from ..opening import Opened, open_ledger
 from ..rows import damage
 from ..rows.statements import Row, Statements
 from . import locks as anchors
-from .disk import check_file_system, create_private, runs
+from .disk import beside, check_file_system, create_private
 from .one_runner import RunLock
 
 Result = TypeVar("Result")
@@ -74,13 +74,16 @@ class Store:
             self._create = False  # a file that is emptied later is no new ledger
 
     def lock(self, campaign: int, name: str) -> RunLock:
-        return RunLock(runs(self.path) / str(campaign), name)
+        return RunLock(beside(self.path, "-runs") / str(campaign), name)
 
     @contextlib.contextmanager
     def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> Iterator[Statements]:
         """Run a block in one immediate transaction; with FULL it is on the disk when the block ends."""
         with self._turn() as opened:
-            self._write_durably(opened.connection, synchronous)
+            if synchronous != self._synchronous:
+                self._synchronous = ""  # an interrupt may come between the two
+                opened.connection.execute(f"PRAGMA synchronous={synchronous}")
+                self._synchronous = synchronous
             try:
                 opened.connection.execute("BEGIN IMMEDIATE")
                 opened.prepare_to_write()
@@ -109,16 +112,6 @@ class Store:
         which the decision came too late for.
         """
         return self.writing()
-
-    @contextlib.contextmanager
-    def writing_outside(self) -> Iterator[Statements]:
-        """Run one statement that SQLite allows only outside of a transaction, with all other writers excluded."""
-        with self._turn() as opened:
-            opened.connection.execute("BEGIN IMMEDIATE")  # a log of its own generation
-            opened.prepare_to_write()
-            opened.connection.execute("COMMIT")
-            opened.committed()
-            yield opened.connection
 
     def runner(self, _campaign: int) -> str:
         """Return in words who runs a campaign and since when; empty where nobody does or the ledger does not know."""
@@ -182,31 +175,24 @@ class Store:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Statements]:
-        with self._guard:
+        with self._guard, self.understood(FOREIGN):
             try:
                 opened = self._open()
                 if not opened.connection.in_transaction:  # of the block around this one, which has asked
                     opened.refuse_moved()
                 yield opened.connection
-            except damage.OURS:
-                raise
-            except FOREIGN as error:
-                refusal = self.refusal(error)
             except BaseException as error:
                 self._is_lost = self._is_lost or not isinstance(error, Exception)
                 raise
-            else:
-                return
-            raise refusal from None
 
     @contextlib.contextmanager
-    def understood(self) -> Iterator[None]:
+    def understood(self, foreign: tuple[type[Exception], ...] = damage.FOREIGN) -> Iterator[None]:
         """Run a block that works with what was read from the file: what breaks on it is the file's."""
         try:
             yield
         except damage.OURS:
             raise
-        except damage.FOREIGN as error:
+        except foreign as error:
             refusal = self.refusal(error)
         else:
             return
@@ -244,8 +230,12 @@ class Store:
     def vacuum(self) -> bool:
         """Remove the remains of deleted rows from the file and its log; return whether they are gone from both."""
         self.checkpoint()
-        with self.writing_outside() as connection:
-            connection.execute("VACUUM")
+        with self._turn() as opened:
+            opened.connection.execute("BEGIN IMMEDIATE")  # a log of its own generation
+            opened.prepare_to_write()
+            opened.connection.execute("COMMIT")
+            opened.committed()
+            opened.connection.execute("VACUUM")  # which SQLite allows only outside of a transaction
         return self.checkpoint()
 
     def remains_where(self) -> str:
@@ -266,12 +256,6 @@ class Store:
         opened = getattr(self, "_opened", None)
         if opened is not None:  # nobody closed it; what a run recorded is in the file already
             opened.abandon()
-
-    def _write_durably(self, connection: sqlite3.Connection, synchronous: str) -> None:
-        if synchronous != self._synchronous:
-            self._synchronous = ""  # an interrupt may come between the two
-            connection.execute(f"PRAGMA synchronous={synchronous}")
-            self._synchronous = synchronous
 
     def _attest(self, opened: Opened) -> None:
         """After a durable commit, check that the file is still in its place, and note in the marks what it recorded."""
@@ -339,8 +323,6 @@ def _taken_back(connection: sqlite3.Connection) -> bool:
     return False
 
 
-# -- forks -------------------------------------------------------------------------------------------------------------
-#
 # SQLite keeps what it has locked in the memory of the process. A child that inherits it believes in locks that only its
 # parent has, and writes unprotected. So no connection is open while a process forks; each opens its own afterwards.
 

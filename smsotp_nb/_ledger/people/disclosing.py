@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..._moments import moment
 from ..._pandas import is_missing
 from ..._phones import spellings
 from ..file.store import Store
@@ -17,10 +18,7 @@ from ..reading import frames as reading
 from ..rows import contacts
 from ..rows.columns import names_in
 from ..rows.persons import keys, persons, stored_as
-from ..rows.statements import Statements
 from . import texts
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def messages(store: Store, number: int) -> list[dict[str, Any]]:
@@ -30,11 +28,17 @@ def messages(store: Store, number: int) -> list[dict[str, Any]]:
     """
     told: list[dict[str, Any]] = []
     with store.snapshot() as connection:
-        for campaign, group in groupby(_rows(connection, number), key=lambda row: row.campaign):
-            rows = list(group)
-            frame = reading.campaign_frame(store, campaign, name=rows[0].name, service=rows[0].service, names=())
-            mine = records(frame.loc[[row.position for row in rows]])
-            told += [{"kind": row.kind, **columns, "kept": _kept(row)} for row, columns in zip(rows, mine, strict=True)]
+        numbers = stored_as(connection, number)
+        found = connection.execute(
+            "SELECT k.id, k.name, k.service, k.kind, k.kept, r.position, r.kept FROM recipient r JOIN campaign k "
+            f"ON k.id=r.campaign WHERE r.number IN ({','.join('?' * len(numbers))}) ORDER BY k.id, r.position",
+            numbers,
+        )
+        for (campaign, name, service, kind, names), rows in groupby(found.fetchall(), key=lambda row: tuple(row[:5])):
+            kept = {row[5]: _kept(names, row[6]) for row in rows}
+            frame = reading.campaign_frame(store, campaign, name=name, service=service, names=())
+            mine = zip(records(frame.loc[[*kept]]), kept.values(), strict=True)
+            told += [{"kind": kind, **columns, "kept": values} for columns, values in mine]
     return told
 
 
@@ -50,34 +54,12 @@ def _as_json(value: Any) -> Any:
     return value
 
 
-class _Row(NamedTuple):
-    """A row that is a person's: of which campaign, where in it, and the values of the kept columns as JSON."""
-
-    campaign: int
-    name: str
-    service: str
-    kind: str
-    names: str
-    position: int
-    kept: str | None
-
-
-def _rows(connection: Statements, number: int) -> list[_Row]:
-    numbers = stored_as(connection, number)
-    found = connection.execute(
-        "SELECT k.id, k.name, k.service, k.kind, k.kept, r.position, r.kept FROM recipient r JOIN campaign k "
-        f"ON k.id=r.campaign WHERE r.number IN ({','.join('?' * len(numbers))}) ORDER BY k.id, r.position",
-        numbers,
-    )
-    return [_Row(*row) for row in found.fetchall()]
-
-
-def _kept(row: _Row) -> dict[str, Any]:
+def _kept(listed: str, values: str | None) -> dict[str, Any]:
     """Return kept columns by their names as text, or where a number and a text are spelt alike, as Python has them."""
-    names = names_in(row.names)
+    names = names_in(listed)
     texts = list(map(str, names))
     keys = texts if len({*texts}) == len(texts) else list(map(repr, names))
-    return dict(zip(keys, json.loads(row.kept or "[]"), strict=True))
+    return dict(zip(keys, json.loads(values or "[]"), strict=True))
 
 
 def drawn(store: Store, number: int) -> list[dict[str, Any]]:
@@ -94,7 +76,7 @@ def drawn(store: Store, number: int) -> list[dict[str, Any]]:
             "arm": ["holdout", *sorted(json.loads(declared)["arms"])][arm],
             "unit": unit,
             "stratum": None if stratum is None else json.loads(stratum),
-            "at": _moment(at),
+            "at": moment(at).isoformat(),
         }
         for name, declared, arm, unit, stratum, at in found
     ]
@@ -112,7 +94,7 @@ def contacted(store: Store, number: int) -> list[dict[str, Any]]:
         for campaign, name, service, kind in purged:
             found = contacts.packed(connection, campaign)
             told += [
-                {"campaign": name, "service": service, "kind": kind, "at": _moment(at)}
+                {"campaign": name, "service": service, "kind": kind, "at": moment(at).isoformat()}
                 for at in found.at[found.people == code].tolist()
             ]
     return told
@@ -122,7 +104,3 @@ def mentioned(store: Store, number: int) -> list[dict[str, str]]:
     """Return where texts quote the number of a person, and how; the texts themselves may be about other people."""
     with store.snapshot() as connection:
         return texts.quoted(connection, spellings(int(persons(np.array([number]))[0])))
-
-
-def _moment(micros: int) -> str:
-    return (_EPOCH + timedelta(microseconds=micros)).isoformat()

@@ -374,8 +374,3 @@ def _people(joined: str | None) -> Ints:
 
 
 DRAWN: Question = ("SELECT coalesce(sum(drawn), 0) FROM experiment", ())
-
-
-def drawn(connection: Statements) -> int:
-    found = connection.execute(*DRAWN).fetchone()
-    return int(found[0])

@@ -14,12 +14,13 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 import pandas as pd
 
 from ..._calling import given
+from ..._moments import microseconds, moment
 from ..._pandas import STR
 from ..._policy import LONGEST
 from ...errors import SmsOtpWarning, UsageError
@@ -37,7 +38,6 @@ from ..rows.wordings import delete_words
 from . import experiments
 
 _EMPTIED: Final = ("recipients", "message_count", "total", *columns_of("attempt"))
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OLDEST = LONGEST // timedelta(microseconds=1)  # microseconds after which no rule asks for a contact
 
 
@@ -96,18 +96,13 @@ def leave_remains(connection: Statements) -> None:
 def overwrite(store: Store) -> bool:
     """Rewrite the file without what was deleted from it; return whether that reached the file and its log.
 
-    It does not while another process is reading. `finish` then makes up for it.
+    It does not while another process is reading. The next `Ledger` on it then makes up for it.
     """
     if not store.vacuum():
         return False
     with store.writing() as connection:
         connection.execute("UPDATE ledger SET remains=0")
     return True
-
-
-def finish(store: Store) -> None:
-    if remains(store):
-        overwrite(store)
 
 
 def remains(store: Store) -> bool:
@@ -131,7 +126,7 @@ def unreached(store: Store) -> str:
         copies = connection.execute("SELECT what, path, made_at, who FROM copy ORDER BY made_at").fetchall()
     said, gone = [store.remains_where()] * remains(store), []
     for what, path, made, who in copies:
-        name = f"the {what} {path} of {_moment(made)}"
+        name = f"the {what} {path} of {moment(made):%Y-%m-%d %H:%M} UTC"
         if who.rpartition(" on ")[2] != runners.machine():
             said.append(f"{name} ({who})")  # nobody can look there from here
         elif there(path):
@@ -139,10 +134,6 @@ def unreached(store: Store) -> str:
         else:
             gone.append(f"perhaps {name}, which is no longer in its place")
     return "; ".join(said + gone)
-
-
-def _moment(micros: int) -> str:
-    return f"{_EPOCH + timedelta(microseconds=micros):%Y-%m-%d %H:%M} UTC"
 
 
 def _delete(connection: Statements, campaign: int, sums: Packed, refused: str, *, now: int) -> int:
@@ -188,14 +179,13 @@ def before(age: Any, now: int) -> int:
             f'"24 months", got {given(age)}. Nothing was deleted'
         )
     # Microseconds have room for years before 1677 and after 2262, where a timestamp's own nanoseconds end.
-    begun = pd.Timestamp(_EPOCH + timedelta(microseconds=now)).as_unit("us")
     ago: dict[str, Any] = {f"{found[2]}s": int(found[1])}
-    moment = begun - pd.DateOffset(**ago)
-    return (moment.to_pydatetime() - _EPOCH) // timedelta(microseconds=1)
+    begun = pd.Timestamp(moment(now)).as_unit("us") - pd.DateOffset(**ago)
+    return microseconds(begun.to_pydatetime())
 
 
-def older(store: Store, moment: int) -> pd.DataFrame:
-    """Return campaigns, tests and experiments that hold people and of which nothing was recorded since a moment.
+def older(store: Store, since: int) -> pd.DataFrame:
+    """Return campaigns, tests and experiments that hold people and of which nothing was recorded since then.
 
     Columns: ``id`` (int64), ``campaign, service, kind`` (str; an experiment has no service), ``latest`` (UTC: its
     latest request, else when it was recorded) and ``rows`` (Int64).
@@ -209,7 +199,7 @@ def older(store: Store, moment: int) -> pd.DataFrame:
         ).fetchall()
         found = [row for *row, purged, _ in every if not purged]
         found += _experiments(connection, [(row[1], row[7], row[4]) for row in every if row[3] == "campaign"])
-    found = [row for row in found if row[4] < moment]
+    found = [row for row in found if row[4] < since]
     return framed(found, _COLUMNS)
 
 
@@ -233,22 +223,17 @@ def decide(store: Store, age: str, *, now: int) -> None:
         audit.note(connection, "retention", rows=0, now=now, reason=kept)
 
 
-def decided(store: Store) -> str | None:
-    with store.reading() as connection:
-        found: str | None = connection.execute("SELECT retention FROM ledger").fetchone()[0]
-    return found
-
-
 def due(store: Store, now: int) -> str:
     """Return in words how long campaigns are kept and what has come due; empty where nobody decided that."""
-    age = decided(store)
+    with store.reading() as connection:
+        age: str | None = connection.execute("SELECT retention FROM ledger").fetchone()[0]
     if age is None:
         return ""
     try:
-        moment = before(age, now)
+        since = before(age, now)
     except UsageError:
         raise Unfit("the age that it keeps is none") from None
-    many = len(older(store, moment))
+    many = len(older(store, since))
     what = "campaign, test or experiment is" if many == 1 else "campaigns, tests and experiments are"
     said = f"{many:,} {what} older: ledger.retain({age!r}) deletes their numbers" if many else "nothing is older"
     return f"Numbers are kept for {age}; {said}."

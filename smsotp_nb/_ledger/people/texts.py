@@ -173,9 +173,6 @@ def _key_anew(connection: Statements, wordings: Sequence[int], secret: bytes) ->
         connection.execute("UPDATE wording SET key=? WHERE id=?", (new, wording))
 
 
-# -- numbers in a text -------------------------------------------------------------------------------------------------
-
-
 class _Group(NamedTuple):
     """Digits without a break: where they stand, and what they say."""
 

@@ -21,35 +21,26 @@ def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str, *,
     """Return a card of what ``Ledger.campaigns`` gives, whether they need an approval, how long they are kept, and what
     no deletion reaches."""
     latest = campaigns.iloc[::-1].head(LATEST)
+    told = latest[["campaign", "kind", "service", "created_at", "accepted", "in_doubt", "rejected", "planned"]]
     rows = tuple(
-        (
-            f"{name} (test)" if kind == "test" else name,
-            shown(service),
-            f"{created:%Y-%m-%d %H:%M}",
-            int(accepted),
-            int(in_doubt),
-            int(rejected),
-            int(planned),
-        )
-        for name, kind, service, created, accepted, in_doubt, rejected, planned in zip(
-            latest["campaign"], latest["kind"], latest["service"], latest["created_at"],
-            latest["accepted"], latest["in_doubt"], latest["rejected"], latest["planned"], strict=True,
-        )
-    )  # fmt: skip
+        (f"{name} (test)" if kind == "test" else name, shown(of), f"{created:%Y-%m-%d %H:%M}", *map(int, counts))
+        for name, kind, of, created, *counts in told.itertuples(index=False)
+    )
     columns = ("Campaign", "Service", "Recorded, UTC", "Accepted", "In doubt", "Rejected", "To go")
     more = f"and {len(campaigns) - LATEST:,} earlier ones" if len(campaigns) > LATEST else ""
-    blocks: tuple[cards.Block, ...] = ()
+    notes = [
+        "Each campaign needs the approval of a second person (campaign.approve)." * approval,
+        kept,
+        f"What is deleted can still be read in {unreached}." * bool(unreached),
+    ]
+    blocks: list[cards.Block] = [cards.Note("i", note) for note in notes if note]
     if rows:
-        blocks += (cards.Table(columns, rows, ("left",) * 3 + ("right",) * 4, more=more),)
-    if approval:
-        blocks += (cards.Note("i", "Each campaign needs the approval of a second person (campaign.approve)."),)
-    if kept:
-        blocks += (cards.Note("i", kept),)
-    if unreached:
-        blocks += (cards.Note("i", f"What is deleted can still be read in {unreached}."),)
+        blocks.insert(0, cards.Table(columns, rows, ("left",) * 3 + ("right",) * 4, more=more))
     what = "campaign or test is" if len(campaigns) == 1 else "campaigns and tests are"
     state = f"{len(campaigns):,} {what} recorded." if rows else "No campaign is recorded yet."
-    return cards.Card(f"Ledger: {path}", state, blocks, closing="Next: ledger.record(name) shows one." if rows else "")
+    return cards.Card(
+        f"Ledger: {path}", state, tuple(blocks), closing="Next: ledger.record(name) shows one." if rows else ""
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +124,11 @@ def _held(held: pd.DataFrame) -> list[cards.Note]:
 
 
 def _changes(changes: pd.DataFrame) -> list[cards.Note]:
-    because = map(_because, changes["source"], changes["reason"])
+    because = (", by " + changes["source"]).fillna("") + (": " + changes["reason"]).fillna("")
     return [
         cards.Note("i", f"{what} on {at:%Y-%m-%d %H:%M} UTC, {cards.counted(int(rows), 'row')}{why}.")
         for at, what, rows, why in zip(changes["at"], changes["what"], changes["rows"], because, strict=True)
     ]
-
-
-def _because(source: str | float, reason: str | float) -> str:
-    by = f", by {source}" if isinstance(source, str) else ""
-    return by + (f": {reason}" if isinstance(reason, str) else "")
 
 
 def until(first: pd.Timestamp, last: pd.Timestamp) -> str:

@@ -45,6 +45,10 @@ _ATTEMPT: Final[_Types] = {
 }  # fmt: skip
 _COMPARED = 1_000  # names, the latest ones
 _COUNTRIES = "SELECT id, iso, cc FROM country"
+_ATTEMPTS = (
+    "SELECT id, currency, error_code, error, request_id, http_status, coalesce(settled_at, started_at) FROM attempt "
+    "WHERE campaign=?"
+)
 
 _MESSAGES: Final[_Types] = {
     "segment": STR, "version": "Int64", "words": STR, "encoding": STR, "parts": "Int64", "recipients": "Int64",
@@ -126,9 +130,8 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
         ("problem", "id"),
     )
     with store.snapshot() as connection:
-        which = _which_attempts(campaign)
-        foreseen(connection, whether_contradicted(campaign), which_billings(campaign), (_COUNTRIES, ()), which,
-                 _which_messages(campaign))  # fmt: skip
+        which = whether_contradicted(campaign), which_billings(campaign), _which_messages(campaign)
+        foreseen(connection, *which, (_COUNTRIES, ()), (_ATTEMPTS, (campaign,)))
         columns.read(
             connection,
             campaign,
@@ -143,8 +146,8 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
                 parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
             )  # fmt: skip
         countries = table_of(store, _COUNTRIES, {"iso": STR, "cc": STR})
-        attempts = table_of(store, which[0], _ATTEMPT, which[1])
-        said = _said(connection, campaign)
+        attempts = table_of(store, _ATTEMPTS, _ATTEMPT, (campaign,))
+        said = dict(connection.execute(*_which_messages(campaign)).fetchall())
         refuse_contradicted(connection, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
@@ -183,12 +186,6 @@ def recorded(store: Store, campaign: int) -> pd.DataFrame:
     cost = rows["est_parts"].array * frame.pop("rate").array
     frame["est_cost"] = money(pd.Series(cost, index=frame.index)).to_numpy("float64", na_value=np.nan)
     return frame.sort_index()
-
-
-def numbers_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
-    """Return the E.164 numbers of the rows in these states, by position."""
-    found = digits_of(store, campaign, states)
-    return ("+" + found.astype(STR)).rename("to").sort_index()
 
 
 def digits_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
@@ -311,24 +308,12 @@ def messages(store: Store, campaign: int) -> pd.DataFrame:
 
 
 def _which_messages(campaign: int) -> Question:
+    """Ask for the message of each chunk: which of the campaign's wordings, counted from 1 in their order."""
     return (
         "SELECT c.chunk, w.place FROM chunk c JOIN measure m ON m.id=c.measure JOIN "
         "(SELECT id, row_number() OVER (ORDER BY id) AS place FROM wording WHERE campaign=?) AS w ON w.id=m.wording "
         "WHERE c.campaign=?",
         (campaign, campaign),
-    )
-
-
-def _said(connection: Statements, campaign: int) -> dict[int, int]:
-    """Return the message of each chunk: which of the campaign's wordings, counted from 1 in their order."""
-    return dict(connection.execute(*_which_messages(campaign)).fetchall())
-
-
-def _which_attempts(campaign: int) -> Question:
-    return (
-        "SELECT id, currency, error_code, error, request_id, http_status, coalesce(settled_at, started_at) "
-        "FROM attempt WHERE campaign=?",
-        (campaign,),
     )
 
 

@@ -97,7 +97,9 @@ def _campaign(
                 digest.update(repr(tuple(row)).encode())
             digest.update(b";")
         state = digest.hexdigest()
-        rows = None if _whole(files, state) else _rows(store, number, service, name, kind, names_in(kept))
+        made = bool(files) and {file.state for file in files} == {state}
+        is_whole = made and {*files[0].months} == {file.month for file in files}
+        rows = None if is_whole else _rows(store, number, service, name, kind, names_in(kept))
     if rows is None:
         yield from ((one.month, service, name, one.months[one.month], str(one.path), "unchanged") for one in files)
         return
@@ -106,25 +108,16 @@ def _campaign(
     for month, part in rows.groupby("month", sort=True):
         path = folder / f"month={month}" / f"campaign-{number}.parquet"
         OWN.make_folder(path.parent)
-        _write(_table(part), path, said)
+        columns = [_column(part[field.name], field.type) for field in SCHEMA]
+        _write(pa.Table.from_arrays(columns, schema=SCHEMA), path, said)
         yield month, service, name, len(part), str(path), "written"
     yield from (_removed(file, service, name) for file in files if file.month not in months)
-
-
-def _whole(files: list[_File], state: str) -> bool:
-    return (
-        bool(files)
-        and all(file.state == state for file in files)
-        and {*files[0].months} == {file.month for file in files}
-    )
 
 
 def _removed(file: _File, service: str, name: str) -> tuple[Any, ...]:
     file.path.unlink(missing_ok=True)
     return file.month, service, name, file.months.get(file.month), str(file.path), "removed"
 
-
-# -- what a campaign is made of ----------------------------------------------------------------------------------------
 
 # Whatever may change of a row: its chunk, its request, what a person decided, its state, whose it is, its waiting.
 _WHAT: Final = (
@@ -164,9 +157,6 @@ def _kept(store: Store, campaign: int, names: list[str]) -> pd.Series:
     return values
 
 
-# -- the files ---------------------------------------------------------------------------------------------------------
-
-
 def _make(folder: Path) -> None:
     if folder.is_symlink():
         raise UsageError(f"{folder} is a link, and numbers are not put where one leads; name the folder itself")
@@ -199,10 +189,6 @@ def _read(path: Path) -> _File | None:
     except (pa.ArrowException, OSError, ValueError):
         return None
     return None if said is None else _File(path, **said)
-
-
-def _table(rows: pd.DataFrame) -> pa.Table:
-    return pa.Table.from_arrays([_column(rows[field.name], field.type) for field in SCHEMA], schema=SCHEMA)
 
 
 def _column(values: pd.Series, kind: pa.DataType) -> pa.Array:

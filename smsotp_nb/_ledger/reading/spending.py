@@ -360,14 +360,15 @@ def refusals(store: Store, *, tz: str = "UTC") -> pd.DataFrame:
     recorded = table_of(store, _REFUSED_SQL.format(""), _REFUSED_BY)
     local = pd.to_datetime(recorded["at"].astype("int64"), unit="us", utc=True).dt.tz_convert(tz).dt.tz_localize(None)
     found = recorded.assign(day=local.dt.normalize())
-    purged = _of_purged(store)
-    if len(purged):
+    with store.reading() as connection:
+        left = connection.execute("SELECT campaign, refused FROM sums WHERE refused<>'[]'").fetchall()
+    lines = [(campaign, *line) for campaign, refused in left for line in json.loads(refused)]
+    if lines:  # what a purge left
+        purged = pd.DataFrame(lines, columns=["number", *_REFUSED_BY], dtype=object).set_index("number")
+        purged = purged.assign(day=pd.to_datetime(purged["at"].astype("int64"), unit="us"))
         found = pd.concat([found, purged]) if len(found) else purged
     found = found.join(campaigns, how="inner")
     return found.reindex(columns=list(_REFUSED)).astype(_REFUSED).reset_index(drop=True)
-
-
-# -- what a purge leaves -----------------------------------------------------------------------------------------------
 
 
 def refused_of(store: Store, campaign: int) -> str:
@@ -376,11 +377,3 @@ def refused_of(store: Store, campaign: int) -> str:
     rows = rows.assign(at=rows["at"] // _DAY * _DAY)
     by = rows.groupby(list(_REFUSED_BY[:-1]), dropna=False, sort=True)["refused"].sum().reset_index()
     return json.dumps(by.astype(object).where(by.notna(), None).values.tolist())
-
-
-def _of_purged(store: Store) -> pd.DataFrame:
-    with store.reading() as connection:
-        found = connection.execute("SELECT campaign, refused FROM sums WHERE refused<>'[]'").fetchall()
-    lines = [(campaign, *line) for campaign, refused in found for line in json.loads(refused)]
-    frame = pd.DataFrame(lines, columns=["number", *_REFUSED_BY], dtype=object).set_index("number")
-    return frame.assign(day=pd.to_datetime(frame["at"].astype("int64"), unit="us"))

@@ -130,11 +130,6 @@ def is_required(connection: Statements) -> bool:
     return bool(connection.execute("SELECT approval FROM ledger").fetchone()[0])
 
 
-def required(store: Store) -> bool:
-    with store.reading() as connection:
-        return is_required(connection)
-
-
 def may_go(connection: Statements, campaign: int) -> bool:
     """Return whether a campaign may be sent, as far as approval goes."""
     return bool(connection.execute(*approved(campaign)).fetchone()[0])
@@ -142,11 +137,6 @@ def may_go(connection: Statements, campaign: int) -> bool:
 
 def approved(campaign: int) -> Question:
     return f"SELECT {APPROVED}", (campaign, campaign)
-
-
-def by_author(connection: Statements, campaign: int) -> None:
-    """Note who changed words or recipients, inside the transaction of the change."""
-    connection.execute("UPDATE campaign SET author=? WHERE id=?", (audit.decider(connection), campaign))
 
 
 def state(store: Store, campaign: int | None) -> str:

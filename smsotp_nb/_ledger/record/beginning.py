@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._services import name_key
-from ...errors import LedgerError
+from ...errors import LedgerError, PlanChanged
 from ..file.store import Store
 from ..rows.columns import which_kept
 from ..rows.contacts import pack, unpack, whether_packed, which_by_row, which_unsettled
@@ -22,7 +22,7 @@ from .changing import which_changes
 from .recording import Planned
 
 OWNER_DIED = "the sending process ended before the answer was recorded"
-_KINDS = {"campaign", "test", "passcode"}
+KINDS: Question = ("SELECT DISTINCT kind FROM campaign", ())
 
 
 def which(service: str, name: str) -> Question:
@@ -32,12 +32,8 @@ def which(service: str, name: str) -> Question:
     )
 
 
-def what_named(campaign: int) -> Question:
-    return "SELECT purged, name FROM campaign WHERE id=?", (campaign,)
-
-
-def what_planned(campaign: int) -> Question:
-    return "SELECT fingerprint FROM campaign WHERE id=?", (campaign,)
+def how_planned(campaign: int) -> Question:
+    return "SELECT purged, name, fingerprint FROM campaign WHERE id=?", (campaign,)
 
 
 def how_many(campaign: int) -> Question:
@@ -62,24 +58,19 @@ def refuse_contradicted(connection: Statements, campaign: int) -> None:
         raise Unfit("what it says of rows contradicts what it says of their requests")
 
 
-def which_kinds() -> Question:
-    return "SELECT DISTINCT kind FROM campaign", ()
-
-
 def refuse_unknown_kinds(connection: Statements) -> None:
     """Refuse a ledger with a campaign that is neither a campaign, nor a test, nor passcodes.
 
     Nobody would find it by its name: its people would be texted again, by it and beyond what a policy lets through.
     """
-    if not {kind for (kind,) in connection.execute(*which_kinds())} <= _KINDS:
+    if not {kind for (kind,) in connection.execute(*KINDS)} <= {"campaign", "test", "passcode"}:
         raise Unfit("a campaign of it is of an unknown kind")
 
 
 def before_a_run(campaign: int) -> list[Question]:
     """Return what is asked by whoever holds a campaign, before anything of it is changed."""
     return [
-        what_named(campaign),
-        what_planned(campaign),
+        how_planned(campaign),
         which_changes(campaign),
         which_unsettled(campaign),
         whether_under_way(campaign),
@@ -92,8 +83,7 @@ def before_a_run(campaign: int) -> list[Question]:
 def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
     """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock."""
     with store.reading() as connection:
-        purged, name = connection.execute(*what_named(campaign)).fetchone()
-        known = connection.execute(*what_planned(campaign)).fetchone()[0]
+        purged, name, known = connection.execute(*how_planned(campaign)).fetchone()
         changed = changing.changes_of(connection, campaign)
     if name != plan.campaign:
         raise LedgerError(
@@ -110,7 +100,11 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
         with store.reading() as connection:
             if changing.takes_in_pieces(connection, campaign, plan):
                 return
-        raise changing.refusal_in_pieces(plan)
+        raise PlanChanged(
+            f"campaign {plan.campaign!r} is recorded with a different plan, or was corrected since. Nothing was sent. "
+            "Plan the same files with the same arguments to continue it; a new campaign needs another name, and "
+            f"leave_out=sms.record({plan.campaign!r}) for whom this one reached"
+        )
     in_force = known == plan.fingerprint
     if in_force and not changed & {"corrected", "withdrawn"}:
         return

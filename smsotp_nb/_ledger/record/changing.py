@@ -20,18 +20,8 @@ from ..rows.answers import Ints, Whole, reordered
 from ..rows.columns import Columns, names_in
 from ..rows.persons import hashed, persons, secret_of
 from ..rows.statements import Question, Statements
-from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
-from ..rows.wordings import record_words
-from . import approving
-from .recording import (
-    LEFT_OUT,
-    Planned,
-    bodies_of,
-    destinations,
-    insert_rows,
-    optional_int,
-    optional_text,
-)
+from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
+from .recording import LEFT_OUT, Planned, destinations, insert_chunks, insert_rows
 
 WITHDRAWN = "WITHDRAWN"
 Objects = np.ndarray[Any, np.dtype[np.object_]]
@@ -182,15 +172,6 @@ def advice(changed: int, added: int, gone: int, *, ledger: str) -> str:
     return f"sms.revise(plan, client, reason={reason!r}{missing}{ledger})"
 
 
-def refusal_in_pieces(plan: Planned) -> PlanChanged:
-    """Return the refusal of a plan larger than memory that is not the one recorded."""
-    return PlanChanged(
-        f"campaign {plan.campaign!r} is recorded with a different plan, or was corrected since. Nothing was sent. Plan "
-        "the same files with the same arguments to continue it; a new campaign needs another name, and "
-        f"leave_out=sms.record({plan.campaign!r}) for whom this one reached"
-    )
-
-
 def adopt(
     connection: Statements, campaign: int, plan: Planned, found: Difference, *, reason: str | None, now: int
 ) -> Revised:
@@ -221,7 +202,7 @@ def adopt(
         (plan.fingerprint, campaign, campaign),
     )
     if "corrected" in done or done["extended"]:
-        approving.by_author(connection, campaign)
+        connection.execute("UPDATE campaign SET author=? WHERE id=?", (audit.decider(connection), campaign))
     for what, rows in done.items():
         if rows or what == "corrected":
             note(connection, campaign, what=what, rows=rows, reason=reason, replaced=replaced, now=now)
@@ -307,15 +288,6 @@ def come_back(connection: Statements, campaign: int, chunk: int, problem: str | 
     return (SKIPPED, WITHDRAWN) if chunk < limit else (PLANNED, problem)
 
 
-def leave_forgotten(connection: Statements, campaign: int, chunk: int, *, attempt: int) -> None:
-    """Skip those of an attempt that certainly was not sent who asked to be forgotten meanwhile: they have no number."""
-    connection.execute(
-        "UPDATE recipient SET own_state=?, problem=? "
-        "WHERE campaign=? AND chunk=? AND attempt=? AND own_state=? AND number<0",
-        (SKIPPED, OPTED_OUT, campaign, chunk, attempt, SENDING),
-    )
-
-
 def note(
     connection: Statements,
     campaign: int,
@@ -375,9 +347,6 @@ def _in_force(connection: Statements, campaign: int, plan: Planned) -> bool:
 def _kept(connection: Statements, campaign: int) -> tuple[str, ...]:
     listed = connection.execute("SELECT kept FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
     return tuple(names_in(listed))
-
-
-# -- rows --------------------------------------------------------------------------------------------------------------
 
 
 def _recorded(connection: Statements, campaign: int) -> pd.DataFrame:
@@ -475,18 +444,7 @@ def _new_chunks(connection: Statements, campaign: int, plan: Planned, rows: pd.D
     which, _ = pd.factorize(rows["chunk"].to_numpy("int64"), sort=True)
     number = (which + int(first[0])).astype(np.int64)
     keys = np.asarray(plan._body_keys)
-    body = rows["body"].to_numpy("int64")
-    made = pd.DataFrame(
-        {"chunk": number, "body": body, "parts": rows["est_parts"].array, "encoding": rows["encoding"].array}
-    ).drop_duplicates("chunk")
-    measures = record_words(connection, campaign, plan._wordings(), bodies_of(rows), version=version)
-    connection.executemany(
-        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (campaign, chunk, int(keys[body]), optional_int(parts), optional_text(encoding), measures[body])
-            for chunk, body, parts, encoding in made.astype({"chunk": object, "body": object}).itertuples(index=False)
-        ],
-    )
+    insert_chunks(connection, campaign, rows, number, keys, plan._wordings(), version=version)
     return number
 
 

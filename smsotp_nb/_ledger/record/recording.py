@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -128,12 +128,9 @@ def _record(connection: Statements, campaign: int, piece: Piece, kept: Sequence[
         return latest
     chunk = piece.rows["chunk"].to_numpy("int64", na_value=LEFT_OUT)
     state = SKIPPED if piece.wordings is None else PLANNED
-    if piece.wordings is not None:
-        measures = record_words(connection, campaign, piece.wordings, bodies_of(piece.rows))
-        connection.executemany(
-            "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) VALUES (?,?,?,?,?,?)",
-            _chunk_rows(piece.rows[chunk > latest], piece.keys, measures, campaign),
-        )
+    new = chunk > latest
+    if piece.wordings is not None and new.any():
+        insert_chunks(connection, campaign, piece.rows[new], chunk[new], piece.keys, piece.wordings)
     insert_rows(connection, campaign, piece.rows, piece.position, chunk, kept, state)
     return max(latest, int(chunk.max()))
 
@@ -180,24 +177,27 @@ def billing_number(connection: Statements, campaign: int, kind: Sequence[Any]) -
     return int(latest) + 1
 
 
-def bodies_of(rows: pd.DataFrame) -> Ints:
-    """Return the numbers of the bodies that rows of a plan have, each once."""
-    return np.unique(rows["body"].dropna().to_numpy("int64"))
-
-
-def _chunk_rows(
-    rows: pd.DataFrame, keys: Ints, measures: Mapping[int, int], campaign: int
-) -> Iterable[tuple[Any, ...]]:
-    first = rows[["chunk", "body", "est_parts", "encoding"]].drop_duplicates("chunk")
-    for chunk, body, parts, encoding in first.sort_values("chunk").itertuples(index=False):
-        yield (
-            campaign,
-            int(chunk),
-            int(keys[int(body)]),
-            optional_int(parts),
-            optional_text(encoding),
-            measures[int(body)],
-        )
+def insert_chunks(
+    connection: Statements,
+    campaign: int,
+    rows: pd.DataFrame,
+    chunk: Ints,
+    keys: Ints,
+    wordings: Wordings,
+    *,
+    version: int = 1,
+) -> None:
+    """Record the chunks of planned rows, by the number of each row's, and what their bodies say."""
+    bodies = np.unique(rows["body"].to_numpy("int64"))
+    measures = record_words(connection, campaign, wordings, bodies, version=version)
+    first = rows[["body", "est_parts", "encoding"]].assign(chunk=chunk).drop_duplicates("chunk").sort_values("chunk")
+    connection.executemany(
+        "INSERT INTO chunk (campaign, chunk, body, est_parts, encoding, measure) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (campaign, number, int(keys[body]), optional_int(parts), optional_text(encoding), measures[body])
+            for body, parts, encoding, number in first.astype({"body": object, "chunk": object}).itertuples(index=False)
+        ],
+    )
 
 
 def _columns(
@@ -242,7 +242,7 @@ def destinations(connection: Statements, rows: pd.DataFrame) -> list[int]:
 
 def _kept_texts(rows: pd.DataFrame, kept: Sequence[str]) -> list[str]:
     columns = [_objects(rows[name]) for name in kept]
-    texts = [_json(values) for values in zip(*columns, strict=True)]
+    texts = map(_json, zip(*columns, strict=True))
     # Half a surrogate, which no file of Unicode text can hold, becomes a question mark.
     return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
 

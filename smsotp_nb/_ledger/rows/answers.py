@@ -32,9 +32,6 @@ def totals_of(reply: SendReply) -> tuple[object, ...]:
     return reply.currency, reply.recipients, reply.message_count, reply.total_micros, said
 
 
-# -- whole -------------------------------------------------------------------------------------------------------------
-
-
 class Whole(NamedTuple):
     """The answers to all rows of a chunk, in the order of their positions.
 
@@ -93,29 +90,21 @@ def _packed(ids: Sequence[str | None]) -> bytes | None:
     return packed if packed.hex() == "".join(known) else None
 
 
-# -- row by row --------------------------------------------------------------------------------------------------------
-
-
-class Statement(NamedTuple):
-    """An SQL statement and its first values, which those of campaign, chunk and attempt follow."""
-
-    sql: str
-    values: Sequence[Any]
-
-
 def by_row(
     place: Mapping[str, int], messages: Messages, countries: Mapping[Country, int], *, packs_ids: bool = True
-) -> Statement:
-    """Return the statement that records these answers, at least one, in their rows.
+) -> tuple[str, list[Any]]:
+    """Return the statement that records these answers, at least one, in their rows, and its first values.
+
+    Those of campaign, chunk and attempt follow.
 
     An answer is recorded as long as the row's latest attempt is this request. A second interrupt may have put the row
     in doubt meanwhile, and a person may even have said that it was not accepted: the service's answer still counts.
     """
-    values: list[object] = []
+    values: list[Any] = []
     for record in messages:
         message = (_packed([record.id]) if packs_ids else None) or record.id
         values += place[record.to], message, countries[record.iso, record.cc], record.parts, record.price_micros
-    return Statement(_answering(len(messages)), values)
+    return _answering(len(messages)), values
 
 
 # What is missing in all rows still has a type.

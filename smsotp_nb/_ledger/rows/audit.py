@@ -5,11 +5,7 @@ It names no recipient. What people gave as a reason is their own text, and goes 
 
 from __future__ import annotations
 
-import pandas as pd
-
-from ..._pandas import STR
 from . import runners
-from .columns import TIME, framed
 from .statements import Statements
 
 
@@ -29,16 +25,6 @@ def note(
         "INSERT INTO decision (at, who, what, campaign, rows, reason) VALUES (?, ?, ?, ?, ?, ?)",
         (now, who, what, campaign, rows, reason),
     )
-
-
-def decisions(connection: Statements) -> pd.DataFrame:
-    """Return all decisions, the earliest first, see `Ledger.audit`."""
-    found = connection.execute(
-        "SELECT d.at, d.who, d.what, k.service, k.name, d.rows, d.reason FROM decision d "
-        "LEFT JOIN campaign k ON k.id=d.campaign ORDER BY d.id"
-    ).fetchall()
-    text = dict.fromkeys(("who", "what", "service", "campaign"), STR)
-    return framed(found, {"at": TIME, **text, "rows": "Int64", "reason": STR})
 
 
 def decider(connection: Statements) -> str:

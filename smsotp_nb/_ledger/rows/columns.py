@@ -81,7 +81,8 @@ class Columns:
                 break
 
     def series(self) -> dict[str, pd.Series]:
-        columns = {name: _whole_numbers(np.concatenate(pieces)) for name, pieces in self._numbers.items()}
+        whole = {name: np.concatenate(pieces) for name, pieces in self._numbers.items()}
+        columns = {name: pd.Series(pd.arrays.IntegerArray(each, each == MISSING)) for name, each in whole.items()}
         return columns | {
             name: pa.chunked_array(texts, pa.string()).to_pandas().astype(STR) for name, texts in self._text.items()
         }
@@ -161,10 +162,6 @@ def hexadecimal(ids: bytes) -> pa.StringArray:
     return pa.StringArray.from_buffers(len(ids) // ID, ends, pa.py_buffer(ids.hex().encode()))
 
 
-def _whole_numbers(values: Ints) -> pd.Series:
-    return pd.Series(pd.arrays.IntegerArray(values, values == MISSING))
-
-
 def times(micros: pd.Series) -> pd.Series:
     """Return times of a ledger; pandas has room for later ones, of which Python cannot write the year."""
     whole = micros.astype("Int64")
@@ -198,7 +195,7 @@ class Combinations:
         self._most = most or MOST
         self._of_text: dict[str, int] = {}
         self._of_values: dict[str, int] = {}  # as Python writes them: 1, 1.0 and True are three values
-        self._values: list[Sequence[Any]] = []
+        self.values: list[Sequence[Any]] = []  # of each combination, by its number
 
     def sql(self, connection: Statements, campaign: int) -> str:
         """Return the SQL of a row's combination: a JSON list of its values.
@@ -219,8 +216,8 @@ class Combinations:
 
     def number(self, values: Sequence[Any]) -> int:
         found = self._of_values.setdefault(repr(values), len(self._of_values))
-        if found == len(self._values):
-            self._values.append(values)
+        if found == len(self.values):
+            self.values.append(values)
         if found >= self._most:
             raise TooMany(
                 f"{', '.join(map(repr, self.names))} has more than {self._most:,} different values in the ledger; "
@@ -228,16 +225,11 @@ class Combinations:
             )
         return found
 
-    def nothing(self) -> int:
-        return self.number([None] * len(self.names))
-
-    def values(self) -> list[Sequence[Any]]:
-        return self._values
-
     def columns(self, numbers: Ints) -> dict[str, Any]:
         """Return the columns of the combinations of these numbers."""
-        of = zip(*self._values, strict=True) if self._values else ([] for _ in self.names)
-        values = {name: pd.Series([*map(_hashable, each)]) for name, each in zip(self.names, of, strict=True)}
+        of = zip(*self.values, strict=True) if self.values else ([] for _ in self.names)
+        plain = [[json.dumps(v, ensure_ascii=False) if isinstance(v, list | dict) else v for v in each] for each in of]
+        values = {name: pd.Series(each) for name, each in zip(self.names, plain, strict=True)}
         return {name: column.array.take(numbers) for name, column in values.items()}
 
 
@@ -257,10 +249,6 @@ def names_in(listed: str) -> list[str]:
     if not sound or len({*found}) < len(found):
         raise Unfit("the names of a campaign's kept columns are none")
     return found
-
-
-def _hashable(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def known_columns(connection: Statements) -> list[str]:

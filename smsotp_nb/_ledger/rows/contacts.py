@@ -162,9 +162,6 @@ def _sorted(people: Ints, at: Ints, body: Ints) -> Contacts:
     return Contacts(people[order], at[order], body[order])
 
 
-# -- columns of integers as bytes --------------------------------------------------------------------------------------
-
-
 def _steps(values: Ints) -> bytes:
     return values[:1].astype("<i8").tobytes() + _small(np.diff(values, prepend=values[:1]))
 

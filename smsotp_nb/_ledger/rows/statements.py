@@ -120,7 +120,7 @@ class Draft:
     statements: list[tuple[str, Sequence[Any]]] = field(default_factory=list, repr=False)
     _guesses: list[Guess] = field(default_factory=list)
     _campaigns: list[Any] = field(default_factory=list)  # of the requests that are inserted
-    _brought: list[Brought] = field(default_factory=list, repr=False)
+    brought: list[Brought] = field(default_factory=list, repr=False)  # by the statements, all guessed right
 
     def execute(self, _sql: str, _values: Sequence[Any] = ()) -> Never:
         raise NotGuessed
@@ -134,18 +134,14 @@ class Draft:
             self._campaigns.append(values[0])
             self.latest += 1
             guess = Guess(1, ((self.latest,),))
-        elif (guess == ONE or self._is_a_question(guess)) and (sql, values) in self.statements:
+        # Nothing that is drafted for one campaign changes what its claims ask: for requests of others, for what people
+        # said, for arms that were drawn.
+        is_question = guess.rows is not None and len(set(self._campaigns)) <= 1
+        if (guess == ONE or is_question) and (sql, values) in self.statements:
             return Guessed(guess)  # in one transaction it would do the same to the same row, or be told the same
         self.statements.append((sql, values))
         self._guesses.append(guess)
         return Guessed(guess)
-
-    def _is_a_question(self, guess: Guess) -> bool:
-        """Return whether nothing that is drafted can change what a question is told: requests of one campaign alone.
-
-        Claims ask for requests of others, for what people said, and for arms that were drawn.
-        """
-        return guess.rows is not None and len(set(self._campaigns)) <= 1
 
     def run(self, work: Callable[[Any], Any]) -> Any:
         """Run work on guesses and return its result; if it needs one that nobody can guess, nothing is kept."""
@@ -160,15 +156,11 @@ class Draft:
     def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row]:
         place = len(self.statements)
         self.guessed(sql, values, ANY)
-        return lambda: self._brought[place].rows[0]
+        return lambda: self.brought[place].rows[0]
 
     def guesses(self) -> Iterator[tuple[str, Sequence[Any], Guess]]:
         for (sql, values), guess in zip(self.statements, self._guesses, strict=True):
             yield sql, values, guess
-
-    def hear(self, brought: Sequence[Brought]) -> None:
-        """Take in what the statements brought, all of which was guessed right."""
-        self._brought = [*brought]
 
 
 def guessed(connection: Statements, sql: str, values: Sequence[Any], guess: Guess) -> Result:

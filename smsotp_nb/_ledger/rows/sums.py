@@ -21,7 +21,7 @@ import pandas as pd
 from .answers import Ints
 from .columns import MOST, Combinations, TooMany, accepted_whole, kept_by, which_billings
 from .damage import Unfit
-from .statements import Question, Result, Statements, foreseen, in_blocks
+from .statements import Question, Statements, foreseen, in_blocks
 from .tables import ACCEPTED
 
 FACTS: Final = ("number", "at", "encoding", "est_parts", "currency", "measure", "country", "destination")
@@ -36,15 +36,6 @@ _MOST_IDS: Final = 2**28  # requests; a higher number was not given by a ledger
 
 
 Places: TypeAlias = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True)
-class _Requests:
-    """The facts that requests share: ``kinds`` has one row for each combination, ``of`` the row of each request."""
-
-    campaigns: tuple[int, ...]
-    kinds: Ints
-    of: npt.NDArray[np.int32]  # numbered from 1, 0 for requests that were not asked for
 
 
 def row_sums(
@@ -62,14 +53,15 @@ def row_sums(
     ``when`` returns what sums are made by, such as the day, of times in microseconds; without ``words`` the measure of
     bodies is 0.
     """
-    requests = _requests_of(connection, campaigns, within, when, words=words, codes=codes)
+    kinds, kind_of = _requests_of(connection, campaigns, within, when, words=words, codes=codes)
     places = 1 + _highest(connection, "country"), 1 + _highest(connection, "destination")
-    blocks = (block for number in requests.campaigns for block in _accepted(connection, number, places, kept))
-    keys, sums = _merged([_block_sums(block, requests.of, places[0] * places[1]) for block in blocks])
+    numbers = np.unique(kinds[:, 0]).tolist()
+    blocks = (block for number in numbers for block in _accepted(connection, number, places, kept))
+    keys, sums = _merged([_block_sums(block, kind_of, places[0] * places[1]) for block in blocks])
     rest, combination = np.divmod(keys, MOST)
     rest, destination = np.divmod(rest, places[1])
     kind, country = np.divmod(rest, places[0])
-    return np.column_stack([requests.kinds[kind], country, destination, combination, sums])
+    return np.column_stack([kinds[kind], country, destination, combination, sums])
 
 
 _COUNTED = ("attempt", "country", "destination")
@@ -83,7 +75,11 @@ def _requests_of(
     *,
     words: bool,
     codes: Currencies,
-) -> _Requests:
+) -> tuple[Ints, npt.NDArray[np.int32]]:
+    """Return the facts that requests share, a row for each combination, and the row of each request.
+
+    Rows are numbered from 1; 0 stands for requests that were not asked for.
+    """
     numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
     sql = f"SELECT DISTINCT currency FROM attempt WHERE campaign IN ({numbers}) AND currency IS NOT NULL"
     foreseen(connection, (sql, ()), *map(_asked, _COUNTED), *map(which_billings, campaigns))
@@ -99,7 +95,7 @@ def _requests_of(
         of[block[:, 0]] = 1 + np.array(places, dtype=np.int32)[group]
     kinds = np.array(list(facts), dtype=np.int64).reshape(-1, 6)
     kinds[:, PLACES["currency"]] = _numbered(codes, currencies)[kinds[:, PLACES["currency"]]]
-    return _Requests(tuple(np.unique(kinds[:, 0]).tolist()), kinds, of)
+    return kinds, of
 
 
 def _numbered(codes: Currencies, currencies: Sequence[str]) -> Ints:
@@ -152,17 +148,13 @@ def _accepted(
     if kept is None:
         yield from _blocks(connection, sql.format(0), (campaign,), columns=4)
     else:
-        yield from _with_texts(connection.execute(sql.format(text), (campaign,)), kept)
+        for rows in in_blocks(connection.execute(sql.format(text), (campaign,)), _BLOCK):
+            *columns, texts = zip(*rows, strict=True)
+            yield np.column_stack([*(np.array(column, np.int64) for column in columns), kept.numbers(texts)])
     for whole in accepted_whole(connection, campaign, ("destination",), text=text):
         keys = (whole.attempt * places[0] + whole.country) * places[1] + whole.columns["destination"]
         numbers = np.zeros_like(keys) if kept is None else kept.numbers(whole.texts)
         yield np.column_stack([keys, whole.parts, whole.price, numbers])
-
-
-def _with_texts(found: Result, kept: Combinations) -> Iterator[Ints]:
-    for rows in in_blocks(found, _BLOCK):
-        *numbers, texts = zip(*rows, strict=True)
-        yield np.column_stack([*(np.array(column, np.int64) for column in numbers), kept.numbers(texts)])
 
 
 def _blocks(connection: Statements, sql: str, values: tuple[object, ...], *, columns: int) -> Iterator[Ints]:
@@ -271,7 +263,7 @@ def sums_to_pack(connection: Statements, campaign: int) -> Packed | None:
             most = int(found[:, PLACES["messages"]].sum()) // _SHARED_BY
             by_shared = _levels(found, (*_PACKED, "combination"), most=most)
             if any(by_shared[:_LENGTH]):
-                shared = json.dumps([kept.names, *kept.values()])
+                shared = json.dumps([kept.names, *kept.values])
                 return Packed(_listed(codes), _levels(found, _PACKED, most=len(found)), shared, by_shared)
         names = names[:-1]
     found = row_sums(connection, [campaign], EVER, _spans_of(1), words=True, codes=codes)
@@ -312,7 +304,7 @@ def shared_columns(connection: Statements, campaign: int) -> list[str]:
     sql = f"SELECT {kept.sql(connection, campaign)} FROM recipient WHERE campaign=? AND chunk/?*?=chunk LIMIT ?"
     texts = [text for (text,) in connection.execute(sql, (campaign, every, every, _SAMPLE))]
     numbers = kept.numbers(texts)
-    values = pd.DataFrame([map(json.dumps, each) for each in kept.values()], columns=names)
+    values = pd.DataFrame([map(json.dumps, each) for each in kept.values], columns=names)
     sample = values.iloc[numbers]
     few: list[str] = []
     for name in sample.nunique().sort_values(kind="stable").index:
@@ -392,7 +384,7 @@ def _sums_asked(stored: _Stored, kept: Combinations | None, codes: Currencies, l
     try:
         there = set() if kept is None or stored.purged else {*kept.names} & {*json.loads(stored.kept)}
         if kept is None or not there:
-            numbers = np.array([0 if kept is None else kept.nothing()])
+            numbers = np.array([0 if kept is None else kept.number([None] * len(kept.names))])
             return _table(stored.sums, stored, _PACKED, codes, level, numbers)
         columns, *combinations = json.loads(stored.shared) or [[]]
         if not there <= {*columns}:

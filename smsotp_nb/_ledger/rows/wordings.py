@@ -79,15 +79,10 @@ def delete_words(connection: Statements, campaign: int) -> None:
 def _said(said: pd.Series, *, keep: bool) -> dict[str, object]:
     """Return the columns of a wording, of which only a hash stays unless it may be kept."""
     values = {name: _plain(said[name]) for name in SAID}
-    key = _key(list(values.values()))
+    spelled = json.dumps([*values.values()], ensure_ascii=False).encode("utf-8", "surrogatepass")
     if not keep:
         values["text"] = values["variables"] = None
-    return {"key": key, **values}
-
-
-def _key(values: list[object]) -> int:
-    digest = blake2b(json.dumps(values, ensure_ascii=False).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
+    return {"key": int.from_bytes(blake2b(spelled, digest_size=8).digest(), "big", signed=True), **values}
 
 
 def _plain(value: Any) -> object:

@@ -489,15 +489,13 @@ def unfinished(store: Store, plan: Planned, *, campaign: int | None, service: st
     """
     with store.snapshot() as connection:
         found = connection.execute(_FOUND, (service, campaign, now - RECENT)).fetchall()
-        people = _planned_people(plan) if found else np.array([], np.int64)
+        if not found:
+            return []
+        rows = plan._as_planned
+        to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
+        people = persons(np.array(to.str[1:].astype("int64")))
         meetings = [_meeting(connection, number, name, people) for number, name in found]
     return [one for one in meetings if one.both]
-
-
-def _planned_people(plan: Planned) -> Ints:
-    rows = plan._as_planned
-    to = rows.loc[rows["status"].eq("planned").to_numpy(), "to"]
-    return persons(np.array(to.str[1:].astype("int64")))
 
 
 def _meeting(connection: Statements, campaign: int, name: str, people: Ints) -> Unfinished:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..file.store import Store
-from ..people.experiments import DRAWN, NO_PEOPLE, drawn
+from ..people.experiments import DRAWN, NO_PEOPLE
 from ..record.changing import skip
 from ..rows.answers import Ints
 from ..rows.contacts import IN_FLIGHT, Contacts, Realm
@@ -50,7 +50,8 @@ class Holds:
         words, arms, self._purged = _latest(connection, ANY)
         requests = connection.execute(_REQUESTS).fetchone()[0]
         self._known = requests, words, arms
-        if self._anybody(connection):
+        asked: list[Question] = [(_OPTED_OUT, ()), DRAWN, *self._others()]
+        if any(connection.execute(*question).fetchone()[0] for question in asked):
             self._learn(connection)
 
     def unheeded(self, connection: Statements) -> tuple[Unheeded, ...]:
@@ -84,8 +85,9 @@ class Holds:
     def of(self, chunk: int) -> list[Row]:
         if self._standing is None or chunk not in self._standing.touched:
             return []
-        now = self._clock()
-        return [self._standing.row(place, now) for place in self._standing.held(self._slice(chunk), now).tolist()]
+        now, standing = self._clock(), self._standing
+        first, last = np.searchsorted(standing.rows.chunk, (chunk, chunk + 1)).tolist()
+        return [standing.row(place, now) for place in standing.held(slice(first, last), now).tolist()]
 
     def set_aside(self, store: Store) -> tuple[frozenset[int], int]:
         """Record all rows that are held back now; return the chunks in which they stand, all others elsewhere, and how
@@ -116,11 +118,6 @@ class Holds:
             return False
         people = persons(np.array([*map(int, numbers)], np.int64))
         return bool(np.isin(said, [*people, *hashed(people, secret_of(connection))]).any())
-
-    def _slice(self, chunk: int) -> slice:
-        assert self._standing is not None
-        first, last = np.searchsorted(self._standing.rows.chunk, (chunk, chunk + 1))
-        return slice(int(first), int(last))
 
     def _learn(self, connection: Statements) -> None:
         standing = Standing(planned(connection, self._campaign, under_way=True), self._rules)
@@ -154,12 +151,6 @@ class Holds:
             f"AND (SELECT kind='campaign' AND {self._realm.sql} FROM campaign k WHERE k.id=a.campaign)"
         )
         return [(sql, (self._known[0], _FARTHEST, self._campaign, self._realm.service))]
-
-    def _anybody(self, connection: Statements) -> bool:
-        """Say whether the ledger knows of anybody who could matter: opted out, held out, or contacted elsewhere."""
-        if connection.execute(_OPTED_OUT).fetchone()[0] or drawn(connection):
-            return True
-        return any(connection.execute(*question).fetchone()[0] for question in self._others())
 
     def _others(self) -> list[Question]:
         """Ask, where contacts count, whether other campaigns may have any."""

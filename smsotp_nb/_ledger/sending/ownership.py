@@ -33,19 +33,22 @@ class Ownership:
 
     @property
     def question(self) -> Question:
-        """What `check` asks first."""
-        return _whose(self.mine[0])
+        """Ask whose the name is."""
+        return "SELECT service FROM owner WHERE name_key=?", self.mine[:1]
+
+    def _owner(self, connection: Statements) -> str | None:
+        found = connection.execute(*self.question).fetchone()
+        return found[0] if found else None
 
     def held(self, connection: Statements) -> bool:
         """Take or keep the name, inside the transaction of a claim; return whether it is this service's."""
-        key, _ = self.mine
-        owner = _owner(connection, key)
+        owner = self._owner(connection)
         if owner == self.service:
             return True
-        if owner is not None and _reached(connection, key, owner):
+        if owner is not None and _reached(connection, self.mine[0], owner):
             self._lost_to = owner
             return False
-        connection.execute("INSERT OR REPLACE INTO owner (name_key, service) VALUES (?, ?)", (key, self.service))
+        connection.execute("INSERT OR REPLACE INTO owner (name_key, service) VALUES (?, ?)", self.mine)
         return True
 
     def takes(self, connection: Statements, condition: str, values: tuple[object, ...]) -> None:
@@ -61,11 +64,10 @@ class Ownership:
 
     def check(self, connection: Statements) -> None:
         """Refuse at the start what every claim would refuse."""
-        key, _ = self.mine
-        owner = _owner(connection, key)
+        owner = self._owner(connection)
         self.is_recorded = owner == self.service
-        if owner not in (None, self.service) and _reached(connection, key, str(owner)):
-            raise self._refusal(str(owner))
+        if owner is not None and not self.is_recorded and _reached(connection, self.mine[0], owner):
+            raise self._refusal(owner)
 
     def _refusal(self, owner: str) -> LedgerError:
         return LedgerError(
@@ -73,15 +75,6 @@ class Ownership:
             f"({shown(owner)}, id {owner!r}). Nothing was sent. If this is the same account, go on with "
             f"Settings(..., service={owner!r}); if it is a new campaign, choose another campaign name"
         )
-
-
-def _whose(key: str) -> Question:
-    return "SELECT service FROM owner WHERE name_key=?", (key,)
-
-
-def _owner(connection: Statements, key: str) -> str | None:
-    found = connection.execute(*_whose(key)).fetchone()
-    return found[0] if found else None
 
 
 def _reached(connection: Statements, key: str, service: str) -> bool:

@@ -118,7 +118,8 @@ class Standing:
     def learn(self, connection: Statements, realm: Realm, *, but: int | None, now: int) -> None:
         """Take in what the ledger knows at this moment."""
         text = connection.execute("SELECT group_concat(person) FROM opted_out").fetchone()[0]
-        self.heed(connection, np.fromstring(text, np.int64, sep=",") if text else NO_PEOPLE)
+        out = np.fromstring(text, np.int64, sep=",") if text else NO_PEOPLE
+        self.out[self._find(connection, out)[1]] = True
         self.hold_out(connection, now=now)
         since = now - self._rules.longest
         recent: list[_Recent] = []
@@ -152,9 +153,6 @@ class Standing:
     def _counts(self) -> bool:
         """Whether it takes more than the latest contact to know whom a cap holds back."""
         return any(most > 1 for most, _ in self._rules.caps)
-
-    def heed(self, connection: Statements, people: Ints) -> None:
-        self.out[self._find(connection, people)[1]] = True
 
     def hold_out(self, connection: Statements, *, now: int) -> None:
         """Take in whom experiments keep from this campaign; who was held out once stays so for the run."""

@@ -33,7 +33,7 @@ from ..record.changing import places
 from ..record.passcodes import learn_currency
 from ..record.recording import Planned
 from ..rows import audit, contacts
-from ..rows.answers import Ints
+from ..rows.answers import Ints, totals_of
 from ..rows.damage import understood
 from ..rows.runners import void_at
 from ..rows.statements import ANY, NEXT, ONE, Guess, Question, Statements, foreseen, guessed, later
@@ -42,11 +42,12 @@ from ..server.address import in_code
 from .holds import Holds, set_aside
 from .ownership import OWNED, Ownership
 from .rules import Rules
-from .settling import Claim, Ending, Found, Pending, Settling, Wanted
+from .settling import Accepted, Claim, Ending, Found, Pending, Settling, Wanted
 
 INTERRUPTED = "interrupted a second time before the answer came"
 
 _ATTEMPT = "INSERT INTO attempt (campaign, chunk, session, started_at)"
+_TAKE_BACK = "DELETE FROM attempt WHERE id=?"  # one that claimed nobody
 
 
 @understood
@@ -251,7 +252,8 @@ class Run(Account):
 
         ``then`` is claimed in the same transaction, so that one wait for the disk serves an answer and the next intent.
         """
-        accepted = self._settling.accepted(claim, reply, seconds)
+        # Added up before the transaction, in which no other thread records anything.
+        accepted = Accepted(self._settling, claim, reply, seconds, totals_of(reply))
         found = self._settled(accepted.write, then)
         accepted.confirm()
         return self._owned(found)
@@ -285,7 +287,10 @@ class Run(Account):
             return claim
         unread = Claim(found.attempt, found.chunk, 0, (), ())
         self.settle(unread, Ending("NOT_SENT", phase="before", error="the record of its recipients cannot be read"))
-        raise found.unreadable()
+        raise LedgerError(
+            f"the recipients of request {found.attempt} cannot be read from the ledger: it was altered or is damaged. "
+            "Nothing of this request was sent. Restore a backup with Ledger.restore(backup, path)"
+        )
 
     def _claim(self, connection: Statements, wanted: Wanted) -> Found | None:
         good_until = void_at()
@@ -296,7 +301,7 @@ class Run(Account):
         if attempt is None:
             return None
         if not set_aside(connection, self.campaign, wanted.chunk, self._holds):
-            _take_back(connection, attempt)
+            connection.execute(_TAKE_BACK, (attempt,))
             return None
         going = f"own_state={PLANNED}"
         if wanted.positions is not None:
@@ -314,7 +319,7 @@ class Run(Account):
                 usually,
             ).rowcount
             if not claimed:
-                _take_back(connection, attempt)
+                connection.execute(_TAKE_BACK, (attempt,))
                 return None
         # One row of text instead of a row for each number: every row fetched lets another thread in.
         row = later(
@@ -412,8 +417,3 @@ def _spoken(campaign: int) -> Question:
         "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
         (campaign,),
     )
-
-
-def _take_back(connection: Statements, attempt: int) -> None:
-    """Take back an attempt that claimed nobody."""
-    connection.execute("DELETE FROM attempt WHERE id=?", (attempt,))

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._wire import Billing, SendReply
-from ...errors import LedgerError
 from ..file.store import Store
 from ..record import changing
 from ..record.recording import billing_number
-from ..rows.answers import Country, Whole, by_row, fits, totals_of, whole
+from ..rows.answers import Country, Whole, by_row, fits, whole
 from ..rows.runners import Until, void_at
 from ..rows.statements import ANY, ONE, Statements, guessed, number_of
-from ..rows.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED, SENDING, spread
+from ..rows.tables import ACCEPTED, IN_DOUBT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED, spread
 from .holds import Upto
 
 
@@ -62,12 +61,6 @@ class Found(NamedTuple):
         except (AttributeError, TypeError, ValueError):
             return None
 
-    def unreadable(self) -> LedgerError:
-        return LedgerError(
-            f"the recipients of request {self.attempt} cannot be read from the ledger: it was altered or is damaged. "
-            "Nothing of this request was sent. Restore a backup with Ledger.restore(backup, path)"
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -88,9 +81,8 @@ class Pending:
     currency: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How one attempt ended, in the words that the ledger keeps as evidence.
+class Ending(NamedTuple):
+    """How one attempt ended, in the words that the ledger keeps as evidence, in the order of its columns.
 
     ``outcome`` is ``accepted``, ``partial``, ``rejected``, ``in_doubt`` or, where certainly nothing was accepted and
     the rows go back to planned, a ``problem`` such as NOT_SENT.
@@ -121,10 +113,6 @@ class Settling:
         self._write_attempt(connection, claim, ending)
         self._write_state(connection, claim, state, problem)
 
-    def accepted(self, claim: Claim, reply: SendReply, seconds: float) -> Accepted:
-        """Prepare an accepted request, before the transaction, in which no other thread records anything."""
-        return Accepted(self, claim, reply, seconds, totals_of(reply))
-
     def _write_attempt(
         self,
         connection: Statements,
@@ -139,33 +127,21 @@ class Settling:
             "UPDATE attempt SET settled_at=?, outcome=?, phase=?, http_status=?, error_code=?, error=?, request_id=?, "
             "seconds=?, currency=?, recipients=?, message_count=?, total=?, disagreement=?, "
             "ids=?, kinds=? WHERE id=? AND +campaign=? AND ids IS NULL",
-            (
-                self.clock(),
-                ending.outcome,
-                ending.phase,
-                ending.http_status,
-                ending.error_code,
-                ending.error,
-                ending.request_id,
-                ending.seconds,
-                *totals,
-                *(answers or (None, None)),
-                claim.attempt,
-                self.campaign,
-            ),
+            (self.clock(), *ending, *totals, *(answers or (None, None)), claim.attempt, self.campaign),
             ANY,
         )
 
     def _write_state(self, connection: Statements, claim: Claim, state: int, problem: str | None) -> None:
         spread(connection, self.campaign, claim.chunk, claim.attempt)
+        # Only rows still in this attempt: a person may have resolved a late one in the meantime.
+        mine = "WHERE campaign=? AND chunk=? AND attempt=? AND own_state=?"
+        values = (self.campaign, claim.chunk, claim.attempt, SENDING)
+        update = f"UPDATE recipient SET own_state=?, problem=? {mine}"
         if state == PLANNED:
             state, problem = changing.come_back(connection, self.campaign, claim.chunk, problem)
-            changing.leave_forgotten(connection, self.campaign, claim.chunk, attempt=claim.attempt)
-        # Only rows still in this attempt: a person may have resolved a late one in the meantime.
-        connection.execute(
-            "UPDATE recipient SET own_state=?, problem=? WHERE campaign=? AND chunk=? AND attempt=? AND own_state=?",
-            (state, problem, self.campaign, claim.chunk, claim.attempt, SENDING),
-        )
+            # Who asked to be forgotten meanwhile has no number to be sent to.
+            connection.execute(f"{update} AND number<0", (SKIPPED, OPTED_OUT, *values))
+        connection.execute(update, (state, problem, *values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +208,7 @@ class Accepted:
             spread(connection, campaign, claim.chunk, claim.attempt, usually=ONE)
         if reply.messages:
             place = dict(zip(claim.to, claim.positions, strict=True))
-            answers = by_row(place, reply.messages, self._countries, packs_ids=self._settling.store.packs_ids)
-            guessed(connection, answers.sql, (*answers.values, campaign, claim.chunk, claim.attempt), ANY)
+            sql, values = by_row(place, reply.messages, self._countries, packs_ids=self._settling.store.packs_ids)
+            guessed(connection, sql, (*values, campaign, claim.chunk, claim.attempt), ANY)
         if reply.missing:
             self._settling._write_state(connection, claim, IN_DOUBT, "NO_RECORD")

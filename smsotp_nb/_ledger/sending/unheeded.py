@@ -7,7 +7,6 @@ sent, its plan says how many people that concerns, and by which name they would 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
@@ -58,14 +57,9 @@ def unheeded(
     connection: Statements, campaign: str | None, standing: Standing, *, marketing: bool, now: int
 ) -> tuple[Unheeded, ...]:
     """Return the experiments that are not over, whose holdout would be texted by planned rows of a campaign."""
+    found: list[Unheeded] = []
     if campaign is None:  # a test to oneself
         return ()
-    return tuple(_of_open_ones(connection, campaign, standing, marketing=marketing, now=now))
-
-
-def _of_open_ones(
-    connection: Statements, campaign: str, standing: Standing, *, marketing: bool, now: int
-) -> Iterator[Unheeded]:
     for one in experiments.everyone(connection):
         heeded = one.owns(campaign) or (one.until is not None and marketing)
         if heeded or not one.is_open(connection, now):
@@ -74,7 +68,8 @@ def _of_open_ones(
         held = standing.going(connection, held_out(connection, one.name, marketing=False, now=now))
         others = standing.going(connection, in_other_arms(connection, meant)) if meant else 0
         if held or others:
-            yield Unheeded(one.name, campaign, held, others, meant, exempt=one.until is not None)
+            found.append(Unheeded(one.name, campaign, held, others, meant, exempt=one.until is not None))
+    return tuple(found)
 
 
 def together(found: list[tuple[Unheeded, ...]]) -> tuple[Unheeded, ...]:

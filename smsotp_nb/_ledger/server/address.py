@@ -39,7 +39,8 @@ class Address:
         known = dict(self.options)
         user, host, port = (known.get(name, "") for name in ("user", "host", "port"))
         more = ["hostaddr", "service"]
-        if _is_name(host):
+        # A socket, several hosts or the usual one cannot stand in front of the database's name.
+        if host and not host.startswith(("/", "@")) and "," not in host:
             shown = f"{f'[{host}]' if ':' in host else host}{':' * bool(port)}{port}"
         else:
             shown, more = "", ["host", "port", *more]
@@ -91,7 +92,8 @@ def read_address(text: Secret) -> Address:
             f"the address of a ledger must not hold a password: a notebook would be saved with it; {_NEXT}"
         )
     options |= _place(options)
-    if not _is_local(options):
+    hosts = [*options.get("hostaddr", "").split(","), *options.get("host", "").split(",")]
+    if not all(_is_here(host.strip()) for host in hosts):
         asked = options.setdefault("sslmode", "verify-full")
         if asked != "verify-full":
             raise UsageError(
@@ -129,16 +131,6 @@ def _place(options: dict[str, str]) -> dict[str, str]:
             "~/.pg_service.conf or the file that PGSERVICEFILE names, or write postgresql://user@host/database"
         )
     return {name: value for name, value in place.items() if (name, value) != _USUAL}
-
-
-def _is_local(options: dict[str, str]) -> bool:
-    hosts = [*options.get("hostaddr", "").split(","), *options.get("host", "").split(",")]
-    return all(_is_here(host.strip()) for host in hosts)
-
-
-def _is_name(host: str) -> bool:
-    """Return whether a host can stand in front of the database's name: not a socket, not several, not the usual."""
-    return bool(host) and not host.startswith(("/", "@")) and "," not in host
 
 
 def _is_here(host: str) -> bool:

@@ -320,7 +320,8 @@ def guarded(text: str, guess: Guess) -> str:
     if guess.rows is not None:
         (row,) = guess.rows
         found = f"(SELECT found::text FROM ({text}) AS found)"
-        return f"SELECT {_unless(found + _is(row))}"
+        said = f"({','.join(f'{number:d}' for number in row)})"  # a row of whole numbers as the server writes one
+        return f"SELECT {_unless(f'{found}={said!r}')}"
     return text
 
 
@@ -336,11 +337,6 @@ def seen_again(known: Sighting) -> Question:
         known.since, known.accepted,
     )  # fmt: skip
     return _question(f"SELECT *, {_unless(same)} FROM ({inside}) AS seen({_COLUMNS})", values)
-
-
-def _is(row: tuple[int, ...]) -> str:
-    """Return how a row of whole numbers is compared with what a server makes of one as text."""
-    return f"='({','.join(f'{number:d}' for number in row)})'"
 
 
 def _unless(condition: str) -> str:

@@ -28,6 +28,7 @@ from ..file.disk import OWN, make_notes_folder, notes_folder, write_at
 from ..file.last_seen import Mark, Marks, Session
 from ..opening import _behind
 from ..rows.statements import Statements
+from ..rows.tables import VERSION
 from .address import Address
 
 # Where a database is: server, timeline, database and table.
@@ -91,10 +92,9 @@ class Sighting:
                 "Nothing was sent; upgrade it, restart the kernel, then call again"
             )
 
-    def refuse_version(self, version: int) -> None:
-        if self.version != version:
+        if self.version != VERSION:
             raise LedgerError(
-                f"the ledger on the server has version {self.version}, and this package knows {version}; use the "
+                f"the ledger on the server has version {self.version}, and this package knows {VERSION}; use the "
                 "version of smsotp_nb with which it was made"
             )
 
@@ -109,16 +109,12 @@ class Sighting:
 
     def moved(self) -> str:
         """Return in words how a database is not where it was made or last accepted; empty if it is there."""
-        there = replace(
-            self, system=self.was_system, timeline=self.was_timeline, database=self.was_database, table=self.was_table
-        )
-        return there.differences(self)
+        was = {name: getattr(self, f"was_{name}") for name in ("system", "timeline", "database", "table")}
+        return replace(self, **was).differences(self)
 
     def accept(self) -> Sighting:
-        return replace(
-            self, was_system=self.system, was_timeline=self.timeline, was_database=self.database,
-            was_table=self.table, accepted=self.accepted + 1,
-        )  # fmt: skip
+        now = {f"was_{name}": getattr(self, name) for name in ("system", "timeline", "database", "table")}
+        return replace(self, **now, accepted=self.accepted + 1)
 
     def differences(self, now: Sighting) -> str:
         """Return in words how a database differs from this sighting of it; empty if it only went on."""

@@ -102,7 +102,7 @@ class Served:
         if not brought:  # the plain way meets the same error and says so, unless a wrong guess caused it
             return []
         self._see(next((row[:-1] for row in brought[len(began) - 1].rows), None))
-        draft.hear(brought[len(began) :])
+        draft.brought = brought[len(began) :]
         return results
 
     def _see(self, row: Row | None) -> None:
@@ -274,12 +274,6 @@ class ServerStore(Store):
     def remains_where(self) -> str:
         return f"the tables of {self.path}, whose deleted rows were not given up yet (the next opening does so)"
 
-    def close(self) -> None:
-        with self._guard:
-            opened, self._opened = self._opened, None
-            if opened is not None:
-                opened.close()
-
     def _end(self, served: Served, error: BaseException) -> None:
         self._claims = []
         if isinstance(error, Exception) and served.connection.in_transaction:
@@ -293,7 +287,13 @@ class ServerStore(Store):
     def _using(self) -> Iterator[Served]:
         with self._guard:
             try:
-                yield self._served()
+                if self._opened is not None and self._opened.connection.closed:
+                    self._let_go()
+                if self._opened is None:
+                    self._opened = self._connect()
+                    self._accept_older = False
+                served: Served = self._opened
+                yield served
             except LedgerReplaced:
                 self._let_go()
                 raise
@@ -313,15 +313,6 @@ class ServerStore(Store):
                 return
             raise refusal from None
 
-    def _served(self) -> Served:
-        if self._opened is not None and self._opened.connection.closed:
-            self._let_go()
-        if self._opened is None:
-            self._opened = self._connect()
-            self._accept_older = False
-        served: Served = self._opened
-        return served
-
     def _connect(self) -> Served:
         address: Address = self.path
         connection = Connection.to(address)
@@ -333,7 +324,6 @@ class ServerStore(Store):
                 raise LedgerError(f"{address} has the tables of a ledger, and no ledger in them")
             seen = Sighting.read(row)
             seen.refuse_unsafe()
-            seen.refuse_version(VERSION)
             seen = notes.refuse_older(connection, seen, partial(_accepted, connection) if self._accept_older else None)
         except BaseException:
             connection.close()
