@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -85,13 +84,10 @@ class Access:
 
     @staticmethod
     def _signed(query: Mapping[str, str], query_string: str, secret: bytes) -> bool:
-        given = query.get("signature", "")
-        found = False
-        for text in signed_texts(query_string):
-            digest = hmac.new(secret, text.encode(), hashlib.sha256).digest()
-            for spelling in spellings(digest):
-                found |= hmac.compare_digest(spelling.encode(), given.encode())
-        return found
+        given = query.get("signature", "").encode()
+        digests = [hmac.digest(secret, text.encode(), "sha256") for text in signed_texts(query_string)]
+        right = [hmac.compare_digest(one.encode(), given) for digest in digests for one in spellings(digest)]
+        return any(right)
 
 
 def spellings(digest: bytes) -> tuple[str, ...]:
@@ -145,6 +141,10 @@ class Asked(NamedTuple):
     headers: Mapping[str, str]
     address: str = ""
 
+    @property
+    def is_page(self) -> bool:
+        return self.method == "GET" and self.path == "/"
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -171,18 +171,19 @@ class Gate:
             return Refusal(403, "this sandbox does not answer pages of other addresses")
         return None
 
-    def refusal_of_own(self, asked: Asked) -> Refusal | None:
-        return self.of_pages(asked) or self.of_the_unknown(asked)
-
     def of_pages(self, asked: Asked) -> Refusal | None:
         """Refuse requests that a page of another origin triggers; following a link to the inbox is allowed."""
-        site = asked.headers.get("Sec-Fetch-Site")
-        if site is None or site in OWN_SITE or _opens_the_page(asked):
+        headers = asked.headers
+        site = headers.get("Sec-Fetch-Site")
+        opened = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
+        if site is None or site in OWN_SITE or (opened and asked.is_page):
             return None
         return Refusal(403, "this sandbox does not answer pages of other addresses")
 
     def of_the_unknown(self, asked: Asked) -> Refusal | None:
-        if self.token is None or self._shows(asked.query.get("token")) or self._shows(_bearer(asked.headers)):
+        kind, _, bearer = asked.headers.get("Authorization", "").partition(" ")
+        shown = [asked.query.get("token"), bearer.strip() if kind.lower() == "bearer" else None]
+        if self.token is None or any(map(self._shows, shown)):
             return None
         if self._shows(self._cookie(asked.headers)) and _from_own_page(asked):
             return None
@@ -192,7 +193,8 @@ class Gate:
 
     def _shows(self, shown: str | None) -> bool:
         # bytes beyond UTF-8 arrive in a header as halves of characters
-        return bool(shown) and hmac.compare_digest(_as_bytes(str(shown)), _as_bytes(str(self.token)))
+        given, wanted = (str(text).encode(errors="surrogatepass") for text in (shown, self.token))
+        return bool(shown) and hmac.compare_digest(given, wanted)
 
     def _cookie(self, headers: Mapping[str, str]) -> str | None:
         try:
@@ -200,10 +202,6 @@ class Gate:
         except CookieError:
             return None
         return None if found is None else found.value
-
-
-def _as_bytes(text: str) -> bytes:
-    return text.encode(errors="surrogatepass")
 
 
 @lru_cache(maxsize=256)  # clients call it by the same name again and again
@@ -228,23 +226,13 @@ def _is_address(name: str, address: str) -> bool:
         return False
 
 
-def _opens_the_page(asked: Asked) -> bool:
-    opened = asked.headers.get("Sec-Fetch-Mode") == "navigate" and asked.headers.get("Sec-Fetch-Dest") == "document"
-    return opened and asked.method == "GET" and asked.path == "/"
-
-
 def _from_own_page(asked: Asked) -> bool:
     """Return whether a request with a cookie comes from the sandbox's own page.
 
     Browsers also send the cookie for pages on other ports of this host, but they name the page, unless it hides
     itself.
     """
-    if "Sec-Fetch-Site" in asked.headers or (asked.method == "GET" and asked.path == "/"):
+    if "Sec-Fetch-Site" in asked.headers or asked.is_page:
         return True
     page = urlsplit(asked.headers.get("Referer", ""))
     return f"{page.scheme}://{page.netloc}" == f"http://{asked.headers.get('Host', '')}"
-
-
-def _bearer(headers: Mapping[str, str]) -> str | None:
-    kind, _, token = headers.get("Authorization", "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" else None

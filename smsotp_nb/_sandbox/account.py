@@ -87,7 +87,8 @@ class Account:
         """Answer one request, or apply a fault to it; return what its client gets, and the request's id."""
         request_id = self.next_request_id()
         n = self._requests
-        struck = self._strike(n, received.query.get("action", ""))
+        action = received.query.get("action", "")
+        struck = self.faults.strike(action, self._chance("chance", n)) if self.faults else []
         broken = next((fault for fault in struck if fault.kind != "latency"), None)
         for fault in struck:
             if fault.kind == "latency":
@@ -107,9 +108,6 @@ class Account:
         """Return a new request id, which is never used again, even after a restart."""
         self._requests += 1
         return self.state.mark(f"request of {self.state.id}/{self.state.starts}", self._requests).hex()
-
-    def _strike(self, n: int, action: str) -> Sequence[Fault]:
-        return self.faults.strike(action, self._chance("chance", n)) if self.faults else ()
 
     def _chance(self, purpose: str, n: int) -> float:
         """Return a number from 0 to 1, the same for the same request of a seeded run."""

@@ -12,16 +12,13 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from .. import _cards as cards
 from .. import _wire as wire
 from .._calling import given, in_our_words, refuse
 from .._own_files import READ_WRITE, OwnFiles, private_folder
-from .._showing import visible
 from ..errors import NotAsExpected, SmsOtpError, UsageError
 from ..settings import Secret, state_folder
 
@@ -42,9 +39,6 @@ class Asking:
 
     def get(self, path: str, read: Callable[[Any], Found]) -> Found:
         return self.understood(self.call("GET", path), read)
-
-    def post(self, path: str, fields: Mapping[str, Any], read: Callable[[Any], Found]) -> Found:
-        return self.understood(self.call("POST", path, fields), read)
 
     def understood(self, reply: Any, read: Callable[[Any], Found]) -> Found:
         """Return a reply, read by a function; what is no reply of a sandbox is an error of ours."""
@@ -127,16 +121,6 @@ def _whole(reply: http.client.HTTPResponse, until: float) -> bytes:
     return bytes(found)
 
 
-def about(found: Any) -> tuple[Any, Any, Any]:
-    """Return what a sandbox says of itself: its id, its variant and the form of its requests."""
-    return found["id"], found["variant"], found["form"]
-
-
-def summed_up(reply: Mapping[str, Any]) -> str:
-    messages = cards.counted(reply["messages"], "message")
-    return f"{messages}, balance {visible(reply['currency'])} {Decimal(reply['balance']):,.2f}"
-
-
 def _not_as_expected(found: Any) -> NotAsExpected:
     near = tuple(_masked(words) for words in found["misses"])
     lines = "".join(f"\n  nearest: {words}" for words in near)
@@ -145,13 +129,8 @@ def _not_as_expected(found: Any) -> NotAsExpected:
 
 def named(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return keyword arguments as `Expectation.read` names them."""
-    return {_named(field): value for field, value in fields.items()}
-
-
-def _named(field: str) -> str:
-    plain = field.removesuffix("_matches")
-    name = "templateId" if plain == "template_id" else plain
-    return name if plain == field else f"{name}~"
+    spelled = {field: field.replace("template_id", "templateId").replace("_matches", "~") for field in fields}
+    return {spelled[field]: value for field, value in fields.items()}
 
 
 def _masked(words: str) -> str:

@@ -79,11 +79,6 @@ class Reserved:
     code: str = ""
 
 
-def _refusals() -> Iterable[Reserved]:
-    for place, (code, names) in enumerate(wire.ERROR_NAMES.items()):
-        yield Reserved(f"{PREFIX}{10 + place}", "refused", f"{code} {names[0]}, nothing is sent", code)
-
-
 NUMBERS: tuple[Reserved, ...] = (
     Reserved(f"{PREFIX}01", "iso", "iso CA: another country than the number's"),
     Reserved(f"{PREFIX}02", "parts", "one part more than the text needs, and billed so"),
@@ -91,7 +86,10 @@ NUMBERS: tuple[Reserved, ...] = (
     Reserved(f"{PREFIX}04", "messageCount", "messageCount one higher than the sum of the parts"),
     Reserved(f"{PREFIX}05", "totalAmount", "totalAmount 0.010000 higher than the sum of the prices"),
     Reserved(f"{PREFIX}06", "plus", "to without its plus in the record"),
-    *_refusals(),
+    *(
+        Reserved(f"{PREFIX}{place}", "refused", f"{code} {names[0]}, nothing is sent", code)
+        for place, (code, names) in enumerate(wire.ERROR_NAMES.items(), start=10)
+    ),
 )
 RESERVED: Mapping[str, Reserved] = {row.number: row for row in NUMBERS}
 

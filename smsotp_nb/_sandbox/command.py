@@ -37,21 +37,12 @@ def describe(parser: argparse.ArgumentParser) -> None:
     add("--allow-host", action="append", default=[], metavar="NAME", help=allow_help)
     token_help = "file with the token, in place of one made at the start (or set SMSOTP_SANDBOX_TOKEN)"
     add("--token-file", type=path_typed, metavar="FILE", help=token_help)
-    _describe_rules(parser.add_argument_group("where the interface is silent (docs/sandbox.md)"))
-
-
-def _describe_rules(group: argparse._ArgumentGroup) -> None:
-    add, usual = group.add_argument, Rules()
+    add = parser.add_argument_group("where the interface is silent (docs/sandbox.md)").add_argument
     add("--templates", type=path_typed, metavar="FILE", help="templates of your own beside the built-in ones")
     secret_help = "ask for signed requests, with the secret in this file (or set SMSOTP_SANDBOX_SECRET)"
     add("--hmac-secret-file", type=path_typed, metavar="FILE", help=secret_help)
-    add(
-        "--attempts",
-        type=int,
-        metavar="N",
-        default=usual.attempts,
-        help="wrong codes before a passcode is void (default: 5)",
-    )
+    attempts_help = "wrong codes before a passcode is void (default: 5)"
+    add("--attempts", type=int, metavar="N", default=Rules().attempts, help=attempts_help)
     add("--sends", type=int, metavar="N", help="passcodes to one number in 10 minutes (default: as many as wanted)")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -101,24 +101,24 @@ class Desk:
 
     def routes(self) -> list[web.RouteDef]:
         acts: list[tuple[str, str, Act]] = [
-            ("GET", "/sandbox.json", _about),
+            ("GET", "/sandbox.json", _told(_facts)),
             ("GET", "/requests.json", _requests),
             ("DELETE", "/requests.json", _forget_requests),
             ("GET", "/summary.json", _summary),
             ("GET", "/inbox.json", _inbox),
             ("DELETE", "/inbox.json", _clear),
             ("POST", "/expect.json", _expect),
-            ("GET", "/balance.json", _balance),
+            ("GET", "/balance.json", _told(_balance)),
             ("POST", "/balance.json", _top_up),
-            ("GET", "/clock.json", _clock),
+            ("GET", "/clock.json", _told(_clock)),
             ("POST", "/clock.json", _move_clock),
-            ("GET", "/faults.json", _list_faults),
+            ("GET", "/faults.json", _told(_faults)),
             ("POST", "/faults.json", self._switch_on),
             ("DELETE", "/faults.json", _switch_off),
         ]
-        pages = [("/", "inbox.html"), *((f"/{name}", name) for name in ASSETS if name != "inbox.html")]
+        pages = {"/" if name == "inbox.html" else f"/{name}": name for name in ASSETS}
         return [
-            *(web.get(path, _asset(name)) for path, name in pages),
+            *(web.get(path, _asset(name)) for path, name in pages.items()),
             web.get("/openapi.json", self._description),
             *(web.route(method, path, self._route(act)) for method, path, act in acts),
         ]
@@ -141,10 +141,14 @@ class Desk:
             await self._shut(fault.seconds)
         else:
             asked.account.faults.switch_on(fault)
-        return as_json(faults.to_json(asked.account.faults))
+        return as_json(_faults(asked))
 
 
-# messages
+def _told(say: Callable[[Asked], Any]) -> Act:
+    async def act(asked: Asked) -> web.StreamResponse:
+        return as_json(say(asked))
+
+    return act
 
 
 async def _inbox(asked: Asked) -> web.StreamResponse:
@@ -177,7 +181,7 @@ async def _clear(asked: Asked) -> web.Response:
         asked.state.clear()
     elif not asked.state.forget(chosen):
         return as_json({"error": "there is no message with this id"}, status=404)
-    return as_json(_facts(asked.account))
+    return as_json(_facts(asked))
 
 
 async def _summary(asked: Asked) -> web.Response:
@@ -188,9 +192,6 @@ async def _summary(asked: Asked) -> web.Response:
         took = clock() - began  # in which nobody else is answered: of a long inbox it stands for a while
         account.summed = began + PAUSES * took * (took > LONG), told
     return as_json(told | {"balance": money(asked.state.balance)})
-
-
-# requests and expectations
 
 
 async def _requests(asked: Asked) -> web.StreamResponse:
@@ -209,7 +210,7 @@ async def _requests(asked: Asked) -> web.StreamResponse:
 
 async def _forget_requests(asked: Asked) -> web.Response:
     asked.account.journal.clear()
-    return as_json(_facts(asked.account))
+    return as_json(_facts(asked))
 
 
 async def _expect(asked: Asked) -> web.Response:
@@ -239,29 +240,21 @@ async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Coun
         await bell.wait(min(left, LOOK_AGAIN))
 
 
-# account
-
-
-async def _about(asked: Asked) -> web.Response:
-    return as_json(_facts(asked.account))
-
-
-def _facts(account: Account) -> dict[str, Any]:
-    service = account.service
+def _facts(asked: Asked) -> dict[str, Any]:
+    service = asked.account.service
     return {
-        "id": account.state.id,
+        "id": asked.state.id,
         "variant": service.variant,
         "form": service.form,
         "hmac": service.rules.secret is not None,
-        "currency": service.tariff.currency,
-        "balance": money(account.state.balance),
-        "messages": account.state.count(),
+        **_balance(asked),
+        "messages": asked.state.count(),
         "templates": sorted(service.templates),
     }
 
 
-async def _balance(asked: Asked) -> web.Response:
-    return as_json({"balance": money(asked.state.balance), "currency": asked.currency})
+def _balance(asked: Asked) -> dict[str, Any]:
+    return {"balance": money(asked.state.balance), "currency": asked.currency}
 
 
 async def _top_up(asked: Asked) -> web.Response:
@@ -272,27 +265,22 @@ async def _top_up(asked: Asked) -> web.Response:
     if asked.state.balance + more > FARTHEST:
         raise UsageError("that is more money than there is")
     asked.state.top_up(more)
-    return await _balance(asked)
+    return as_json(_balance(asked))
 
 
-# clock
-
-
-async def _clock(asked: Asked) -> web.Response:
-    return as_json(asked.account.service.clock.told())
+def _clock(asked: Asked) -> dict[str, Any]:
+    return asked.account.service.clock.told()
 
 
 async def _move_clock(asked: Asked) -> web.Response:
     asked.account.service.clock.move(await asked.fields())
     asked.account.bell.ring()
-    return await _clock(asked)
+    return as_json(_clock(asked))
 
 
-# faults
-
-
-async def _list_faults(asked: Asked) -> web.Response:
-    return as_json(faults.to_json(asked.account.faults))
+def _faults(asked: Asked) -> dict[str, Any]:
+    kinds = [{"kind": one.name, "when": one.when, "meaning": one.meaning, "uses": one.uses} for one in faults.KINDS]
+    return {"faults": [asdict(fault) for fault in asked.account.faults], "kinds": kinds}
 
 
 async def _switch_off(asked: Asked) -> web.Response:
@@ -300,10 +288,7 @@ async def _switch_off(asked: Asked) -> web.Response:
     if kind is not None and kind not in faults.BY_NAME:
         raise UsageError(f"kind must be one of {', '.join(faults.BY_NAME)}, got {kind!r}")
     asked.account.faults.switch_off(kind)
-    return await _list_faults(asked)
-
-
-# page
+    return as_json(_faults(asked))
 
 
 def _asset(name: str) -> Handler:

@@ -32,10 +32,11 @@ from .._calling import (
 )
 from .._lazy import needed_for
 from .._services import SandboxService
+from .._showing import visible
 from ..errors import SmsOtpError, UsageError
 from ..settings import Secret, Settings
 from .access import HOST, is_loopback, not_token
-from .asking import GLANCE, Asking, about, drop_token, keep_token, kept_token, named, summed_up
+from .asking import GLANCE, Asking, drop_token, keep_token, kept_token, named
 from .choices import Rules
 from .service import millionths
 from .testing.faults import Fault
@@ -167,7 +168,9 @@ class Sandbox:
             raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...) or is given token=, got {url!r}")
         box = cls.__new__(cls)
         box._asking = Asking(url.rstrip("/"), token or kept_token(url))
-        box._id, box._variant, box._form = box._asking.get("/sandbox.json", about)
+        box._id, box._variant, box._form = box._asking.get(
+            "/sandbox.json", lambda found: (found["id"], found["variant"], found["form"])
+        )
         box._secret, box._end = None, None
         return box
 
@@ -334,7 +337,8 @@ class Sandbox:
             Decimal('2.500000')
         """
         more = {"add": str(wire.amount(millionths(amount)))}
-        return self._asking.post("/balance.json", more, lambda found: Decimal(found["balance"]))
+        reply = self._asking.call("POST", "/balance.json", more)
+        return self._asking.understood(reply, lambda found: Decimal(found["balance"]))
 
     @in_our_words
     def advance(self, seconds: float) -> datetime:
@@ -351,9 +355,8 @@ class Sandbox:
         hint = "; of a timedelta give its .total_seconds()" if isinstance(seconds, timedelta) else ""
         wrong = not_number("seconds", seconds, of="seconds to move the clock on", least=float("-inf"))
         refuse(wrong and wrong + hint)
-        return self._asking.post(
-            "/clock.json", {"advance": seconds}, lambda found: datetime.fromisoformat(found["now"])
-        )
+        reply = self._asking.call("POST", "/clock.json", {"advance": seconds})
+        return self._asking.understood(reply, lambda found: datetime.fromisoformat(found["now"]))
 
     @property
     def _ahead(self) -> float:
@@ -401,7 +404,8 @@ class Sandbox:
         except SmsOtpError:
             return "not running, or busy"
         try:
-            return summed_up(reply)
+            messages = cards.counted(reply["messages"], "message")
+            return f"{messages}, balance {visible(reply['currency'])} {Decimal(reply['balance']):,.2f}"
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return "not a sandbox"
 

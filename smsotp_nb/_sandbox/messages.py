@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,14 +74,13 @@ def filled(template: str, values: Mapping[str, str]) -> int:
     return len(template) + sum(len(values[name]) for name in _VARIABLE.findall(template))
 
 
-def shape(text: str, template_id: str | None = None) -> str:
-    """Return what texts of one campaign have in common: the template, or the text without names and figures."""
-    return f"template {template_id}" if template_id else _NAMES_AND_FIGURES.sub("*", text)
-
-
 def shape_number(text: str, template_id: str | None = None) -> int:
-    """Return a number for the wording of a text, the same for all texts of one `shape` and exact in JavaScript."""
-    return int.from_bytes(blake2b(shape(text, template_id).encode(), digest_size=6).digest())
+    """Return a number for the wording of a text, exact in JavaScript.
+
+    Texts of one campaign share it: those of one template, or those that differ in names and figures alone.
+    """
+    shape = f"template {template_id}" if template_id else _NAMES_AND_FIGURES.sub("*", text)
+    return int.from_bytes(blake2b(shape.encode(), digest_size=6).digest())
 
 
 def signed(text: str, signature: str | None, variant: wire.Variant) -> str:
@@ -116,15 +114,10 @@ class Country(NamedTuple):
     cc: str
 
 
-def sample_file(variant: wire.Variant) -> Traversable:
-    """Return the rate table of a variant: CSV with ``iso, currency, price`` (per part)."""
-    return files(__package__) / f"sample_rates_{variant}.csv"
-
-
 @cache
 def sample(variant: wire.Variant) -> Tariff:
-    """Return the sample rates of a variant: USD for intl, CNY for cn."""
-    with sample_file(variant).open(encoding="utf-8") as text:
+    """Return the sample rates of a variant, USD for intl, CNY for cn: CSV with ``iso, currency, price`` (per part)."""
+    with (files(__package__) / f"sample_rates_{variant}.csv").open(encoding="utf-8") as text:
         rows = list(csv.DictReader(text))
     return Tariff(rows[0]["currency"], {row["iso"]: int(row["price"].replace(".", "")) for row in rows})
 

@@ -18,7 +18,7 @@ from http.cookies import SimpleCookie
 from importlib.resources import files
 from pathlib import Path
 from posixpath import normpath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -58,12 +58,7 @@ class OneLine(logging.LoggerAdapter[logging.Logger]):
             super().exception(msg, *args, exc_info=exc_info, **kwargs)
 
 
-class Address(NamedTuple):
-    """Where a request goes: its path, its query, and whether the path is the root."""
-
-    path: str
-    query: Mapping[str, str]
-    is_root: bool
+Address = tuple[str, Mapping[str, str], bool]  # the path and query of a request, and whether the path is the root
 
 
 class Serving:
@@ -82,12 +77,18 @@ class Serving:
         asked = access.Asked(request.method, path, query, request.headers, _reached(request))
         refusal = self._gate.of_strangers(asked)
         if is_operation and refusal is None:
-            return await self._operation(request, query)
-        if is_operation or path not in self._paths:
-            return await self._stray(request, query, refusal or self._gate.refusal_of_own(asked))
+            try:
+                received = await _received(request, query)
+            except ConnectionError:  # the client has left in the middle of it
+                return web.Response()
+            outcome, request_id = await self._account.meet(received)
+            return await _carry_out(request, outcome, request_id)
+        is_stray = is_operation or path not in self._paths
         refusal = refusal or self._gate.of_pages(asked)
-        if refusal is None and path not in PUBLIC:
+        if refusal is None and (is_stray or path not in PUBLIC):
             refusal = self._gate.of_the_unknown(asked)
+        if is_stray:
+            return await self._stray(request, query, refusal)
         if refusal is not None:
             return _sign_in() if refusal.status == 401 and path == "/" else _refused(refusal)
         answer = await self._own(request, path)
@@ -99,7 +100,7 @@ class Serving:
         """Return the address of a request; it is cached, because clients that do not sign repeat the same one."""
         known = self._addresses.get(request.raw_path)
         if known is None:
-            known = Address(request.path, request.query, _is_root(request.path))
+            known = (request.path, request.query, _is_root(request.path))
             if len(self._addresses) == MOST_ADDRESSES:
                 self._addresses.clear()
             self._addresses[request.raw_path] = known
@@ -110,7 +111,12 @@ class Serving:
         if handler is None and request.method == "HEAD":
             handler = self._handlers.get(("GET", path))
         if handler is None:
-            return self._wrong_method(path)
+            allowed = {method for method, served in self._handlers if served == path}
+            allowed |= {"HEAD"} if "GET" in allowed else set()
+            allowed |= {"POST"} if _is_root(path) else set()
+            answer = as_json({"error": "Method Not Allowed"}, status=405)
+            answer.headers["Allow"] = ", ".join(sorted(allowed))
+            return answer
         try:
             return await handler(request)
         except UsageError as error:
@@ -122,14 +128,6 @@ class Serving:
         except ConnectionError:  # the reader has left meanwhile
             return web.Response()
 
-    def _wrong_method(self, path: str) -> web.Response:
-        allowed = {method for method, served in self._handlers if served == path}
-        allowed |= {"HEAD"} if "GET" in allowed else set()
-        allowed |= {"POST"} if _is_root(path) else set()
-        answer = as_json({"error": "Method Not Allowed"}, status=405)
-        answer.headers["Allow"] = ", ".join(sorted(allowed))
-        return answer
-
     def _remember(self, answer: web.StreamResponse) -> None:
         """Keep the token in a cookie, and open the page again without the token in its address."""
         cookie: SimpleCookie = SimpleCookie({self._gate.cookie: str(self._gate.token)})
@@ -138,16 +136,6 @@ class Serving:
         cookie[self._gate.cookie]["path"] = "/"
         answer.headers["Set-Cookie"] = cookie[self._gate.cookie].OutputString()
         answer.headers["Refresh"] = "0; url=/"
-
-    # operations
-
-    async def _operation(self, request: web.BaseRequest, query: Mapping[str, str]) -> web.StreamResponse:
-        try:
-            received = await _received(request, query)
-        except ConnectionError:  # the client has left in the middle of it
-            return web.Response()
-        outcome, request_id = await self._account.meet(received)
-        return await _carry_out(request, outcome, request_id)
 
     async def _stray(
         self, request: web.BaseRequest, query: Mapping[str, str], refusal: access.Refusal | None
@@ -210,18 +198,13 @@ async def _carry_out(request: web.BaseRequest, outcome: Outcome, request_id: str
     if outcome.transfer in ("reset", "closed"):
         return _hang_up(request, reset=outcome.transfer == "reset")
     if outcome.transfer == "half":
-        return await _half(request, outcome, headers)
+        announced = {"Content-Type": outcome.content_type, "Content-Length": str(outcome.length)}
+        reply = web.StreamResponse(headers=headers | announced)
+        await reply.prepare(request)
+        await reply.write(outcome.body)
+        return _hang_up(request, reset=False)
     headers["Content-Type"] = outcome.content_type
     return web.Response(body=outcome.body, status=outcome.status, headers=headers)
-
-
-async def _half(request: web.BaseRequest, outcome: Outcome, headers: dict[str, str]) -> web.StreamResponse:
-    """Announce a whole reply, and close the connection in the middle of it."""
-    announced = {"Content-Type": outcome.content_type, "Content-Length": str(outcome.length)}
-    reply = web.StreamResponse(headers=headers | announced)
-    await reply.prepare(request)
-    await reply.write(outcome.body)
-    return _hang_up(request, reset=False)
 
 
 def _hang_up(request: web.BaseRequest, *, reset: bool) -> web.StreamResponse:
@@ -295,8 +278,6 @@ class Server:
         self._thread: threading.Thread | None = None
         self._ready = threading.Event()
 
-    # life
-
     def start(self) -> None:
         """Serve from a daemon thread; returns when it answers."""
         self._thread = threading.Thread(target=self._in_thread, name=f"smsotp-sandbox-{self.port}", daemon=True)
@@ -339,8 +320,6 @@ class Server:
             self.account.bell.close()
             await self._runner.cleanup()
             self.account.close()
-
-    # faults
 
     async def _shut(self, seconds: float) -> None:
         """Refuse connections from now on; listen at the same port again after a while."""

@@ -19,7 +19,7 @@ from ..errors import UsageError
 from . import choices, messages, parameters
 from .access import Access
 from .choices import Rules
-from .state import Clock, Passcode, State
+from .state import Clock, State
 from .tables import Message, NewPasscode, Request
 
 MAX_BYTES: Final = 1 << 20
@@ -102,8 +102,6 @@ class Service:
         names = wire.ERROR_NAMES[code]
         return Answer(400, {"code": code, "message": names[-1] if self.form == "earlier" else names[0]})
 
-    # operations
-
     def _send_message(self, fields: Fields) -> Done:
         numbers = self._recipients(fields)
         signature = _signature(fields)
@@ -138,7 +136,8 @@ class Service:
             raise Refused(wire.MISSING_PARAMS)
         places = _countries([number])
         self._limit_sends(number)
-        code = custom or self._new_code(digits)
+        mark = int.from_bytes(self.state.mark("passcode", self.state.last + 1))
+        code = custom or f"{mark % 10**digits:0{digits}d}"
         text = messages.passcode(code, signature, self.variant)
         billed = self._bill([number], places, text)
         sent_by = "sms" if channel == "auto" else channel
@@ -157,8 +156,6 @@ class Service:
         with self.state.transaction():
             valid = self._check_code(number, intent, code, ttl)
         return {"to": number, "valid": valid}, 0
-
-    # message
 
     def _recipients(self, fields: Fields) -> list[str]:
         numbers = fields.get("to")
@@ -227,32 +224,24 @@ class Service:
         to = number[1:] if special and special.effect == "plus" else number
         return {"id": id_, "to": to, "iso": iso, "cc": cc, self._count: billed, "price": money(price)}
 
-    # passcodes
-
     def _limit_sends(self, number: str) -> None:
         if self.rules.sends is None:
             return
         if self.state.count_passcodes(number, since=self.clock.now() - SENDS_WITHIN * 1_000_000) >= self.rules.sends:
             raise Refused(LIMIT_EXCEEDED)
 
-    def _new_code(self, digits: int) -> str:
-        mark = self.state.mark("passcode", self.state.last + 1)
-        return f"{int.from_bytes(mark) % 10**digits:0{digits}d}"
-
     def _check_code(self, number: str, intent: str, code: str, ttl: int) -> bool:
         """Compare a code with the passcode of a number and intent: the right one uses it up, a wrong one counts."""
         passcode = self.state.passcode(number, intent)
-        if passcode is None or not self._lives(passcode, ttl):
+        if passcode is None or passcode.wrong >= self.rules.attempts:
+            return False
+        if self.clock.now() >= passcode.made + (passcode.ttl or ttl) * 1_000_000:
             return False
         if passcode.code == code:
             self.state.end_passcode(number, intent)
             return True
         self.state.count_wrong(number, intent)
         return False
-
-    def _lives(self, passcode: Passcode, ttl_at_verify: int) -> bool:
-        ttl = ttl_at_verify if passcode.ttl is None else passcode.ttl
-        return self.clock.now() < passcode.made + ttl * 1_000_000 and passcode.wrong < self.rules.attempts
 
 
 def money(micros: int) -> str:
@@ -270,9 +259,6 @@ def millionths(amount: str | float | Decimal) -> int:
     if found > FARTHEST:
         raise UsageError(f"an amount of at most {FARTHEST // 1_000_000:,} was expected, got {amount!r}")
     return found
-
-
-# -- reading a request -------------------------------------------------------------------------------------------------
 
 
 def _read_object(content_type: str, raw: bytes) -> Fields:

@@ -14,18 +14,17 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
+from .. import _moments
 from .._schema import FARTHEST, misfit
 from ..errors import UsageError
 from .tables import BROKEN, Accepted, Message, NewPasscode, Request, connect, damaged, file, unreadable
 
-_FACTS: Final = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int}
-_LATER_FACTS: Final = {"clock_offset": int}
+_FACTS: Final = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int, "clock_offset": int}
 MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by its texts and messages: a few hundred messages
 _OF_ONE: Final = "WHERE number = ? AND intent = ?"
 
@@ -75,8 +74,8 @@ class State:
         self.id: str = self.fact("id")
         self.starts: int = self.fact("starts")
         self._key: bytes = self.fact("key")
-        self._balance: int = self.fact("balance")
-        self._last: int = self.fact("messages")
+        self.balance: int = self.fact("balance")  # millionths
+        self.last: int = self.fact("messages")  # the number of the last message; none is used twice
         self._unfiled: list[Accepted] = []
         self._weight = 0
         # Notes of an earlier process that was killed before it could file them.
@@ -120,29 +119,16 @@ class State:
         with self._atomic():
             for accepted in self._unfiled:
                 file(self._db, accepted)
-            self.keep_fact("balance", self._balance)
-            self.keep_fact("messages", self._last)
+            self.keep_fact("balance", self.balance)
+            self.keep_fact("messages", self.last)
             self._db.execute("DELETE FROM unfiled")
         self._unfiled.clear()
         self._weight = 0
 
-    # money
-
-    @property
-    def balance(self) -> int:
-        return self._balance
-
     def top_up(self, micros: int) -> None:
         with self.transaction():
-            self.keep_fact("balance", self._balance + micros)
-        self._balance += micros
-
-    # messages
-
-    @property
-    def last(self) -> int:
-        """The number of the last message; numbers are never used twice."""
-        return self._last
+            self.keep_fact("balance", self.balance + micros)
+        self.balance += micros
 
     def mark(self, purpose: str, number: int, size: int = 16) -> bytes:
         """Return bytes that look random and are the same for the same seed, purpose and number."""
@@ -155,9 +141,9 @@ class State:
 
         With a file, the request survives the process from here on.
         """
-        if price > self._balance:
+        if price > self.balance:
             return False
-        accepted = Accepted(request, messages, self._last + len(messages), passcode)
+        accepted = Accepted(request, messages, self.last + len(messages), passcode)
         if self.path is not None:
             self._db.execute("INSERT INTO unfiled (accepted) VALUES (?)", (accepted.note(),))
         self._take(accepted, price)
@@ -168,16 +154,11 @@ class State:
     def _take(self, accepted: Accepted, price: int) -> None:
         self._unfiled.append(accepted)
         self._weight += len(accepted.request.text) + 256 * len(accepted.messages)
-        self._balance -= price
-        self._last = accepted.last
+        self.balance -= price
+        self.last = accepted.last
 
     def count(self) -> int:
         return int(self.rows("SELECT count(*) FROM messages")[0][0])
-
-    def count_after(self, n: int, *, most: int) -> int:
-        """Return how many messages are on record after a number, counting no further than ``most``."""
-        counted = "SELECT count(*) FROM (SELECT 1 FROM messages WHERE n > ? LIMIT ?)"
-        return int(self.rows(counted, (n, most))[0][0])
 
     def clear(self) -> None:
         """Delete every accepted message, also from the file's bytes; balance and passcodes stay.
@@ -210,8 +191,6 @@ class State:
         self.file()
         return self._db.execute(query, values).fetchall()
 
-    # passcodes
-
     def passcode(self, number: str, intent: str) -> Passcode | None:
         """Return the latest passcode for a number and intent, unless it was used."""
         rows = self.rows(f"SELECT code, made, ttl, wrong FROM passcodes {_OF_ONE}", (number, intent))
@@ -231,8 +210,6 @@ class State:
 
     def count_wrong(self, number: str, intent: str) -> None:
         self._db.execute(f"UPDATE passcodes SET wrong = wrong + 1 {_OF_ONE}", (number, intent))
-
-    # beginning
 
     def _begin(self, variant: str, balance: int, seed: str | None) -> None:
         found = self.fact("variant")
@@ -254,15 +231,13 @@ class State:
             return
         if where := misfit(self._db):
             raise damaged(self.path, where)
-        if self._db.execute("SELECT coalesce(max(n), 0) FROM messages").fetchone()[0] > self._last:
+        if self._db.execute("SELECT coalesce(max(n), 0) FROM messages").fetchone()[0] > self.last:
             raise damaged(self.path, "messages has a number that was not given yet")
 
     def _refuse_other_facts(self) -> None:
-        for name, kind in {**_FACTS, **_LATER_FACTS}.items():
+        for name, kind in _FACTS.items():
             found = self.fact(name)
-            if found is None and name in _LATER_FACTS:
-                continue
-            if type(found) is not kind:
+            if type(found) is not kind and (found is not None or name != "clock_offset"):  # which a new file lacks
                 raise damaged(self.path, f"its {name} is of type {type(found).__name__}, not {kind.__name__}")
             if isinstance(found, int) and abs(found) > FARTHEST:
                 raise damaged(self.path, f"its {name} is out of range")
@@ -277,8 +252,6 @@ class State:
 
 
 LATEST: Final = 7_258_118_400_000_000  # the year 2200, in microseconds; further no test of a lifetime goes
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Clock:
@@ -326,4 +299,4 @@ def _micros(seconds: Any) -> int:
 
 def moment(micros: int) -> str:
     """Return microseconds since 1970 as ISO 8601 in UTC."""
-    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return _moments.moment(micros).isoformat(timespec="microseconds").replace("+00:00", "Z")

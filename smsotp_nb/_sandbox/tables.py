@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -115,7 +114,7 @@ def _why(path: Path | None, error: sqlite3.OperationalError) -> str:
 
 def own_database(path: Path) -> None:
     """Make the file of a database that its owner alone can read, or look at the one that is there."""
-    with _told(path):
+    try:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE_MODE))
         except FileExistsError:  # by its own name: O_EXCL follows no link
@@ -125,12 +124,6 @@ def own_database(path: Path) -> None:
             if os.path.lexists(file):
                 _OWN.look(file)
         _OWN.refuse_journal(files[JOURNAL])
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        yield
     except OSError as error:
         said = f"{path} cannot be used: {error.strerror}; name another one, or restore a copy"
         raise UsageError(said) from None

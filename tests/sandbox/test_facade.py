@@ -155,7 +155,8 @@ def test_a_repr_does_not_wait_for_a_sandbox_that_is_busy() -> None:
 
 @pytest.mark.parametrize("answer", [{}, [], None, {"balance": "much"}, "x"], ids=str)
 def test_a_repr_takes_whatever_answers(box: Sandbox, answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "_facts", lambda _account: answer)
+    as_json = desk.as_json
+    monkeypatch.setattr(desk, "as_json", lambda _told: as_json(answer))
     assert repr(box) == f"Sandbox({box.url}, not a sandbox)"
 
 

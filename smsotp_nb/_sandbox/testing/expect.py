@@ -6,7 +6,7 @@ block the sandbox. A pattern is compiled again at each call, so that a page of m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
@@ -155,9 +155,6 @@ class Expectation:
     def met(self, found: int) -> bool:
         return found >= 1 if self.times is None else found == self.times
 
-    def too_many(self, found: int) -> bool:
-        return self.times is not None and found > self.times
-
     def settles(self, found: int) -> bool:
         """Return whether there are enough messages, but ``settle`` seconds must show that no more arrive."""
         return self.settle > 0 and bool(self.times) and found == self.times
@@ -240,8 +237,6 @@ class Count:
         return self._seen < last
 
 
-# -- the nearest misses: messages that almost fit, and requests that were not accepted ---------------------------------
-
 MESSAGES: Final = 200  # the newest messages that are looked at
 REQUESTS: Final = 200  # the newest requests that are looked at
 TOLD: Final = 5
@@ -254,7 +249,7 @@ Miss = tuple[int, float, int, str]  # tests that failed, how far off, the newest
 def summary(expectation: Expectation, count: Count, state: State, journal: Journal) -> str:
     """Return one sentence: what was expected, and what was found among how many messages and requests."""
     found = f"{count.found}" if count.found else "none"
-    messages = state.count_after(expectation.after, most=MESSAGES)
+    messages = len(state.rows("SELECT 1 FROM messages WHERE n > ? LIMIT ?", (expectation.after, MESSAGES)))
     lost = sum(1 for told in _newest(journal) if _is_lost(told))
     among = _counted(messages, MESSAGES, "message")
     others = f"; {_counted(lost, REQUESTS, 'request')} refused or struck" if lost else ""
@@ -268,7 +263,7 @@ def _counted(number: int, most: int, one: str) -> str:
 def nearest(expectation: Expectation, count: Count, state: State, journal: Journal) -> list[str]:
     """Describe the messages that are as expected and, unless they are too many, what comes near."""
     fitting = [f"{_heading(row['n'], row['at'])} to {row['number']} is as expected" for row in count.rows[:TOLD]]
-    if expectation.too_many(count.found):
+    if expectation.times is not None and count.found > expectation.times:
         return fitting
     near = sorted([*_messages(expectation, state), *_requests(expectation, journal)])
     return [*fitting, *(words for *_, words in near)][:TOLD]
@@ -286,7 +281,7 @@ def _messages(expectation: Expectation, state: State) -> Iterator[Miss]:
         found = _without_code(facts(row))
         said = "; ".join(test.miss(found[test.field]) for test in failed)
         words = f"{_heading(row['n'], row['at'])} to {found['to']}: {said}"
-        yield len(failed), _distance(failed, found), -row["n"], words
+        yield len(failed), sum(_distance(test, found[test.field]) for test in failed), -row["n"], words
 
 
 def _without_code(found: dict[str, Any]) -> dict[str, Any]:
@@ -295,12 +290,10 @@ def _without_code(found: dict[str, Any]) -> dict[str, Any]:
     return found if code is None else found | {"text": found["text"].replace(code, "*" * len(code))}
 
 
-def _distance(failed: Iterable[Test], found: Mapping[str, Any]) -> float:
-    return sum(1.0 if test.pattern else 1.0 - _likeness(test.value, found[test.field]) for test in failed)
-
-
-def _likeness(one: Any, other: Any) -> float:
-    return SequenceMatcher(None, str(one)[:COMPARED], str(other)[:COMPARED]).quick_ratio()
+def _distance(test: Test, found: Any) -> float:
+    if test.pattern:
+        return 1.0
+    return 1.0 - SequenceMatcher(None, str(test.value)[:COMPARED], str(found)[:COMPARED]).quick_ratio()
 
 
 def _newest(journal: Journal) -> Iterator[Told]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from ..._calling import given as shown
@@ -177,12 +177,6 @@ def _other_records(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**data, "messages": [*records[:-1], {**records[-1], "to": FOREIGN}]}
 
 
-def to_json(faults: Faults) -> dict[str, Any]:
-    """Return what ``/faults.json`` says: what is on, and which kinds there are."""
-    kinds = [{"kind": kind.name, "when": kind.when, "meaning": kind.meaning, "uses": kind.uses} for kind in KINDS]
-    return {"faults": [asdict(fault) for fault in faults], "kinds": kinds}
-
-
 def _words(text: str) -> dict[str, Any]:
     kind, *settings = text.split() or [""]
     found: dict[str, Any] = {"kind": kind}
@@ -221,8 +215,6 @@ def _is_whole(value: object) -> bool:
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
-
-# -- what a client gets in the end: the reply of the service, or what a fault made of it ------------------------------
 
 Transfer = Literal["whole", "half", "closed", "reset"]
 JSON: Final = "application/json"
