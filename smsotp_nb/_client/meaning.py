@@ -102,9 +102,8 @@ def success(
     """
     request_id = scrub.secrets(wire.request_id(reply.headers) or "") or None
     if reply.status == 429:
-        pause = retry_after(
-            {name.lower(): value for name, value in reply.headers}.get("retry-after"), now=now().timestamp()
-        )
+        headers = {name.lower(): value for name, value in reply.headers}
+        pause = retry_after(headers.get("retry-after"), now=now().timestamp())
         said = "no pause given" if pause is None else f"asked to pause {pause:.0f} s"
         return Throttled(f"{action}: throttled, {said}", retry_after=pause, seconds=seconds, request_id=request_id)
     if reply.status not in (200, 400):

@@ -161,14 +161,14 @@ class Client:
         if body is not self._checked:  # a campaign sends one body to many
             refuse(not_a("body", body, wire.Body, wanted="a message of a plan"))
             wrong += wire.check_body(body, variant=self.settings.variant, form=self.settings.form)
-        _refuse(wire.SEND, wrong)
+        refuse(*wrong, said=f"{wire.SEND} was not called, nothing was sent: ")
         self._checked = body
 
         def read(data: Any, request_id: str | None) -> wire.SendReply:
             return wire.read_send(data, to, request_id=request_id)
 
         request = _Request(wire.SEND, wire.send_request(to, body), read, len(to), may_begin)
-        reply: wire.SendReply = self._call(request, gate, patience or self.patience)
+        reply: wire.SendReply = self._call(request, gate, patience)
         return reply
 
     @in_our_words
@@ -217,14 +217,14 @@ class Client:
 
         request = _Request(wire.OTP_SEND, wire.otp_request(to=to, **options), read)
         options, code, to = {}, None, wire.mask(str(to))  # a traceback prints the variables of every frame
-        _refuse(wire.OTP_SEND, wrong)
+        refuse(*wrong, said=f"{wire.OTP_SEND} was not called, nothing was sent: ")
         if ttl is not None and not own_code:
             warnings.warn(
                 "ttl= has no effect on a generated passcode in otp.send; pass it to verify_otp", SmsOtpWarning, 3
             )
         if digits is not None and own_code:
             warnings.warn("digits= has no effect beside your own code=", SmsOtpWarning, stacklevel=3)
-        reply: wire.OtpReply = self._call(request, None, self.patience)
+        reply: wire.OtpReply = self._call(request)
         return reply
 
     @in_our_words
@@ -260,11 +260,12 @@ class Client:
 
         request = _Request(wire.OTP_VERIFY, wire.otp_request(to=to, code=code, intent=intent, ttl=ttl), read)
         code, to = "", wire.mask(str(to))  # a traceback prints the variables of every frame
-        _refuse(wire.OTP_VERIFY, wrong)
-        reply: wire.VerifyReply = self._call(request, None, self.patience)
+        refuse(*wrong, said=f"{wire.OTP_VERIFY} was not called, nothing was sent: ")
+        reply: wire.VerifyReply = self._call(request)
         return reply
 
-    def _call(self, request: _Request, gate: Gate | None, patience: Patience) -> Any:
+    def _call(self, request: _Request, gate: Gate | None = None, patience: Patience | None = None) -> Any:
+        patience = patience or self.patience
         if gate is None and patience.attempts == 1:  # a campaign waits and counts by itself
             return _given(self._once(request))
         gate = gate or Gate(self._sleep)
@@ -302,7 +303,8 @@ class Client:
         else:
             scrub = Scrubber(settings._key(), settings._secret() or "", str(request.fields.get("code") or ""))
             found = success(reply, request.read, action=request.action, seconds=seconds, scrub=scrub, now=self._now)
-        log.debug("%s in %.0f ms: %s", request.action, seconds * 1000, found if _is_error(found) else "accepted")
+        said = found if isinstance(found, BaseException) else "accepted"
+        log.debug("%s in %.0f ms: %s", request.action, seconds * 1000, said)
         return found
 
     def _query(self, action: str) -> Secret:
@@ -354,12 +356,8 @@ def once(client: Client) -> Client:
     return made
 
 
-def _is_error(found: object) -> bool:
-    return isinstance(found, BaseException)
-
-
 def _given(found: Any) -> Any:
-    if _is_error(found):
+    if isinstance(found, BaseException):
         raise found
     return found
 
@@ -370,13 +368,6 @@ def _numbers(to: Any) -> wire.Numbers:
     return wire.Numbers([to] if isinstance(to, str) else to)
 
 
-def _refuse(action: str, wrong: list[str]) -> None:
-    if wrong:
-        raise UsageError(f"{action} was not called, nothing was sent: " + "; ".join(wrong), problems=tuple(wrong))
-
-
-# -- the query of a request: the key alone, or signed with the key's secret (HMAC mode, beyond the interface) ----------
-#
 # The signature is an HMAC-SHA256 over all other query pairs, sorted by name and joined as ``k=v&...``. The body is not
 # signed. Services accept several spellings; this client sends milliseconds and base64.
 #

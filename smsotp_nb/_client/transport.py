@@ -137,19 +137,15 @@ class _Reply:
         self.headers = urllib3.HTTPHeaderDict()
         self.whole = self.reusable = self.until_close = False
         self._trace, self._body = trace, bytearray()
-        self._parser: Any = httptools.HttpResponseParser(self)
+        self.parser: Any = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
         try:
-            self._parser.feed_data(data)
+            self.parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             if not self.whole or _ends_all(error.__context__):
                 raise
             self.reusable = False
-
-    def done(self) -> None:
-        """Drop the parser: it refers to this reply, and the cycle would keep what the reply says in memory."""
-        self._parser = None
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.status:  # after the body; what comes late says nothing of the reply
@@ -157,7 +153,7 @@ class _Reply:
         self.headers.add(name.decode("latin-1"), value.decode("latin-1"))
 
     def on_headers_complete(self) -> None:
-        status = self._parser.get_status_code()
+        status = self.parser.get_status_code()
         if status >= 200:  # anything below announces the reply
             self.status = self._trace.status = status
             self._trace.phase = "body"
@@ -174,15 +170,12 @@ class _Reply:
             raise ReplyCut
 
     def on_message_complete(self) -> None:
-        self.reusable = self.status >= 200 and self._parser.should_keep_alive()
+        self.reusable = self.status >= 200 and self.parser.should_keep_alive()
         self.whole = self.status >= 200
 
     def stream(self, _amount: int) -> Iterable[bytes]:
         """Return the body, decompressed if the service compressed it although it was asked not to."""
         return [unpacked(bytes(self._body), self.headers.get("content-encoding", ""), limit=MAX_REPLY)]
-
-    def close(self) -> None:
-        """Do nothing: requests closes every response, but this connection has long gone back to its pool."""
 
 
 class _Watched:
@@ -224,7 +217,7 @@ class _Watched:
         try:
             self._read(reply, trace)
         finally:
-            reply.done()
+            reply.parser = None  # it refers to this reply, and the cycle would keep what the reply says in memory
         self.last_used = trace.clock()
         if not (written and reply.reusable):
             self.close()  # type: ignore[attr-defined]  # as above
@@ -260,16 +253,9 @@ class _Adapter(HTTPAdapter):
     """requests' adapter over watched connections, with urllib3's own retries off."""
 
     def __init__(self) -> None:
-        self._local = threading.local()
+        self.local = threading.local()  # its ``trace`` is of the request that this thread is making
         self._pool: Any = None
         super().__init__(pool_connections=4, pool_maxsize=256, max_retries=0)
-
-    def trace(self) -> Trace:
-        found: Trace = self._local.trace
-        return found
-
-    def watch(self, trace: Trace) -> None:
-        self._local.trace = trace
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
         super().init_poolmanager(*args, **options)
@@ -283,7 +269,7 @@ class _Adapter(HTTPAdapter):
     def request_url(self, request: requests.PreparedRequest, proxies: Any) -> str:
         """Hand urllib3, and so its logs, errors and frames, an address without the query and a body without a repr."""
         target = Secret(super().request_url(request, proxies) if proxies else request.path_url)
-        self.trace().target = target
+        self.local.trace.target = target
         request.body = memoryview(request.body)  # type: ignore[arg-type, assignment]  # bytes, which our client gave
         return target.reveal().split("?")[0] + "?" + MASKED
 
@@ -306,7 +292,7 @@ class _Adapter(HTTPAdapter):
         super().close()
 
     def _pools(self) -> dict[str, Any]:
-        current = self.trace
+        local = self.local
 
         class Plain(_Watched, HTTPConnection):
             pass
@@ -314,7 +300,7 @@ class _Adapter(HTTPAdapter):
         class Tls(_Watched, HTTPSConnection):
             pass
 
-        Plain.current = Tls.current = staticmethod(current)
+        Plain.current = Tls.current = staticmethod(lambda: local.trace)
 
         class PlainPool(_Pool, HTTPConnectionPool):
             ConnectionCls = Plain
@@ -375,9 +361,6 @@ class Transport:
         if is_loopback(urlsplit(prepared).hostname):  # a proxy would carry key and numbers off this machine
             found["proxies"] = {}
         self._options = found
-        self._renew()
-
-    def _renew(self) -> None:
         self._adapter, self._process = _Adapter(), os.getpid()
 
     def post(
@@ -398,9 +381,10 @@ class Transport:
         handled = sys.exception()  # the caller's own, which is no reason of ours
         try:
             if os.getpid() != self._process:  # a socket shared with the parent process would mix two requests
-                self._renew()
-            self._adapter.watch(trace)
-            return self._exchange(self._request(query, body))
+                self._adapter, self._process = _Adapter(), os.getpid()
+            self._adapter.local.trace = trace
+            reply: Any = self._adapter.send(self._request(query, body), timeout=self._timeouts, **self._options).raw
+            return RawReply(reply.status, tuple(reply.headers.items()), b"".join(reply.stream(PIECE)))
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the phase decides, never the class
             root = error if _ends_all(error) else _root(error, handled)
             if _ends_all(root) and not isinstance(root, KeyboardInterrupt):
@@ -415,13 +399,6 @@ class Transport:
         request.url, request.body = f"{self._address}?{query.reveal()}", bytes(body)
         request.headers = {"Host": self._host, **_HEADERS, "Content-Length": str(len(body))}
         return request
-
-    def _exchange(self, request: requests.PreparedRequest) -> RawReply:
-        reply: Any = self._adapter.send(request, timeout=self._timeouts, **self._options).raw
-        try:
-            return RawReply(reply.status, tuple(reply.headers.items()), b"".join(reply.stream(PIECE)))
-        finally:
-            reply.close()
 
     def close(self) -> None:
         """Close every kept connection."""

@@ -1,8 +1,8 @@
 """The interface, and nothing else: request bodies, reply envelopes, limits and codes.
 
 The only room that knows a camelCase field, an error number or a length limit. It has no clock, no socket and no pandas.
-``interface`` holds names, codes, limits and amounts, ``requests`` what is posted, ``envelope`` and ``replies`` what
-comes back; ``options`` how a campaign travels.
+``interface`` holds names, codes, limits and amounts, ``requests`` what is posted and how a campaign travels,
+``envelope`` and ``replies`` what comes back.
 """
 
 from .._showing import mask
@@ -36,7 +36,6 @@ from .interface import (
     amount,
     micros,
 )
-from .options import Wire
 from .replies import (
     FEW,
     LONGEST_TEXT,
@@ -52,6 +51,7 @@ from .replies import (
 )
 from .requests import (
     Body,
+    Wire,
     check_body,
     check_otp_send,
     check_otp_verify,

@@ -84,8 +84,6 @@ class Numbers(tuple[Any, ...]):
         return f"<Numbers: {len(self)}>"
 
 
-# -- money, in millionths of the currency unit -------------------------------------------------------------------------
-
 _AMOUNT = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,12}))?")
 LONGEST_AMOUNT = 25  # characters
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import itemgetter
-from typing import Any, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 from .._showing import mask, masked, visible
 from .envelope import Unreadable, whole
@@ -84,13 +84,10 @@ class Messages(Sequence[MessageRecord]):
         to, ids, billings = zip(*each, strict=True) if each else ((), (), ())
         return cls(to, ids, billings)
 
-    def parts(self) -> int | None:
-        """Return the sum of the parts, None if one is not known."""
-        return _sum([(billing.parts, times) for billing, times in self.tally.items()])
-
-    def price_micros(self) -> int | None:
-        """Return the sum of the prices, None if one is not known."""
-        return _sum([(billing.price_micros, times) for billing, times in self.tally.items()])
+    def total(self, what: Literal["parts", "price_micros"]) -> int | None:
+        """Return the sum of the parts or prices, None if one is not known."""
+        terms = [(getattr(billing, what), times) for billing, times in self.tally.items()]
+        return None if any(value is None for value, _ in terms) else sum(value * times for value, times in terms)
 
     def billed_micros(self) -> int:
         """Return the sum of the prices that are known."""
@@ -164,7 +161,7 @@ class SendReply:
         found = []
         if self.recipients is not None and self.recipients != len(records):
             found.append(f"recipients says {self.recipients}, the records are {len(records)}")
-        parts, total = records.parts(), records.price_micros()
+        parts, total = records.total("parts"), records.total("price_micros")
         if self.message_count is not None and parts not in (None, self.message_count):
             found.append(f"messageCount says {self.message_count}, the parts add up to {parts}")
         if self.total_micros is not None and total is not None and self.total_micros != total:
@@ -226,9 +223,10 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
     if not isinstance(records, list) or not set(map(type, records)) <= {dict}:
         raise Unreadable("the reply has no list of message records")
     read, unexpected = _matched(_messages(records), to)
+    known = set(read.to)
     return SendReply(
         messages=read,
-        missing=_without(to, read.to) if len(read) < len(to) else (),
+        missing=tuple(number for number in to if number not in known) if len(read) < len(to) else (),
         unexpected=unexpected,
         recipients=_count(data.get("recipients")),
         message_count=_count(data.get("messageCount")),
@@ -254,21 +252,14 @@ def _matched(read: Messages, to: Sequence[str]) -> tuple[Messages, tuple[Message
     return Messages.of(matched.values()), tuple(unexpected)
 
 
-def _without(numbers: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    known = set(others)
-    return tuple(number for number in numbers if number not in known)
-
-
 def read_otp_send(data: Any, to: str, *, request_id: str | None = None) -> OtpReply:
     """Return the message record in an envelope's ``data``.
 
     Raises:
         Unreadable: ``data`` is not an object, or does not speak of this number.
     """
-    found = _object(data)
-    if found.get("to") not in (to, to[1:]):
-        raise Unreadable("the reply does not speak of this number")
-    return OtpReply(record=dataclasses.replace(_messages([found])[0], to=to), request_id=request_id)
+    found = _messages([_object_of(data, to, to[1:])])[0]
+    return OtpReply(record=dataclasses.replace(found, to=to), request_id=request_id)
 
 
 def read_verify(data: Any, to: str, *, request_id: str | None = None) -> VerifyReply:
@@ -278,18 +269,17 @@ def read_verify(data: Any, to: str, *, request_id: str | None = None) -> VerifyR
         Unreadable: ``data`` is not an object, its ``to`` is not the number as it was asked for, or ``valid`` is not
             true or false.
     """
-    found = _object(data)
-    if found.get("to") != to:
-        raise Unreadable("the reply does not speak of this number")
-    valid = found.get("valid")
+    valid = _object_of(data, to).get("valid")
     if not isinstance(valid, bool):
         raise Unreadable("the reply does not say whether the code is valid")
     return VerifyReply(to=to, valid=valid, request_id=request_id)
 
 
-def _object(data: Any) -> dict[str, Any]:
+def _object_of(data: Any, *numbers: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise Unreadable("the reply has no data object")
+    if data.get("to") not in numbers:
+        raise Unreadable("the reply does not speak of this number")
     return data
 
 
@@ -347,15 +337,6 @@ def _parts_elsewhere(billing: Billing, fields: Mapping[str, Any]) -> Billing:
     if billing.parts is not None:
         return billing
     return billing._replace(parts=_count(fields.get("count")) or _count(fields.get("messageCount")) or None)
-
-
-def _sum(terms: Iterable[tuple[int | None, int]]) -> int | None:
-    total = 0
-    for value, times in terms:
-        if value is None:
-            return None
-        total += value * times
-    return total
 
 
 LONGEST_TEXT = 256  # characters of an id, a country, a currency; far above any

@@ -1,12 +1,13 @@
-"""What is posted: bodies and recipients within the limits, and the JSON of each action."""
+"""What is posted: bodies and recipients within the limits, the JSON of each action, and how a campaign travels."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, get_args
 
+from .._calling import Options, made_in_our_words, not_choice, not_flag, not_whole, refuse
 from .._showing import cited, is_whole, mask
 from .interface import (
     CHANNELS,
@@ -22,6 +23,8 @@ from .interface import (
     Variant,
     is_int,
 )
+
+MOST_THREADS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +51,49 @@ class Body:
         return "text" if self.text is not None else "content"
 
     def fields(self) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        if self.text is not None:
-            fields["text"] = self.text
-        if self.content is not None:
-            fields["content"] = self.content
-        if self.template_id is not None:
-            fields["templateId"] = self.template_id
-        if self.template_data:
-            fields["templateData"] = dict(self.template_data)
-        if self.signature is not None:
-            fields["signature"] = self.signature
-        return fields
+        fields = {
+            "text": self.text,
+            "content": self.content,
+            "templateId": self.template_id,
+            "templateData": dict(self.template_data) or None,
+            "signature": self.signature,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
 
 
-# -- limits ------------------------------------------------------------------------------------------------------------
+@made_in_our_words
+@dataclass(frozen=True, slots=True, repr=False)
+class Wire(Options):
+    """How a campaign travels to the service.
+
+    Args:
+        variant: ``"intl"`` or ``"cn"``, as the client has it.
+        chunk_size: recipients per request, at most 1,000.
+        threads: requests under way at once, 1 to 256. At most ``threads`` x ``chunk_size`` rows can be in doubt.
+        isolate_invalid: when a list is refused with 107111, send its halves again until the invalid numbers stand
+            alone. This assumes that nothing of a refused list was sent.
+
+    Raises:
+        UsageError: an option that is none; lists all of them.
+
+    Example:
+        >>> Wire(chunk_size=500).replace(threads=8)
+        Wire(chunk_size=500, threads=8)
+    """
+
+    variant: Variant = "intl"
+    chunk_size: int = 100
+    threads: int = 4
+    isolate_invalid: bool = False
+
+    def __post_init__(self) -> None:
+        refuse(
+            not_choice("variant", self.variant, get_args(Variant)),
+            not_whole("chunk_size", self.chunk_size, most=MAX_RECIPIENTS),
+            not_whole("threads", self.threads, most=MOST_THREADS),
+            not_flag("isolate_invalid", self.isolate_invalid),
+        )
+        object.__setattr__(self, "chunk_size", int(self.chunk_size))
 
 
 def check_body(body: Body, *, variant: Variant = "intl", form: Form = "current") -> list[str]:
@@ -175,9 +206,6 @@ def _check_code(code: str) -> list[str]:
     if isinstance(code, str) and CODE.fullmatch(code):
         return []
     return [f"code= must be text of {low} to {high} digits (given: {type(code).__name__} of length {len(str(code))})"]
-
-
-# -- requests ----------------------------------------------------------------------------------------------------------
 
 
 def send_request(to: Sequence[str], body: Body) -> dict[str, Any]:

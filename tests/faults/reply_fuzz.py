@@ -122,7 +122,7 @@ def read(raw: bytes, operation: str) -> str:
     except (httptools.HttpParserError, httptools.HttpParserUpgrade, Packed, ReplyTooLarge) as error:
         return type(error).__name__  # in doubt, by the phase of the request
     finally:
-        found.done()
+        found.parser = None
     if whole is None:
         return "cut"
     handed = transport.RawReply(found.status, tuple(found.headers.items()), whole)

@@ -46,7 +46,7 @@ WRONG: dict[str, tuple[Callable[[], object], list[str]]] = {
     ),
     "wire": (
         lambda: sms.Wire(variant="us", chunk_size=1001, threads=True, isolate_invalid=None),  # type: ignore[arg-type]
-        ["variant= must be 'intl' or 'cn'", "chunk_size= must be a whole number from 1 to 1000", "threads=", "isola"],
+        ["variant= must be one of 'intl'", "chunk_size= must be a whole number from 1 to 1000", "threads=", "isola"],
     ),
     "limits": (
         lambda: sms.Limits(budget=5, per_second=0, quiet_hours=(21, 8), first=0, stop_after=0),  # type: ignore[arg-type]
