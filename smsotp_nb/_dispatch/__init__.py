@@ -1,6 +1,6 @@
 """Send a plan with several threads at a limited speed: claim, post, settle. Calling ``send`` again resumes.
 
-- ``sending``: ``send`` and ``send_test``; ``preflight``: what ``send`` would do
+- ``sending``: ``send``, ``send_test``, and ``preflight``: what ``send`` would do
 - ``recorded``: what is recorded of a campaign, and how it follows another plan
 - ``requests``: the order of the steps for each request, and what ends a call
 - ``guards``: what may hold a campaign back, by `Limits`
@@ -11,8 +11,7 @@
 """
 
 from .guards import Limits
-from .preflight import preflight
 from .recorded import record, revise
-from .sending import send, send_test
+from .sending import preflight, send, send_test
 
 __all__ = ["Limits", "preflight", "record", "revise", "send", "send_test"]

@@ -467,12 +467,7 @@ def _whole(name: str) -> Callable[[Any, list[str]], Any]:
 
 @lru_cache(maxsize=100_000)
 def _zones(to: str) -> tuple[zoneinfo.ZoneInfo, ...]:
-    return tuple(_zone(name) for name in time_zones(to))
-
-
-@lru_cache(maxsize=1_000)
-def _zone(name: str) -> zoneinfo.ZoneInfo:
-    return zoneinfo.ZoneInfo(name)
+    return tuple(map(zoneinfo.ZoneInfo, time_zones(to)))
 
 
 DECISIONS: Final[Mapping[str, Decision]] = {

@@ -254,7 +254,8 @@ class Requests:
             try:
                 outcome = self._deliver(claim, admission)
             finally:
-                self._leave_slot()
+                if self._slots is not None:
+                    self._slots.give_back()
             seconds = time.monotonic() - started
             if isinstance(outcome, REPEATABLE):
                 self._run.settle(claim, ending(outcome)[0])
@@ -266,9 +267,13 @@ class Requests:
             return outcome
 
         outcome = tries.make(attempt)
-        if outcome is None or not claimed:
-            return self._given_up(claim, outcome)
-        return self._judged(claim, admission, outcome, seconds)
+        if outcome is not None and claimed:
+            return self._judged(claim, admission, outcome, seconds)
+        if outcome is not None and not self._pacer.stopped():  # it could not be sent; its rows stay planned
+            self._end(ending(outcome)[1] or STOPPED, str(outcome))
+        elif outcome is not None:
+            self._end(STOPPED, "cancelled")
+        return Answer(claim, None, Settled({}))
 
     def _in_slot(self, claim: Claim, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
         """Wait until a claimed request may begin; None if the call ended first, and its rows are planned again.
@@ -295,10 +300,6 @@ class Requests:
                 self._hold_against_plan(again)
                 held.pop_all()  # it is given back when the request has ended
         return again, admission
-
-    def _leave_slot(self) -> None:
-        if self._slots is not None:
-            self._slots.give_back()
 
     def _is_over(self) -> bool:
         return self._ended(self._stop)
@@ -332,16 +333,11 @@ class Requests:
             self._run.settle(claim, Ending("NOT_SENT", "before", error=str(error)))
             raise
 
-    def _given_up(self, claim: Claim, last: TransportError | None) -> Answer:
-        """End the call because a request could not be sent, unless a guard already did; its rows stay planned."""
-        if last is not None and self._pacer.stopped():
-            self._end(STOPPED, "cancelled")
-        elif last is not None:
-            self._end(ending(last)[1] or STOPPED, str(last))
-        return Answer(claim, None, Settled({}))
-
     def _judged(self, claim: Claim, admission: guards.Admission, outcome: Outcome, seconds: float) -> Answer:
-        self._hear(outcome)
+        if not self._spoken:  # until it answers as the interface describes, anything else ends the call
+            self._spoken = isinstance(outcome, SendReply | ServiceError)
+            if not self._spoken:
+                self._end(STRANGER, f"{self._client.settings.base_url}: {outcome}")
         if isinstance(outcome, SendReply):
             answer = Answer(claim, outcome, accepted(outcome), seconds)
         elif self._isolate and isinstance(outcome, InvalidPhoneNumbers) and len(claim.to) > 1:
@@ -353,13 +349,6 @@ class Requests:
             self._end(failing, str(outcome))
         return answer
 
-    def _hear(self, outcome: Outcome) -> None:
-        """Trust the service once it answered as the interface describes; until then, anything else ends the call."""
-        if not self._spoken:
-            self._spoken = isinstance(outcome, SendReply | ServiceError)
-            if not self._spoken:
-                self._end(STRANGER, f"{self._client.settings.base_url}: {outcome}")
-
     def _message(self, key: int) -> Body:
         """Return the message of a body key; the last one is kept, because chunks in a row mostly carry the same."""
         known, message = self._latest
@@ -370,14 +359,13 @@ class Requests:
 
     def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> Answer:
         """Send a refused list again in two halves; by assumption nothing of it was sent."""
-        self._run.settle(claim, dataclasses.replace(ending(error)[0], outcome=ISOLATING))
+        self._run.settle(claim, ending(error)[0]._replace(outcome=ISOLATING))
         self._addressees.give_back(claim)
         self._watch.returned(admission)
         middle = len(claim.positions) // 2
         rows, costs, said = Counter[str](), Counter[str](), []
         for positions in (claim.positions[:middle], claim.positions[middle:]):
-            admission = self._turn(claim.chunk, self._stop, positions)
-            half, admission = self._claimed(None, admission)
+            half, admission = self._claimed(None, self._turn(claim.chunk, self._stop, positions))
             if half:
                 answer = self._send(half, admission)
                 self._record(answer, None)

@@ -66,7 +66,7 @@ class Report:
         Raises:
             LedgerError: fewer rows stand as accepted than were recorded, or rows have no state: the ledger was altered.
         """
-        table = self._rows(self._plan) if self._plan._folder is None else self._fates()
+        table = self._rows() if self._plan._folder is None else self._fates()
         unknown = int(table["status"].isna().sum())
         if unknown or self._counts["accepted"] < accepted:
             raise LedgerError(
@@ -82,12 +82,12 @@ class Report:
         self._counts = {name: int(found.loc[found["status"].eq(name), "rows"].sum()) for name in STATES}
         return found.drop(columns=["earliest", "latest"])
 
-    def _rows(self, plan: Plan) -> pd.DataFrame:
+    def _rows(self) -> pd.DataFrame:
         outcomes = self._run.outcomes()
         self._until = until(outcomes["not_before"].min(), outcomes["not_before"].max())
         self._counts = {name: int(outcomes["status"].eq(name).sum()) for name in STATES}
         with self._run.understood():  # what it holds may have been altered since
-            return table_of(plan, self._run.placed(outcomes, plan))
+            return table_of(self._plan, self._run.placed(outcomes, self._plan))
 
     def warn(self, stopper: tuple[str, str] | None, disagreements: Sequence[str]) -> None:
         """Warn of what is not complete (and held back until when), in doubt, or in disagreement with itself."""

@@ -1,11 +1,16 @@
-"""A list of opt-outs or opt-ins, read: what each row says, and which rows cannot be read."""
+"""A list of opt-outs or opt-ins, read: what each row says and when, and which rows cannot be read.
+
+When something was said is read against texting: an opt-out at its latest moment, an opt-in at its earliest. A day
+without an hour is unclear, and so is an hour that autumn repeats or spring leaves out.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -16,16 +21,18 @@ from .._calling import given, not_zone, refuse
 from .._cards import counted
 from .._frames import as_pandas
 from .._ledger import Said
+from .._moments import microseconds
 from .._pandas import is_missing
 from .._phones import Reading, not_reading
 from .._showing import spelled
 from ..columns import require
 from ..errors import UsageError
 from ..problems import PROBLEMS
-from . import moments
-from .moments import Moment
 
 _SHOWN = 5
+_AHEAD: Final = timedelta(hours=1)  # by which the clock of who recorded an opt-out may be fast
+_FIRST: Final = 1992  # the year of the first text message: an earlier one stands for no date
+_DAY: Final = timedelta(days=1) - timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +96,7 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
         for label, problem in zip(frame.index[unread], found["problem"][unread], strict=True)
     ]
     problems += [f"row {labels[place]!r}: {how.at} is {wrong}" for place, wrong in late.items()]
-    proofs = _proofs(frame, how.proof)
+    proofs = [None] * len(frame) if how.proof is None else [*map(_spelled, frame[how.proof])]
     said = [
         Said(int(to[1:]), opted_out, *moment, proof)
         for to, moment, proof in zip(found["to"], when, proofs, strict=True)
@@ -129,21 +136,75 @@ def _moments(
 ) -> tuple[list[Moment | None], dict[int, str]]:
     """Return when each row was said, and what is wrong by place: an opt-out counts from now there, an opt-in never."""
     if found is None:
-        return [moments.NOW] * len(blank), {}
+        return [NOW] * len(blank), {}
     when: list[Moment | None] = [None] * len(blank)
     wrong: dict[int, str] = {}
     for place in np.flatnonzero(~blank).tolist():
         try:
-            when[place] = moments.of(found, place, zone=how.zone, opted_out=opted_out, now=now)
+            when[place] = moment_of(found, place, zone=how.zone, opted_out=opted_out, now=now)
         except ValueError as said:
             wrong[place] = str(said)
             if opted_out:
                 # Whoever said no at an unknown time has said no.
-                when[place] = moments.NOW
+                when[place] = NOW
     return when, wrong
 
 
-def _proofs(frame: pd.DataFrame, column: str | None) -> list[str | None]:
-    if column is None:
-        return [None] * len(frame)
-    return [None if is_missing(shown) else spelled(shown) for shown in frame[column]]
+def _spelled(cell: Any) -> str | None:
+    return None if is_missing(cell) else spelled(cell)
+
+
+class Moment(NamedTuple):
+    """Microseconds since 1970, and minutes east of UTC where it was said; ``at`` None: as it is recorded."""
+
+    at: int | None
+    zone: int
+
+
+NOW: Final = Moment(None, 0)
+
+
+def moment_of(found: dates.Dates, place: int, *, zone: str | None, opted_out: bool, now: datetime) -> Moment:
+    """Return the moment that one cell means.
+
+    Raises:
+        ValueError: it is none, has no zone, or is in the future; says which.
+
+    Example:
+        >>> day = dates.one("at", "2026-11-12")
+        >>> now = datetime(2026, 11, 12, 12, tzinfo=UTC)
+        >>> last, first = (moment_of(day, 0, zone="UTC", opted_out=out, now=now).at for out in (True, False))
+        >>> (last - first) // 1_000_000
+        86399
+    """
+    if place in found.wrong:
+        raise ValueError(found.wrong[place])
+    wall = found.wall[place].item()
+    if wall is None:
+        raise ValueError("blank")
+    offset = int(found.offset[place]) if found.zoned[place] else None
+    if offset is None and zone is None:
+        raise ValueError(f"a time without a zone: {wall}")
+    if wall.year < _FIRST:
+        raise ValueError(f"before there were text messages: {wall:%Y-%m-%d}")
+    there = None if zone is None else ZoneInfo(zone)
+    moment = dates.earliest(wall, offset, there)
+    if moment > now + (_AHEAD if opted_out else timedelta(0)):
+        raise ValueError(f"in the future: {moment}")
+    if opted_out:
+        whole_day = found.midnight[place] or not found.clock[place]
+        moment = dates.latest(wall + _DAY * whole_day, offset, there)
+    east = moment.utcoffset() or timedelta(0)
+    return Moment(microseconds(moment.astimezone(UTC)), int(east.total_seconds() // 60))
+
+
+def moment_given(name: str, value: Any, *, opted_out: bool, now: datetime) -> Moment:
+    """Read the moment that an argument gives; None is now."""
+    if value is None:
+        return NOW
+    wanted = {"what": "a time in the past with its zone,", "example": "'2026-11-12 09:30+01:00'"}
+    found = dates.one(name, value, **wanted)
+    try:
+        return moment_of(found, 0, zone=None, opted_out=opted_out, now=now)
+    except ValueError as wrong:
+        raise UsageError(f"{name}= must be {wanted['what']} such as {wanted['example']}, got {wrong}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,17 +19,16 @@ from .._dates import Written, spanned
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath, Said, Store, disclosing, opened, purging, read_from
 from .._ledger import consents as recorded
-from .._moments import Now, microseconds, utc_now
+from .._moments import Now, microseconds, moment, utc_now
 from .._outputs import write_file
 from .._wire import Numbers, mask
 from ..errors import SmsOtpWarning, UsageError
 from ..phones import Reading
-from . import lists, moments
+from . import lists
 
 _Found = TypeVar("_Found")
 _SHOWN = 5
 _CALLER = 4  # frames above a warning of an import
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Imported(int):
@@ -344,8 +343,8 @@ class People:
     ) -> int:
         _check_source(source, proof=proof)
         with opened(self._ledger) as book:
-            moment = moments.one("at", at, opted_out=opted_out, now=self._clock(book._store))
-            said = [Said(one, opted_out, *moment, proof) for one in _read(numbers, default_region)]
+            when = lists.moment_given("at", at, opted_out=opted_out, now=self._clock(book._store))
+            said = [Said(one, opted_out, *when, proof) for one in _read(numbers, default_region)]
             return self._record(book._store, said, source)[0]
 
     def _import(self, source_list: Any, how: lists.How, source: str, *, opted_out: bool) -> Imported:
@@ -389,7 +388,7 @@ class People:
     def _clock(self, store: Store) -> datetime:
         """Return the time by which it is told what is in the future."""
         with store.reading() as connection:
-            return _EPOCH + timedelta(microseconds=self._present(store, connection))
+            return moment(self._present(store, connection))
 
     def _present(self, store: Store, connection: Any) -> int:
         return store.now(connection, microseconds(self._now()))

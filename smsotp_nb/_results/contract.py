@@ -235,7 +235,7 @@ def _converted(column: pd.Series, dtype: str | pd.StringDtype) -> pd.Series:
         return _texts(column)
     if dtype == "Int64":
         return _counts(column)
-    return _times(column) if dtype.startswith("datetime64") else _amounts(column)
+    return _times(column) if dtype.startswith("datetime64") else _numbers(column, "an amount").astype("float64")
 
 
 def _texts(column: pd.Series) -> pd.Series:
@@ -263,10 +263,6 @@ def _counts(column: pd.Series) -> pd.Series:
     if len(wrong):
         raise UsageError(f"column {str(column.name)!r} must hold whole numbers; {_rows(wrong)}")
     return numbers.astype("Int64")
-
-
-def _amounts(column: pd.Series) -> pd.Series:
-    return _numbers(column, "an amount").astype("float64")
 
 
 def _numbers(column: pd.Series, expected: str) -> pd.Series:

@@ -150,9 +150,17 @@ def read(path: str | Path) -> pd.DataFrame:
         ['NA']
     """
     refuse(not_path("path", path, example="'results.csv'"))
-    reader = _by_ending(Path(path), {".csv": _read_csv, ".xlsx": _read_excel, ".parquet": _read_parquet})
+    readers = {".csv": _read_csv, ".xlsx": lambda file: _unflattened(workbook.read(file)), ".parquet": _read_parquet}
+    reader = _by_ending(Path(path), readers)
     file = file_at(path, kind="a CSV, Excel or Parquet file that results.write wrote")
-    return _with_plus(check(reader(file)), file)
+    table = check(reader(file))
+    lost = table["to"][~table["to"].str.match(r"\+[1-9]", na=True)]
+    if len(lost):  # a spreadsheet took it for a number: 1.20256E+10 cannot be undone, and a guess is a stranger
+        raise UsageError(
+            f"column 'to' of {file.name!r} must hold numbers with their plus; {len(lost):,} have none, first in row "
+            f"{next(iter(lost.index))!r}. A spreadsheet saved this file: read the one that results.write wrote"
+        )
+    return table
 
 
 @in_our_words
@@ -187,17 +195,6 @@ def concat(tables: Iterable[AnyFrame | str | Path], *, repeated: Literal["refuse
 
     refuse_repeated(whole, where, contradicting=repeated == "once")
     return whole[~repeated_ids(whole)]
-
-
-def _with_plus(table: pd.DataFrame, file: Path) -> pd.DataFrame:
-    """Refuse what a spreadsheet took for a number: 1.20256E+10 cannot be undone, and a guess is a stranger."""
-    lost = table["to"][~table["to"].str.match(r"\+[1-9]", na=True)]
-    if len(lost):
-        raise UsageError(
-            f"column 'to' of {file.name!r} must hold numbers with their plus; {len(lost):,} have none, first in row "
-            f"{next(iter(lost.index))!r}. A spreadsheet saved this file: read the one that results.write wrote"
-        )
-    return table
 
 
 def _by_ending(file: Path, known: dict[str, Any]) -> Any:
@@ -245,17 +242,13 @@ def _unflattened(frame: pd.DataFrame) -> pd.DataFrame:
     return rest.set_axis(index)
 
 
-# -- CSV ---------------------------------------------------------------------------------------------------------------
-
-
 def _write_csv(frame: pd.DataFrame, file: BinaryIO, *, excel_safe: bool) -> None:
     flat = _flat(headed(frame))
-    cells.write(neutral_frame(flat) if excel_safe else _told(flat), file, marked=excel_safe)
-
-
-def _told(flat: pd.DataFrame) -> pd.DataFrame:
-    columns = [told(flat.iloc[:, at]) for at in range(flat.shape[1])]
-    return pd.concat(columns, axis=1) if columns else flat
+    if excel_safe:
+        flat = neutral_frame(flat)
+    elif flat.shape[1]:
+        flat = pd.concat([told(flat.iloc[:, at]) for at in range(flat.shape[1])], axis=1)
+    cells.write(flat, file, marked=excel_safe)
 
 
 def _read_csv(file: Path) -> pd.DataFrame:
@@ -271,26 +264,18 @@ def _read_csv(file: Path) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UsageError(f"{file.name!r} cannot be read as UTF-8 CSV: {str(error).strip()}") from None
     table.columns = ["" if re.fullmatch(r"Unnamed: [0-9]+", name) else name for name in table.columns]
-    if separator == ";":
-        table = _points_for_commas(table)
+    if separator == ";":  # a spreadsheet that writes semicolons writes 0,0075 for an amount
+        amounts = [name for name, dtype in ALL.items() if dtype == "float64" and name in table.columns]
+        table = table.assign(**{name: table[name].str.replace(",", ".", regex=False) for name in amounts})
     own = [position for position, name in enumerate(table.columns) if name not in ALL]
     first = {at: int(table.iloc[:, at].notna().to_numpy().argmax()) for at in own if table.iloc[:, at].notna().any()}
     bare = set(first) - _quoted(text.decode("utf-8-sig"), separator, first)
+    columns = [table.iloc[:, at] for at in range(table.shape[1])]
     columns = [
-        _plain_numbers(table.iloc[:, at]) if at in bare else (restored if marked else _as_it_is)(table.iloc[:, at])
-        for at in range(table.shape[1])
+        _plain_numbers(column) if at in bare else restored(column) if marked else column
+        for at, column in enumerate(columns)
     ]
     return _unflattened(joined(columns, table, restore=marked))
-
-
-def _as_it_is(column: pd.Series) -> pd.Series:
-    return column
-
-
-def _points_for_commas(texts: pd.DataFrame) -> pd.DataFrame:
-    """A spreadsheet that writes semicolons writes 0,0075 for an amount."""
-    amounts = [name for name, dtype in ALL.items() if dtype == "float64" and name in texts.columns]
-    return texts.assign(**{name: texts[name].str.replace(",", ".", regex=False) for name in amounts})
 
 
 def _quoted(text: str, separator: str, first: dict[int, int]) -> set[int]:
@@ -316,9 +301,6 @@ def _plain_numbers(texts: pd.Series) -> pd.Series:
     return texts.astype("float64") if present.str.fullmatch(_NUMBER).all() else texts
 
 
-# -- Excel ------------------------------------------------------------------------------------------------------------
-
-
 def _write_excel(frame: pd.DataFrame, file: BinaryIO, *, sheet_name: str) -> None:
     table = headed(frame)
     if "status" in table.columns:  # Excel's own times end at the millisecond: with their zone they are text
@@ -341,13 +323,6 @@ def _not_sheet(name: object, path: Path) -> str | None:
     if name.lower() == _EXCELS_OWN:
         return f"sheet_name= must be another name: Excel keeps {given(name)} for itself"
     return None if path.suffix.lower() == ".xlsx" else "sheet_name= is for Excel files: write to one that ends in .xlsx"
-
-
-def _read_excel(file: Path) -> pd.DataFrame:
-    return _unflattened(workbook.read(file))
-
-
-# -- Parquet -----------------------------------------------------------------------------------------------------------
 
 
 def _write_parquet(frame: pd.DataFrame, file: BinaryIO) -> None:

@@ -87,8 +87,10 @@ def _people(table: pd.DataFrame) -> pd.DataFrame:
     for name in ("parts", "cost"):
         people[name] = people[name].where(people.pop(f"{name}_known").eq(people["messages"]))
     key = secrets.token_bytes(32)
-    named = (blake2b(f"{to}/{currency}".encode(), key=key, digest_size=8) for to, currency in _pairs(people))
-    people["person"] = [one.hexdigest() for one in named]
+    people["person"] = [
+        blake2b(f"{to}/{currency}".encode(), key=key, digest_size=8).hexdigest()
+        for to, currency in zip(people["to"], people["currency"], strict=True)
+    ]
     return people.drop(columns="to").astype(FIGURES)
 
 
@@ -96,10 +98,6 @@ def _refuse_too_many(rows: pd.DataFrame) -> None:
     for name, said in (("parts", "parts"), ("price", "prices")):
         if rows[name].astype("Float64").abs().sum() >= _MOST:
             raise UsageError(f"column {name!r}: these {said} are too many to be added up; look for a wrong one")
-
-
-def _pairs(people: pd.DataFrame) -> zip[tuple[str, str]]:
-    return zip(people["to"], people["currency"], strict=True)
 
 
 def _too_few(people: pd.DataFrame, k: int) -> pd.Series:

@@ -55,12 +55,6 @@ def asked(cell: str) -> str:
     return workbook.unescaped(str(restored(pd.Series([cell], dtype=STR)).iat[0]))
 
 
-def harmless(texts: pd.Series) -> pd.Series:
-    """Return a column of text in which only what a spreadsheet could run has changed."""
-    numbers = [isinstance(text, str) and NUMBER.match(text) is not None for text in texts]
-    return texts.where(pd.Series(numbers, index=texts.index, dtype="bool"), neutral(texts))
-
-
 def _write(questions: Questions, file: BinaryIO) -> None:
     table, top = questions.table, len(questions.words) + 3
     workbook.refuse_long(questions.title, len(table) + top)
@@ -78,18 +72,20 @@ def _write(questions: Questions, file: BinaryIO) -> None:
 
 
 def _text(column: pd.Series) -> pd.Series:
-    return harmless(workbook.writable(map_distinct(column.astype(STR), str)))
+    """Return a column of text in which only what a spreadsheet could run has changed."""
+    texts = workbook.writable(map_distinct(column.astype(STR), str))
+    numbers = [isinstance(text, str) and NUMBER.match(text) is not None for text in texts]
+    return texts.where(pd.Series(numbers, index=texts.index, dtype="bool"), neutral(texts))
 
 
 def _lay_out(sheet: Any, questions: Questions, columns: list[pd.Series], top: int) -> None:
     """Say what must be known before the first row is written: widths, what stays in view, choices."""
-    from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
     sheet.freeze_panes = f"A{top + 1}"
-    sheet.auto_filter.ref = f"A{top}:{get_column_letter(len(columns))}{top + len(questions.table)}"
+    sheet.auto_filter.ref = f"A{top}:{workbook.letter(len(columns))}{top + len(questions.table)}"
     for at, column in enumerate(columns, start=1):
-        letter = get_column_letter(at)
+        letter = workbook.letter(at)
         sheet.column_dimensions[letter].width = min(max(workbook.width(str(column.name), column), 13), WIDEST)
         choices = questions.answers.get(str(column.name), ())
         if choices:

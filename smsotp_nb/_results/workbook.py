@@ -118,19 +118,16 @@ class Sheet:
         names = writable(pd.Series(table.columns, dtype=object, name="of names"))
         frame = neutral_frame(pd.concat(safe, axis=1).set_axis(names.tolist(), axis=1)) if safe else table
         columns = [frame.iloc[:, at] for at in range(frame.shape[1])]
+        sheet = self._sheet
         if first:
-            self._head(frame.columns, columns)
-        cells = [_cells(self._sheet, column, self._formats) for column in columns]
+            sheet.freeze_panes = "A2"
+            for at, (name, column) in enumerate(zip(frame.columns, columns, strict=True), start=1):
+                sheet.column_dimensions[letter(at)].width = width(str(name), column)
+            sheet.append([styled(sheet, name or None, bold=True) for name in frame.columns])
+        cells = [_cells(sheet, column, self._formats) for column in columns]
         with _lxml_told():
             for row in zip(*cells, strict=True):
-                self._sheet.append(row)
-
-    def _head(self, names: pd.Index, columns: list[pd.Series]) -> None:
-        sheet = self._sheet
-        sheet.freeze_panes = "A2"
-        for at, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
-            sheet.column_dimensions[letter(at)].width = width(str(name), column)
-        sheet.append([styled(sheet, name or None, bold=True) for name in names])
+                sheet.append(row)
 
 
 def refuse_long(name: str, rows: int) -> None:
@@ -141,31 +138,25 @@ def refuse_long(name: str, rows: int) -> None:
 def _cells(sheet: Any, column: pd.Series, formats: Formats) -> Any:
     values = column.astype(object).where(column.notna(), None).tolist()
     if "" in values:
-        empty = _empty()
+        from openpyxl.cell.rich_text import CellRichText
+
+        # A text cell without a sign: openpyxl writes an empty text as a cell of nothing, and reads that as missing.
+        empty = CellRichText([""])
         values = [empty if isinstance(value, str) and not value else value for value in values]
     # A cell of the text format stays text when it is edited: +1202... would become a number.
-    number_format = formats.get(str(column.name)) or ("@" if _looks_like_numbers(column) else None)
-    if number_format is None:
+    number_format = formats.get(str(column.name))
+    if not number_format and holds_text(column) and column.str.match(r"[+0-9]", na=False).any():
+        number_format = "@"
+    if not number_format:
         return values
     cell = styled(sheet, None, number_format=number_format)
     return (put(one, value) for one, value in zip(repeat(cell), values, strict=False))
-
-
-def _empty() -> Any:
-    """A text cell without a sign: openpyxl writes an empty text as a cell of nothing, and reads that as missing."""
-    from openpyxl.cell.rich_text import CellRichText
-
-    return CellRichText([""])
 
 
 def put(cell: Any, value: Any) -> Any:
     """One cell serves a whole column: it is written as soon as its row is appended."""
     cell.value = value
     return cell
-
-
-def _looks_like_numbers(column: pd.Series) -> bool:
-    return holds_text(column) and bool(column.str.match(r"[+0-9]", na=False).any())
 
 
 def styled(sheet: Any, value: Any, *, bold: bool = False, number_format: str | None = None) -> Any:
@@ -193,16 +184,6 @@ def width(name: str, column: pd.Series) -> int:
 def writable(column: pd.Series) -> pd.Series:
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         return column.astype(STR)
-    _refuse_cut(column)
-    return map_distinct(column, lambda cell: _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", cell))
-
-
-def unescaped(cell: str) -> str:
-    """Return text whose unwritable signs were written as ``_x000B_``, as it was."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell)
-
-
-def _refuse_cut(column: pd.Series) -> None:
     if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
         long = column[column.astype(STR).str.len() > TEXT]
         if len(long):
@@ -210,6 +191,12 @@ def _refuse_cut(column: pd.Series) -> None:
                 f"column {cited(spelled(column.name))}: an Excel cell holds {TEXT:,} characters; {len(long):,} cells "
                 f"hold more, first in row {cited(next(iter(long.index)))}. Use .csv or .parquet"
             )
+    return map_distinct(column, lambda cell: _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", cell))
+
+
+def unescaped(cell: str) -> str:
+    """Return text whose unwritable signs were written as ``_x000B_``, as it was."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), cell)
 
 
 def read(file: Path) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import zoneinfo
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_a_canary_sends_n_and_no_more_when_called_again(box: Sandbox, client: Cl
 def test_quiet_hours_go_by_the_numbers_own_clock(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """Now is quiet in one of two places: its rows wait as planned, the others go, and a later call sends them."""
     now = datetime.now(UTC)
-    sydney = now.astimezone(guards._zone("Australia/Sydney")).hour
+    sydney = now.astimezone(zoneinfo.ZoneInfo("Australia/Sydney")).hour
     people = pd.DataFrame({"phone": ["+12025550123", "+61491570156"]})
     hours = (f"{sydney:02}:00", f"{(sydney + 2) % 24:02}:00")
     with pytest.warns(CampaignIncomplete):
