@@ -120,7 +120,7 @@ def _import(options: argparse.Namespace) -> int:
     if new.first_day and new.last_day:
         from .._dates import spanned
 
-        print(f"The list was read to be {spanned((new.first_day, new.last_day))}.", file=sys.stderr)
+        print(f"The list has entries {spanned((new.first_day, new.last_day))}.", file=sys.stderr)
     return 0
 
 

@@ -106,7 +106,7 @@ def test_an_import_lists_unreadable_rows_and_records_nothing_until_told(
     assert sms.People(ledger).register.empty
     code, printed, warned = smsotp(*command, "--ignore-unreadable")
     assert (code, printed) == (0, "3 new opt-outs recorded, of 3 entries; 3 rows cannot be read in full.\n")
-    assert "The list was read to be of 15 January 2026." in warned
+    assert "The list has entries of 15 January 2026." in warned
     assert warned.startswith("! 3 of 4 rows cannot be read, and are not recorded, except that an opt-out whose time")
     assert "said now: row 4: " in warned
     assert sms.People(ledger).register["proof"].iloc[0] == "a1"
