@@ -104,6 +104,8 @@ def _run(root: Path, path: Path) -> dict[str, Any]:
         client.store_widget_state = False
         client.execute(env={**os.environ, **environment})
         text = nbformat.writes(notebook).replace(str(place) + os.sep, "")
+    # A warning names the temporary file of its cell, which says nothing to a reader.
+    text = re.sub(r'[^"\s]*ipykernel_\d+/\d+\.py:\d+: ', "", text)
     found: dict[str, Any] = json.loads(text)
     return found
 
