@@ -238,10 +238,14 @@ def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
         period, rows = _span(recorded.first, recorded.last, tz), recorded.rows
     else:
         period, rows = _period(frame, tz), _states(frame)
+    if isinstance(source, Ledger | str | Path):
+        told = f"ledger {path_of(source).name}"
+    else:
+        told = "sums by campaign, day and country" if is_summed(frame) else "results, a row for each recipient"
     pairs = {
         "Period": period,
         "Made on": _moment(pd.Timestamp(now()), tz),
-        "Source": _source(source, frame),
+        "Source": ", ".join(filter(None, (told, _campaigns(frame)))),
         "Sent by": _services(frame),
     }
     return Facts(tuple((name, said) for name, said in pairs.items() if said), _notes(frame, rows))
@@ -285,14 +289,6 @@ def _day(at: pd.Timestamp) -> str:
 
 
 # -- from what ---------------------------------------------------------------------------------------------------------
-
-
-def _source(source: Source, frame: pd.DataFrame) -> str:
-    if isinstance(source, Ledger | str | Path):
-        told = f"ledger {path_of(source).name}"
-    else:
-        told = "sums by campaign, day and country" if is_summed(frame) else "results, a row for each recipient"
-    return ", ".join(filter(None, (told, _campaigns(frame))))
 
 
 def _campaigns(frame: pd.DataFrame) -> str:

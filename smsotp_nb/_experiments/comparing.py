@@ -117,7 +117,10 @@ def by_arm(
     ]
     for row, one, p in zip(rows, against, adjusted, strict=False):
         row |= one._asdict() | {"p_holm": p, "settled": is_settled(one, p, level)}
-        row |= _extra(one, row)
+        low, high = one.low * row["people"], one.high * row["people"]
+        sure = low if row["settled"] else min(low, 0.0)
+        price = NO_PRICE if math.isnan(row["cost"]) else per_extra(row["cost"], sure, high, cost_high=row["cost_high"])
+        row |= {"extra_low": low, "extra_high": high, "price_low": price.low, "price_high": price.high}
     return rows
 
 
@@ -143,14 +146,6 @@ def _cost(costs: Mapping[str, float], more: float) -> dict[str, Any]:
         return {"cost": math.nan, "cost_high": math.nan, "currency": None}
     cost = sum(costs.values())
     return {"cost": cost, "cost_high": round(cost + more, 6), "currency": next(iter(costs), None)}
-
-
-def _extra(one: Comparison, row: Mapping[str, Any]) -> dict[str, float]:
-    """Return how many outcomes there were more than without the message, and what each cost."""
-    low, high = one.low * row["people"], one.high * row["people"]
-    sure = low if row["settled"] else min(low, 0.0)
-    price = NO_PRICE if math.isnan(row["cost"]) else per_extra(row["cost"], sure, high, cost_high=row["cost_high"])
-    return {"extra_low": low, "extra_high": high, "price_low": price.low, "price_high": price.high}
 
 
 def pairs(

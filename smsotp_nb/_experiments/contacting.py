@@ -58,7 +58,10 @@ def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.Data
     rows["elsewhere"] = _elsewhere(store, found, people, service=service, until=max(last, found.until or 0))
     held = rows["arm"].eq(HOLDOUT).to_numpy(bool)
     rows["contacted"] = np.where(held, rows["elsewhere"].notna(), rows["contacted"])
-    return _finished(_one_row_each(rows), asked.strata)
+    rows = _one_row_each(rows)
+    rows["at"] = pd.to_datetime(rows["at"].astype("int64"), unit="us", utc=True).dt.as_unit("us")
+    rows["cost"] = money(rows.pop("micros").astype("Int64")).to_numpy("float64")
+    return rows[[*ASSIGNMENT, *TOLD, *asked.strata]]
 
 
 def _elsewhere(
@@ -145,9 +148,3 @@ def _one_row_each(rows: pd.DataFrame) -> pd.DataFrame:
         raise UsageError("some units were billed in two currencies, which are never added together")
     how = dict.fromkeys(rows.columns.drop("unit"), "first") | {"at": "min", "contacted": "any"}
     return groups.agg(how | dict.fromkeys(("micros", "in_doubt", "unpriced"), "sum")).reset_index()
-
-
-def _finished(rows: pd.DataFrame, strata: tuple[str, ...]) -> pd.DataFrame:
-    rows["at"] = pd.to_datetime(rows["at"].astype("int64"), unit="us", utc=True).dt.as_unit("us")
-    rows["cost"] = money(rows.pop("micros").astype("Int64")).to_numpy("float64")
-    return rows[[*ASSIGNMENT, *TOLD, *strata]]

@@ -65,7 +65,6 @@ class Declared:
         return json.dumps({**self._values(), "integers": integers}, sort_keys=True)
 
     def differences(self, recorded: str) -> list[str]:
-        """Return in words what differs from the recorded declaration."""
         mine, theirs = self._values(), json.loads(recorded)
         return [
             f"{said} ({_shown(theirs.get(name))} recorded, {_shown(mine[name])} now)"

@@ -41,12 +41,10 @@ class Joined:
     counted: int
 
     def people(self, within: npt.NDArray[np.bool_] | None = None) -> dict[str, int]:
-        """Return how many people each arm has."""
         arm = self.arm if within is None else self.arm[within]
         return dict(zip(self.arms, np.bincount(arm, minlength=len(self.arms)).tolist(), strict=True))
 
     def measured(self, outcome: str, within: npt.NDArray[np.bool_] | None = None) -> dict[str, Share | Amounts]:
-        """Return what each arm has of one outcome."""
         rows, values = self.outcomes[outcome]
         if within is not None:
             rows, values = rows[within[rows]], values[within[rows]]
@@ -75,7 +73,8 @@ def joined(
     """
     sources = _sources(outcomes, amount, kinds)
     arms, arm = _arms(assigned["arm"], declared)
-    row = _rows(assigned["unit"], _units(outcomes, on))
+    columns.require(on, outcomes.columns, where="on=")
+    row = _rows(assigned["unit"], outcomes[on])
     since = _since(outcomes, at, assigned["at"], row)
     counts = (row >= 0) & (since >= 0) & (since < window // _MICROSECOND)
     found = {name: _of(outcomes, source, kinds[name], row, counts) for name, source in sources.items()}
@@ -146,11 +145,6 @@ def _arms(column: pd.Series, declared: Sequence[str]) -> tuple[tuple[str, ...], 
     order = sorted(names, key=lambda name: (name == HOLDOUT, before.index(name)))
     place = np.array([order.index(name) for name in names], dtype="int64")
     return tuple(order), place[encoded.indices.to_numpy(zero_copy_only=False)]
-
-
-def _units(outcomes: pd.DataFrame, on: Hashable) -> pd.Series:
-    columns.require(on, outcomes.columns, where="on=")
-    return outcomes[on]
 
 
 def _rows(units: pd.Series, wanted: pd.Series) -> Integers:

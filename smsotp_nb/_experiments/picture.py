@@ -34,7 +34,6 @@ def card(
     facts: Facts,
     exploration: pd.DataFrame,
 ) -> Card:
-    """Return the whole reading."""
     told = [Note("!", said) for said in words.elsewhere(facts)]
     sentence = words.paragraph(state, frame, pairs, checked, facts)
     blocks = [*told, *_check(checked), *([Note("!", words.to_go(facts))] if facts.to_go else [])]
@@ -127,7 +126,6 @@ def _costs(frame: pd.DataFrame, facts: Facts) -> Table:
 
 
 def _exploration(frame: pd.DataFrame, facts: Facts) -> list[Block]:
-    """Return the segments, labelled for what they are."""
     if not len(frame):
         return []
     rows = tuple(

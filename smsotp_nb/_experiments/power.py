@@ -309,7 +309,9 @@ def calibrate(
         not_whole("people", people, least=2),
         not_whole("splits", splits, least=100),
     )
-    held = _held(weights)
+    arms = sorted(share for arm, share in weights.items() if arm != HOLDOUT)
+    base = weights.get(HOLDOUT) or arms.pop(0)
+    held = base / (base + arms[-1])
     rows = []
     for outcome, kind in kinds.items():
         spent = _by_unit(frame, on, amount if kind == "amount" else None, outcome, kind)
@@ -320,13 +322,6 @@ def calibrate(
         tried = _shares if kind == "binary" else _amounts
         rows.append({"outcome": outcome, **tried(spent, people, held, splits, level, seed)})
     return Calibration(pd.DataFrame(rows), splits, held, level)
-
-
-def _held(weights: Mapping[str, float]) -> float:
-    """Return the share of the smaller side of the comparison that is tried."""
-    arms = sorted(share for arm, share in weights.items() if arm != HOLDOUT)
-    base = weights.get(HOLDOUT) or arms.pop(0)
-    return base / (base + arms[-1])
 
 
 def _by_unit(frame: pd.DataFrame, on: Hashable, amount: Hashable | None, outcome: str, kind: str) -> Floats:
@@ -342,7 +337,6 @@ def _by_unit(frame: pd.DataFrame, on: Hashable, amount: Hashable | None, outcome
 
 
 def _shares(spent: Floats, people: int, held: float, splits: int, level: float, seed: int) -> dict[str, float]:
-    """Try the interval and the test of shares."""
     random = np.random.default_rng(seed)
     buyers = random.binomial(len(spent), held, splits)
     base = buyers + random.binomial(people - len(spent), held, splits)

@@ -27,28 +27,24 @@ def _named() -> Iterator[None]:
 
 
 def distributions() -> Any:
-    """Return ``scipy.stats``."""
     with _named():
         from scipy import stats
     return stats
 
 
 def proportions() -> Any:
-    """Return ``statsmodels.stats.proportion``."""
     with _named():
         from statsmodels.stats import proportion
     return proportion
 
 
 def several() -> Any:
-    """Return ``statsmodels.stats.multitest``."""
     with _named():
         from statsmodels.stats import multitest
     return multitest
 
 
 def sizes() -> Any:
-    """Return ``statsmodels.stats.power``."""
     with _named():
         from statsmodels.stats import power
     return power
@@ -89,7 +85,7 @@ def compare_shares(arm: Share, base: Share, *, level: float = 0.95) -> Compariso
     test elsewhere.
     """
     low, high = _newcombe_or_exact(arm, base, level)
-    exact = is_small(arm, base)
+    exact = min(arm.reached, arm.people - arm.reached, base.reached, base.people - base.reached) < SMALL
     p = _fisher(arm, base) if exact else _pooled(arm, base)
     interval = "Newcombe" if min(arm.people, base.people) >= FEW else "Newcombe with exact limits"
     return Comparison(arm.value - base.value, low, high, p, f"{interval}, {'Fisher' if exact else 'pooled z'}")
@@ -131,11 +127,6 @@ def newcombe(count: Any, people: Any, base_count: Any, base_people: Any, *, leve
         count, people, base_count, base_people, method="newcomb", compare="diff", alpha=1 - level
     )
     return low, high
-
-
-def is_small(arm: Share, base: Share) -> bool:
-    """Say whether one of the four cells is too small for the normal approximation."""
-    return min(arm.reached, arm.people - arm.reached, base.reached, base.people - base.reached) < SMALL
 
 
 def _fisher(arm: Share, base: Share) -> float:
@@ -266,7 +257,6 @@ class Found(NamedTuple):
 
 
 def sums(of: Amounts) -> Sums:
-    """Return the sums of one arm."""
     return Sums(float(of.spent.sum()), float(np.square(of.spent).sum()), of.people)
 
 
@@ -381,7 +371,6 @@ class Ratio:
         return self.p < RED
 
     def sentence(self) -> str:
-        """Return the check in words."""
         if not sum(self.sizes.values()):
             return "Nobody has an arm, so there are no sizes to check."
         shown = ", ".join(f"{arm} {size:,} (expected {self.expected[arm]:,.0f})" for arm, size in self.sizes.items())

@@ -59,7 +59,6 @@ class Facts:
 
     @property
     def percent(self) -> str:
-        """Return the coverage in words."""
         return f"{self.level * 100:g}%"
 
 
@@ -279,7 +278,6 @@ def _pair(row: Mapping[str, Any], state: str, facts: Facts) -> str:
 
 
 def left_out(facts: Facts) -> str:
-    """Return which rows of outcomes count for nobody, and why."""
     said = [counted(count, *_LEFT[problem]) for problem, count in facts.left_out.items()]
     return f"{counted(facts.counted, 'row')} of outcomes counted. Left out: {'; '.join(said)}." if said else ""
 

@@ -275,7 +275,6 @@ def by_segment(
 def _summed(
     planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str], many: pd.Series[int] | None = None
 ) -> pd.DataFrame:
-    """Sum planned rows by a column and currency, in the order of both."""
     stands_for = pd.Series(1, index=planned.index) if many is None else many
     parts = planned["est_parts"].astype("float64") * stands_for
     cells = pd.DataFrame({name: values, "currency": rates["currency"], "old": rates["old"], "parts": parts})

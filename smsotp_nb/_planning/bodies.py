@@ -41,7 +41,6 @@ class Worded:
 
 
 def word(words: Words) -> Worded:
-    """Fill its message for every row of the frame."""
     wording, segments, size = words.wording, words.segments, len(words.frame)
     if segments is None and not wording.columns:
         return Worded({}, ())

@@ -153,7 +153,8 @@ class Foreign:
 
     def _word(self, shape: str) -> str | None:
         """Return the word that makes this a placeholder, which may be blank; None where it is none."""
-        opens = _opening(shape)
+        found = re.match(r"[^\w\s]+|_+", shape)
+        opens = found[0] if found else ""
         slot = re.search(r"(?<!\{)\{([^{}]*)\}(?!\})", shape)
         if self._ours and slot and not shape.startswith("{{"):
             return self._around_ours(opens, slot[1])
@@ -213,12 +214,6 @@ def _shapes(text: str) -> Iterator[str]:
 def _within(before: str, closes: str) -> bool:
     """Say whether a mark belongs to what stands before it: a number, or a word where no second mark follows."""
     return before.rstrip()[-1:].isdigit() or (not closes and bool(re.search(r"\w$", before)))
-
-
-def _opening(shape: str) -> str:
-    """Return the marks with which a placeholder begins."""
-    found = re.match(r"[^\w\s]+|_+", shape)
-    return found[0] if found else ""
 
 
 def _of_a_template_language(shape: str, inner: str) -> bool:

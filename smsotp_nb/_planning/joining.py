@@ -357,10 +357,8 @@ def _shown(connection: Any) -> tuple[int, ...]:
 
 
 def _text(value: object) -> str:
-    """Return a value as text in SQL."""
     return "'" + str(value).replace("'", "''") + "'"
 
 
 def _named(name: str) -> str:
-    """Return the name of a column in SQL."""
     return '"' + name.replace('"', '""') + '"'

@@ -105,7 +105,10 @@ def _of_message(
     wording: Wording, message: OneMessage, frame: pd.DataFrame, forcing: list[str], first: Ints
 ) -> list[str]:
     columns = _columns(wording, message)
-    own = set(_own_signs(wording, message))
+    template = message.main or message.template_text
+    literals = "".join(template.literals) if template else ""
+    joined = f"{wording.signature or ''}{''.join(wording.join.literals)}" if wording.kind == "content" else ""
+    own = set(_parts.forcing([_replaced(wording, literals) + joined])[0])
     if len(columns) == 1:  # whatever the text does not hold itself
         values = {columns[0]: [_in_order(set(signs) - own) for signs in forcing]}
     else:
@@ -118,13 +121,6 @@ def _of_message(
         here = {"": own & set(signs)} | {name: set(each[at]) & set(signs) for name, each in values.items()}
         said.append(json.dumps({name: _in_order(found) for name, found in here.items() if found}, ensure_ascii=False))
     return said
-
-
-def _own_signs(wording: Wording, message: OneMessage) -> str:
-    template = message.main or message.template_text
-    literals = "".join(template.literals) if template else ""
-    joined = f"{wording.signature or ''}{''.join(wording.join.literals)}" if wording.kind == "content" else ""
-    return _parts.forcing([_replaced(wording, literals) + joined])[0]
 
 
 def _in_order(signs: Iterable[str]) -> str:

@@ -149,7 +149,6 @@ def about(rows: pd.DataFrame) -> str:
 
 
 def countries(estimate: pd.DataFrame, title: str = "") -> cards.Table:
-    """Show the estimate by country."""
     shown = estimate.head(_COUNTRIES).to_dict("records")
     places = {
         currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
@@ -301,7 +300,6 @@ def assumed(figures: Mapping[str, int], estimate: pd.DataFrame, join: str | None
 
 
 def segments_of(estimate: pd.DataFrame, by: str) -> cards.Table:
-    """Show the estimate by segment."""
     shown = estimate.head(_SHOWN)
     places = cards.places_by(shown["currency"], shown["est_cost"])
     rows = tuple(

@@ -206,7 +206,6 @@ class InFiles:
         return body
 
     def examples(self, n: int, _by: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return n rows to look at - ``to, body`` - and the body of each."""
         wanted = [*self.shown, *range(min(n, self.figures["bodies"]))]
         numbers = sorted(list(dict.fromkeys(wanted))[:n])
         bodies = self._some(numbers)

@@ -79,12 +79,14 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
     bodies = _bodies(words, worded, first, keep=asking.asked.message["keep_words"])
     keys = np.zeros(len(frame), np.int64)
     keys[at] = bodies["key"].to_numpy("int64")[codes]
-    number = _digits(numbers["to"])
+    number: pd.Series = numbers["to"].str[1:].astype("Int64")
     lacking = problem.where(numbers["problem"].isna())
+    known = number.notna().to_numpy(bool)
+    found = number.to_numpy("int64", na_value=0).copy()
     made = {
         "position": places,
         "number": number,
-        "person": _persons(number),
+        "person": pd.arrays.IntegerArray(one_phone_digits(found), ~known),
         "key": pd.arrays.IntegerArray(keys, problem.notna().to_numpy(bool)),
         "code": words.segments.codes if words.segments else np.zeros(len(frame), np.int64),
         "rank": words.segments.ranks if words.segments else np.zeros(len(frame), np.int64),
@@ -93,7 +95,8 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
         "lacking_note": note.where(lacking.notna()),
     }
     for place, name in enumerate(asking.kept):
-        made[f"{KEPT}{place}"] = _kept(frame, name, words)
+        by = words.segments
+        made[f"{KEPT}{place}"] = by.values if by is not None and name == by.name else frame[name]
     return _table(made, asking.rows_schema()), _table(dict(bodies.items()), BODIES)
 
 
@@ -110,21 +113,6 @@ def _bodies(words: Words, worded: body_rows.Worded, first: np.ndarray, *, keep: 
     bodies = pd.concat([bodies, body_rows.estimate_parts(words.wording.reads(bodies))], axis=1)
     measures = kept_words.wordings(words, bodies, first, keep=keep).measures
     return bodies.assign(key=body_rows.body_keys(bodies), **{name: measures[name] for name in kept_words.MEASURED})
-
-
-def _kept(frame: pd.DataFrame, name: str, words: Words) -> pd.Series:
-    by = words.segments
-    return by.values if by is not None and name == by.name else frame[name]
-
-
-def _digits(to: pd.Series) -> pd.Series:
-    return to.str[1:].astype("Int64")
-
-
-def _persons(number: pd.Series) -> pd.arrays.IntegerArray:
-    known = number.notna().to_numpy(bool)
-    found = number.to_numpy("int64", na_value=0).copy()
-    return pd.arrays.IntegerArray(one_phone_digits(found), ~known)
 
 
 def _table(columns: Mapping[Any, Any], schema: pa.Schema) -> pa.Table:

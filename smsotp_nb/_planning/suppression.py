@@ -145,7 +145,8 @@ def _read(
         to.append(found["to"])
         problem = found["problem"]
         if cells.name == "to":
-            international = phones.normalize(_with_plus(cells), reading=reading)
+            digits = texts(cells).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
+            international = phones.normalize("+" + digits, reading=reading)
             to.append(international["to"])
             problem = problem.mask(international["to"].notna(), None)
         # A blank entry is none, and a number of a kind that is never texted needs no suppression.
@@ -155,12 +156,6 @@ def _read(
         read += int((~problem.isin(["MISSING"]).to_numpy() & ~unread).sum())
         unreadable += int(unread.sum())
     return LeftOut(name, why, pd.concat(to).dropna().drop_duplicates(), read, unreadable)
-
-
-def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
-    """Return numbers that look like E.164 without its plus with a plus; all others are missing."""
-    digits = texts(numbers).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
-    return "+" + digits
 
 
 def _columns(source: Any, numbers: Numbers) -> list[tuple[pd.Series[Any], pd.Series[Any] | None]]:

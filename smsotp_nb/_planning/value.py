@@ -93,7 +93,6 @@ class Plan:
 
     @property
     def _policy(self) -> Policy | None:
-        """As given to `plan`."""
         return self._asked.policy
 
     @property
@@ -346,11 +345,9 @@ class Plan:
         return replace(self, _asked=asked, _made_of=self._made_of and replace(self._made_of, asked=asked))
 
     def _addressees(self) -> tuple[Ints, Ints]:
-        """Return for each row of the list its number and the key of its body; 0 of those that are left out."""
         return self._held.addressees()
 
     def _pieces(self) -> Iterator[Piece]:
-        """Give the rows as the ledger records them: those that are left out, then those to go, by request."""
         return self._held.pieces()
 
     def _wordings(self) -> Wordings:

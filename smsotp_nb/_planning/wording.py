@@ -68,7 +68,6 @@ class _Words:
 
     @property
     def _manner(self) -> Manner:
-        """How the words are meant."""
         return Manner(self.literal, self.language, self.currency)
 
     def __eq__(self, other: object) -> bool:
@@ -287,7 +286,6 @@ class Wording:
         return tuple(dict.fromkeys(slot.column for message in self.messages for slot in self.slots(message)))
 
     def slots(self, message: OneMessage) -> tuple[Slot, ...]:
-        """The placeholders of a message, or of a template's variables."""
         return message.main.slots if message.main else tuple(slot for _, slot in self.variables)
 
     def fitted(self, names: Collection[Any]) -> Wording:

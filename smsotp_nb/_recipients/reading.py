@@ -169,8 +169,6 @@ def _frame(part: Part, first: int, numbered: bool, origin: Origin) -> pd.DataFra
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """The arguments of a reader."""
-
     sheet: str | int | None = None
     header: int | str | None = FIND
     hidden: bool = False

@@ -75,7 +75,6 @@ class Header:
             )
 
     def _refuse_wide(self, records: list[Record]) -> None:
-        """Refuse filled cells beyond the last name."""
         wide = [record for record in records if len(record.cells) > self.width]
         if not wide:
             return

@@ -47,7 +47,6 @@ class _Sheet:
 
     @property
     def is_table(self) -> bool:
-        """Say whether it has names and rows below them, of more than one column."""
         return len(self.filled) > 1 and any(_width(self.rows[at]) > 1 for at in self.filled[:LOOKED_AT])
 
 

@@ -231,20 +231,16 @@ class ResultsTable:
     # -- drawing
 
     def _render(self, page: Page) -> None:
-        self._rows.value = _card(page, self.asked).html()
+        words = next(label for label, by in SORTS.items() if by == self.asked.by)
+        order = "" if self.asked.by == "row" and not self.asked.descending else f", by {_lower(words)}"
+        falling = ", descending" if self.asked.descending else ""
+        content = page.table if page.table.rows else Note("i", NOTHING)
+        self._rows.value = Card("Rows", f"{page.line()}{order}{falling}", (content,)).html()
         self._leafing.draw(page.number, page.pages)
         for ending, button in self.buttons.items():
             button.description = f"Download {counted(page.found, 'row')}, {KINDS[ending]}"
             button.disabled = not page.found
         self._notice.value = self._said
-
-
-def _card(page: Page, asked: Asked) -> Card:
-    words = next(label for label, by in SORTS.items() if by == asked.by)
-    order = "" if asked.by == "row" and not asked.descending else f", by {_lower(words)}"
-    falling = ", descending" if asked.descending else ""
-    content = page.table if page.table.rows else Note("i", NOTHING)
-    return Card("Rows", f"{page.line()}{order}{falling}", (content,))
 
 
 def _lower(words: str) -> str:

@@ -91,12 +91,10 @@ class Settling(Stages):
 
     @property
     def ticked(self) -> int:
-        """How many rows are ticked, on this page and on others."""
         return len(self._ticked)
 
     @property
     def pages(self) -> int:
-        """How many pages the rows of the chosen request take."""
         return max(1, -(-len(self._listed()) // PAGE))
 
     @property
@@ -144,7 +142,6 @@ class Settling(Stages):
         self._changed()
 
     def tick(self, place: int, yes: bool) -> None:
-        """Mean a row, or not."""
         if place not in self._rows.index or (place in self._ticked) == yes:
             return
         self._ticked ^= {place}
@@ -180,7 +177,6 @@ class Settling(Stages):
         return bool(self._ticked)
 
     def pressed_another(self) -> None:
-        """Say that the button said something else when it was pressed; nothing was done."""
         if self.stage != "settling":
             self._show("choosing", f"Nothing was changed. {PRESSED_ANOTHER}", "warn")
 

@@ -88,7 +88,6 @@ def form(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.V
 
 
 def box(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.VBox:
-    """Return a box that the sheet lays out by its classes."""
     made = ipywidgets.VBox(children)
     for name in classes:
         made.add_class(name)

@@ -259,7 +259,6 @@ class Latest(Generic[Asked, Made]):
             self._timer.start()
 
     def settle(self, seconds: float = 60.0) -> None:
-        """Wait until what was asked for last is made."""
         if self._timer is not None:
             self._timer.join(seconds)
 

@@ -67,7 +67,6 @@ class Compared:
         return kinds if self.outcome == BOTH else {self.outcome: kinds[self.outcome]}
 
     def missing(self, campaign: str, *, template: bool) -> dict[str, str]:
-        """Say what is still to be filled in or cannot be read, by the field."""
         if not self.on:
             return {}
         blanks = (
@@ -235,7 +234,6 @@ class Choices:
         return "\n".join([*first, *made, *before, f"results = sms.send(plan, client{sent})"])
 
     def _code(self) -> dict[str, str]:
-        """Return the arguments of ``plan`` as code."""
         code = {name: _shown(name, value) for name, value in self.arguments().items()}
         if self.exclude:
             records = [f"sms.record({name!r}, client)" for name in self.exclude]

@@ -96,7 +96,6 @@ class CampaignSteps(OneCampaign):
         return sum(one.to_go for one in self._prospects(guards))
 
     def cost(self, guards: Guards) -> str:
-        """Say what those to go are estimated to cost, of all texts together."""
         if self.comparison is None:
             return super().cost(guards)
         cost = sum((Counter(one.cost) for one in self._prospects(guards)), Counter[str]())
@@ -109,7 +108,6 @@ class CampaignSteps(OneCampaign):
         return [arm.under(share) for arm, share in zip(self.arms, shared, strict=True)]
 
     def limits(self, guards: Guards) -> str:
-        """Say below the button what else holds the send back, and how it is divided."""
         said = super().limits(guards)
         if len(self.arms) < 2:
             return said
@@ -283,7 +281,6 @@ class CampaignSteps(OneCampaign):
         return PROBLEMS["STOPPED"] if self._halted and self.waiting else super()._held_back()
 
     def _ended(self, back: str, *, posted: bool) -> None:
-        """Say what the send came to, of all texts, and what kept one from going on."""
         assert self.comparison is not None
         told = [arm.refusal if arm.refusal.text else arm.notice for arm in self.arms]
         trouble = [said for arm, said in zip(self.arms, told, strict=True) if arm.refusal.text or said.sign == "bad"]

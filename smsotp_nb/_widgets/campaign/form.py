@@ -332,10 +332,7 @@ class CampaignForm(skin.Shown):
         if self.steps.stage == "write":
             return self.fields.faults.first() or self.compare.faults.first() or self.write.check_button
         at_fault = self.sending.faults.first() or self.outcome.faults.first()
-        return at_fault or (self.sending.typed if self._to_type() else self.sending.send_button)
-
-    def _to_type(self) -> str:
-        return self.steps.to_type(self._guards())
+        return at_fault or (self.sending.typed if self.steps.to_type(self._guards()) else self.sending.send_button)
 
     # -- the draft
 

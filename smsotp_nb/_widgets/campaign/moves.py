@@ -110,7 +110,6 @@ class OneCampaign(CampaignState):
             self._show("write", *self._before_writing())
 
     def _make(self, choices: Choices) -> list[Unfinished]:
-        """Plan the whole list; return the unfinished campaigns with its people."""
         self.plan, self._to, self._leave_out = self._planned(self.frame, choices), choices.to, choices.leave_out
         self._look()
         return self._others()

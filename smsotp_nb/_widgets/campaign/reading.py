@@ -137,7 +137,11 @@ def _moments(cells: pd.Series, chosen: OrderColumns) -> pd.Series:
     _refuse(unread, f"{chosen.at} is no time", _TIMES)
     if found.zoned.all():
         return found.utc("UTC", cells.index)
-    _refuse_zone(chosen.zone.strip())
+    zone = chosen.zone.strip()
+    if not zone:
+        raise _Wrong("The times have no zone. Enter the one they are from, such as Europe/Berlin or UTC", "zone")
+    if not_zone("zone", zone):
+        raise _Wrong(f"“{zone}” is no time zone. Enter one such as Europe/Berlin or UTC", "zone")
     moments = found.utc(chosen.zone.strip(), cells.index, nonexistent="NaT")
     _refuse(
         moments.isna(),
@@ -148,13 +152,6 @@ def _moments(cells: pd.Series, chosen: OrderColumns) -> pd.Series:
 
 
 _TIMES: Final = "Write times such as 2026-11-03 14:05, or 2026-11-03T14:05+01:00, in every row"
-
-
-def _refuse_zone(zone: str) -> None:
-    if not zone:
-        raise _Wrong("The times have no zone. Enter the one they are from, such as Europe/Berlin or UTC", "zone")
-    if not_zone("zone", zone):
-        raise _Wrong(f"“{zone}” is no time zone. Enter one such as Europe/Berlin or UTC", "zone")
 
 
 def _amounts(cells: pd.Series, name: Hashable) -> pd.Series:
@@ -179,7 +176,6 @@ def _flags(cells: pd.Series, name: str) -> pd.Series:
 
 
 def _refuse(wrong: pd.Series, what: str, rule: str) -> None:
-    """Name the rows that are wrong, the first of them by their labels."""
     labels = wrong.index[wrong.to_numpy(bool)]
     if not len(labels):
         return
@@ -264,7 +260,8 @@ class ReadingSteps(Stages):
 
     def _count(self, test: Experiment) -> None:
         """Show how many people each text has; from the reading day on that takes orders."""
-        found = self._reading(test, Orders(_nothing(), {}), "", early=False)
+        none: dict[str, Any] = {ON: [], AT: pd.to_datetime([], utc=True), AMOUNT: pd.Series([], dtype="float64")}
+        found = self._reading(test, Orders(pd.DataFrame(none), {}), "", early=False)
         if found.state in ("waiting", "uneven"):
             self._done(found)
             return
@@ -285,8 +282,3 @@ class ReadingSteps(Stages):
     def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
         self.faults = faults or {}
         self._show(stage, words, sign)
-
-
-def _nothing() -> pd.DataFrame:
-    none: dict[str, Any] = {ON: [], AT: pd.to_datetime([], utc=True), AMOUNT: pd.Series([], dtype="float64")}
-    return pd.DataFrame(none)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def state_of(entry: Entry) -> tuple[Sign, str]:
-    """Return how a campaign stands: the sign, and what is to be done first."""
     if entry.purged:
         return "", "purged: its numbers were deleted"
     counts = entry.counts
@@ -54,7 +53,6 @@ def entry_html(entry: Entry) -> str:
 
 
 def billed(entry: Entry) -> str:
-    """Return what a campaign was billed, each currency by itself."""
     sums = [money(amount(micros), currency) for currency, micros in entry.billed.micros]
     said = f"{' and '.join(sums)} billed" if sums else "nothing billed"
     unpriced = entry.billed.unpriced

@@ -74,12 +74,10 @@ class Opened:
 
     @property
     def waiting(self) -> int:
-        """Rows that are to be texted, now or when a rule lets them."""
         return self.counts["planned"]
 
     @property
     def to_go(self) -> int:
-        """Rows that a send would post now."""
         return self.prospect.to_go
 
 
@@ -217,7 +215,6 @@ class CampaignsSteps(Stages):
 
     @property
     def live(self) -> bool:
-        """Whether a send reaches real people and costs real money."""
         return self.client is not None and self.client.sandbox is None
 
     def needed(self) -> str:

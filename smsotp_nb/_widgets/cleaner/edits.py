@@ -63,7 +63,6 @@ class Edits:
         return pd.DataFrame(rows, columns=list(COLUMNS), dtype=STR)
 
     def told(self, place: int) -> str:
-        """Return what was changed in a row, in words; nothing where nothing was."""
         row = self.cells.get(place, {})
         return "; ".join(f"{name} was {self._was(place, name) or 'blank'}" for name in row)
 
@@ -71,7 +70,6 @@ class Edits:
         return name_of_row(self.source.index[place])
 
     def code(self) -> list[str]:
-        """Return the lines of code that make the same list."""
         if not self.steps:
             return []
         unique = self.source.index.is_unique

@@ -120,7 +120,6 @@ class PhoneCleaner(skin.Shown):
             self._render()
 
     def _forget(self) -> None:
-        """Have no list."""
         self.frame: pd.DataFrame | None = None
         self._name, self._shown_as, self._read = "list.csv", "", list[str]()
         self._cleaned: Cleaned | None = None
@@ -167,7 +166,6 @@ class PhoneCleaner(skin.Shown):
         return ""
 
     def _question(self) -> Question:
-        """Return what the fields ask for now."""
         return Question(
             column=self.phone.value,
             region=self.region.value,
@@ -470,7 +468,6 @@ class PhoneCleaner(skin.Shown):
         return CHOOSE_LIST if self.frame is None else CHOOSE
 
     def _columns(self, asked: Question) -> str:
-        """Say which columns are read."""
         if asked.column == NONE_CHOSEN:
             return CHOOSE
         country = "no column says the country" if asked.region == NONE_CHOSEN else f"countries from {asked.region}"
@@ -480,7 +477,6 @@ class PhoneCleaner(skin.Shown):
         return f"Numbers from {asked.column}, {country}{repairs}.{read}"
 
     def _lacks(self, chosen: bool) -> str:
-        """Return why there is no clean list yet, where there is none."""
         if self._cleaned is None or not chosen:
             return skin.line("Reading the numbers …" if chosen else CHOOSE)
         return skin.line(in_the_form(self._cleaned.problem), "warn")

@@ -50,7 +50,6 @@ _KINDS: Final = {
 
 
 def coded(value: Any) -> str:
-    """Return the value of an argument as code."""
     return f"sms.{value!r}" if isinstance(value, phones.Reading) else quoted(value)
 
 
@@ -69,7 +68,6 @@ class Question:
         return {name: value for name, value in given.items() if value not in ("", phones.Reading())}
 
     def line(self) -> str:
-        """Return the line of code that judges the same."""
         said = "".join(f", {name}={coded(value)}" for name, value in self.arguments().items())
         return f"people.sms.normalize({quoted(self.column)}{said})"
 

@@ -62,7 +62,6 @@ class RowsView:
 
 
 def row_html(row: RowView) -> str:
-    """Return a row as HTML: what it is called, its number before and after, the result and why."""
     before = pieces_html(row.before) or '<span class="smsotp-blank">blank</span>'
     after = pieces_html(row.after)
     arrow = f'<span class="smsotp-after">→ {after}</span>' if after else ""
@@ -192,7 +191,6 @@ class OwnerPart:
         self.widget = skin.box(self._line, self._asking, self.back, self.notice, self._card, classes=("smsotp-main",))
 
     def of(self, names: Sequence[tuple[str, Hashable]]) -> None:
-        """Offer the columns of a list."""
         offer(self.keep, with_none(names, "none"), _name_among(names))
 
     @property

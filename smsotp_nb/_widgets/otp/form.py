@@ -175,7 +175,6 @@ class OtpForm(skin.Shown):
             skin.on_enter(field, self._send)
 
     def _lay_out(self) -> ipywidgets.VBox:
-        """Return the steps one below the other; one of them is shown."""
         self.head, self._hint = skin.block(""), skin.block("", "smsotp-hint")
         self._advice_line, self._past, self._countdown = skin.block(""), skin.block(""), skin.block("")
         self._pause, self._verified = skin.block(""), skin.block("")

@@ -189,11 +189,9 @@ class Desk:
         return self._done(lambda: self._box.fault("drop_after", next=1), LOST)
 
     def throttle(self) -> str:
-        """Let the sandbox refuse the next request and ask for a pause."""
         return self._done(lambda: self._box.fault("throttle", next=1, seconds=PAUSE), THROTTLED)
 
     def lock(self) -> str:
-        """Check as many wrong codes as the sandbox takes for one passcode."""
         if self._steps.challenge is None or self._steps.stage != "entry":
             return NO_CODE
         return self._done(self._check_wrong_codes, LOCKED)

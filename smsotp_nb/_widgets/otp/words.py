@@ -66,12 +66,10 @@ def no_match(
 
 
 def expired(clock: str) -> str:
-    """Return what to say when the lifetime is over and nobody has entered a code since."""
     return f"By {clock} this passcode has expired. Send a new code."
 
 
 def pause(seconds: float | None, *, longest: float) -> str:
-    """Return what the service asked for when it throttled a request."""
     if seconds is None:
         return "The service asks for a pause and does not say how long."
     more = "at least " if seconds >= longest else ""
@@ -149,7 +147,6 @@ def left_html(view: View) -> str:
 
 
 def pause_html(view: View) -> str:
-    """Return the pause that the service asked for as it passes, in words and as a bar."""
     words = f'The service asks to wait: <span class="smsotp-num">{_clock(view.pausing)}</span> left'
     return f'<p class="smsotp-line">{words}</p>' + skin.bar(view.pausing / view.pause if view.pause else 0.0)
 
