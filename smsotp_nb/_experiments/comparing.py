@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 
 from . import statistics
-from .joining import HOLDOUT, Joined
+from .declaring import HOLDOUT
+from .joining import Joined
 from .statistics import Amounts, Comparison, Share, several
 
 
@@ -111,8 +112,10 @@ def by_arm(
     texted = [arm for arm in measured if arm != HOLDOUT]
     against = [compare(measured[arm], base, level=level, elapsed=elapsed) for arm in texted] if base else []
     adjusted = holm([one.p for one in against])
-    rows = [
-        _measures(outcome, arm, of, contacted[arm]) | _cost(costs[arm], unknown.get(arm, 0.0))
+    rows: list[dict[str, Any]] = [
+        {"outcome": outcome, "arm": arm, "people": of.people, "contacted": contacted[arm], "value": of.value}
+        | {"total": of.reached if isinstance(of, Share) else float(of.spent.sum())}
+        | _cost(costs[arm], unknown.get(arm, 0.0))
         for arm, of in measured.items()
     ]
     for row, one, p in zip(rows, against, adjusted, strict=False):
@@ -131,13 +134,6 @@ def is_settled(one: Comparison, p_holm: float, level: float) -> bool:
     """
     apart = one.low > 0 or one.high < 0
     return bool(apart and (math.isnan(p_holm) or p_holm < 1 - level))
-
-
-def _measures(outcome: str, arm: str, of: Measure, contacted: int) -> dict[str, Any]:
-    total = of.reached if isinstance(of, Share) else float(of.spent.sum())
-    return {
-        "outcome": outcome, "arm": arm, "people": of.people, "contacted": contacted, "total": total, "value": of.value,
-    }  # fmt: skip
 
 
 def _cost(costs: Mapping[str, float], more: float) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from .._ledger import Ledger, Store, experiments
 from .._pandas import STR
 from .._results.contract import money
 from ..errors import UsageError
-from .assigning import named
-from .declaring import ASSIGNMENT, HOLDOUT, TOLD, Declared, changed
+from .assigning import find, named
+from .declaring import ASSIGNMENT, HOLDOUT, TOLD, Declared
 
 
 def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.DataFrame:
@@ -86,18 +86,11 @@ def recorded(asked: Declared, ledger: Ledger) -> experiments.Experiment:
         UsageError: nobody was drawn yet, or it is recorded with other rules.
     """
     with ledger._store.snapshot() as connection:
-        found = experiments.find(connection, asked.name)
+        found = find(connection, asked)
     if found is None:
         raise UsageError(f"experiment {asked.name!r} is not in the ledger {ledger.path}: nobody has an arm yet. "
                          "Call assign(frame, to=...), send the plans of its arms, then read it")  # fmt: skip
-    if differences := asked.differences(found.declared):
-        raise changed(asked.name, differences)
     return found
-
-
-def to_go(asked: Declared, ledger: Ledger, *, service: str | None) -> int:
-    """Return how many people the campaigns of an experiment are still to text."""
-    return experiments.to_go(ledger._store, asked.name, service=service)
 
 
 def _rows(people: pd.DataFrame, sent: pd.DataFrame, asked: Declared, *, integers: bool) -> pd.DataFrame:
@@ -128,15 +121,10 @@ def _strata(recorded: pd.Series, names: tuple[str, ...]) -> pd.DataFrame:
 
 def _units(units: pd.Series, *, integers: bool) -> pd.Series:
     """Return units as the list had them; who was forgotten is a unit that no outcome has."""
-    forgotten = units.isna().to_numpy()
-    nobody = -1 - np.arange(int(forgotten.sum()))
-    if integers:
-        known = units.copy()
-        known[forgotten] = nobody
-        return known.astype("int64")
-    known = units.copy()
-    known[forgotten] = [f"\0forgotten {-number}" for number in nobody]
-    return known.astype(STR)
+    forgotten, known = units.isna().to_numpy(), units.copy()
+    nobody = range(1, int(forgotten.sum()) + 1)
+    known[forgotten] = [-number if integers else f"\0forgotten {number}" for number in nobody]
+    return known.astype("int64" if integers else STR)
 
 
 def _one_row_each(rows: pd.DataFrame) -> pd.DataFrame:

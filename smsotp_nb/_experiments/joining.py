@@ -17,9 +17,9 @@ from .. import _dates as dates
 from .. import columns
 from .._pandas import STR
 from ..errors import UsageError
+from .declaring import HOLDOUT
 from .statistics import Amounts, Share
 
-HOLDOUT: Final = "holdout"
 UNKNOWN, BEFORE, AFTER = "unit of no arm", "before the send", "after the window"
 _MICROSECOND: Final = timedelta(microseconds=1)
 Integers = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,12 +20,11 @@ from .._pandas import lent
 from .._wire import amount as from_micros
 from ..errors import UsageError
 from . import comparing, picture, statistics, words
-from .declaring import ASSIGNMENT
+from .declaring import ASSIGNMENT, KINDS
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
 from .statistics import Ratio
 
 State = Literal["waiting", "uneven", "early", "sequential", "read"]
-KINDS: Final = ("binary", "amount")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

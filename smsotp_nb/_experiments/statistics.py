@@ -6,9 +6,10 @@ The libraries are the extra ``smsotp_nb[statistics]``, loaded when first needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,39 +18,17 @@ import numpy.typing as npt
 from ..errors import UsageError
 
 
-@contextmanager
-def _named() -> Iterator[None]:
-    """Name the extra where a library is missing."""
+def _library(name: str) -> Any:
     try:
-        yield
+        return import_module(name)
     except ImportError:
         raise UsageError("experiments need two libraries more: pip install 'smsotp_nb[statistics]'") from None
 
 
-def distributions() -> Any:
-    with _named():
-        from scipy import stats
-    return stats
-
-
-def proportions() -> Any:
-    with _named():
-        from statsmodels.stats import proportion
-    return proportion
-
-
-def several() -> Any:
-    with _named():
-        from statsmodels.stats import multitest
-    return multitest
-
-
-def sizes() -> Any:
-    with _named():
-        from statsmodels.stats import power
-    return power
-
-
+distributions = partial(_library, "scipy.stats")
+proportions = partial(_library, "statsmodels.stats.proportion")
+several = partial(_library, "statsmodels.stats.multitest")
+sizes = partial(_library, "statsmodels.stats.power")
 SMALL: Final = 20  # a cell below it is tested exactly
 FEW: Final = 50  # people of an arm below which Wilson's limits hold in fewer than 93%
 Floats = npt.NDArray[np.float64]

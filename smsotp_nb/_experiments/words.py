@@ -11,7 +11,8 @@ from typing import Any, Final
 import pandas as pd
 
 from .._cards import counted, money
-from .joining import AFTER, BEFORE, HOLDOUT, UNKNOWN
+from .declaring import HOLDOUT
+from .joining import AFTER, BEFORE, UNKNOWN
 from .statistics import Ratio
 
 MINUS: Final = "−"
@@ -198,11 +199,7 @@ def span(row: Mapping[str, Any], facts: Facts) -> str:
     else:
         places = places_for((low, high), 4)
         shown = f"between {_signed(low, places, down=True)} and {_signed(high, places)} {facts.currency} per person"
-    return f"{shown} ({_kind(facts)})".replace("  ", " ")
-
-
-def _kind(facts: Facts) -> str:
-    return f"{facts.percent} interval"
+    return f"{shown} ({facts.percent} interval)".replace("  ", " ")
 
 
 def _signed(value: float, places: int, *, down: bool = False) -> str:

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Client, Experiment, Ledger, Sandbox, plan, send
-from smsotp_nb._experiments import recalling
 from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
 from smsotp_nb._widgets.campaign.reading import AMOUNT, AT, ON, OrderColumns, ReadingSteps, orders
 from smsotp_nb._widgets.lists import read_upload
@@ -275,8 +274,8 @@ def test_a_ledger_that_cannot_be_read_is_said_and_read_again_later(
     form = sent(client, ledger)
     steps = form.reading.steps
     with monkeypatch.context() as patch:
-        patch.setattr(recalling, "recall", away)
-        patch.setattr(recalling, "names", away)
+        patch.setattr("smsotp_nb._widgets.campaign.reading.recall", away)
+        patch.setattr("smsotp_nb._widgets.campaign.reading.recorded_names", away)
         form.reading.show_upload(uploaded(bought()))
         form.reading._choose()
         assert steps.names() is None

@@ -15,10 +15,9 @@ import pandas as pd
 
 from ... import _dates as dates
 from ..._calling import not_zone
-from ..._experiments import recalling
 from ..._experiments.assigning import unit_texts
 from ..._experiments.declaring import Declared
-from ..._experiments.experiment import Experiment
+from ..._experiments.experiment import Experiment, Recalled, recall, recorded_names
 from ..._experiments.reading import Reading
 from ..._ledger import Ledger
 from ..._moments import Now, utc_now
@@ -216,7 +215,7 @@ class ReadingSteps(Stages):
     def names(self) -> list[str] | None:
         """Return the names of the comparisons, the latest first; None, and why, where the ledger cannot be read."""
         with self._telling("choosing", NOT_READ):
-            return recalling.names(self._ledger)
+            return recorded_names(self._ledger)
         return None
 
     def take(self, read: Uploaded) -> None:
@@ -272,8 +271,8 @@ class ReadingSteps(Stages):
         amount = {"amount": AMOUNT} if "amount" in test._declared.outcomes.values() else {}
         return test.read(made.frame, on=ON, at=AT, early=early, currency=currency, service=self._service, **amount)
 
-    def _recalled(self, name: str) -> recalling.Recalled:
-        return recalling.recall(name, self._ledger, now=self._now)
+    def _recalled(self, name: str) -> Recalled:
+        return recall(name, self._ledger, now=self._now)
 
     def _done(self, reading: Reading) -> None:
         self.reading, self.faults = reading, {}
