@@ -19,7 +19,7 @@ from .._phones import country_name, one_phone
 from .._recipients import source_of
 from .._results import contract
 from . import bodies as body_rows
-from . import kept_words, suppression
+from . import suppression
 from .arguments import MadeOf
 from .bodies import Ints, Worded
 from .rows import TRIMMED, InMemory
@@ -55,7 +55,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * priced["micros"].reindex(rows.index))
     rows["est_currency"] = priced["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
-    said = partial(kept_words.wordings, words, bodies, first, keep=asked.message["keep_words"])
+    said = partial(body_rows.wordings, words, bodies, first, keep=asked.message["keep_words"])
     return {
         "_kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,

@@ -23,8 +23,7 @@ from .._pandas import STR
 from .._showing import label as shown_label
 from ..errors import LedgerError, UsageError
 from . import bodies as body_rows
-from .bodies import Ints
-from .kept_words import MEASURED
+from .bodies import MEASURED, Ints
 from .segments import as_labels
 
 TRIMMED: Final = "BLANKS_TRIMMED"

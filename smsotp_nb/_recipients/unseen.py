@@ -11,7 +11,7 @@ import posixpath
 import re
 import zipfile
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
@@ -20,7 +20,6 @@ from xml.sax.saxutils import escape
 from .._foreign.gate import CELLS, refuse_large
 from ..errors import UsageError
 from . import binary
-from .number_formats import Shape, shape_of
 
 WIDEST: Final = 16_384  # columns of a sheet
 Place = tuple[int, int]  # row and column, both counted from 1
@@ -230,3 +229,59 @@ def _of_ods(file: Path, sheet: str | None, xml: str) -> Unseen:
 def _times(said: str, of: str) -> int:
     found = re.search(rf'table:number-{of}-repeated="(\d+)"', said)
     return int(found[1]) if found else 1
+
+
+Shape = tuple[str, ...]  # of a number, from left to right: places of digits (0 or #), and texts, each behind a quote
+TOKEN: Final = re.compile(
+    r"""\[\$[^\]]{0,255}\]|\[[<>=][^\]]{0,255}\]|\[[A-Za-z]{1,255}\d{0,255}\]|"([^"]{0,255})"|"""
+    r"""\\(.)|_.|\*.|([0#?])|([-+ ()/.:])|(.)""",
+    re.DOTALL,
+)
+
+
+@cache
+def shape_of(code: str) -> Shape | None:
+    """Return how a format shows whole numbers; None where it shows their digits and nothing that matters beside them.
+
+    Example:
+        >>> shape_of('"+"0'), shape_of("00000000000") is None, shape_of("#,##0.00"), shape_of("dd.mm.yyyy")
+        (('"+', '0'), False, None, None)
+    """
+    shape: list[str] = []
+    for token in TOKEN.finditer(code.split(";")[0]):
+        quoted, escaped, digit, sign, other = token.groups()
+        if other is not None or sign == ".":
+            return None
+        if digit:
+            shape.append("0" if digit == "0" else "#")
+        elif text := quoted if quoted is not None else escaped or sign:
+            shape.append(f'"{text}')
+    matters = shape.count("0") > 1 or any(part[0] == '"' and re.search(r"[+0-9]", part) for part in shape)
+    return tuple(shape) if matters and ("0" in shape or "#" in shape) else None
+
+
+def shown(number: float, shape: Shape) -> str | None:
+    """Return a whole number as a format shows it; None for another number.
+
+    Example:
+        >>> shown(1761234567, shape_of("00000000000")), shown(49176, shape_of('"+"0')), shown(176, shape_of('"+49 "0'))
+        ('01761234567', '+49176', '+49 176')
+        >>> shown(1761234567, shape_of("0000-0000000"))
+        '0176-1234567'
+    """
+    if number < 0 or not float(number).is_integer() or number >= 2**53:
+        return None
+    digits = list(str(int(number)))
+    places = [at for at, part in enumerate(shape) if part in "0#"]
+    written: list[str] = []
+    for at in range(len(shape) - 1, -1, -1):
+        part = shape[at]
+        if part[0] == '"':
+            written.append(part[1:])
+        elif at == places[0]:
+            written.append("".join(digits) or ("0" if part == "0" else ""))
+        elif digits:
+            written.append(digits.pop())
+        elif part == "0":
+            written.append("0")
+    return "".join(reversed(written))
