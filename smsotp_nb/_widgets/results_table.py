@@ -28,9 +28,9 @@ PATIENCE = 60.0  # seconds for a page to take a piece; then nobody is looking
 class Download:
     """One file at a time on its way to the page; place ``widget`` anywhere in a form, it is never seen."""
 
-    def __init__(self, *, ended: Callable[[bool], None] = lambda _: None, patience: float = PATIENCE) -> None:
-        """``ended`` is told whether the page took the whole file, or nobody was there to take it."""
-        self._ended, self._patience = ended, patience
+    def __init__(self, tell: Callable[[str, Sign], None] = lambda *_: None, *, patience: float = PATIENCE) -> None:
+        """``tell`` is told in words whether the page took the whole file, or nobody was there to take it."""
+        self._tell, self._patience, self._said = tell, patience, ""
         self._pieces: Iterator[str] = iter(())
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
@@ -43,17 +43,17 @@ class Download:
     def open(self) -> bool:
         return bool(self._piece.value)
 
-    def offer(self, name: str, content: bytes) -> None:
-        """Begin with a file; one that is still on its way is forgotten."""
+    def offer(self, name: str, content: bytes, said: str) -> None:
+        """Begin with a file, of which ``said`` tells; one that is still on its way is forgotten."""
         with self._lock:
-            self._pieces = _pieces(name, content)
+            self._pieces, self._said = _pieces(name, content), said
             self._next()
 
     def taken(self) -> None:
         with self._lock:
             ended = self.open and not self._next()
         if ended:
-            self._ended(True)
+            self._tell(f"Downloaded: {self._said}.", "ok")
 
     def _next(self) -> bool:
         if self._timer is not None:
@@ -70,7 +70,7 @@ class Download:
         with self._lock:
             self._pieces = iter(())
             self._piece.value = ""
-        self._ended(False)
+        self._tell("Nothing was downloaded: no page took the file. Reload the page and try again.", "warn")
 
 
 def _pieces(name: str, content: bytes) -> Iterator[str]:
@@ -140,7 +140,7 @@ class ResultsTable:
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._rows, self._notice = skin.block(""), skin.block("")
-        self._download_box = Download(ended=self._ended)
+        self._download_box = Download(self._say)
         return skin.box(
             skin.box(self.shown, self.search, classes=("smsotp-pair",)),
             skin.box(self.by, self.order, classes=("smsotp-pair", "smsotp-always")),
@@ -214,14 +214,7 @@ class ResultsTable:
         except SmsOtpError as error:
             self._say(*refused(error, "Nothing was downloaded."))
         else:
-            self._offered = f"{name}, {counted(len(rows), 'row')}, with full numbers"
-            self._download_box.offer(name, content)
-
-    def _ended(self, taken: bool) -> None:
-        if taken:
-            self._say(f"Downloaded: {self._offered}.", "ok")
-        else:
-            self._say("Nothing was downloaded: no page took the file. Reload the page and try again.", "warn")
+            self._download_box.offer(name, content, f"{name}, {counted(len(rows), 'row')}, with full numbers")
 
     def _say(self, words: str, sign: Sign = "") -> None:
         self._said = skin.notice(words, sign)

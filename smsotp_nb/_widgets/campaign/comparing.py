@@ -30,7 +30,7 @@ from ..lists import NONE_CHOSEN
 from ..stages import CHANGED, Notice, Sign, refused
 from .choices import DRAWN, SECOND, Choices, Guards, by_field
 from .moves import ENDS, OneCampaign
-from .state import NOBODY, Draft, Running
+from .state import NOBODY, TRIED, Draft, Running
 
 _MICRO = Decimal("0.000001")
 
@@ -358,26 +358,14 @@ def _of_arm(choices: Choices, name: str, words: str) -> Choices:
 
 
 def _at_rest(arm: OneCampaign, going: int) -> Progress:
-    return Progress(
-        done=arm.tried,
-        total=arm.tried + going,
-        accepted=arm.counts.get("accepted", 0),
-        rejected=arm.counts.get("rejected", 0),
-        in_doubt=arm.counts.get("in_doubt", 0),
-        waiting=arm.waiting - going,
-    )
+    counts: dict[str, Any] = {state: arm.counts.get(state, 0) for state in TRIED}
+    return Progress(done=arm.tried, total=arm.tried + going, waiting=arm.waiting - going, **counts)
 
 
 def _together(told: list[Progress]) -> Progress:
     currencies = {one.currency for one in told if one.cost_micros or one.currency}
-    same = len(currencies) == 1
-    return Progress(
-        done=sum(one.done for one in told),
-        total=sum(one.total for one in told),
-        accepted=sum(one.accepted for one in told),
-        rejected=sum(one.rejected for one in told),
-        in_doubt=sum(one.in_doubt for one in told),
-        waiting=sum(one.waiting for one in told),
-        cost_micros=sum(one.cost_micros for one in told) if same else 0,
-        currency=currencies.pop() if same else "",
-    )
+    names = ("done", "total", *TRIED, "waiting")
+    sums: dict[str, Any] = {name: sum(getattr(one, name) for one in told) for name in names}
+    if len(currencies) == 1:
+        sums |= {"cost_micros": sum(one.cost_micros for one in told), "currency": currencies.pop()}
+    return Progress(**sums)

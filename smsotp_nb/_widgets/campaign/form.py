@@ -27,7 +27,7 @@ from .choices import Choices, Guards
 from .comparing import CampaignSteps
 from .drafts import UPLOADED, Drafts
 from .moves import IN_THE_FORM
-from .read_pane import ReadPane
+from .reading import ReadPane
 from .send_pane import ResultPane, SendPane
 from .state import TYPE_ABOVE, Draft, in_both
 from .write_pane import ComparePane, Fields, WritePane

@@ -18,8 +18,8 @@ from ..._wire import amount
 from ...results import Progress
 from .. import skin
 from ..controls import Leafing, Pinned, Withdrawal
-from ..doubts import Doubts
 from ..results_table import ResultsTable
+from ..settling import Doubts
 from ..stages import Latest, Sign
 from .steps import OPENED, PAGE, Answer, CampaignsSteps, Opened, Question
 
@@ -39,17 +39,12 @@ def state_of(entry: Entry) -> tuple[Sign, str]:
 
 def entry_html(entry: Entry) -> str:
     sign, state = state_of(entry)
-    mark = {"warn": "! ", "ok": "✓ "}.get(sign, "")
-    first = f"{mark}{state}"
     said = [shown(entry.service), f"{entry.created:%Y-%m-%d %H:%M} UTC", counted(entry.rows, "row")]
     if not entry.purged:
         said.append(f"{number(entry.counts['accepted'])} accepted")
         said += [f"{number(entry.counts['rejected'])} rejected"] if entry.counts["rejected"] else []
     said.append(billed(entry))
-    return (
-        f'<p class="smsotp-line smsotp-{sign or "plain"}">{safe(first)}</p>'
-        f'<p class="smsotp-line smsotp-num">{safe(" · ".join(said))}</p>'
-    )
+    return f'{skin.line(state, sign)}<p class="smsotp-line smsotp-num">{safe(" · ".join(said))}</p>'
 
 
 def billed(entry: Entry) -> str:
@@ -61,15 +56,14 @@ def billed(entry: Entry) -> str:
 
 def list_card(place: str, answer: Answer, words: str) -> Card:
     """Return the list as a card, for a notebook whose kernel is gone."""
-    rows = tuple((entry.name, *_row(entry)) for entry in answer.listing.entries)
+    rows = tuple(
+        (entry.name, shown(entry.service), f"{entry.created:%Y-%m-%d %H:%M}", state_of(entry)[1], billed(entry))
+        for entry in answer.listing.entries
+    )
     columns = ("Campaign", "Service", "Recorded, UTC", "State", "Cost")
     tables = (Table(columns, rows),) if rows else ()
     closing = "Run this cell to open a campaign."
     return Card("Campaigns", f"Ledger: {place}. {answer.trouble or words}", tables, closing)
-
-
-def _row(entry: Entry) -> tuple[str, ...]:
-    return shown(entry.service), f"{entry.created:%Y-%m-%d %H:%M}", state_of(entry)[1], billed(entry)
 
 
 def opened_card(opened: Opened) -> Card:
@@ -361,7 +355,7 @@ class CampaignsPage(skin.Shown):
         if opened is not self._drawn:
             self._drawn = opened
             self._card.value = opened_card(opened).html()
-            self.doubts.show(opened.campaign)
+            self.doubts.settling.show(opened.campaign)
             self.results.show(None if opened.entry.purged else opened.frame, opened.entry.name)
         for part in (self._card, self._doubts, self._results, self.back_button, self.again_button):
             skin.show(part, not sending)

@@ -224,9 +224,11 @@ class OtpForm(skin.Shown):
 
     def _request(self) -> None:
         typed, request = skin.settled(self._request_typed, wait=self._settle)
-        wrong = _missing(request, cn=self._cn)
-        if wrong:
-            self.steps.refuse(wrong)
+        wrong = request.problems(variant="cn" if self._cn else "intl")
+        if not request.to:
+            self.steps.refuse("Enter a phone number in international format.")
+        elif wrong:
+            self.steps.refuse(in_the_form("; ".join(wrong)))
         else:
             self._typed = typed
             self.steps.send(request)
@@ -367,11 +369,12 @@ class OtpForm(skin.Shown):
     def _draw_words(self, view: View) -> None:
         advice = self._advice()
         self._advice_line.value = skin.line(advice, "warn" if advice else "")
-        self._past.value = words.past_html(view)
+        self._past.value = skin.line(view.asked, "ok" if view.answered else "warn") if view.asked else ""
         self._countdown.value = words.left_html(view)
         self._pause.value = words.pause_html(view)
         self._verified.value = words.verified_html(view)
-        self._notice.value = words.notice_html(view)
+        done = view.stage == "verified"  # the large words say it
+        self._notice.value = "" if done else skin.notice(view.notice.text, view.notice.sign)
         request = self.steps.request or self._asked(ANYBODY)
         self._lines.value = skin.lines(words.lines(request, sandbox=self._box is not None, ledger=self._books))
         typed = len(self._entered.reveal())
@@ -425,11 +428,3 @@ def _taken(field: ipywidgets.Text, hear: Callable[[str], None]) -> None:
             hear(typed)
 
     field.observe(heard, "value")
-
-
-def _missing(request: Request, *, cn: bool) -> str:
-    """Say in the form's own words what keeps the first step from going on."""
-    if not request.to:
-        return "Enter a phone number in international format."
-    wrong = request.problems(variant="cn" if cn else "intl")
-    return in_the_form("; ".join(wrong)) if wrong else ""

@@ -131,11 +131,6 @@ class View:
     pause: int = 0
 
 
-def past_html(view: View) -> str:
-    """Return the step that is past as one line; a sign says whether the service answered."""
-    return skin.line(view.asked, "ok" if view.answered else "warn") if view.asked else ""
-
-
 def left_html(view: View) -> str:
     """Return how long the code is valid by the form's clock, in words and as a bar."""
     if view.stage not in ("entry", "checking"):
@@ -158,11 +153,6 @@ def verified_html(view: View) -> str:
         '<div class="smsotp-verified" role="status"><i aria-hidden="true">✓</i><p class="smsotp-big">Verified</p>'
         f'<p class="smsotp-line">{safe(view.notice.text)}</p></div>'
     )
-
-
-def notice_html(view: View) -> str:
-    """Return what was last said; at the end the large words say it."""
-    return "" if view.stage == "verified" else skin.notice(view.notice.text, view.notice.sign)
 
 
 def _clock(seconds: int) -> str:
