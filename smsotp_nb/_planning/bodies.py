@@ -46,14 +46,12 @@ class Worded:
 
 def word(words: Words) -> Worded:
     wording, segments, size = words.wording, words.segments, len(words.frame)
-    if segments is None and not wording.columns:
-        return Worded({}, ())
     if segments is None:
+        if not wording.columns:
+            return Worded({}, ())
         values, missing, note = _filled(wording, wording.messages[0], words.frame)
-    else:
-        values, missing, note = _filled_by_segment(wording, words.frame, segments.codes)
-    if segments is None:
         return Worded(values, (("VALUE_MISSING", missing, note),), trimmed=_trimmed(words))
+    values, missing, note = _filled_by_segment(wording, words.frame, segments.codes)
     unknown, blank = segments.codes == UNKNOWN, segments.codes == BLANK
     lacking = (
         ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
@@ -157,7 +155,8 @@ def group(worded: Worded, at: npt.NDArray[np.intp]) -> tuple[Ints, npt.NDArray[n
 def table(wording: Wording, worded: Worded, first: npt.NDArray[np.intp]) -> pd.DataFrame:
     """Return the bodies frame, without recipients and estimate; index is the body number."""
     body, size = wording.messages[0].body, len(first)
-    literal = _literal(wording.messages[0], wording.replace)
+    main = wording.messages[0].main
+    literal = parts.plain("".join(main.literals), replace=wording.replace) if main else None
     same: dict[str, str | None] = {
         "kind": body.kind,
         "text": literal if body.kind == "text" else None,
@@ -177,11 +176,6 @@ def table(wording: Wording, worded: Worded, first: npt.NDArray[np.intp]) -> pd.D
     if worded.template_id is not None:
         frame["template_id"] = worded.template_id.take(first).set_axis(frame.index)
     return frame
-
-
-def _literal(message: OneMessage, replace: Mapping[str, str]) -> str | None:
-    """Return the text of a message without placeholders."""
-    return parts.plain("".join(message.main.literals), replace=replace) if message.main else None
 
 
 def _json_objects(values: Mapping[str, pd.Series[str]]) -> list[str | None]:
@@ -267,21 +261,14 @@ def body_keys(frame: pd.DataFrame) -> Ints:
     of_template, ids = pd.factorize(frame["template_id"], use_na_sentinel=False)
     for number, template_id in enumerate(ids.tolist()):
         mine = of_template == number
-        keys[mine] = _keys(_head(kind, _or_none(template_id), signature), frame[_VARYING[kind]].array[mine].tolist())
+        # JSON in one line, which all bodies of a kind share, and a line break.
+        shared = json.dumps([kind, _or_none(template_id), signature], ensure_ascii=False, separators=(",", ":"))
+        keys[mine] = _keys(f"{shared}\n".encode(), frame[_VARYING[kind]].array[mine].tolist())
     return keys
 
 
 # In which field the bodies of one plan may differ, beside the id of their template; all others are equal.
 _VARYING = {"text": "text", "content": "content", "template": "template_data"}
-
-
-def _head(kind: str, template_id: str | None, signature: str | None) -> bytes:
-    """Return the part of the key that all bodies of a kind share: JSON in one line, closed by a line break."""
-    return f"{_compact([kind, template_id, signature])}\n".encode()
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _keys(head: bytes, values: Sequence[str]) -> Ints:

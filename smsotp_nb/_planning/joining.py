@@ -393,7 +393,8 @@ def _batches(connection: Any, sql: str) -> Iterator[pa.RecordBatch]:
 
 
 def _kept(asking: Asking) -> str:
-    return "".join(f", {KEPT}{at} AS {_named(name)}" for at, name in enumerate(asking.kept))
+    named = ('"' + name.replace('"', '""') + '"' for name in asking.kept)
+    return "".join(f", {KEPT}{at} AS {name}" for at, name in enumerate(named))
 
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -468,7 +469,3 @@ def _shown(connection: Any) -> tuple[int, ...]:
 
 def _text(value: object) -> str:
     return "'" + str(value).replace("'", "''") + "'"
-
-
-def _named(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -171,7 +171,9 @@ class InFiles:
     def rows(self) -> pd.DataFrame:
         planned = [piece.assign(status="planned", problem=None) for piece in self._read(PLANNED)]
         skipped = [_blank(piece).assign(status="skipped") for piece in self._read(SKIPPED)]
-        rows = _joined([*planned, *skipped]).sort_values("row").reset_index(drop=True)
+        # pandas 2 warns where a column that is all missing in a piece is no text.
+        pieces = [piece.astype({"status": STR, "problem": STR}) for piece in (*planned, *skipped)]
+        rows = pd.concat(pieces).sort_values("row").reset_index(drop=True)
         rows = rows.drop(columns="row")
         kept = [name for name in rows.columns if name not in (*_COLUMNS, *_COSTS)]
         return as_printed(rows[[*_COLUMNS, *_COSTS, *kept]])
@@ -311,11 +313,6 @@ class InFiles:
             f"the files in {self.folder} are not those of this plan: they were changed or replaced after it was made. "
             "Nothing of them was sent; make the plan again with the same Folder"
         )
-
-
-def _joined(pieces: list[pd.DataFrame]) -> pd.DataFrame:
-    """Join pieces whose problem is all missing to others; pandas 2 warns where such a column is no text."""
-    return pd.concat([piece.astype({"status": STR, "problem": STR}) for piece in pieces])
 
 
 def _blank(skipped: pd.DataFrame) -> pd.DataFrame:

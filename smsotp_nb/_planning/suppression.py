@@ -70,7 +70,9 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
         if reached is not None:
             found.append(LeftOut(name, "EXCLUDED", reached.drop_duplicates(), len(reached)))
             continue
-        table = _opened(source)
+        table = usable(source)
+        if isinstance(table, str | Path):
+            table = recipients.read_recipients(table, hidden=True)
         if isinstance(table, pd.DataFrame) and _is_result(table):
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
             found.append(_read(name, "EXCLUDED", [(cells, None)], numbers))
@@ -169,11 +171,6 @@ def _columns(source: Any, numbers: Numbers) -> list[tuple[pd.Series[Any], pd.Ser
     if isinstance(source, pd.Series):
         return [(source, None)]
     return [(pd.Series(source, dtype=object), None)]
-
-
-def _opened(source: Any) -> pd.DataFrame | pd.Series[Any] | list[Any]:
-    source = usable(source)
-    return recipients.read_recipients(source, hidden=True) if isinstance(source, (str, Path)) else source
 
 
 def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:

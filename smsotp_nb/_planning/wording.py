@@ -498,8 +498,11 @@ def _message(
     main = whole or _parsed("main", texts["text"] if texts["text"] is not None else texts["content"], wrong)
     text = texts["template_text"]
     parsed = _parsed("preview", text, wrong)
-    if text is not None:
-        wrong += _check_template_text(parsed, [name for name, _ in variables])
+    known_names = [name for name, _ in variables]
+    unknown = [slot.source for slot in parsed.slots if slot.source not in known_names] if parsed else []
+    if unknown:
+        names = ", ".join(map(repr, known_names)) or "none"
+        wrong.append(f"preview= uses {', '.join(map(repr, unknown))}; values= has {names}")
     return OneMessage(label, body, main, own, parsed, literal=False, language=Language(), assumed=True), wrong
 
 
@@ -529,13 +532,11 @@ def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, Slot], ...
         return (), [f"values= must be a list of columns or a dict {{variable: column}}, got {got}"]
     held = "values= must hold names of columns as text, got"
     wrong = [
-        f"{held} {given(variable)}: {given(column)}" for variable, column in pairs if not _names((variable, column))
+        f"{held} {given(variable)}: {given(column)}"
+        for variable, column in pairs
+        if not all(isinstance(name, str) and name.strip() for name in (variable, column))
     ]
     return tuple((name, slot(source)) for name, source in sorted(dict(pairs).items())) if not wrong else (), wrong
-
-
-def _names(pair: tuple[Any, Any]) -> bool:
-    return all(isinstance(name, str) and name.strip() for name in pair)
 
 
 def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | None:
@@ -546,13 +547,6 @@ def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | No
     except UsageError as error:
         wrong.append(str(error) if name == "main" else f"{name}=: {error}")
         return None
-
-
-def _check_template_text(parsed: templates.Template | None, variables: list[str]) -> list[str]:
-    names = [slot.source for slot in parsed.slots] if parsed else []
-    unknown = [name for name in names if name not in variables]
-    known = ", ".join(map(repr, variables)) or "none"
-    return [f"preview= uses {', '.join(map(repr, unknown))}; values= has {known}"] if unknown else []
 
 
 def _of_one_segment(messages: Mapping[Any, Any]) -> list[str]:
