@@ -16,6 +16,7 @@ from .._pandas import is_missing
 from .._phones import country_name
 from .._results.contract import micros
 from .._results.contract import money as money_of
+from .._showing import capital
 from .._wire import amount
 from ..errors import UsageError
 
@@ -109,7 +110,7 @@ def _is_amount(column: pd.Series) -> bool:
 
 def _state(parts: list[pd.DataFrame], value: Value) -> str:
     said = " and ".join(f"{_total(part)} for {_count(part, value)}" for part in parts)
-    return said[:1].upper() + said[1:] or "Nothing was billed"
+    return capital(said) or "Nothing was billed"
 
 
 def _count(part: pd.DataFrame, value: Value) -> str:

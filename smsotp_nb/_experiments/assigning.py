@@ -17,7 +17,7 @@ from .._ledger import Ledger, Statements, as_recorded, experiments, persons
 from .._moments import microseconds
 from .._pandas import STR, is_missing, lent
 from .._planning import plan
-from .._showing import spelled
+from .._showing import few, spelled
 from ..errors import UsageError
 from ..problems import in_words
 from . import statistics
@@ -70,7 +70,6 @@ def evenly(place: Shares, strata: Sequence[str], key: bytes) -> Shares:
 
 
 _WORDS = "-"  # sent to nobody: what leaves people out before a draw does not look at the words
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -298,9 +297,7 @@ def _places(
 
 
 def _rows(people: People, rows: Codes) -> str:
-    shown = ", ".join(repr(label) for label in people.labels[rows[:_SHOWN]].tolist())
-    more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
-    return f"{'row' if len(rows) == 1 else 'rows'} {shown}{more}"
+    return f"{'row' if len(rows) == 1 else 'rows'} {few(people.labels[rows].tolist(), repr)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from .. import _dates as dates
 from .. import columns
 from .._pandas import STR
+from .._showing import few
 from ..errors import UsageError
 from .declaring import HOLDOUT
 from .statistics import Amounts, Share
@@ -129,12 +130,7 @@ def _is_number(cells: pd.Series) -> bool:
 
 
 def _none_in(labels: pd.Index) -> str:
-    return f"row {labels[0]} has none" if len(labels) == 1 else f"rows {_first(labels)} have none"
-
-
-def _first(labels: pd.Index) -> str:
-    more = f" and {len(labels) - 3:,} more" if len(labels) > 3 else ""
-    return ", ".join(map(str, labels[:3])) + more
+    return f"row {labels[0]} has none" if len(labels) == 1 else f"rows {few(labels.tolist())} have none"
 
 
 def _arms(column: pd.Series, declared: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
@@ -155,7 +151,7 @@ def _rows(units: pd.Series, wanted: pd.Series) -> Integers:
     if again := twice(there):
         labels = units.index[again]
         raise UsageError(
-            f"a unit is assigned once; {len(again):,} rows of the assignment repeat one, rows {_first(labels)}. "
+            f"a unit is assigned once; {len(again):,} rows of the assignment repeat one, rows {few(labels.tolist())}. "
             "Keep one row for each unit"
         )
     encoded = pc.dictionary_encode(asked.combine_chunks())

@@ -149,14 +149,7 @@ def compare_amounts(
     """Compare the means of two arms, per person assigned: ``arm`` minus ``base``.
 
     The interval is `mean_limits` of either arm, combined as Newcombe combines shares; the p-value is that of the arms
-    drawn again.
-
-    Args:
-        arm: what one arm spent.
-        base: what the other spent.
-        level: coverage of the interval.
-        draws: how often the arms are drawn again.
-        seed: of these drawings; the same data and seed give the same answer.
+    drawn again, so many times; the same data and seed give the same answer.
     """
     spent = np.concatenate([arm.spent, base.spent])
     drawn = redrawn(spent, arm.people + base.people, base.people / (arm.people + base.people), draws, seed)
@@ -315,11 +308,7 @@ def rho(level: float, tuned_for: float) -> float:
 def always(error: float, people: float, *, tuned_for: float, level: float = 0.95) -> Always:
     """Return half the width of the interval around a difference with the standard error ``error``.
 
-    Args:
-        error: standard error of the difference now.
-        people: how many are read now.
-        tuned_for: how many will be read at the reading day.
-        level: coverage over all looks together.
+    So many ``people`` are read now, ``tuned_for`` at the reading day; ``level`` is the coverage of all looks together.
     """
     spread = people * rho(level, tuned_for) ** 2
     half = error * math.sqrt(2 * (spread + 1) / spread * math.log(math.sqrt(spread + 1) / (1 - level)))
@@ -363,12 +352,7 @@ class Ratio:
 
 
 def check(sizes: Mapping[str, int], weights: Mapping[str, float]) -> Ratio:
-    """Compare the sizes of arms with their weights by the chi-squared test.
-
-    Args:
-        sizes: people of each arm.
-        weights: the share of each arm, in any unit: 45, 45 and 10 as well as 0.45, 0.45 and 0.1.
-    """
+    """Compare the sizes of arms with their weights, shares in any unit, by the chi-squared test."""
     people, total = sum(sizes.values()), sum(weights[arm] for arm in sizes)
     expected = {arm: people * weights[arm] / total for arm in sizes}
     if len(sizes) < 2 or not people:

@@ -21,11 +21,11 @@ import pyarrow.compute as pc
 from .. import _templates as templates
 from .. import _wire as wire
 from .._calling import given
+from .._showing import few
 from ..columns import absent, listed
 from .wording import OneMessage, Wording, for_segments
 
 Codes: TypeAlias = "npt.NDArray[np.int64] | None"
-_SHOWN: Final = 3
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
 _LITERALLY: Final = "or pass sms.Message(..., literal=True) if it is meant literally"
 
@@ -134,7 +134,7 @@ def _foreign_cells(
     found = Foreign(frame, names, ours=False).found(texts.dropna().unique())
     for shape in list(found)[:1]:
         there = texts.index[texts.str.contains(shape, regex=False, na=False).to_numpy(bool)].tolist()
-        where = f" in {_rows(there)}" if there else ""
+        where = f" in row {few(there, given)}" if there else ""
         yield (
             f"column {name!r} holds {given(shape)}{where}, as other tools or we write a placeholder: what stands in a "
             "cell is never filled, so it would be sent literally to these people. Write the message itself with "
@@ -159,16 +159,11 @@ def _nested(wording: Wording, values: Iterable[str], frame: pd.DataFrame, column
 
 def _said(column: str, meant: list[tuple[Any, set[str]]]) -> str:
     first = sorted(meant[0][1])[0]
-    rows = _rows([label for label, _ in meant])
+    rows = f"row {few([label for label, _ in meant], given)}"
     return (
         f"column {column!r} holds placeholders such as {{{first}}} in {rows}: what stands in a cell is never "
         "filled, so they would get the word itself. Write the message with its placeholders, or fill the column first"
     )
-
-
-def _rows(labels: list[Any]) -> str:
-    more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
-    return f"row {', '.join(map(given, labels[:_SHOWN]))}{more}"
 
 
 def _words_of(text: str) -> frozenset[str]:

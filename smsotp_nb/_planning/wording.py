@@ -16,6 +16,7 @@ from .. import _wire as wire
 from .._calling import given, in_our_words, made_in_our_words, not_choice, not_flag, not_replacement, not_text, refuse
 from .._frames import as_pandas
 from .._pandas import STR
+from .._showing import few
 from .._values import (
     DEFAULT_LANGUAGE,
     Language,
@@ -456,9 +457,7 @@ def _one_set(by_segment: Mapping[str, dict[str, Any] | None], labels: list[str])
 
 def listed(labels: Iterable[str]) -> str:
     """Return the labels of segments in words, each as it may be shown."""
-    there = [given(label) for label in labels]
-    more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
-    return ", ".join(there[:_LISTED]) + more
+    return few([*labels], given, _LISTED)
 
 
 def _two_texts(messages: Sequence[OneMessage]) -> list[str]:

@@ -14,6 +14,7 @@ from .._cards.blocks import Align, Sign
 from .._pandas import STR, texts
 from .._phones import country_name
 from .._results.contract import ALL
+from .._showing import capital
 from .._showing import label as shown_label
 from .._wire import mask
 from ..problems import PROBLEMS
@@ -96,10 +97,10 @@ class ResultsView:
             mine = self._status == state
             if not mine.any():
                 continue
-            found.append((f"{_capital(words)}: {number(int(mine.sum()))}", (state, "")))
+            found.append((f"{capital(words)}: {number(int(mine.sum()))}", (state, "")))
             reasons = pd.Series(self._reason[mine]).value_counts()
             for reason, rows in reasons[reasons > 0].head(MOST_REASONS).items():
-                found.append((f"{_capital(words)}, {reason}: {number(int(rows))}", (state, str(reason))))
+                found.append((f"{capital(words)}, {reason}: {number(int(rows))}", (state, str(reason))))
         return found
 
     def page(self, asked: Asked) -> Page:
@@ -252,7 +253,3 @@ def _short(sent: str) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -225,7 +225,7 @@ class ResultsTable:
 
     def _render(self, page: Page) -> None:
         words = next(label for label, by in SORTS.items() if by == self.asked.by)
-        order = "" if self.asked.by == "row" and not self.asked.descending else f", by {_lower(words)}"
+        order = "" if self.asked.by == "row" and not self.asked.descending else f", by {words[:1].lower()}{words[1:]}"
         falling = ", descending" if self.asked.descending else ""
         content = page.table if page.table.rows else Note("i", NOTHING)
         self._rows.value = Card("Rows", f"{page.line()}{order}{falling}", (content,)).html()
@@ -234,10 +234,6 @@ class ResultsTable:
             button.description = f"Download {counted(page.found, 'row')}, {KINDS[ending]}"
             button.disabled = not page.found
         self._notice.value = self._said
-
-
-def _lower(words: str) -> str:
-    return words[:1].lower() + words[1:]
 
 
 def _file_name(name: str) -> str:

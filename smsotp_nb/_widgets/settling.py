@@ -15,6 +15,7 @@ import pandas as pd
 
 from .._cards import counted, number, safe
 from .._ledger import Record
+from .._showing import capital
 from .._showing import label as shown_label
 from .._wire import mask
 from ..errors import CampaignHeld, SmsOtpError, UsageError
@@ -220,7 +221,7 @@ class Settling(Stages):
         """Say why nothing more was changed, and read anew what is in doubt."""
         if isinstance(error, CampaignHeld):
             who = f"process {error.pid} on {error.host}" if error.pid else "another process"
-            words = f"{outcome} {who[:1].upper()}{who[1:]} is sending this campaign: wait until it ends."
+            words = f"{outcome} {capital(who)} is sending this campaign: wait until it ends."
             self._show("choosing", words, "warn")
             return
         before = len(self._ticked)

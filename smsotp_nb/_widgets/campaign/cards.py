@@ -49,10 +49,7 @@ class Group:
 def groups(rows: pd.DataFrame, numbers: pd.Series | None = None) -> list[Group]:
     """Return the rows that are not sent by their problem, the largest group first.
 
-    Args:
-        rows: ``status``, ``problem`` and ``to`` (str), and where it is known ``not_before`` (UTC), one row a row of the
-            list.
-        numbers: the numbers as the list has them, in the same order, for rows without a number that can be texted.
+    ``numbers`` are those of the list, in the order of the rows, for rows without a number that can be texted.
     """
     held = rows["status"].isin(["planned", "skipped", "rejected"]).to_numpy() & rows["problem"].notna().to_numpy()
     shown = rows["to"].to_numpy(object)

@@ -18,6 +18,7 @@ from ..._guards import GUARDS
 from ..._ledger import Unfinished, state_line
 from ..._people import People
 from ..._planning import UNASKED, Plan
+from ..._showing import capital
 from ..._wire import mask
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ...problems import PROBLEMS, Problem
@@ -267,7 +268,7 @@ class OneCampaign(CampaignState):
         if planned:
             why = self._held_back()
             line = (
-                f"{_capital(why.meaning)}: {line} {_capital(NEXT.get(why.code, why.next_step))}."
+                f"{capital(why.meaning)}: {line} {capital(NEXT.get(why.code, why.next_step))}."
                 if why
                 else f"Not complete: {line}"
             )
@@ -382,10 +383,6 @@ def _tested(sent: pd.Series) -> Notice:
     known = PROBLEMS.get(str(sent["problem"]))
     said = known.meaning if known else str(sent["error"] or sent["problem"])
     return Notice(f"The test message to {to} was not sent: {said}.", "bad")
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 _WAYS_ON = (

@@ -23,6 +23,7 @@ from ..._experiments.experiment import Experiment, Recalled, recall, recorded_na
 from ..._experiments.reading import Reading
 from ..._ledger import Ledger
 from ..._moments import Now, utc_now
+from ..._showing import few
 from ..._showing import label as shown_label
 from ...errors import UsageError
 from .. import skin
@@ -31,7 +32,6 @@ from ..lists import NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from ..stages import Notice, Sign, Stages, in_the_form
 
 ON, AT, AMOUNT = "\0on", "\0at", "\0amount"  # unlike any column of a file, and so unlike any outcome
-_SHOWN: Final = 3
 _WHOLE: Final = r"(?:0|-?[1-9]\d{0,18})$"
 _AMOUNT: Final = r"\s*[+-]?\d+(?:\.\d+)?\s*$"
 _TRUE: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -182,9 +182,7 @@ def _refuse(wrong: pd.Series, what: str, rule: str) -> None:
     labels = wrong.index[wrong.to_numpy(bool)]
     if not len(labels):
         return
-    named = ", ".join(map(shown_label, labels[:_SHOWN]))
-    more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
-    raise _Wrong(f"In {'row' if len(labels) == 1 else 'rows'} {named}{more} {what}. {rule}")
+    raise _Wrong(f"In {'row' if len(labels) == 1 else 'rows'} {few(labels.tolist(), shown_label)} {what}. {rule}")
 
 
 NOT_READ: Final = "Not read."

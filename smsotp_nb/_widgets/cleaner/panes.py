@@ -9,6 +9,7 @@ from typing import Any, Literal
 import ipywidgets
 
 from ..._cards import SIGNS, Card, Marked, counted, safe
+from ..._showing import capital
 from .. import skin
 from ..controls import Pinned, offer
 from ..lists import NONE_CHOSEN, chooser, taken_from, with_none
@@ -158,7 +159,7 @@ class RowEditor:
 
     def _told(self, verdict: Verdict) -> None:
         usable, words = verdict
-        self._verdict.value = skin.line(words[:1].upper() + words[1:], "ok" if usable else "bad")
+        self._verdict.value = skin.line(capital(words), "ok" if usable else "bad")
 
 
 Which = Literal["usable", "left out", "questions"]

@@ -15,6 +15,7 @@ from ..._cards import Card, Note
 from ..._client import once
 from ..._moments import Now, utc_now
 from ..._sandbox.facade import client_of
+from ..._showing import capital
 from ..._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
 from ...otp import Challenge, Request, ledger_of
 from ...settings import Secret
@@ -348,7 +349,7 @@ class OtpForm(skin.Shown):
         if request.code:
             advice.insert(0, "a generated code is safer than one of your own")
         said = "; ".join(advice)
-        return f"{said[:1].upper()}{said[1:]}." if said else ""
+        return f"{capital(said)}." if said else ""
 
     def _render(self) -> None:
         with self._drawing:

@@ -120,15 +120,15 @@ class OtpSteps(Stages):
 
     def restart(self) -> None:
         """Go back to the first step; a passcode that is under way stays what it is."""
-        if self.stage in ("entry", "verified"):
+        if self.stage not in self.busy:
             self.challenge, self.request, self.tries = None, None, 0
             self._show("request")
 
     def reset(self) -> None:
         """Begin again as if nothing had been asked, a pause included; nothing that is under way is given up."""
-        if self.stage in ("request", "entry", "verified"):
-            self.challenge, self.request, self.tries, self._pause = None, None, 0, None
-            self._show("request")
+        if self.stage not in self.busy:
+            self._pause = None
+            self.restart()
 
     def refuse(self, said: str) -> None:
         """Say why the first step cannot go on; nothing was asked of the service."""
