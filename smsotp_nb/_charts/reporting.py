@@ -137,7 +137,7 @@ def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
 
 
 def _write_page(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
-    summary = Card("Totals", billed_in_words(cost.summary(frame)), (*_figures(frame), *about.notes))
+    summary = Card("Totals", billed_in_words(cost.summary(frame)), (*map(_figures, totals(frame)), *about.notes))
     cards = [summary, *(section.card() for section in told)]
     return write_text(page(title, cards, facts=about.pairs, lead=_conclusion(frame, told)), file, **how)
 
@@ -171,12 +171,7 @@ def _sentence(line: dict[str, Any], countries: Lines) -> str:
 _FIGURES: Final = ("Billed", "Estimated", "Difference")
 
 
-def _figures(frame: pd.DataFrame) -> list[Figures]:
-    """Return the totals of each currency, drawn large: billed, and what that is compared with."""
-    return [_figures_of(line) for line in totals(frame)]
-
-
-def _figures_of(line: dict[str, Any]) -> Figures:
+def _figures(line: dict[str, Any]) -> Figures:
     digits = places_of(line.get(name) for name in _FIGURES)
     difference = line.get("Difference") or 0
     said = {
