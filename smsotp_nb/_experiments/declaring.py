@@ -96,11 +96,7 @@ def declare(
     seed: Any,
     holdout_until: Any,
 ) -> Declared:
-    """Check a declaration.
-
-    Raises:
-        UsageError: lists all that is wrong with it.
-    """
+    """Check a declaration; a UsageError lists all that is wrong with it."""
     wrong: list[str | None] = [_not_a_name("the name of an experiment", name), not_text("unit", unit)]
     shares = _arms(arms, holdout, wrong)
     kinds = _outcomes(outcomes, wrong)

@@ -180,11 +180,7 @@ _SAID: Final = "CREATE TABLE said AS SELECT DISTINCT ON (key) * FROM read_parque
 
 
 def library() -> Any:
-    """Return DuckDB.
-
-    Raises:
-        UsageError: it is not installed.
-    """
+    """Return DuckDB; a UsageError where it is not installed."""
     try:
         import duckdb
     except ImportError:
@@ -312,11 +308,7 @@ def _why(asking: Asking) -> str:
 
 
 def _number(connection: Any, work: Path, asking: Asking) -> None:
-    """Number the bodies and their requests.
-
-    Raises:
-        UsageError: two different texts have one key.
-    """
+    """Number the bodies and their requests; a UsageError where two different texts have one key."""
     connection.execute(_BODIES.format(size=asking.asked.wire.chunk_size))
     bodies, words = _text(work / "bodies.parquet"), ", ".join(VARYING)
     connection.execute(_SAID.format(bodies=bodies))

@@ -135,11 +135,7 @@ class InMemory:
         yield Piece(self.rows[self._going], np.flatnonzero(self._going), self.body_keys, self.wordings())
 
     def one(self, row: int) -> InMemory:
-        """Return the same with the row-th planned row alone.
-
-        Raises:
-            UsageError: there are fewer.
-        """
+        """Return the same with the row-th planned row alone; a UsageError where there are fewer."""
         planned = np.flatnonzero(self._going)
         refuse_beyond(row, len(planned))
         return replace(self, rows=self.rows.iloc[planned[[row]]].copy())

@@ -361,11 +361,7 @@ _MEANWHILE = (
 
 
 def _number(typed: str, default_region: str) -> str:
-    """Return a number as E.164.
-
-    Raises:
-        UsageError: it is none that could be texted.
-    """
+    """Return a number as E.164; a UsageError where it is none that could be texted."""
     found = phones.normalize(pd.Series([typed.strip()], dtype=object), default_region=default_region or None).iloc[0]
     if pd.isna(found["to"]):
         raise UsageError(f"enter your own number with its plus: this is {PROBLEMS[str(found['problem'])].meaning}")

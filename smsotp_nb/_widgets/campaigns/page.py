@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 
 from ..._calling import in_our_words
 from ..._cards import Card, Note, Table, counted, money, number, safe
+from ..._client import Client
 from ..._ledger import Entry, LedgerOrPath
 from ..._planning import Plan, overview
+from ..._sandbox import Sandbox
 from ..._services import shown
 from ..._showing import visible
 from ..._wire import amount
@@ -22,10 +24,6 @@ from ..results_table import ResultsTable
 from ..settling import Doubts
 from ..stages import Latest, Sign
 from .steps import OPENED, PAGE, Answer, CampaignsSteps, Opened, Question
-
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._sandbox import Sandbox
 
 
 def state_of(entry: Entry) -> tuple[Sign, str]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import ipywidgets
 
 from ..._calling import in_our_words, not_callable, not_number, refuse
 from ..._cards import Card, Note
-from ..._client import once
+from ..._client import Client, once
+from ..._ledger import LedgerOrPath
 from ..._moments import Now, utc_now
+from ..._sandbox import Sandbox
 from ..._sandbox.facade import client_of
 from ..._showing import capital
 from ..._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
@@ -25,11 +26,6 @@ from ..stages import in_the_form
 from . import words
 from .steps import RESEND_WAIT, OtpSteps, SandboxClock, number_hint
 from .words import View
-
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._ledger import LedgerOrPath
-    from ..._sandbox import Sandbox
 
 STEPS = ("Request", "Enter code", "Verified")
 CHANNELS = (("Automatic (SMS first)", "auto"), ("SMS", "sms"), ("Voice call", "call"), ("WhatsApp", "whatsapp"))

@@ -10,12 +10,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..._cards import counted
+from ..._client import Client
 from ..._client.meaning import LONGEST_PAUSE
+from ..._ledger import Ledger
 from ..._moments import Now, utc_now
 from ..._phones import clean, country_name, look_up
+from ..._sandbox import Sandbox
 from ..._wire import CODE, MessageRecord, mask
 from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ...otp import Challenge, Request
@@ -23,11 +26,6 @@ from ..inbox import currency_of, passcodes_to
 from ..stages import Notice, Sign, Stages, sentence
 from . import words
 from .words import View
-
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._ledger import Ledger
-    from ..._sandbox import Sandbox
 
 
 class SandboxClock:
