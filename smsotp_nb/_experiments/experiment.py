@@ -19,7 +19,7 @@ from .._phones import Reading as NumberReading
 from .._policy import Policy, Window, written
 from ..columns import require
 from ..errors import UsageError
-from . import assigning, contacting, power, reading
+from . import assigning, joining, power, reading
 from .assigning import Split
 from .declaring import declare, not_a_stratum
 from .power import TIMES, Calibration, Power
@@ -265,7 +265,7 @@ class Experiment(cards.WithCard):
         asked = self._declared
         refuse(None if explore is None else not_a_stratum("explore", explore, asked))
         with read_from(self._ledger) as book:
-            assigned = contacting.assigned(asked, book, service=service)
+            assigned = joining.assigned(asked, book, service=service)
             to_go = experiments.to_go(book._store, asked.name, service=service)
         return reading.read(
             assigned,
@@ -297,7 +297,7 @@ class Experiment(cards.WithCard):
         campaign, counts as ``contacted``.
         """
         with read_from(self._ledger) as book:
-            return contacting.assigned(self._declared, book, service=service)
+            return joining.assigned(self._declared, book, service=service)
 
     @in_our_words
     def purge(self) -> int:
@@ -313,7 +313,7 @@ class Experiment(cards.WithCard):
         """
         now = microseconds(self._now())
         with opened(self._ledger) as book:
-            found = contacting.recorded(self._declared, book)
+            found = joining.recorded(self._declared, book)
             gone = purging.purge_experiment(book._store, found.number, found.name, now=now)
             purging.warn_of_unreached(book._store, above=_CALLER)
         return gone

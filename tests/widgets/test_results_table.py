@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 from support.uploads import taken
 
-from smsotp_nb._widgets.results import PAGE, Asked, ResultsView, hidden
-from smsotp_nb._widgets.results_table import PIECE, Download, ResultsTable
+from smsotp_nb._widgets.results_table import PAGE, PIECE, Asked, Download, ResultsTable, ResultsView, hidden
 from smsotp_nb.results import COLUMNS, DETAILS, check, read, write
 
 ROWS: dict[str, list[Any]] = {
