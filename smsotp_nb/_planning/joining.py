@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .._calling.arguments import refuse
+from .._calling import refuse
 from .._pandas import STR
 from .._phones import Advice, Evidence, one_phone_digits
 from .._results import contract
