@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self, TextIO
 
 from ._cards import Block, Card, Figures, Meter, Note, counted, fitted, money, number, terminal_width
-from ._showing import visible
+from ._showing import capital, visible
 from ._wire import amount
 from .results import Progress
 
@@ -80,7 +80,7 @@ def running_card(title: str, note: str, update: Progress, seconds: float, *, bef
     left = f", about {span(seconds / done * update.left)} left" if done and update.left else ""
     state = f"{number(update.done)} of {number(update.total)}, {span(seconds)}{left}"
     meter = Meter(update.done, update.total, title or "Sending")
-    return Card(f"{title}: sending" if title else "Sending", state, (meter, _figures(update)), _capital(note))
+    return Card(f"{title}: sending" if title else "Sending", state, (meter, _figures(update)), capital(note))
 
 
 def ended_card(title: str, note: str, update: Progress, seconds: float, ended: Ended = "", *, before: int = 0) -> Card:
@@ -90,7 +90,7 @@ def ended_card(title: str, note: str, update: Progress, seconds: float, ended: E
     said = f"{number(sent)} by this call, " if before and sent else "none by this call, " if before else ""
     state = f"{said}{number(update.done)} of {number(update.total)} in {span(seconds)}"
     blocks: tuple[Block, ...] = (_figures(update), *_next_steps(update, ended))
-    return Card(f"{title}: {how}" if title else _capital(how), _capital(state), blocks, _capital(note))
+    return Card(f"{title}: {how}" if title else capital(how), capital(state), blocks, capital(note))
 
 
 def words(update: Progress) -> str:
@@ -133,7 +133,7 @@ class _Page:
         card = running_card(self._title, self._note, update, seconds, before=before)
         # A front end that cannot draw again in place keeps this line.
         later = f"{card.title} {counted(update.left, 'row')}. The table that is returned has what became of each."
-        self._put(card.html(), "\n".join(filter(None, (later, _capital(self._note)))) if first else card.text())
+        self._put(card.html(), "\n".join(filter(None, (later, capital(self._note)))) if first else card.text())
 
     def end(self, update: Progress, seconds: float, ended: Ended) -> None:
         card = ended_card(self._title, self._note, update, seconds, ended, before=self._begun(update))
@@ -256,7 +256,3 @@ def _tqdm(title: str, update: Progress, out: TextIO) -> Any:
 
 def _is_terminal(stream: TextIO) -> bool:
     return bool(getattr(stream, "isatty", lambda: False)())
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -25,6 +25,7 @@ from . import _dates as dates
 from . import parts
 from ._calling import given
 from ._pandas import STR
+from ._showing import few
 from ._showing.text import cited
 from .errors import UsageError
 
@@ -283,9 +284,7 @@ def _maybe_thousands(column: pd.Series, words: list[str]) -> bool:
 
 
 def _cannot(one: Slot, rows: pd.Index, text: str, kind: str) -> str:
-    more = f" and {len(rows) - _ROWS:,} more" if len(rows) > _ROWS else ""
-    shown = ", ".join(cited(row) for row in rows[:_ROWS]) + more
-    where = f"column {one.column!r}, row {shown}: {cited(text)}"
+    where = f"column {one.column!r}, row {few(rows.tolist(), cited, _ROWS)}: {cited(text)}"
     if kind == "a number" and _THOUSANDS.fullmatch(text):
         return f"{where} may be thousands or a fraction; make the column numbers first, which {{{one.source}}} needs"
     cure = "; make the column numbers first" if kind == "a number" else ""

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from ._calling import given
-from ._showing import cited, spelled
+from ._showing import cited, few, spelled
 from .errors import UsageError
 
 __all__ = ["absent", "listed", "require"]
@@ -68,8 +68,7 @@ def nearest(name: str, names: Iterable[Any]) -> Any:
 def listed(names: Iterable[Any]) -> str:
     """Return the first names there are, in brackets."""
     there = list(names)
-    more = f" and {len(there) - MOST_LISTED} more" if len(there) > MOST_LISTED else ""
-    return f"(columns: {', '.join(map(cited, there[:MOST_LISTED])) or 'none'}{more})"
+    return f"(columns: {few(there, cited, MOST_LISTED) or 'none'})"
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from .._showing import NoText, cited, spelled, text_of
+from .._showing import NoText, cited, few, spelled, text_of
 from ..errors import UsageError
 
 _SHOWN = 40  # characters of a text; a longer one is named by its length
@@ -199,9 +199,8 @@ def not_all_text(name: str, values: Sequence[Any], labels: Sequence[Any] | None 
     wrong = [(place, value) for place, value in zip(places, values, strict=True) if not isinstance(value, str)]
     if not wrong:
         return None
-    shown = ", ".join(f"entry {cited(place)} is {given(value)}" for place, value in wrong[:3])
-    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-    return f"{name}= must hold texts; {shown}{more}. Leave missing ones out, such as with .dropna()"
+    shown = few(wrong, lambda entry: f"entry {cited(entry[0])} is {given(entry[1])}")
+    return f"{name}= must hold texts; {shown}. Leave missing ones out, such as with .dropna()"
 
 
 def not_frame(name: str, value: Any, *, hint: str = "") -> str | None:

@@ -93,7 +93,6 @@ def _narrow(names: Sequence[str], rows: list[tuple[str, ...]], align: Sequence[s
 
 
 def _sizes(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return how wide each column is."""
     return [max(width(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
 
 

@@ -102,15 +102,10 @@ def _stop(block: Table) -> str:
 def _table_class(block: Table) -> str:
     if len(block.columns) > 6:
         return "so-wider"
-    if _is_three(block):
+    if 4 <= len(block.columns) <= 6 and block.align[:1] == ("left",) and set(block.align[1:-1]) == {"right"}:
         return "so-three"
     has_bars = any(_is_chart(cell) for row in block.rows[:1] for cell in row)
     return "so-wide" if has_bars or len(block.columns) > 3 else "so-narrow"
-
-
-def _is_three(block: Table) -> bool:
-    """A name and its numbers, of which the last may be a bar or words."""
-    return 4 <= len(block.columns) <= 6 and block.align[:1] == ("left",) and set(block.align[1:-1]) == {"right"}
 
 
 def _is_chart(cell: Cell) -> bool:

@@ -16,6 +16,7 @@ from .._pandas import is_missing
 from .._phones import country_name
 from .._results.contract import micros
 from .._results.contract import money as money_of
+from .._showing import capital
 from .._wire import amount
 from ..errors import UsageError
 
@@ -70,7 +71,8 @@ def bars(table: AnyFrame, *, value: Value = "cost", title: str = "", top: int = 
     """
     table = as_pandas(table)
     _check(table, value, top, title)
-    names = _label_columns(table)
+    before = list(table.columns)[: list(table.columns).index("messages")]
+    names = [str(name) for name in before if name != "currency"]
     compared = value == "cost" and set(_PAIR) <= set(table.columns)
     parts = [part for _, part in table.groupby("currency", sort=True, dropna=False)]
     blocks: tuple[Block, ...] = (
@@ -106,14 +108,9 @@ def _is_amount(column: pd.Series) -> bool:
     )
 
 
-def _label_columns(table: pd.DataFrame) -> list[str]:
-    before = list(table.columns)[: list(table.columns).index("messages")]
-    return [str(name) for name in before if name != "currency"]
-
-
 def _state(parts: list[pd.DataFrame], value: Value) -> str:
     said = " and ".join(f"{_total(part)} for {_count(part, value)}" for part in parts)
-    return said[:1].upper() + said[1:] or "Nothing was billed"
+    return capital(said) or "Nothing was billed"
 
 
 def _count(part: pd.DataFrame, value: Value) -> str:
@@ -123,7 +120,6 @@ def _count(part: pd.DataFrame, value: Value) -> str:
 
 
 def _total(part: pd.DataFrame) -> str:
-    """Say what all rows of one currency cost."""
     if part["currency"].isna().any():
         return "an unknown amount"
     currency = str(part["currency"].iloc[0])

@@ -137,7 +137,7 @@ def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
 
 
 def _write_page(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
-    summary = Card("Totals", billed_in_words(cost.summary(frame)), (*_figures(frame), *about.notes))
+    summary = Card("Totals", billed_in_words(cost.summary(frame)), (*map(_figures, totals(frame)), *about.notes))
     cards = [summary, *(section.card() for section in told)]
     return write_text(page(title, cards, facts=about.pairs, lead=_conclusion(frame, told)), file, **how)
 
@@ -171,12 +171,7 @@ def _sentence(line: dict[str, Any], countries: Lines) -> str:
 _FIGURES: Final = ("Billed", "Estimated", "Difference")
 
 
-def _figures(frame: pd.DataFrame) -> list[Figures]:
-    """Return the totals of each currency, drawn large: billed, and what that is compared with."""
-    return [_figures_of(line) for line in totals(frame)]
-
-
-def _figures_of(line: dict[str, Any]) -> Figures:
+def _figures(line: dict[str, Any]) -> Figures:
     digits = places_of(line.get(name) for name in _FIGURES)
     difference = line.get("Difference") or 0
     said = {
@@ -238,10 +233,14 @@ def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
         period, rows = _span(recorded.first, recorded.last, tz), recorded.rows
     else:
         period, rows = _period(frame, tz), _states(frame)
+    if isinstance(source, Ledger | str | Path):
+        told = f"ledger {path_of(source).name}"
+    else:
+        told = "sums by campaign, day and country" if is_summed(frame) else "results, a row for each recipient"
     pairs = {
         "Period": period,
         "Made on": _moment(pd.Timestamp(now()), tz),
-        "Source": _source(source, frame),
+        "Source": ", ".join(filter(None, (told, _campaigns(frame)))),
         "Sent by": _services(frame),
     }
     return Facts(tuple((name, said) for name, said in pairs.items() if said), _notes(frame, rows))
@@ -285,14 +284,6 @@ def _day(at: pd.Timestamp) -> str:
 
 
 # -- from what ---------------------------------------------------------------------------------------------------------
-
-
-def _source(source: Source, frame: pd.DataFrame) -> str:
-    if isinstance(source, Ledger | str | Path):
-        told = f"ledger {path_of(source).name}"
-    else:
-        told = "sums by campaign, day and country" if is_summed(frame) else "results, a row for each recipient"
-    return ", ".join(filter(None, (told, _campaigns(frame))))
 
 
 def _campaigns(frame: pd.DataFrame) -> str:

@@ -224,19 +224,15 @@ def _table(currency: str, lines: Lines, *, several: bool) -> Table:
 def _cell(line: dict[str, Any], name: str, digits: int, longest: float, said: str) -> Cell:
     value = line[name]
     if name in AMOUNTS:
-        return _amount(value, digits, signed=name == "Difference", known=name != "Billed")
+        if value is None:
+            return UNKNOWN if name == "Billed" else MISSING
+        return f"{'+' if name == 'Difference' and value > 0 else ''}{money(value, places=digits)}"
     if name != "Share":
         plain: Cell = value
         return plain
     if value is None or line[next(iter(line))] == TOTAL:
         return said
     return Bar(value / longest if longest else 0.0, said)
-
-
-def _amount(value: float | None, digits: int, *, signed: bool, known: bool) -> str:
-    if value is None:
-        return MISSING if known else UNKNOWN
-    return f"{'+' if signed and value > 0 else ''}{money(value, places=digits)}"
 
 
 def _parts(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -24,7 +24,9 @@ BROKEN_PIPE = 141  # as a shell says it of a program that SIGPIPE ended
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used."""
     options = parser().parse_args(argv)
-    _write_any_sign()
+    # A name that the terminal's encoding lacks, such as a file's on Windows, shows as ? instead of ending it.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
@@ -64,7 +66,6 @@ def _say_no_more() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the command line as argparse has it."""
     made = argparse.ArgumentParser(
         prog="smsotp-nb",
         description="SMS campaigns and one-time passcodes from a table; nobody is texted twice. "
@@ -99,9 +100,3 @@ COMMANDS = (
         "list the recorded campaigns, or show one: its counts, and what holds rows back",
     ),
 )
-
-
-def _write_any_sign() -> None:
-    """Let a name that the terminal's encoding lacks, such as a file's on Windows, show as ? instead of ending it."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def describe(clean: argparse.ArgumentParser) -> None:
-    """Add every option of the command."""
     clean.add_argument("file", type=path_typed, help="CSV, Excel or Parquet")
     clean.add_argument(
         "--phone",

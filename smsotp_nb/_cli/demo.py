@@ -22,7 +22,6 @@ SHIPPED = ("notebooks", "sample_data")
 
 
 def describe_notebooks(written: argparse.ArgumentParser) -> None:
-    """Add every option of the command."""
     written.add_argument("folder", type=path_typed, metavar="DIR", help="gets two folders: notebooks and sample_data")
     written.add_argument("--force", action="store_true", help="replace files that are there already")
     written.set_defaults(run=write_notebooks)
@@ -38,7 +37,10 @@ def write_notebooks(options: argparse.Namespace) -> int:
     ]
     targets = [options.folder / path.parent.name / path.name for path in sources]
     for folder in {target.parent for target in targets}:
-        _make_folder(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"the folder {folder} cannot be created: {error.strerror}") from None
     with outputs(*targets, inputs=sources, overwrite=options.force) as files:
         for source, file in zip(sources, files, strict=True):
             file.file.write(source.read_bytes())
@@ -56,19 +58,11 @@ def folder_of(name: str) -> Path:
     return installed if installed.is_dir() else package.parent / name
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"the folder {folder} cannot be created: {error.strerror}") from None
-
-
 DEMO_CAMPAIGN = "autumn-sale"
 DEMO_MESSAGE = "Hi {name}, 20% off until Sunday."
 
 
 def describe(demo: argparse.ArgumentParser) -> None:
-    """Add every option of the command."""
     demo.add_argument("--ledger", type=path_typed, help="file of the campaign record (default: this user's own)")
     demo.add_argument("--service", metavar="URL", help="a sandbox in another process (default: one of its own)")
     demo.add_argument("--data", type=path_typed, help="folder of the sample data")
@@ -83,7 +77,9 @@ def run(options: argparse.Namespace) -> int:
     from .._sandbox import Sandbox
     from ..recipients import read_recipients
 
-    data = _sample_data(options.data)
+    data = options.data or folder_of("sample_data")
+    if not (data / "recipients.csv").is_file():
+        raise UsageError(f"no recipients.csv in {data}; name the folder with --data")
     ledger = Ledger(options.ledger or _file(), create=True)
     if options.service:
         box = Sandbox.at(options.service)
@@ -137,10 +133,3 @@ def _file() -> Path:
     """Return this user's ledger; where that is a team's, on a server, the file beside it: a demo is nobody else's."""
     place = ledger_place()
     return place if isinstance(place, Path) else data_folder() / "ledger.sqlite"
-
-
-def _sample_data(given: Path | None) -> Path:
-    place = given or folder_of("sample_data")
-    if not (place / "recipients.csv").is_file():
-        raise UsageError(f"no recipients.csv in {place}; name the folder with --data")
-    return place

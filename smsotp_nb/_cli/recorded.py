@@ -23,10 +23,16 @@ _ROW = "row "  # begins what an import says of a row that it cannot read
 
 
 def describe_people(people: argparse.ArgumentParser) -> None:
-    """Add every command and option."""
     commands = people.add_subparsers(required=True, metavar="COMMAND")
     for name, what in (("opt-out", "do not want to be texted any more"), ("opt-in", "agreed to be texted")):
-        _describe_said(commands.add_parser(name, help=f"record that people {what}"), opted_out=name == "opt-out")
+        command = commands.add_parser(name, help=f"record that people {what}")
+        _describe_numbers(command, several=True)
+        command.add_argument("--source", required=True, metavar="TEXT", help="how it came, such as 'phone call'")
+        command.add_argument("--proof", metavar="TEXT", help="what shows it, such as the number of a letter")
+        command.add_argument(
+            "--at", metavar="TIME", help="when it was said, such as '2026-11-12 09:30+01:00' (default: now)"
+        )
+        command.set_defaults(run=_say, opted_out=(name == "opt-out"))
     _describe_import(commands.add_parser("import", help="record a list of opt-outs, or of opt-ins"))
     history = commands.add_parser("history", help="show what was sent to a person, and what was held back")
     export = commands.add_parser("export", help="write all that is stored about a person, who asks for it, as JSON")
@@ -46,16 +52,6 @@ def _describe_numbers(command: argparse.ArgumentParser, *, several: bool) -> Non
         command.add_argument("number", metavar="NUMBER", help="the phone number")
     command.add_argument("--default-region", metavar="CC", help="country of numbers without a calling code, such as DE")
     add_ledger(command)
-
-
-def _describe_said(command: argparse.ArgumentParser, *, opted_out: bool) -> None:
-    _describe_numbers(command, several=True)
-    command.add_argument("--source", required=True, metavar="TEXT", help="how it came, such as 'phone call'")
-    command.add_argument("--proof", metavar="TEXT", help="what shows it, such as the number of a letter")
-    command.add_argument(
-        "--at", metavar="TIME", help="when it was said, such as '2026-11-12 09:30+01:00' (default: now)"
-    )
-    command.set_defaults(run=_say, opted_out=opted_out)
 
 
 def _describe_import(command: argparse.ArgumentParser) -> None:
@@ -125,7 +121,6 @@ def _import(options: argparse.Namespace) -> int:
 
 
 def _refuse_unreadable(error: UsageError) -> None:
-    """List all rows that cannot be read, where that is what is wrong."""
     rows = [problem for problem in error.problems if problem.startswith(_ROW)]
     if rows:
         print("\n".join(rows), file=sys.stderr)
@@ -192,7 +187,6 @@ def _forget(options: argparse.Namespace) -> int:
 
 
 def describe_campaigns(campaigns: argparse.ArgumentParser) -> None:
-    """Add every option of the command."""
     campaigns.add_argument("name", nargs="?", metavar="NAME", help="the campaign to show (default: list them all)")
     campaigns.add_argument(
         "--service",

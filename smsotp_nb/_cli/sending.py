@@ -35,7 +35,6 @@ CODES = (
 
 
 def describe(send: argparse.ArgumentParser) -> None:
-    """Add every option of the command."""
     send.epilog = CODES
     add = send.add_argument
     add("file", type=path_typed, help="the recipients: CSV, Excel or Parquet")

@@ -63,7 +63,6 @@ def _header(typed: str) -> int | str | None:
 
 
 def add_ledger(command: argparse.ArgumentParser) -> None:
-    """Add the option that names a ledger."""
     what = "file or address of the ledger (default: this user's)"
     command.add_argument("--ledger", type=ledger_typed, metavar="PLACE", help=what)
 

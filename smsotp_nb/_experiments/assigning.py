@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .. import _cards as cards
 from .._ledger import Ledger, Statements, as_recorded, experiments, persons
 from .._moments import microseconds
-from .._pandas import STR, is_missing
+from .._pandas import STR, is_missing, lent
 from .._planning import plan
-from .._showing import spelled
+from .._showing import few, spelled
 from ..errors import UsageError
-from .declaring import HOLDOUT, Declared, changed
-
-if TYPE_CHECKING:
-    pass
+from ..problems import in_words
+from . import statistics
+from .declaring import HOLDOUT, Declared
+from .statistics import RED, Ratio, distributions
 
 Shares = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -69,7 +70,6 @@ def evenly(place: Shares, strata: Sequence[str], key: bytes) -> Shares:
 
 
 _WORDS = "-"  # sent to nobody: what leaves people out before a draw does not look at the words
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,9 +138,7 @@ def foreseen(units: pd.Series, asked: Declared, ledger: Ledger) -> pd.Series:
         UsageError: the experiment is recorded with other rules, or the units are neither text nor whole numbers.
     """
     with ledger._store.snapshot() as connection:
-        found = experiments.find(connection, asked.name)
-    if found is not None and (differences := asked.differences(found.declared)):
-        raise changed(asked.name, differences)
+        find(connection, asked)
     texts = unit_texts(units)
     codes = drawn(uniform(texts.fillna("").tolist(), asked.key), _numbered(asked))
     codes[texts.isna().to_numpy()] = -1
@@ -159,7 +157,11 @@ def draw(
     """
     place = uniform(people.unit.fillna("").tolist(), asked.key)
     with ledger._store.writing() as connection:
-        recorded = _begun(connection, asked, integers, now)
+        recorded = find(connection, asked)
+        if recorded is None:
+            until = None if asked.until is None else microseconds(asked.until)
+            written = asked.recorded(integers=integers)
+            recorded = experiments.begin(connection, asked.name, written, until=until, now=now)
         known = experiments.assigned(connection, recorded.number)
         mine = _recorded_rows(connection, people, known)
         chosen = _one_row_each(people, known, mine)
@@ -188,13 +190,19 @@ def _numbered(asked: Declared) -> dict[str, float]:
     return {HOLDOUT: asked.holdout, **dict(sorted(asked.arms.items()))}
 
 
-def _begun(connection: Statements, asked: Declared, integers: bool, now: int) -> experiments.Experiment:
+def find(connection: Statements, asked: Declared) -> experiments.Experiment | None:
+    """Return the experiment as it is recorded; None where nobody was drawn yet.
+
+    Raises:
+        UsageError: it is recorded with other rules.
+    """
     found = experiments.find(connection, asked.name)
-    if found is None:
-        until = None if asked.until is None else microseconds(asked.until)
-        return experiments.begin(connection, asked.name, asked.recorded(integers=integers), until=until, now=now)
-    if differences := asked.differences(found.declared):
-        raise changed(asked.name, differences)
+    if found is not None and (differences := asked.differences(found.declared)):
+        raise UsageError(
+            f"experiment {asked.name!r} is recorded differently: {'; '.join(differences)}. Nobody was drawn: with "
+            "other rules the same people would be in other arms. Declare it as it is recorded, or give a new "
+            "experiment another name"
+        )
     return found
 
 
@@ -289,6 +297,127 @@ def _places(
 
 
 def _rows(people: People, rows: Codes) -> str:
-    shown = ", ".join(repr(label) for label in people.labels[rows[:_SHOWN]].tolist())
-    more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
-    return f"{'row' if len(rows) == 1 else 'rows'} {shown}{more}"
+    return f"{'row' if len(rows) == 1 else 'rows'} {few(people.labels[rows].tolist(), repr)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Another experiment that is not read yet: how many people are in both, and how likely such arms are by chance."""
+
+    name: str
+    people: int
+    p: float
+
+    def note(self) -> cards.Note:
+        """Return the overlap as a line of a card."""
+        who = f"{cards.counted(self.people, 'person is', 'people are')} in the experiment {self.name!r} too"
+        if self.p >= RED:
+            return cards.Note("i", f"{who}; its arms are spread evenly over these (p = {self.p:.2g}).")
+        return cards.Note(
+            "!", f"{who}, and its arms are spread unevenly over these: a difference between arms may be its doing."
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Split(cards.WithCard):
+    """A list with its arms, as `Experiment.assign` returns it.
+
+    Attributes:
+        experiment: its name.
+        sizes: a row for each arm, the holdout last: ``arm`` (str), ``share`` (float64, per cent), ``people`` (Int64:
+            recorded in the ledger) and ``here`` (Int64: rows of this list).
+        ratio: the sample-ratio check of everybody who is recorded.
+        overlaps: other experiments on the same people.
+    """
+
+    experiment: str
+    sizes: pd.DataFrame
+    ratio: Ratio
+    overlaps: tuple[Overlap, ...]
+    _frame: pd.DataFrame = field(repr=False)
+    _left_out: pd.DataFrame = field(repr=False)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The list with the column ``arm`` (str): an arm, ``holdout``, or missing for who is not in the experiment."""
+        return lent(self._frame)
+
+    @property
+    def left_out(self) -> pd.DataFrame:
+        """The rows without an arm: ``to, problem`` (str), by row label."""
+        return lent(self._left_out)
+
+    def texted(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield each arm that is texted with its rows, on their labels; plan each as ``experiment/arm``."""
+        for arm in self.sizes["arm"]:
+            if arm != HOLDOUT:
+                yield arm, self._frame[self._frame["arm"].eq(arm).fillna(False).to_numpy(bool)]
+
+    def card(self) -> cards.Card:
+        """Return the split as a card."""
+        rows = tuple((arm, f"{share:g}%", int(people), int(here)) for arm, share, people, here in self.sizes.values)
+        columns = ("Arm", "Share", "People", "In this list")
+        table = cards.Table(columns, rows, ("left", "right", "right", "right"))
+        check = cards.Note("cross" if self.ratio.is_red else "check", self.ratio.sentence())
+        return cards.Card(
+            f"Experiment: {self.experiment}",
+            f"{cards.counted(int(self.sizes['here'].sum()), 'person', 'people')} of this list have an arm.",
+            (table, check, *(one.note() for one in self.overlaps), *self._notes()),
+            closing=f"Next: plan each arm of texted() as {self.experiment}/ARM. The holdout is never texted, "
+            "and nobody by the plan of another arm.",
+        )
+
+    def _notes(self) -> list[cards.Note]:
+        counts = self._left_out["problem"].value_counts()
+        return [
+            cards.Note("i", f"{cards.counted(int(rows), 'row')} without an arm: {in_words(str(problem))} ({problem}).")
+            for problem, rows in counts.items()
+        ]
+
+
+def split(
+    frame: pd.DataFrame,
+    people: People,
+    arm: pd.Series,
+    everybody: pd.DataFrame,
+    asked: Declared,
+    others: tuple[Overlap, ...],
+) -> Split:
+    """Put together what an assignment came to."""
+    units = everybody[~everybody["unit"].duplicated().to_numpy() | everybody["unit"].isna().to_numpy()]
+    recorded = named(units["arm"].to_numpy("int64"), asked)
+    names, here, people_of = [*asked.weights], arm.value_counts(), recorded.value_counts()
+    table = pd.DataFrame(
+        {
+            "arm": pd.array(names, dtype=STR),
+            "share": [asked.weights[name] for name in names],
+            "people": pd.array([int(people_of.get(name, 0)) for name in names], dtype="Int64"),
+            "here": pd.array([int(here.get(name, 0)) for name in names], dtype="Int64"),
+        }
+    )
+    without = arm.isna().to_numpy()
+    left_out = pd.DataFrame({"to": people.to, "problem": people.problem})[without].set_axis(frame.index[without])
+    checked = statistics.check(dict(zip(table["arm"], table["people"].astype(int), strict=True)), asked.weights)
+    with_arm = frame.assign(arm=arm.set_axis(frame.index))
+    return Split(asked.name, table, checked, others, with_arm, left_out)
+
+
+def overlaps(connection: Statements, asked: Declared, everybody: pd.DataFrame, *, now: int) -> tuple[Overlap, ...]:
+    """Return the other experiments whose outcomes still count for people of this one."""
+    found = []
+    for other in experiments.everyone(connection):
+        if other.name == asked.name:
+            continue
+        theirs = experiments.assigned(connection, other.number)
+        spans = other.window + (0 if other.until is None else other.until - other.created_at)
+        open_still = theirs[(theirs["at"] + spans > now).to_numpy()]
+        both = everybody[["person", "arm"]].merge(open_still[["person", "arm"]], on="person")
+        if len(both):
+            found.append(Overlap(other.name, len(both), _by_chance(both["arm_x"], both["arm_y"])))
+    return tuple(found)
+
+
+def _by_chance(mine: pd.Series, theirs: pd.Series) -> float:
+    """Return how likely such sizes are if the arms of two experiments have nothing to do with each other."""
+    counts = pd.crosstab(mine, theirs).to_numpy()
+    return float(distributions().chi2_contingency(counts).pvalue) if min(counts.shape) > 1 else 1.0

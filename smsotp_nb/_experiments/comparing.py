@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 
 from . import statistics
-from .joining import HOLDOUT, Joined
+from .declaring import HOLDOUT
+from .joining import Joined
 from .statistics import Amounts, Comparison, Share, several
 
 
@@ -111,13 +112,18 @@ def by_arm(
     texted = [arm for arm in measured if arm != HOLDOUT]
     against = [compare(measured[arm], base, level=level, elapsed=elapsed) for arm in texted] if base else []
     adjusted = holm([one.p for one in against])
-    rows = [
-        _measures(outcome, arm, of, contacted[arm]) | _cost(costs[arm], unknown.get(arm, 0.0))
+    rows: list[dict[str, Any]] = [
+        {"outcome": outcome, "arm": arm, "people": of.people, "contacted": contacted[arm], "value": of.value}
+        | {"total": of.reached if isinstance(of, Share) else float(of.spent.sum())}
+        | _cost(costs[arm], unknown.get(arm, 0.0))
         for arm, of in measured.items()
     ]
     for row, one, p in zip(rows, against, adjusted, strict=False):
         row |= one._asdict() | {"p_holm": p, "settled": is_settled(one, p, level)}
-        row |= _extra(one, row)
+        low, high = one.low * row["people"], one.high * row["people"]
+        sure = low if row["settled"] else min(low, 0.0)
+        price = NO_PRICE if math.isnan(row["cost"]) else per_extra(row["cost"], sure, high, cost_high=row["cost_high"])
+        row |= {"extra_low": low, "extra_high": high, "price_low": price.low, "price_high": price.high}
     return rows
 
 
@@ -130,27 +136,12 @@ def is_settled(one: Comparison, p_holm: float, level: float) -> bool:
     return bool(apart and (math.isnan(p_holm) or p_holm < 1 - level))
 
 
-def _measures(outcome: str, arm: str, of: Measure, contacted: int) -> dict[str, Any]:
-    total = of.reached if isinstance(of, Share) else float(of.spent.sum())
-    return {
-        "outcome": outcome, "arm": arm, "people": of.people, "contacted": contacted, "total": total, "value": of.value,
-    }  # fmt: skip
-
-
 def _cost(costs: Mapping[str, float], more: float) -> dict[str, Any]:
     """Return what an arm was billed, if in one currency: amounts in several are never added."""
     if len(costs) > 1:
         return {"cost": math.nan, "cost_high": math.nan, "currency": None}
     cost = sum(costs.values())
     return {"cost": cost, "cost_high": round(cost + more, 6), "currency": next(iter(costs), None)}
-
-
-def _extra(one: Comparison, row: Mapping[str, Any]) -> dict[str, float]:
-    """Return how many outcomes there were more than without the message, and what each cost."""
-    low, high = one.low * row["people"], one.high * row["people"]
-    sure = low if row["settled"] else min(low, 0.0)
-    price = NO_PRICE if math.isnan(row["cost"]) else per_extra(row["cost"], sure, high, cost_high=row["cost_high"])
-    return {"extra_low": low, "extra_high": high, "price_low": price.low, "price_high": price.high}
 
 
 def pairs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
@@ -13,7 +13,6 @@ from typing import Any, Final, Literal
 from .._calling import given, nearest, not_choice, not_mapping, not_text, refuse
 from .._policy import Window, window_of, written
 from .._services import name_key
-from ..errors import UsageError
 
 HOLDOUT: Final = "holdout"
 KINDS: Final = ("binary", "amount")
@@ -65,7 +64,6 @@ class Declared:
         return json.dumps({**self._values(), "integers": integers}, sort_keys=True)
 
     def differences(self, recorded: str) -> list[str]:
-        """Return in words what differs from the recorded declaration."""
         mine, theirs = self._values(), json.loads(recorded)
         return [
             f"{said} ({_shown(theirs.get(name))} recorded, {_shown(mine[name])} now)"
@@ -98,11 +96,7 @@ def declare(
     seed: Any,
     holdout_until: Any,
 ) -> Declared:
-    """Check a declaration.
-
-    Raises:
-        UsageError: lists all that is wrong with it.
-    """
+    """Check a declaration; a UsageError lists all that is wrong with it."""
     wrong: list[str | None] = [_not_a_name("the name of an experiment", name), not_text("unit", unit)]
     shares = _arms(arms, holdout, wrong)
     kinds = _outcomes(outcomes, wrong)
@@ -111,8 +105,15 @@ def declare(
     levels = (strata,) if isinstance(strata, str) else tuple(strata) if isinstance(strata, Iterable) else ()
     if not all(isinstance(level, str) for level in levels) or not isinstance(strata, str | Iterable):
         wrong.append(f"strata= must be a list of column names, such as ['region'], got {given(strata)}")
-    wrong += [_not_a_level(level) for level in levels]
-    wrong += [*problems, not_text("seed", seed), _not_a_moment(holdout_until)]
+    wrong += [
+        f"strata= cannot name a column {level!r}: assigned() has one of that name already; rename it in the list"
+        for level in levels
+        if level in (*ASSIGNMENT, *TOLD)
+    ]
+    wrong += [*problems, not_text("seed", seed)]
+    if holdout_until is not None and not (isinstance(holdout_until, datetime) and holdout_until.tzinfo is not None):
+        moment = "must be a datetime with its zone, such as datetime(2027, 1, 1, tzinfo=UTC)"
+        wrong.append(f"holdout_until= {moment}, got {given(holdout_until)}")
     if holdout_until is not None and not holdout:
         wrong.append("holdout_until= needs a holdout=, such as 5")
     refuse(*wrong)
@@ -172,12 +173,6 @@ def _outcomes(outcomes: Any, wrong: list[str | None]) -> dict[str, Literal["bina
     return dict(outcomes)
 
 
-def _not_a_level(name: Any) -> str | None:
-    if name not in (*ASSIGNMENT, *TOLD):
-        return None
-    return f"strata= cannot name a column {name!r}: assigned() has one of that name already; rename it in the list"
-
-
 def not_a_stratum(name: str, asked_for: Any, asked: Declared) -> str | None:
     """Complain about what is none of the experiment's strata."""
     if asked_for in asked.strata:
@@ -185,22 +180,6 @@ def not_a_stratum(name: str, asked_for: Any, asked: Declared) -> str | None:
     if not asked.strata:
         return f"{name}= takes one of the strata, and this experiment was declared without any; leave it out"
     return not_choice(name, asked_for, asked.strata)
-
-
-def _not_a_moment(until: Any) -> str | None:
-    if until is None or (isinstance(until, datetime) and until.tzinfo is not None):
-        return None
-    return (
-        f"holdout_until= must be a datetime with its zone, such as datetime(2027, 1, 1, tzinfo=UTC), got {given(until)}"
-    )
-
-
-def changed(name: str, differences: Sequence[str]) -> UsageError:
-    """Return the refusal of an experiment that is not the recorded one."""
-    return UsageError(
-        f"experiment {name!r} is recorded differently: {'; '.join(differences)}. Nobody was drawn: with other rules "
-        "the same people would be in other arms. Declare it as it is recorded, or give a new experiment another name"
-    )
 
 
 def _shown(value: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -11,17 +13,17 @@ import pandas as pd
 from .. import _cards as cards
 from .._calling import in_our_words, not_callable, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
-from .._ledger import LedgerOrPath, opened, purging, read_from
+from .._ledger import Ledger, LedgerOrPath, experiments, opened, purging, read_from
 from .._moments import Now, microseconds, utc_now
 from .._phones import Reading as NumberReading
 from .._policy import Policy, Window, written
 from ..columns import require
 from ..errors import UsageError
-from . import assigning, contacting, power, reading, split
+from . import assigning, joining, power, reading
+from .assigning import Split
 from .declaring import declare, not_a_stratum
 from .power import TIMES, Calibration, Power
 from .reading import Reading
-from .split import Split
 from .statistics import distributions
 
 _CALLER = 4  # frames above the warning of a purge
@@ -223,8 +225,8 @@ class Experiment(cards.WithCard):
             integers = assigning.whole_numbers(people[asked.unit])
             arm, everybody = assigning.draw(rows, asked, book, integers=integers, now=now)
             with book._store.snapshot() as connection:
-                others = split.overlaps(connection, asked, everybody, now=now)
-        return split.split(people, rows, arm, everybody, asked, others)
+                others = assigning.overlaps(connection, asked, everybody, now=now)
+        return assigning.split(people, rows, arm, everybody, asked, others)
 
     @in_our_words
     def read(
@@ -263,8 +265,8 @@ class Experiment(cards.WithCard):
         asked = self._declared
         refuse(None if explore is None else not_a_stratum("explore", explore, asked))
         with read_from(self._ledger) as book:
-            assigned = contacting.assigned(asked, book, service=service)
-            to_go = contacting.to_go(asked, book, service=service)
+            assigned = joining.assigned(asked, book, service=service)
+            to_go = experiments.to_go(book._store, asked.name, service=service)
         return reading.read(
             assigned,
             outcomes,
@@ -295,7 +297,7 @@ class Experiment(cards.WithCard):
         campaign, counts as ``contacted``.
         """
         with read_from(self._ledger) as book:
-            return contacting.assigned(self._declared, book, service=service)
+            return joining.assigned(self._declared, book, service=service)
 
     @in_our_words
     def purge(self) -> int:
@@ -311,7 +313,7 @@ class Experiment(cards.WithCard):
         """
         now = microseconds(self._now())
         with opened(self._ledger) as book:
-            found = contacting.recorded(self._declared, book)
+            found = joining.recorded(self._declared, book)
             gone = purging.purge_experiment(book._store, found.number, found.name, now=now)
             purging.warn_of_unreached(book._store, above=_CALLER)
         return gone
@@ -326,18 +328,57 @@ class Experiment(cards.WithCard):
             cards.Note("i", f"People are told apart by the column {asked.unit}."),
         ]
         if asked.holdout:
-            notes.append(cards.Note("i", f"The holdout is not texted by {self._whom()}."))
+            by = f"any campaign that is called {self.name}, or {self.name} with a slash and more"
+            if asked.until is not None:
+                by = f"any campaign, but for transactional ones, until {asked.until:%Y-%m-%d %H:%M %Z}"
+            notes.append(cards.Note("i", f"The holdout is not texted by {by}."))
         table = cards.Table(("Arm", "Share"), rows, ("left", "right"))
         return cards.Card(f"Experiment: {asked.name}", "As it is declared.", (table, *notes))
-
-    def _whom(self) -> str:
-        until = self._declared.until
-        if until is None:
-            return f"any campaign that is called {self.name}, or {self.name} with a slash and more"
-        return f"any campaign, but for transactional ones, until {until:%Y-%m-%d %H:%M %Z}"
 
     def __repr__(self) -> str:
         return f"Experiment({self.name!r})"
 
 
 _KINDS = {"binary": "whether it happened", "amount": "how much"}
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A recorded experiment, and whether its units are whole numbers."""
+
+    test: Experiment
+    integers: bool
+
+
+def recorded_names(ledger: Ledger) -> list[str]:
+    """Return the names of all recorded experiments, the latest first."""
+    with ledger._store.snapshot() as connection:
+        return [found.name for found in reversed(experiments.everyone(connection))]
+
+
+def recall(name: str, ledger: Ledger, *, now: Now = utc_now) -> Recalled:
+    """Return an experiment as it was declared when its arms were drawn.
+
+    Raises:
+        UsageError: the ledger has none of this name.
+    """
+    with ledger._store.snapshot() as connection:
+        found = experiments.find(connection, name)
+    if found is None:
+        raise UsageError(f"experiment {name!r} is not in the ledger {ledger.path}: nobody has an arm yet")
+    declared = json.loads(found.declared)
+    until = declared["until"]
+    test = Experiment(
+        found.name,
+        arms=declared["arms"],
+        holdout=declared["holdout"],
+        unit=declared["unit"],
+        outcomes=declared["outcomes"],
+        read_after=declared["window"],
+        strata=declared["strata"],
+        seed=declared["seed"],
+        holdout_until=None if until is None else datetime.fromisoformat(until),
+        ledger=ledger,
+        now=now,
+    )
+    return Recalled(test, declared["integers"])

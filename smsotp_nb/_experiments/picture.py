@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._cards import MISSING, Block, Card, Interval, Note, Table, number
 from . import words
-from .joining import HOLDOUT
+from .declaring import HOLDOUT
 from .statistics import Ratio
 from .words import Facts
 
@@ -34,10 +34,12 @@ def card(
     facts: Facts,
     exploration: pd.DataFrame,
 ) -> Card:
-    """Return the whole reading."""
     told = [Note("!", said) for said in words.elsewhere(facts)]
     sentence = words.paragraph(state, frame, pairs, checked, facts)
-    blocks = [*told, *_check(checked), *([Note("!", words.to_go(facts))] if facts.to_go else [])]
+    blocks: list[Block] = [*told]
+    if checked is not None:
+        blocks.append(Note("cross" if checked.is_red else "check", checked.sentence()))
+    blocks += [Note("!", words.to_go(facts))] if facts.to_go else []
     if state not in ("waiting", "uneven"):
         blocks += [Note("i" if state == "read" else "!", sentence), *_charts(frame, pairs, facts), _costs(frame, facts)]
         blocks += _exploration(exploration, facts)
@@ -64,12 +66,6 @@ def _closing(state: str, facts: Facts) -> str:
     if state == "uneven":
         return "Next: compare who was assigned with who is in the list of each arm"
     return ""
-
-
-def _check(checked: Ratio | None) -> list[Block]:
-    if checked is None:
-        return []
-    return [Note("cross" if checked.is_red else "check", checked.sentence())]
 
 
 def _counts(frame: pd.DataFrame) -> Table:
@@ -127,7 +123,6 @@ def _costs(frame: pd.DataFrame, facts: Facts) -> Table:
 
 
 def _exploration(frame: pd.DataFrame, facts: Facts) -> list[Block]:
-    """Return the segments, labelled for what they are."""
     if not len(frame):
         return []
     rows = tuple(

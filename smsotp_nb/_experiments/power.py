@@ -17,8 +17,8 @@ from .._calling import given, not_choice, not_number, not_whole, refuse
 from .._cards import Block, Card, Note, Table, WithCard, counted
 from .._frames import AnyFrame, as_pandas
 from ..errors import UsageError
-from . import statistics
-from .joining import HOLDOUT
+from . import statistics, words
+from .declaring import HOLDOUT
 from .statistics import Amounts, Floats, Share, distributions, proportions, sizes
 from .words import amount, outwards, percent, places_for
 
@@ -54,7 +54,7 @@ class Power(WithCard):
         pair = self.frame["arm"].where(held, self.frame["arm"] + " against " + self.frame["against"])
         alike = [name for name in self.frame.columns if name not in ("arm", "against")]
         rows = self.frame.assign(pair=pair, held=held).groupby([*alike, "held"], sort=False)["pair"].agg(" or ".join)
-        said = [_said(row, self.chance, wanted=self.wanted) for row in _rows(rows.reset_index())]
+        said = [_said(row, self.chance, wanted=self.wanted) for row in words.rows(rows.reset_index())]
         if self.comparisons > 1:
             said.append(f"Holm's method is counted in: {self.comparisons} comparisons share the error.")
         if not held.any():
@@ -66,7 +66,7 @@ class Power(WithCard):
         blocks: list[Block] = [Note("i", said) for said in self._sentences()]
         if len(self.by_holdout):
             rows = tuple(
-                (row["outcome"], f"{row['held']:g}%", _people(row["people"])) for row in _rows(self.by_holdout)
+                (row["outcome"], f"{row['held']:g}%", _people(row["people"])) for row in words.rows(self.by_holdout)
             )
             title = "People needed for the same effect, by how many of them are held out from one arm"
             blocks.append(Table(("Outcome", "Held out", "People"), rows, ("left", "right", "right"), title=title))
@@ -196,10 +196,6 @@ def _smallest(of: Any, people: float, ratio: float, chance: float, level: float)
     return most
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
-
-
 def _said(row: Mapping[str, Any], chance: float, *, wanted: bool) -> str:
     without = "without a message" if row["held"] else "with the weaker text"
     more = f'{_percent(row["effect"])} more "{row["outcome"]}" ({_base(row)} {without})'
@@ -309,7 +305,9 @@ def calibrate(
         not_whole("people", people, least=2),
         not_whole("splits", splits, least=100),
     )
-    held = _held(weights)
+    arms = sorted(share for arm, share in weights.items() if arm != HOLDOUT)
+    base = weights.get(HOLDOUT) or arms.pop(0)
+    held = base / (base + arms[-1])
     rows = []
     for outcome, kind in kinds.items():
         spent = _by_unit(frame, on, amount if kind == "amount" else None, outcome, kind)
@@ -320,13 +318,6 @@ def calibrate(
         tried = _shares if kind == "binary" else _amounts
         rows.append({"outcome": outcome, **tried(spent, people, held, splits, level, seed)})
     return Calibration(pd.DataFrame(rows), splits, held, level)
-
-
-def _held(weights: Mapping[str, float]) -> float:
-    """Return the share of the smaller side of the comparison that is tried."""
-    arms = sorted(share for arm, share in weights.items() if arm != HOLDOUT)
-    base = weights.get(HOLDOUT) or arms.pop(0)
-    return base / (base + arms[-1])
 
 
 def _by_unit(frame: pd.DataFrame, on: Hashable, amount: Hashable | None, outcome: str, kind: str) -> Floats:
@@ -342,7 +333,6 @@ def _by_unit(frame: pd.DataFrame, on: Hashable, amount: Hashable | None, outcome
 
 
 def _shares(spent: Floats, people: int, held: float, splits: int, level: float, seed: int) -> dict[str, float]:
-    """Try the interval and the test of shares."""
     random = np.random.default_rng(seed)
     buyers = random.binomial(len(spent), held, splits)
     base = buyers + random.binomial(people - len(spent), held, splits)

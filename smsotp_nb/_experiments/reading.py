@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,12 +20,11 @@ from .._pandas import lent
 from .._wire import amount as from_micros
 from ..errors import UsageError
 from . import comparing, picture, statistics, words
-from .declaring import ASSIGNMENT
+from .declaring import ASSIGNMENT, KINDS
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
 from .statistics import Ratio
 
 State = Literal["waiting", "uneven", "early", "sequential", "read"]
-KINDS: Final = ("binary", "amount")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +125,7 @@ def read(
         kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted, to_go,
         _elsewhere(assigned, found), doubt, unpriced, _dearest(assigned, found),
     )  # fmt: skip
-    contacted, costs = _contacted(assigned, found), _costs(assigned, found)
+    contacted, costs = found.people(assigned["contacted"].to_numpy("bool")), _costs(assigned, found)
     unknown = {
         arm: (doubt[arm] + unpriced[arm]) * facts.dearest.get(arm, math.inf)
         for arm in found.arms
@@ -208,10 +207,6 @@ def _weights(weights: Mapping[str, float], sizes: Mapping[str, int]) -> Mapping[
 def _counts(found: Joined, contacted: Mapping[str, int]) -> pd.DataFrame:
     rows = [{"arm": arm, "people": people, "contacted": contacted[arm]} for arm, people in found.people().items()]
     return comparing.table(rows, ("arm", "people", "contacted"))
-
-
-def _contacted(assigned: pd.DataFrame, found: Joined) -> dict[str, int]:
-    return found.people(assigned["contacted"].to_numpy("bool"))
 
 
 def _messages(assigned: pd.DataFrame, found: Joined, name: str) -> dict[str, int]:

@@ -6,9 +6,10 @@ The libraries are the extra ``smsotp_nb[statistics]``, loaded when first needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,43 +18,17 @@ import numpy.typing as npt
 from ..errors import UsageError
 
 
-@contextmanager
-def _named() -> Iterator[None]:
-    """Name the extra where a library is missing."""
+def _library(name: str) -> Any:
     try:
-        yield
+        return import_module(name)
     except ImportError:
         raise UsageError("experiments need two libraries more: pip install 'smsotp_nb[statistics]'") from None
 
 
-def distributions() -> Any:
-    """Return ``scipy.stats``."""
-    with _named():
-        from scipy import stats
-    return stats
-
-
-def proportions() -> Any:
-    """Return ``statsmodels.stats.proportion``."""
-    with _named():
-        from statsmodels.stats import proportion
-    return proportion
-
-
-def several() -> Any:
-    """Return ``statsmodels.stats.multitest``."""
-    with _named():
-        from statsmodels.stats import multitest
-    return multitest
-
-
-def sizes() -> Any:
-    """Return ``statsmodels.stats.power``."""
-    with _named():
-        from statsmodels.stats import power
-    return power
-
-
+distributions = partial(_library, "scipy.stats")
+proportions = partial(_library, "statsmodels.stats.proportion")
+several = partial(_library, "statsmodels.stats.multitest")
+sizes = partial(_library, "statsmodels.stats.power")
 SMALL: Final = 20  # a cell below it is tested exactly
 FEW: Final = 50  # people of an arm below which Wilson's limits hold in fewer than 93%
 Floats = npt.NDArray[np.float64]
@@ -89,7 +64,7 @@ def compare_shares(arm: Share, base: Share, *, level: float = 0.95) -> Compariso
     test elsewhere.
     """
     low, high = _newcombe_or_exact(arm, base, level)
-    exact = is_small(arm, base)
+    exact = min(arm.reached, arm.people - arm.reached, base.reached, base.people - base.reached) < SMALL
     p = _fisher(arm, base) if exact else _pooled(arm, base)
     interval = "Newcombe" if min(arm.people, base.people) >= FEW else "Newcombe with exact limits"
     return Comparison(arm.value - base.value, low, high, p, f"{interval}, {'Fisher' if exact else 'pooled z'}")
@@ -133,11 +108,6 @@ def newcombe(count: Any, people: Any, base_count: Any, base_people: Any, *, leve
     return low, high
 
 
-def is_small(arm: Share, base: Share) -> bool:
-    """Say whether one of the four cells is too small for the normal approximation."""
-    return min(arm.reached, arm.people - arm.reached, base.reached, base.people - base.reached) < SMALL
-
-
 def _fisher(arm: Share, base: Share) -> float:
     table = [[arm.reached, arm.people - arm.reached], [base.reached, base.people - base.reached]]
     return float(distributions().fisher_exact(table).pvalue)
@@ -179,14 +149,7 @@ def compare_amounts(
     """Compare the means of two arms, per person assigned: ``arm`` minus ``base``.
 
     The interval is `mean_limits` of either arm, combined as Newcombe combines shares; the p-value is that of the arms
-    drawn again.
-
-    Args:
-        arm: what one arm spent.
-        base: what the other spent.
-        level: coverage of the interval.
-        draws: how often the arms are drawn again.
-        seed: of these drawings; the same data and seed give the same answer.
+    drawn again, so many times; the same data and seed give the same answer.
     """
     spent = np.concatenate([arm.spent, base.spent])
     drawn = redrawn(spent, arm.people + base.people, base.people / (arm.people + base.people), draws, seed)
@@ -266,7 +229,6 @@ class Found(NamedTuple):
 
 
 def sums(of: Amounts) -> Sums:
-    """Return the sums of one arm."""
     return Sums(float(of.spent.sum()), float(np.square(of.spent).sum()), of.people)
 
 
@@ -346,11 +308,7 @@ def rho(level: float, tuned_for: float) -> float:
 def always(error: float, people: float, *, tuned_for: float, level: float = 0.95) -> Always:
     """Return half the width of the interval around a difference with the standard error ``error``.
 
-    Args:
-        error: standard error of the difference now.
-        people: how many are read now.
-        tuned_for: how many will be read at the reading day.
-        level: coverage over all looks together.
+    So many ``people`` are read now, ``tuned_for`` at the reading day; ``level`` is the coverage of all looks together.
     """
     spread = people * rho(level, tuned_for) ** 2
     half = error * math.sqrt(2 * (spread + 1) / spread * math.log(math.sqrt(spread + 1) / (1 - level)))
@@ -381,7 +339,6 @@ class Ratio:
         return self.p < RED
 
     def sentence(self) -> str:
-        """Return the check in words."""
         if not sum(self.sizes.values()):
             return "Nobody has an arm, so there are no sizes to check."
         shown = ", ".join(f"{arm} {size:,} (expected {self.expected[arm]:,.0f})" for arm, size in self.sizes.items())
@@ -395,12 +352,7 @@ class Ratio:
 
 
 def check(sizes: Mapping[str, int], weights: Mapping[str, float]) -> Ratio:
-    """Compare the sizes of arms with their weights by the chi-squared test.
-
-    Args:
-        sizes: people of each arm.
-        weights: the share of each arm, in any unit: 45, 45 and 10 as well as 0.45, 0.45 and 0.1.
-    """
+    """Compare the sizes of arms with their weights, shares in any unit, by the chi-squared test."""
     people, total = sum(sizes.values()), sum(weights[arm] for arm in sizes)
     expected = {arm: people * weights[arm] / total for arm in sizes}
     if len(sizes) < 2 or not people:

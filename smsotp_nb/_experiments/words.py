@@ -11,13 +11,14 @@ from typing import Any, Final
 import pandas as pd
 
 from .._cards import counted, money
-from .joining import AFTER, BEFORE, HOLDOUT, UNKNOWN
+from .._showing import few
+from .declaring import HOLDOUT
+from .joining import AFTER, BEFORE, UNKNOWN
 from .statistics import Ratio
 
 MINUS: Final = "−"
 _MOST_PLACES: Final = 12
 _NOTHING: Final = 1e-12  # what arithmetic leaves of a limit that is 0
-_SHOWN: Final = 3  # campaigns
 _DAY: Final = "%Y-%m-%d %H:%M UTC"
 _LEFT: Final = {
     UNKNOWN: ("row belongs to nobody of the experiment", "rows belong to nobody of the experiment"),
@@ -59,7 +60,6 @@ class Facts:
 
     @property
     def percent(self) -> str:
-        """Return the coverage in words."""
         return f"{self.level * 100:g}%"
 
 
@@ -71,19 +71,18 @@ def elsewhere(facts: Facts) -> list[str]:
             were = "was" if one.texted == 1 else "were"
             said.append(
                 f"{one.texted:,} of the {counted(one.people, 'person', 'people')} held out {were} texted all the same, "
-                f"or may have been, by {_campaigns(one.campaigns)}: they do not show what comes without any message."
+                f"or may have been, by {few(one.campaigns, _quoted)}: they do not show what comes without any message."
             )
     arms = [one for one in facts.elsewhere if one.arm != HOLDOUT]
     if arms:
         each = ", ".join(f"{one.texted:,} of the {one.people:,} assigned to {one.arm}" for one in arms)
         names = tuple(dict.fromkeys(name for one in arms for name in one.campaigns))
-        said.append(f"People were texted by other campaigns too, by {_campaigns(names)}: {each}.")
+        said.append(f"People were texted by other campaigns too, by {few(names, _quoted)}: {each}.")
     return said
 
 
-def _campaigns(names: tuple[str, ...]) -> str:
-    shown = ", ".join(f'"{name}"' for name in names[:_SHOWN])
-    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+def _quoted(name: str) -> str:
+    return f'"{name}"'
 
 
 def paragraph(state: str, frame: pd.DataFrame, pairs: pd.DataFrame, checked: Ratio | None, facts: Facts) -> str:
@@ -199,11 +198,7 @@ def span(row: Mapping[str, Any], facts: Facts) -> str:
     else:
         places = places_for((low, high), 4)
         shown = f"between {_signed(low, places, down=True)} and {_signed(high, places)} {facts.currency} per person"
-    return f"{shown} ({_kind(facts)})".replace("  ", " ")
-
-
-def _kind(facts: Facts) -> str:
-    return f"{facts.percent} interval"
+    return f"{shown} ({facts.percent} interval)".replace("  ", " ")
 
 
 def _signed(value: float, places: int, *, down: bool = False) -> str:
@@ -279,7 +274,6 @@ def _pair(row: Mapping[str, Any], state: str, facts: Facts) -> str:
 
 
 def left_out(facts: Facts) -> str:
-    """Return which rows of outcomes count for nobody, and why."""
     said = [counted(count, *_LEFT[problem]) for problem, count in facts.left_out.items()]
     return f"{counted(facts.counted, 'row')} of outcomes counted. Left out: {'; '.join(said)}." if said else ""
 

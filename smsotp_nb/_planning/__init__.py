@@ -6,12 +6,11 @@ The plan is the dry run. Nothing here opens a connection. The files, in the orde
 - ``arguments``: what `plan` was given, checked
 - ``wording``: the messages, with their placeholders
 - ``segments``: who is in which segment
-- ``mistakes``, ``foreign_placeholders``: texts that would reach people with a placeholder in them
+- ``mistakes``: texts that would reach people with a placeholder in them, ours or another tool's
 - ``suppression``: whom to leave out
-- ``bodies``: the message of each row, equal ones grouped
-- ``kept_words``: what the ledger keeps of the words
+- ``bodies``: the message of each row, equal ones grouped, and what the ledger keeps of the words
 - ``assembly``: rows to requests, in memory, and what they would cost
-- ``staging``, ``joining``: the same for a folder, a piece at a time and then by DuckDB
+- ``joining``: the same for a folder, a piece at a time and then by DuckDB
 - ``rows``: what a plan holds, in memory or in files
 - ``value``: the plan
 - ``overview``: its card
@@ -36,9 +35,9 @@ from .._wire import Wire
 from ..phones import Reading
 from ..recipients import read_recipients
 from . import arguments, assembly, folder, joining, suppression
+from .bodies import gsm_parts
 from .folder import Folder
-from .kept_words import gsm_parts
-from .staging import Asking
+from .joining import Asking
 from .value import Plan, prospect_of, seen, to_oneself
 from .wording import Column, Message, Template, Words, column
 

@@ -66,7 +66,6 @@ class Asked:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that are read."""
         numbers = [] if self.to is not None else self.numbers.to
         names = [*numbers, self.numbers.region, self.message["by"], *self.keep, *self.wording.columns]
         return list(dict.fromkeys(name for name in names if isinstance(name, str)))
@@ -76,7 +75,6 @@ class Asked:
         return normalize_columns(self._columns(frame), evidence, **self._how(frame))
 
     def weighed(self, frame: pd.DataFrame) -> list[Evidence]:
-        """Return the evidence of each column of numbers."""
         return [phones.weigh_column(column, **self._how(frame)) for column in self._columns(frame)]
 
     def advise(

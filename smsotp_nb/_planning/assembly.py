@@ -19,13 +19,12 @@ from .._phones import country_name, one_phone
 from .._recipients import source_of
 from .._results import contract
 from . import bodies as body_rows
-from . import kept_words, suppression
+from . import suppression
 from .arguments import MadeOf
 from .bodies import Ints, Worded
 from .rows import TRIMMED, InMemory
 from .segments import Segments
 from .suppression import LeftOut
-from .wording import Wording
 
 Positions = npt.NDArray[np.intp]
 _HINT_TEXTS = 50
@@ -55,13 +54,13 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * priced["micros"].reindex(rows.index))
     rows["est_currency"] = priced["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
-    said = partial(kept_words.wordings, words, bodies, first, keep=asked.message["keep_words"])
+    said = partial(body_rows.wordings, words, bodies, first, keep=asked.message["keep_words"])
     return {
         "_kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,
         "fingerprint": fingerprint(numbers["to"].iloc[at], keys[codes]),
         "advice": (
-            *passcode(_sample(wording, bodies, _first_of_segments(words.segments, at, codes))),
+            *passcode(wording.sampled(bodies.iloc[_shown(words.segments, at, codes, len(bodies))])),
             *made_of.advice,
         ),
         "_asked": asked,
@@ -204,17 +203,13 @@ def fingerprint(to: pd.Series[str], keys: Ints) -> str:
     return digest.hexdigest()
 
 
-def _first_of_segments(segments: Segments | None, at: Positions, codes: Ints) -> list[int]:
-    """Return the body of each segment's first row."""
+def _shown(segments: Segments | None, at: Positions, codes: Ints, many: int) -> list[int]:
+    """Return which of so many bodies are looked at for advice: the first ones, and that of each segment's first row."""
+    shown = range(min(_HINT_TEXTS, many))
     if segments is None:
-        return []
+        return [*shown]
     _, first = np.unique(segments.codes[at], return_index=True)
-    return [int(body) for body in codes[first]]
-
-
-def _sample(asked: Wording, bodies: pd.DataFrame, more: list[int]) -> list[str]:
-    shown = list(dict.fromkeys([*range(min(_HINT_TEXTS, len(bodies))), *more]))
-    return asked.sampled(bodies.iloc[shown])
+    return list(dict.fromkeys([*shown, *codes[first].tolist()]))
 
 
 # -- costs -------------------------------------------------------------------------------------------------------------
@@ -275,7 +270,6 @@ def by_segment(
 def _summed(
     planned: pd.DataFrame, rates: pd.DataFrame, name: str, values: pd.Series[str], many: pd.Series[int] | None = None
 ) -> pd.DataFrame:
-    """Sum planned rows by a column and currency, in the order of both."""
     stands_for = pd.Series(1, index=planned.index) if many is None else many
     parts = planned["est_parts"].astype("float64") * stands_for
     cells = pd.DataFrame({name: values, "currency": rates["currency"], "old": rates["old"], "parts": parts})
@@ -336,9 +330,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 def passcode(texts: Iterable[str]) -> tuple[str, ...]:
     """Return advice when one of these texts, as people will read it, looks like a verification code."""
-    return (PASSCODE,) if any(map(_looks_like_code, texts)) else ()
-
-
-def _looks_like_code(text: str) -> bool:
-    numbers = [found for found in _DIGITS.findall(text) if not _YEAR.fullmatch(found)]
-    return bool(numbers) and bool(_WORDS.search(text)) and not _SELLS.search(text)
+    for text in texts:
+        numbers = [found for found in _DIGITS.findall(text) if not _YEAR.fullmatch(found)]
+        if numbers and _WORDS.search(text) and not _SELLS.search(text):
+            return (PASSCODE,)
+    return ()

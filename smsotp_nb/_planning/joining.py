@@ -1,6 +1,7 @@
 """The plan of a folder: each piece of the list judged, and what depends on other rows decided by DuckDB.
 
-The rules are those of `assembly`, in SQL, which cannot share its code; the tests hold both plans equal.
+A piece is judged by the rules of `plan`. What depends on other rows has the rules of `assembly`, in SQL, which cannot
+share its code; the tests hold both plans equal.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import dataclasses
 import hashlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,16 +22,124 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .._calling import refuse
 from .._pandas import STR
-from .._phones import one_phone_digits
+from .._phones import Advice, Evidence, one_phone_digits
 from .._results import contract
 from ..errors import UsageError
-from . import assembly, kept_words, segments, suppression
+from . import assembly, mistakes, segments, suppression
 from . import bodies as body_rows
+from .arguments import Asked, Words
 from .folder import Source
 from .rows import FIRST, MESSAGES, NOTED, PLANNED, SKIPPED, InFiles
-from .staging import BODIES, KEPT, VARYING, Asking, staged
 from .suppression import LeftOut
+
+KEPT: Final = "kept_"  # and the number of a kept column
+VARYING: Final = ("text", "content", "template_id", "template_data")
+BODIES: Final = pa.schema(
+    [
+        ("key", pa.int64()),
+        ("kind", pa.string()),
+        *((name, pa.string()) for name in VARYING),
+        ("signature", pa.string()),
+        ("encoding", pa.string()),
+        ("est_parts", pa.int64()),
+        *((name, pa.string() if name == "forcing" else pa.int64()) for name in body_rows.MEASURED),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked of every piece: the checked arguments, the words as they are on a sample, and what the whole list
+    says of a number; ``advice`` counts what would help it.
+
+    ``columns`` are all that the list has, also those that are not read.
+    """
+
+    asked: Asked
+    words: Words
+    columns: tuple[str, ...]
+    evidence: Sequence[Evidence]
+    advice: Advice = field(default_factory=Advice)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that are carried along, that of the segments included."""
+        by = self.words.segments
+        return tuple(dict.fromkeys([*self.asked.keep, *([by.name] if by else [])]))
+
+    def rows_schema(self) -> pa.Schema:
+        whole = ("position", "number", "person", "key", "code", "rank")
+        texts = ("region", "type", "problem", "note", "lacking", "lacking_note")
+        kept = [f"{KEPT}{at}" for at in range(len(self.kept))]
+        return pa.schema([*((name, pa.int64()) for name in whole), *((name, pa.string()) for name in (*texts, *kept))])
+
+
+def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[pa.Table, pa.Table]:
+    """Return the rows of a piece, judged one by one, and the bodies that they would have; count their columns."""
+    places = frame.index.to_numpy("int64")
+    frame = frame.reset_index(drop=True)
+    numbers = asking.asked.judged(frame, asking.evidence)
+    columns.update(assembly.of_columns(numbers))
+    asking.asked.advise(asking.advice, frame, numbers, asking.evidence)
+    words = _words(frame, asking.words)
+    there = words.frame.set_axis(places)
+    refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
+    worded = body_rows.word(words)
+    problem, note, _ = assembly.problems(numbers, worded)
+    at = np.flatnonzero(problem.isna().to_numpy())
+    codes, first = body_rows.group(worded, at)
+    bodies = _bodies(words, worded, first, keep=asking.asked.message["keep_words"])
+    keys = np.zeros(len(frame), np.int64)
+    keys[at] = bodies["key"].to_numpy("int64")[codes]
+    number: pd.Series = numbers["to"].str[1:].astype("Int64")
+    lacking = problem.where(numbers["problem"].isna())
+    known = number.notna().to_numpy(bool)
+    found = number.to_numpy("int64", na_value=0).copy()
+    made = {
+        "position": places,
+        "number": number,
+        "person": pd.arrays.IntegerArray(one_phone_digits(found), ~known),
+        "key": pd.arrays.IntegerArray(keys, problem.notna().to_numpy(bool)),
+        "code": words.segments.codes if words.segments else np.zeros(len(frame), np.int64),
+        "rank": words.segments.ranks if words.segments else np.zeros(len(frame), np.int64),
+        **{name: numbers[name] for name in ("region", "type", "problem", "note")},
+        "lacking": lacking,
+        "lacking_note": note.where(lacking.notna()),
+    }
+    for place, name in enumerate(asking.kept):
+        by = words.segments
+        made[f"{KEPT}{place}"] = by.values if by is not None and name == by.name else frame[name]
+    return _table(made, asking.rows_schema()), _table(dict(bodies.items()), BODIES)
+
+
+def _words(frame: pd.DataFrame, words: Words) -> Words:
+    """Return the same words for other rows."""
+    found = words.segments
+    if found is None:
+        return replace(words, frame=frame)
+    return replace(words, frame=frame, segments=segments.placed(found, frame[found.name]))
+
+
+def _bodies(words: Words, worded: body_rows.Worded, first: np.ndarray, *, keep: bool) -> pd.DataFrame:
+    bodies = body_rows.table(words.wording, worded, first)
+    bodies = pd.concat([bodies, body_rows.estimate_parts(words.wording.reads(bodies))], axis=1)
+    measures = body_rows.wordings(words, bodies, first, keep=keep).measures
+    return bodies.assign(key=body_rows.body_keys(bodies), **{name: measures[name] for name in body_rows.MEASURED})
+
+
+def _table(columns: Mapping[Any, Any], schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_arrays([_array(columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def _array(values: object, kind: pa.DataType) -> pa.Array:
+    found = pa.array(values, from_pandas=True)
+    return (found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found).cast(kind)
+
+
+# -- decided over all pieces -------------------------------------------------------------------------------------------
+
 
 FILES: Final = (PLANNED, SKIPPED, MESSAGES)
 OURS: Final = ("row", "chunk", "est_parts", "encoding", "est_cost", "est_currency")  # columns of these files
@@ -70,11 +180,7 @@ _SAID: Final = "CREATE TABLE said AS SELECT DISTINCT ON (key) * FROM read_parque
 
 
 def library() -> Any:
-    """Return DuckDB.
-
-    Raises:
-        UsageError: it is not installed.
-    """
+    """Return DuckDB; a UsageError where it is not installed."""
     try:
         import duckdb
     except ImportError:
@@ -168,7 +274,7 @@ def _said(asking: Asking) -> pd.DataFrame:
     """Return each wording with its placeholders, as the ledger keeps it."""
     words = dataclasses.replace(asking.words, segments=None)
     none = body_rows.table(words.wording, body_rows.Worded({}, ()), _NOBODY)
-    return kept_words.wordings(words, none, _NOBODY, keep=asking.asked.message["keep_words"]).said
+    return body_rows.wordings(words, none, _NOBODY, keep=asking.asked.message["keep_words"]).said
 
 
 def _decide(connection: Any, work: Path, asking: Asking, left_out: Sequence[LeftOut]) -> list[int]:
@@ -202,11 +308,7 @@ def _why(asking: Asking) -> str:
 
 
 def _number(connection: Any, work: Path, asking: Asking) -> None:
-    """Number the bodies and their requests.
-
-    Raises:
-        UsageError: two different texts have one key.
-    """
+    """Number the bodies and their requests; a UsageError where two different texts have one key."""
     connection.execute(_BODIES.format(size=asking.asked.wire.chunk_size))
     bodies, words = _text(work / "bodies.parquet"), ", ".join(VARYING)
     connection.execute(_SAID.format(bodies=bodies))
@@ -283,7 +385,8 @@ def _batches(connection: Any, sql: str) -> Iterator[pa.RecordBatch]:
 
 
 def _kept(asking: Asking) -> str:
-    return "".join(f", {KEPT}{at} AS {_named(name)}" for at, name in enumerate(asking.kept))
+    named = ('"' + name.replace('"', '""') + '"' for name in asking.kept)
+    return "".join(f", {KEPT}{at} AS {name}" for at, name in enumerate(named))
 
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -357,10 +460,4 @@ def _shown(connection: Any) -> tuple[int, ...]:
 
 
 def _text(value: object) -> str:
-    """Return a value as text in SQL."""
     return "'" + str(value).replace("'", "''") + "'"
-
-
-def _named(name: str) -> str:
-    """Return the name of a column in SQL."""
-    return '"' + name.replace('"', '""') + '"'

@@ -149,7 +149,6 @@ def about(rows: pd.DataFrame) -> str:
 
 
 def countries(estimate: pd.DataFrame, title: str = "") -> cards.Table:
-    """Show the estimate by country."""
     shown = estimate.head(_COUNTRIES).to_dict("records")
     places = {
         currency: (cards.places_of(group["rate"].tolist()), cards.places_of(group["est_cost"].tolist()))
@@ -301,7 +300,6 @@ def assumed(figures: Mapping[str, int], estimate: pd.DataFrame, join: str | None
 
 
 def segments_of(estimate: pd.DataFrame, by: str) -> cards.Table:
-    """Show the estimate by segment."""
     shown = estimate.head(_SHOWN)
     places = cards.places_by(shown["currency"], shown["est_cost"])
     rows = tuple(
@@ -323,7 +321,11 @@ def segments_of(estimate: pd.DataFrame, by: str) -> cards.Table:
 
 def segment_notes(rows: pd.DataFrame, by: str, labels: tuple[str, ...]) -> list[cards.Note]:
     """Say which segments have no message or nobody, and who stands in several."""
-    return [*_without_message(rows, by, labels), *_without_rows(rows, by, labels), *_in_several(rows)]
+    there = set(as_labels(rows[by].drop_duplicates()).dropna())
+    empty = [given(label) for label in labels if label not in there]
+    of = "the segment" if len(empty) == 1 else "the segments"
+    nobody = [cards.Note("!", f"No row is in {of} {', '.join(empty)}.")] if empty else []
+    return [*_without_message(rows, by, labels), *nobody, *_in_several(rows)]
 
 
 def _without_message(rows: pd.DataFrame, by: str, labels: tuple[str, ...]) -> list[cards.Note]:
@@ -338,15 +340,6 @@ def _without_message(rows: pd.DataFrame, by: str, labels: tuple[str, ...]) -> li
     more = " ..." if len(counts) > _SHOWN else ""
     of = cards.counted(int(counts.sum()), "row is in a segment", "rows are in segments")
     return [cards.Note("!", f"{of} without a message: {', '.join(named)}{more}.")]
-
-
-def _without_rows(rows: pd.DataFrame, by: str, labels: tuple[str, ...]) -> list[cards.Note]:
-    there = set(as_labels(rows[by].drop_duplicates()).dropna())
-    empty = [given(label) for label in labels if label not in there]
-    if not empty:
-        return []
-    segments = "the segment" if len(empty) == 1 else "the segments"
-    return [cards.Note("!", f"No row is in {segments} {', '.join(empty)}.")]
 
 
 def _in_several(rows: pd.DataFrame) -> list[cards.Note]:

@@ -23,8 +23,7 @@ from .._pandas import STR
 from .._showing import label as shown_label
 from ..errors import LedgerError, UsageError
 from . import bodies as body_rows
-from .bodies import Ints
-from .kept_words import MEASURED
+from .bodies import MEASURED, Ints
 from .segments import as_labels
 
 TRIMMED: Final = "BLANKS_TRIMMED"
@@ -136,11 +135,7 @@ class InMemory:
         yield Piece(self.rows[self._going], np.flatnonzero(self._going), self.body_keys, self.wordings())
 
     def one(self, row: int) -> InMemory:
-        """Return the same with the row-th planned row alone.
-
-        Raises:
-            UsageError: there are fewer.
-        """
+        """Return the same with the row-th planned row alone; a UsageError where there are fewer."""
         planned = np.flatnonzero(self._going)
         refuse_beyond(row, len(planned))
         return replace(self, rows=self.rows.iloc[planned[[row]]].copy())
@@ -172,7 +167,9 @@ class InFiles:
     def rows(self) -> pd.DataFrame:
         planned = [piece.assign(status="planned", problem=None) for piece in self._read(PLANNED)]
         skipped = [_blank(piece).assign(status="skipped") for piece in self._read(SKIPPED)]
-        rows = _joined([*planned, *skipped]).sort_values("row").reset_index(drop=True)
+        # pandas 2 warns where a column that is all missing in a piece is no text.
+        pieces = [piece.astype({"status": STR, "problem": STR}) for piece in (*planned, *skipped)]
+        rows = pd.concat(pieces).sort_values("row").reset_index(drop=True)
         rows = rows.drop(columns="row")
         kept = [name for name in rows.columns if name not in (*_COLUMNS, *_COSTS)]
         return as_printed(rows[[*_COLUMNS, *_COSTS, *kept]])
@@ -206,7 +203,6 @@ class InFiles:
         return body
 
     def examples(self, n: int, _by: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return n rows to look at - ``to, body`` - and the body of each."""
         wanted = [*self.shown, *range(min(n, self.figures["bodies"]))]
         numbers = sorted(list(dict.fromkeys(wanted))[:n])
         bodies = self._some(numbers)
@@ -313,11 +309,6 @@ class InFiles:
             f"the files in {self.folder} are not those of this plan: they were changed or replaced after it was made. "
             "Nothing of them was sent; make the plan again with the same Folder"
         )
-
-
-def _joined(pieces: list[pd.DataFrame]) -> pd.DataFrame:
-    """Join pieces whose problem is all missing to others; pandas 2 warns where such a column is no text."""
-    return pd.concat([piece.astype({"status": STR, "problem": STR}) for piece in pieces])
 
 
 def _blank(skipped: pd.DataFrame) -> pd.DataFrame:

@@ -70,7 +70,9 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
         if reached is not None:
             found.append(LeftOut(name, "EXCLUDED", reached.drop_duplicates(), len(reached)))
             continue
-        table = _opened(source)
+        table = usable(source)
+        if isinstance(table, str | Path):
+            table = recipients.read_recipients(table, hidden=True)
         if isinstance(table, pd.DataFrame) and _is_result(table):
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
             found.append(_read(name, "EXCLUDED", [(cells, None)], numbers))
@@ -145,7 +147,8 @@ def _read(
         to.append(found["to"])
         problem = found["problem"]
         if cells.name == "to":
-            international = phones.normalize(_with_plus(cells), reading=reading)
+            digits = texts(cells).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
+            international = phones.normalize("+" + digits, reading=reading)
             to.append(international["to"])
             problem = problem.mask(international["to"].notna(), None)
         # A blank entry is none, and a number of a kind that is never texted needs no suppression.
@@ -155,12 +158,6 @@ def _read(
         read += int((~problem.isin(["MISSING"]).to_numpy() & ~unread).sum())
         unreadable += int(unread.sum())
     return LeftOut(name, why, pd.concat(to).dropna().drop_duplicates(), read, unreadable)
-
-
-def _with_plus(numbers: pd.Series[Any]) -> pd.Series[str]:
-    """Return numbers that look like E.164 without its plus with a plus; all others are missing."""
-    digits = texts(numbers).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
-    return "+" + digits
 
 
 def _columns(source: Any, numbers: Numbers) -> list[tuple[pd.Series[Any], pd.Series[Any] | None]]:
@@ -174,11 +171,6 @@ def _columns(source: Any, numbers: Numbers) -> list[tuple[pd.Series[Any], pd.Ser
     if isinstance(source, pd.Series):
         return [(source, None)]
     return [(pd.Series(source, dtype=object), None)]
-
-
-def _opened(source: Any) -> pd.DataFrame | pd.Series[Any] | list[Any]:
-    source = usable(source)
-    return recipients.read_recipients(source, hidden=True) if isinstance(source, (str, Path)) else source
 
 
 def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:

@@ -19,7 +19,7 @@ from .._moments import microseconds, utc_now
 from .._pandas import STR, lent
 from .._policy import Policy
 from .._results.contract import without_zone
-from .._showing import visible
+from .._showing import capital, visible
 from .._wire import Body, Wire, mask
 from ..errors import LedgerError, SmsOtpError, UsageError
 from . import assembly, bodies, overview, segments
@@ -93,7 +93,6 @@ class Plan:
 
     @property
     def _policy(self) -> Policy | None:
-        """As given to `plan`."""
         return self._asked.policy
 
     @property
@@ -346,11 +345,9 @@ class Plan:
         return replace(self, _asked=asked, _made_of=self._made_of and replace(self._made_of, asked=asked))
 
     def _addressees(self) -> tuple[Ints, Ints]:
-        """Return for each row of the list its number and the key of its body; 0 of those that are left out."""
         return self._held.addressees()
 
     def _pieces(self) -> Iterator[Piece]:
-        """Give the rows as the ledger records them: those that are left out, then those to go, by request."""
         return self._held.pieces()
 
     def _wordings(self) -> Wordings:
@@ -404,7 +401,7 @@ class Plan:
         for label, row in zip(shown.index.tolist(), shown.to_dict("records"), strict=True):
             blocks.append(overview.message(label, row, self.by, self._message(row["body"])))
         blocks += prospect.notes()
-        blocks += [cards.Note("!", line[:1].upper() + line[1:]) for line in self.advice]
+        blocks += [cards.Note("!", capital(line)) for line in self.advice]
         if by is not None:
             blocks += overview.segment_notes(self._held.rows, by, self._segments)
         joined = self.recipients and asked.wording.kind == "content" and asked.wording.signature

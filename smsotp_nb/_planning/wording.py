@@ -16,6 +16,7 @@ from .. import _wire as wire
 from .._calling import given, in_our_words, made_in_our_words, not_choice, not_flag, not_replacement, not_text, refuse
 from .._frames import as_pandas
 from .._pandas import STR
+from .._showing import few
 from .._values import (
     DEFAULT_LANGUAGE,
     Language,
@@ -68,7 +69,6 @@ class _Words:
 
     @property
     def _manner(self) -> Manner:
-        """How the words are meant."""
         return Manner(self.literal, self.language, self.currency)
 
     def __eq__(self, other: object) -> bool:
@@ -287,7 +287,6 @@ class Wording:
         return tuple(dict.fromkeys(slot.column for message in self.messages for slot in self.slots(message)))
 
     def slots(self, message: OneMessage) -> tuple[Slot, ...]:
-        """The placeholders of a message, or of a template's variables."""
         return message.main.slots if message.main else tuple(slot for _, slot in self.variables)
 
     def fitted(self, names: Collection[Any]) -> Wording:
@@ -458,9 +457,7 @@ def _one_set(by_segment: Mapping[str, dict[str, Any] | None], labels: list[str])
 
 def listed(labels: Iterable[str]) -> str:
     """Return the labels of segments in words, each as it may be shown."""
-    there = [given(label) for label in labels]
-    more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
-    return ", ".join(there[:_LISTED]) + more
+    return few([*labels], given, _LISTED)
 
 
 def _two_texts(messages: Sequence[OneMessage]) -> list[str]:
@@ -500,8 +497,11 @@ def _message(
     main = whole or _parsed("main", texts["text"] if texts["text"] is not None else texts["content"], wrong)
     text = texts["template_text"]
     parsed = _parsed("preview", text, wrong)
-    if text is not None:
-        wrong += _check_template_text(parsed, [name for name, _ in variables])
+    known_names = [name for name, _ in variables]
+    unknown = [slot.source for slot in parsed.slots if slot.source not in known_names] if parsed else []
+    if unknown:
+        names = ", ".join(map(repr, known_names)) or "none"
+        wrong.append(f"preview= uses {', '.join(map(repr, unknown))}; values= has {names}")
     return OneMessage(label, body, main, own, parsed, literal=False, language=Language(), assumed=True), wrong
 
 
@@ -531,13 +531,11 @@ def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, Slot], ...
         return (), [f"values= must be a list of columns or a dict {{variable: column}}, got {got}"]
     held = "values= must hold names of columns as text, got"
     wrong = [
-        f"{held} {given(variable)}: {given(column)}" for variable, column in pairs if not _names((variable, column))
+        f"{held} {given(variable)}: {given(column)}"
+        for variable, column in pairs
+        if not all(isinstance(name, str) and name.strip() for name in (variable, column))
     ]
     return tuple((name, slot(source)) for name, source in sorted(dict(pairs).items())) if not wrong else (), wrong
-
-
-def _names(pair: tuple[Any, Any]) -> bool:
-    return all(isinstance(name, str) and name.strip() for name in pair)
 
 
 def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | None:
@@ -548,13 +546,6 @@ def _parsed(name: str, source: Any, wrong: list[str]) -> templates.Template | No
     except UsageError as error:
         wrong.append(str(error) if name == "main" else f"{name}=: {error}")
         return None
-
-
-def _check_template_text(parsed: templates.Template | None, variables: list[str]) -> list[str]:
-    names = [slot.source for slot in parsed.slots] if parsed else []
-    unknown = [name for name in names if name not in variables]
-    known = ", ".join(map(repr, variables)) or "none"
-    return [f"preview= uses {', '.join(map(repr, unknown))}; values= has {known}"] if unknown else []
 
 
 def _of_one_segment(messages: Mapping[Any, Any]) -> list[str]:

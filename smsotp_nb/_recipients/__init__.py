@@ -1,10 +1,9 @@
 """Lists of people from files; the public face is `smsotp_nb.recipients`, and other rooms import from here.
 
-``reading`` holds the calls, ``kinds`` tells what a file is. ``comma``, ``workbook``, ``parquet`` and ``json_lists``
+``reading`` holds the calls, and reads JSON; ``kinds`` tells what a file is. ``comma``, ``workbook`` and ``parquet``
 read a kind each and give it in parts (``tables``): columns of text and the numbers of their rows. ``heading`` finds the
 header, ``records`` says what a row may look like, ``encodings`` how a text is written. What the reader of workbooks
-does not tell is in ``unseen``, with ``binary`` for the older formats and ``number_formats``. ``origin`` keeps what was
-decided.
+does not tell is in ``unseen``. ``origin`` keeps what was decided.
 """
 
 from __future__ import annotations

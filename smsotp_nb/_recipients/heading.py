@@ -51,7 +51,7 @@ def heading(
         if place is None:
             there = listed("row", [record.number for record in records])
             raise UsageError(f"header={header}: row {header} of {origin.facts['file']} has no cells; {there} have")
-        return _at(records, place)
+        return Heading(place, place + 1, records[place].cells)
     place = _found(records, groups)
     if place and _of_a_person(records[place]) and _names_with_a_gap(*records[place - 1 : place + 1]):
         place -= 1
@@ -81,7 +81,7 @@ def heading(
             f"may be the names, too, and is read as a person: header={below.number} says otherwise",
             argument="header",
         )
-    return _at(records, place)
+    return Heading(place, place + 1, records[place].cells)
 
 
 def _names_again(records: Sequence[Record], place: int) -> bool:
@@ -99,10 +99,6 @@ def row_typed(typed: str) -> int | str | None:
     """Return ``header`` as a person types it: the number of the row, or none."""
     typed = typed.strip()
     return None if typed.lower() == "none" else int(typed) if typed.isdecimal() else typed
-
-
-def _at(records: Sequence[Record], place: int) -> Heading:
-    return Heading(place, place + 1, records[place].cells)
 
 
 def _without(records: Sequence[Record], place: int) -> Heading:

@@ -54,7 +54,11 @@ def kind_of(file: Path) -> tuple[str, Opener]:
     if begin.startswith(b"PAR1") or file.suffix.lower() in (".parquet", ".pq"):
         return "parquet", opener
     if begin.startswith(OLE):
-        _refuse_locked(file)
+        with opener() as raw:  # of an encrypted workbook the content is packed in a stream of a telling name
+            if "EncryptedPackage".encode("utf-16-le") in raw.read(1 << 20):
+                raise UsageError(
+                    f"{file.name} is protected with a password; open it, save it without one, and read that"
+                )
         return "xls", opener
     if begin.startswith(b"PK\x03\x04"):
         return _in_zip(file, opener)
@@ -132,10 +136,3 @@ def _unpacked(stream: IO[bytes] | gzip.GzipFile, file: Path) -> Opener:
             "read the file in it"
         )
     return lambda: io.BytesIO(content)
-
-
-def _refuse_locked(file: Path) -> None:
-    """Refuse a workbook that is encrypted: its content is packed in a stream of a telling name."""
-    with file.open("rb") as raw:
-        if "EncryptedPackage".encode("utf-16-le") in raw.read(1 << 20):
-            raise UsageError(f"{file.name} is protected with a password; open it, save it without one, and read that")

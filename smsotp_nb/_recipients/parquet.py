@@ -21,16 +21,12 @@ from .workbook import cell_text
 def part(file: Path) -> Part:
     """Return all rows, counted from 1."""
     with ours(file, "Parquet"):
-        return _part(file)
-
-
-def _part(file: Path) -> Part:
-    frame = read_parquet(file)
-    if not isinstance(frame.index, pd.RangeIndex) and frame.index.names != [None]:
-        frame = frame.reset_index()
-    _refuse_twice(file, frame.columns)
-    texts = [_text(frame.iloc[:, at]) for at in range(frame.shape[1])]
-    return Part([str(name) for name in frame.columns], texts, np.arange(1, len(frame) + 1))
+        frame = read_parquet(file)
+        if not isinstance(frame.index, pd.RangeIndex) and frame.index.names != [None]:
+            frame = frame.reset_index()
+        _refuse_twice(file, frame.columns)
+        texts = [_text(frame.iloc[:, at]) for at in range(frame.shape[1])]
+        return Part([str(name) for name in frame.columns], texts, np.arange(1, len(frame) + 1))
 
 
 def batches(file: Path, columns: Sequence[str], rows: int) -> Iterator[Part]:

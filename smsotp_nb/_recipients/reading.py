@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
+import pyarrow
 
 from .._calling import given, in_our_words, not_flag, refuse
 from .._cards import counted
-from .._foreign.gate import file_at
+from .._foreign.gate import file_at, ours, refuse_large
 from ..errors import UsageError
-from . import comma, json_lists, parquet, tables, workbook
+from . import comma, encodings, parquet, tables, workbook
 from .heading import FIND
-from .kinds import BOOKS, NAMED_BOOKS, kind_of
+from .kinds import BOOKS, NAMED_BOOKS, Opener, kind_of
 from .origin import SHOWN, Origin, listed
-from .tables import Part
+from .tables import TEXT, Part
+from .workbook import cell_text
 
 ROW: Final = "row"
 
@@ -169,8 +173,6 @@ def _frame(part: Part, first: int, numbered: bool, origin: Origin) -> pd.DataFra
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """The arguments of a reader."""
-
     sheet: str | int | None = None
     header: int | str | None = FIND
     hidden: bool = False
@@ -188,7 +190,7 @@ def _parts(file: Path, how: How, origin: Origin) -> Iterator[Part]:
     elif kind == "parquet":
         parts = iter([parquet.part(file)])
     elif kind == "json":
-        parts = iter([json_lists.part(opener, file)])
+        parts = iter([_of_json(opener, file)])
     else:
         if file.suffix.lower() in NAMED_BOOKS:
             origin.note("is a text and no workbook, whatever its name says")
@@ -231,3 +233,44 @@ def _checked(path: object, how: How) -> Path:
     if encoding is not None and (not isinstance(encoding, str) or not encoding):
         raise UsageError(f"encoding={encoding!r}: pass a name such as 'utf-8' or 'cp1252', or omit it")
     return file_at(path, kind="a CSV, Excel or Parquet file")
+
+
+def _of_json(opener: Opener, file: Path) -> Part:
+    """Return all objects, counted from 1; their keys are the columns, in the order met.
+
+    Raises:
+        UsageError: it is no list of flat objects.
+    """
+    with opener() as raw:
+        content = raw.read()
+    with ours(file, "JSON"):
+        objects = _objects(content.decode(encodings.marked(content[:4096]) or "utf-8"))
+    rows = [it for it in objects if isinstance(it, dict)]
+    if len(rows) != len(objects) or not rows:
+        raise UsageError(f'{file.name} is no list of JSON objects such as [{{"phone": "+12025550123"}}]')
+    names = list(dict.fromkeys(str(name) for row in rows for name in row))
+    refuse_large(file, columns=len(names))
+    nested = next((name for row in rows for name, cell in row.items() if isinstance(cell, dict | list)), None)
+    if nested is not None:
+        raise UsageError(
+            f"{file.name}: {nested!r} holds lists or objects; write one value for each, or make a frame of it with "
+            "pandas.json_normalize"
+        )
+    texts = [pyarrow.chunked_array([pyarrow.array([cell_text(row.get(name)) for row in rows], TEXT)]) for name in names]
+    return tables.of_texts(names, texts, np.arange(1, len(rows) + 1))
+
+
+def _objects(text: str) -> list[Any]:
+    try:
+        found = json.loads(text, parse_float=_as_written)
+    except json.JSONDecodeError:
+        return [json.loads(line, parse_float=_as_written) for line in text.splitlines() if line.strip()]
+    if isinstance(found, dict):
+        lists = [value for value in found.values() if isinstance(value, list)]
+        return lists[0] if len(lists) == 1 and len(found) <= 3 else [found]
+    return found if isinstance(found, list) else [found]
+
+
+def _as_written(number: str) -> float | str:
+    """Return a decimal as it is written unless it is a whole number with ``.0``."""
+    return float(number) if float(number).is_integer() else number

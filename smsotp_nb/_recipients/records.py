@@ -70,12 +70,11 @@ class Header:
     def warn_of_short(self) -> None:
         if self.shorter:
             self.origin.note(
-                f"{_rows_have(self.shorter)} fewer cells than the header ({'; '.join(self.short)}); the missing ones "
-                "are blank"
+                f"{counted(self.shorter, 'row has', 'rows have')} fewer cells than the header "
+                f"({'; '.join(self.short)}); the missing ones are blank"
             )
 
     def _refuse_wide(self, records: list[Record]) -> None:
-        """Refuse filled cells beyond the last name."""
         wide = [record for record in records if len(record.cells) > self.width]
         if not wide:
             return
@@ -83,7 +82,8 @@ class Header:
         if any(len(record.cells) <= self.cells for record in wide):
             cure = f"the header is blank after {self.names[-1]!r}: name these columns in it, or clear the cells"
         told = tuple(_width(record, self.width) for record in wide)
-        more = f"{_rows_have(len(told))} more cells than the header has columns ({'; '.join(told[:SHOWN])})"
+        rows = counted(len(told), "row has", "rows have")
+        more = f"{rows} more cells than the header has columns ({'; '.join(told[:SHOWN])})"
         raise UsageError(f"{self.origin.facts['file']}: {more}; {cure}", problems=told)
 
 
@@ -152,7 +152,3 @@ def _without_blank_tail(record: Record, width: int) -> Record:
 
 def _width(record: Record, width: int) -> str:
     return f"line {record.line}: {len(record.cells)} of {width} cells"
-
-
-def _rows_have(count: int) -> str:
-    return counted(count, "row has", "rows have")

@@ -40,7 +40,6 @@ class Part:
 
 
 def none(names: list[str]) -> Part:
-    """Return the columns without any record."""
     return Part(names, [pyarrow.chunked_array([], TEXT) for _ in names], np.zeros(0, np.int64))
 
 

@@ -22,11 +22,10 @@ from .._foreign.gate import ours, refuse_large, refuse_packed
 from ..errors import UsageError
 from . import tables
 from .heading import LOOKED_AT, Heading, heading
-from .number_formats import shown
 from .origin import SHOWN, Origin, listed
 from .records import Header, Record, empty, is_of_totals
 from .tables import TEXT, Part
-from .unseen import Place, Unseen, cell_name, look
+from .unseen import Place, Unseen, cell_name, look, shown
 
 if TYPE_CHECKING:
     import python_calamine
@@ -47,7 +46,6 @@ class _Sheet:
 
     @property
     def is_table(self) -> bool:
-        """Say whether it has names and rows below them, of more than one column."""
         return len(self.filled) > 1 and any(_width(self.rows[at]) > 1 for at in self.filled[:LOOKED_AT])
 
 

@@ -7,6 +7,7 @@ where a list is indexed by its numbers. `text_of` is the one place that asks a v
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -148,6 +149,21 @@ def label(value: Any) -> str:
     """
     parts = map(spelled, value if isinstance(value, tuple) else (value,))
     return ", ".join(mask(part) if _WHOLE.fullmatch(part) else masked(part) for part in parts)
+
+
+def few(items: Sequence[Any], shown: Callable[[Any], str] = str, most: int = 3) -> str:
+    """Return the first few of many, and how many more there are.
+
+    Example:
+        >>> few([3, 4, 9, 12, 15])
+        '3, 4, 9 and 2 more'
+    """
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(map(shown, items[:most])) + more
+
+
+def capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def is_whole(text: str) -> bool:

@@ -7,7 +7,7 @@ sends one, `campaigns` is the ledger as a page, `cleaner` a phone list, `otp` a 
 - `skin`: the look, and the card that a saved notebook keeps
 - `controls`: buttons that do what they said or turn pages, faults at their fields
 - `lists`: the columns of a list, and an uploaded file
-- `results`, `results_table`: which rows of a result table are seen, and the table in a form
-- `settling`, `doubts`: deciding about rows in doubt, and that in a form
+- `results_table`: which rows of a result table are seen, and the table in a form
+- `settling`: deciding about rows in doubt, and that in a form
 - `inbox`: the sandbox's messages
 """

@@ -5,17 +5,22 @@ The ledger is the only memory: rows that somebody else settled meanwhile are tol
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import ipywidgets
 import pandas as pd
 
-from .._cards import counted, number
+from .._cards import counted, number, safe
 from .._ledger import Record
+from .._showing import capital
 from .._showing import label as shown_label
 from .._wire import mask
 from ..errors import CampaignHeld, SmsOtpError, UsageError
+from . import skin
+from .controls import Leafing, Pinned
 from .stages import PRESSED_ANOTHER, Sign, Stages, refused
 
 PAGE: Final = 8
@@ -91,12 +96,10 @@ class Settling(Stages):
 
     @property
     def ticked(self) -> int:
-        """How many rows are ticked, on this page and on others."""
         return len(self._ticked)
 
     @property
     def pages(self) -> int:
-        """How many pages the rows of the chosen request take."""
         return max(1, -(-len(self._listed()) // PAGE))
 
     @property
@@ -144,7 +147,6 @@ class Settling(Stages):
         self._changed()
 
     def tick(self, place: int, yes: bool) -> None:
-        """Mean a row, or not."""
         if place not in self._rows.index or (place in self._ticked) == yes:
             return
         self._ticked ^= {place}
@@ -180,7 +182,6 @@ class Settling(Stages):
         return bool(self._ticked)
 
     def pressed_another(self) -> None:
-        """Say that the button said something else when it was pressed; nothing was done."""
         if self.stage != "settling":
             self._show("choosing", f"Nothing was changed. {PRESSED_ANOTHER}", "warn")
 
@@ -220,7 +221,7 @@ class Settling(Stages):
         """Say why nothing more was changed, and read anew what is in doubt."""
         if isinstance(error, CampaignHeld):
             who = f"process {error.pid} on {error.host}" if error.pid else "another process"
-            words = f"{outcome} {who[:1].upper()}{who[1:]} is sending this campaign: wait until it ends."
+            words = f"{outcome} {capital(who)} is sending this campaign: wait until it ends."
             self._show("choosing", words, "warn")
             return
         before = len(self._ticked)
@@ -302,3 +303,140 @@ def _reason(error: str) -> str:
 
 def _moment(moment: Any) -> str:
     return "at an unknown time" if pd.isna(moment) else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+class Doubts:
+    """What is in doubt of a campaign, to be settled row by row; ``widget`` is hidden while nothing is."""
+
+    def __init__(self, *, settled: Callable[[str, Sign], None] = lambda *_: None) -> None:
+        """``settled`` is told what was decided, in words, once it is recorded; on the thread that recorded it."""
+        self.settling = Settling(changed=self._render, settled=settled)
+        self.work = self.settling.work
+        self._drawing = threading.RLock()
+        self._filling = False
+        self._places: list[int | None] = [None] * PAGE
+        self._make_parts()
+        self.widget = self._lay_out()
+        self._render()
+
+    # -- parts
+
+    def _make_parts(self) -> None:
+        self.request: ipywidgets.Dropdown = ipywidgets.Dropdown(description="Requests in doubt", options=[("All", "")])
+        self.ticks = [skin.check("") for _ in range(PAGE)]
+        self._evidence = [skin.block("", "smsotp-evidence") for _ in range(PAGE)]
+        self.all_button = skin.button("Tick all")
+        self._leafing = Leafing("Previous rows", "Next rows", self.settling.leaf)
+        self._accepted, self._sure_of = Pinned("They were accepted"), Pinned("Yes, send them again")
+        self.accepted_button, self.sure_button = self._accepted.button, self._sure_of.button
+        self.again_button = skin.button("They were not accepted")
+        self.unsure_button = skin.button("No, leave them in doubt")
+        self.request.observe(lambda _: self._choose(), "value")
+        for at, tick in enumerate(self.ticks):
+            tick.observe(lambda change, at=at: self._tick(at, change["new"]), "value")
+        self.all_button.on_click(lambda _: self.settling.tick_listed(not self.settling.all_ticked()))
+        another = self.settling.pressed_another
+        self._accepted.does(self._settles(self.settling.accepted), work=self.work, stale=another)
+        self._sure_of.does(self._settles(self.settling.sure), work=self.work, stale=another)
+        self.again_button.on_click(lambda _: self._ask())
+        self.unsure_button.on_click(lambda _: self._leave())
+
+    def _lay_out(self) -> ipywidgets.VBox:
+        self._words, self._notice, self._warning = skin.block(""), skin.block(""), skin.block("")
+        self._rows = [
+            skin.box(tick, evidence, classes=("smsotp-tick",))
+            for tick, evidence in zip(self.ticks, self._evidence, strict=True)
+        ]
+        self._actions = skin.box(self._accepted.widget, self.again_button, classes=("smsotp-pair",))
+        answers = skin.box(self._sure_of.widget, self.unsure_button, classes=("smsotp-pair",))
+        self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
+        self._choice = skin.box(self.request, self.all_button, classes=("smsotp-pair",))
+        return skin.box(
+            self._words,
+            self._choice,
+            *self._rows,
+            self._leafing.widget,
+            self._actions,
+            self._sure,
+            self._notice,
+            classes=("smsotp-main", "smsotp-doubt"),
+        )
+
+    # -- gestures
+
+    def _choose(self) -> None:
+        with self._drawing:
+            if not self._filling:
+                self.settling.choose(self.request.value)
+
+    def _tick(self, at: int, yes: bool) -> None:
+        place = self._places[at]
+        if place is not None:
+            self.settling.tick(place, yes)
+
+    def _ask(self) -> None:
+        self.settling.not_accepted()
+        if self.settling.stage == "sure":
+            skin.focus(self.unsure_button)
+
+    def _leave(self) -> None:
+        self.settling.unsure()
+        skin.focus(self.again_button)
+
+    def _settles(self, move: Callable[[frozenset[int]], None]) -> Callable[[frozenset[int]], Callable[[], None]]:
+        def settle(ticked: frozenset[int]) -> Callable[[], None]:
+            move(ticked)
+            return self._focus
+
+        return settle
+
+    def _focus(self) -> None:
+        if self.settling.left:
+            skin.focus(self.request)
+
+    # -- drawing
+
+    def _render(self) -> None:
+        with self._drawing:
+            state = self.settling
+            skin.show(self.widget, state.left > 0 or bool(state.unread))
+            skin.show(self._choice, state.left > 0)
+            self._words.value = skin.line(state.unread or state.words(), "warn")
+            self._notice.value = skin.notice(state.notice.text, state.notice.sign)
+            self._draw_requests()
+            self._draw_rows(state.rows())
+            self._leafing.draw(state.page, state.pages)
+            listed = f"all {counted(state.listed, 'row')} listed" if state.listed > 1 else "the row listed"
+            self.all_button.description = f"{'Untick' if state.all_ticked() else 'Tick'} {listed}"
+            self._draw_actions()
+
+    def _draw_actions(self) -> None:
+        state = self.settling
+        skin.show(self._sure, state.stage == "sure")
+        skin.show(self._actions, state.left > 0 and state.stage != "sure")
+        self._warning.value = skin.line(state.warning(), "warn")
+        they = "It was" if state.ticked == 1 else "They were" if not state.ticked else f"{number(state.ticked)} were"
+        self._accepted.offer(f"{they} accepted", state.meant)
+        self.again_button.description = f"{they} not accepted, retry with the next send"
+        self._sure_of.offer(
+            f"Yes, send {counted(state.ticked, 'row')} again", state.meant if state.stage == "sure" else None
+        )
+
+    def _draw_requests(self) -> None:
+        options = self.settling.requests()
+        self._filling = True
+        try:
+            if list(self.request.options) != options:
+                self.request.options = options
+            self.request.value = self.settling.request
+        finally:
+            self._filling = False
+
+    def _draw_rows(self, rows: list[Doubt]) -> None:
+        for at, (box, tick, evidence) in enumerate(zip(self._rows, self.ticks, self._evidence, strict=True)):
+            row = rows[at] if at < len(rows) else None
+            skin.show(box, row is not None)
+            self._places[at] = None if row is None else row.place
+            tick.value = row is not None and row.ticked
+            tick.description = "" if row is None else f"Row {row.label}, {row.number}"
+            evidence.value = "" if row is None else f'<p class="smsotp-line">{safe(row.evidence)}</p>'

@@ -88,34 +88,21 @@ def form(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.V
 
 
 def box(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.VBox:
-    """Return a box that the sheet lays out by its classes."""
-    made = ipywidgets.VBox(children)
-    for name in classes:
-        made.add_class(name)
-    return made
+    return ipywidgets.VBox(children, _dom_classes=classes)
 
 
 def block(value: str, *classes: str) -> ipywidgets.HTML:
     """Return a piece of HTML; whoever fills it escapes what came from outside."""
-    made = ipywidgets.HTML(value)
-    for name in classes:
-        made.add_class(name)
-    return made
+    return ipywidgets.HTML(value, _dom_classes=classes)
 
 
 def button(label: str, *classes: str) -> ipywidgets.Button:
     """Return a button without an icon: icon fonts come from the network."""
-    made = ipywidgets.Button(description=label)
-    for name in classes:
-        made.add_class(name)
-    return made
+    return ipywidgets.Button(description=label, _dom_classes=classes)
 
 
 def text(label: str, *classes: str, **traits: Any) -> ipywidgets.Text:
-    made = ipywidgets.Text(description=label, **traits)
-    for name in classes:
-        made.add_class(name)
-    return made
+    return ipywidgets.Text(description=label, _dom_classes=classes, **traits)
 
 
 def whole(label: str, *, least: int = 0, most: int = 10**7, value: int = 0) -> ipywidgets.BoundedIntText:
@@ -133,9 +120,7 @@ def choice(label: str, options: Sequence[tuple[str, Any]], value: Any) -> ipywid
 
 
 def check(label: str) -> ipywidgets.Checkbox:
-    made = ipywidgets.Checkbox(value=False, description=label, indent=False)
-    made.add_class("smsotp-check")
-    return made
+    return ipywidgets.Checkbox(value=False, description=label, indent=False, _dom_classes=("smsotp-check",))
 
 
 def settled(read: Callable[[], Value], *, wait: float = SETTLE) -> Value:

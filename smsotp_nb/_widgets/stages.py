@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, Literal, TypeVar
 
 from .._ledger import state_line
+from .._showing import capital
 from ..errors import ServiceError, SmsOtpError, Throttled, UsageError
 from ..problems import PROBLEMS, in_words
 
@@ -232,7 +233,7 @@ def broken(error: Exception) -> tuple[str, Sign]:
 
 
 def sentence(words: str) -> str:
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+    return capital(words) + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 Asked = TypeVar("Asked")
@@ -259,7 +260,6 @@ class Latest(Generic[Asked, Made]):
             self._timer.start()
 
     def settle(self, seconds: float = 60.0) -> None:
-        """Wait until what was asked for last is made."""
         if self._timer is not None:
             self._timer.join(seconds)
 

@@ -26,7 +26,7 @@ from smsotp_nb._client.meaning import Scrubber
 from smsotp_nb._pandas import STR
 from smsotp_nb._phones import one_phone
 from smsotp_nb._showing.text import visible
-from smsotp_nb._widgets.results import Asked, ResultsView
+from smsotp_nb._widgets.results_table import Asked, ResultsView
 from smsotp_nb.errors import NotSent, ServiceError, SmsOtpError, UsageError
 
 GOOD = "+12025550123"

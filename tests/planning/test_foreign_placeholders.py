@@ -15,7 +15,7 @@ import pytest
 from support.small_plans import number, people, plan
 
 import smsotp_nb as sms
-from smsotp_nb._planning.foreign_placeholders import Foreign
+from smsotp_nb._planning.mistakes import Foreign
 from smsotp_nb.errors import UsageError
 
 # What it means is the column "first name" of the list, or a person's name in the words of another tool.

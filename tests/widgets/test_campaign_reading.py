@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Client, Experiment, Ledger, Sandbox, plan, send
-from smsotp_nb._experiments import recalling
 from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
 from smsotp_nb._widgets.campaign.reading import AMOUNT, AT, ON, OrderColumns, ReadingSteps, orders
 from smsotp_nb._widgets.lists import read_upload
@@ -189,7 +188,7 @@ def test_after_a_restart_it_is_read_as_code_reads_it(client: Client, ledger: Led
     form = CampaignForm(client=client, ledger=ledger)
     pane, steps = form.reading, form.reading.steps
     assert (pane.widget.layout.display, pane.comparison.value) == (None, "autumn")
-    pane.show_upload(read_upload(file.name, file.read_bytes()))
+    pane.file.show(read_upload(file.name, file.read_bytes()))
     assert pane.on.value == "customer"
     pane.at.value, pane.zone.value, steps._now = "day", "UTC", later
     steps.read("autumn", pane.chosen())
@@ -222,7 +221,7 @@ def test_amounts_of_an_experiment_declared_in_code(client: Client, ledger: Ledge
     ((arm, part),) = test.assign(people, to="phone").texted()
     send(plan(part, "Hi!", to="phone", campaign=f"sale/{arm}"), client=client, ledger=ledger, progress=False)
     form = CampaignForm(client=client, ledger=ledger)
-    form.reading.show_upload(uploaded(bought().assign(customer=range(30))))
+    form.reading.file.show(uploaded(bought().assign(customer=range(30))))
     assert form.reading._money.layout.display is None
     form.reading.steps._now = later
     form.reading.steps.read("sale", OrderColumns("customer", "day", "paid", "UTC", "eur"))
@@ -240,7 +239,7 @@ def test_the_saved_notebook_holds_the_texts_side_by_side_and_the_reading(client:
         assert f"{name} " in kept
         assert f"{len(arm.frame)}" in kept
     before = form._moment()
-    form.reading.show_upload(uploaded(bought()))
+    form.reading.file.show(uploaded(bought()))
     form.reading.steps._now = later
     form.reading.steps.read("autumn", CHOSEN)
     assert form._moment() != before
@@ -255,13 +254,13 @@ def test_the_saved_notebook_holds_the_texts_side_by_side_and_the_reading(client:
 
 def test_another_comparison_or_another_file_takes_the_reading_away(client: Client, ledger: Ledger) -> None:
     form = sent(client, ledger)
-    form.reading.show_upload(uploaded(bought()))
+    form.reading.file.show(uploaded(bought()))
     form.reading.steps._now = later
     form.reading.steps.read("autumn", CHOSEN)
     assert form.reading.card.value
-    form.reading.show_upload(uploaded(bought(5)))
+    form.reading.file.show(uploaded(bought(5)))
     assert (form.reading.card.value, form.reading.steps.reading) == ("", None)
-    form.reading.show_upload(read_upload("orders.csv", b""))
+    form.reading.file.show(read_upload("orders.csv", b""))
     assert "orders.csv" in form.reading._said.value
     assert form.reading.steps.orders is None  # those of another file would be read below this line
 
@@ -275,15 +274,15 @@ def test_a_ledger_that_cannot_be_read_is_said_and_read_again_later(
     form = sent(client, ledger)
     steps = form.reading.steps
     with monkeypatch.context() as patch:
-        patch.setattr(recalling, "recall", away)
-        patch.setattr(recalling, "names", away)
-        form.reading.show_upload(uploaded(bought()))
-        form.reading._choose()
+        patch.setattr("smsotp_nb._widgets.campaign.reading.recall", away)
+        patch.setattr("smsotp_nb._widgets.campaign.reading.recorded_names", away)
+        form.reading.file.show(uploaded(bought()))
+        form.reading.steps.look_up(form.reading.comparison.value)
         assert steps.names() is None
         steps.read("autumn", CHOSEN)
         assert (steps.stage, form.reading.button.disabled) == ("choosing", False)
         assert "cannot be used" in form.reading._notice.value
-    form.reading._choose()
+    form.reading.steps.look_up(form.reading.comparison.value)
     steps._now = later
     steps.read("autumn", CHOSEN)
     assert steps.reading is not None
@@ -293,11 +292,11 @@ def test_orders_that_are_chosen_while_others_are_read_are_not_shown_as_read(
     client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form = sent(client, ledger)
-    form.reading.show_upload(uploaded(bought()))
+    form.reading.file.show(uploaded(bought()))
     steps, read = form.reading.steps, ReadingSteps._reading
 
     def slowly(self: ReadingSteps, *arguments: Any, **options: Any) -> Any:
-        form.reading.show_upload(uploaded(bought(5), "others.csv"))
+        form.reading.file.show(uploaded(bought(5), "others.csv"))
         assert self.stage == "reading"
         assert form.reading.upload.disabled
         return read(self, *arguments, **options)

@@ -15,8 +15,7 @@ import pytest
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb._ledger import Record
-from smsotp_nb._widgets.doubts import Doubts
-from smsotp_nb._widgets.settling import PAGE, Settling
+from smsotp_nb._widgets.settling import PAGE, Doubts, Settling
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 PEOPLE = pd.DataFrame({"phone": [f"+1 202 555 01{number:02}" for number in range(30)]})
@@ -167,7 +166,7 @@ def test_a_purged_campaign_has_nothing_to_settle(campaign: Record) -> None:
 
 def test_boxes_follow_the_pages_and_the_ticks(campaign: Record) -> None:
     doubts = Doubts()
-    doubts.show(campaign)
+    doubts.settling.show(campaign)
     assert doubts.widget.layout.display is None
     doubts.ticks[0].value = True
     doubts._leafing.after.click()
@@ -183,7 +182,7 @@ def test_boxes_follow_the_pages_and_the_ticks(campaign: Record) -> None:
 
 def test_a_request_that_is_chosen_stays_chosen_and_evidence_is_escaped(campaign: Record) -> None:
     doubts = Doubts()
-    doubts.show(campaign)
+    doubts.settling.show(campaign)
     doubts.request.value = doubts.request.options[1][1]
     doubts.ticks[0].value = True
     doubts.settling.accepted()
@@ -195,7 +194,7 @@ def test_a_request_that_is_chosen_stays_chosen_and_evidence_is_escaped(campaign:
 
 def test_the_question_stands_in_place_of_the_actions(campaign: Record) -> None:
     doubts = Doubts()
-    doubts.show(campaign)
+    doubts.settling.show(campaign)
     doubts.all_button.click()
     doubts.again_button.click()
     assert doubts._actions.layout.display == "none"
@@ -221,11 +220,11 @@ def test_a_campaign_that_is_read_anew_keeps_its_ticks_and_its_question(campaign:
 
 def test_what_cannot_be_read_is_told_in_its_place(campaign: Record, ledger: Ledger) -> None:
     doubts = Doubts()
-    doubts.show(campaign)
+    doubts.settling.show(campaign)
     doubts.ticks[0].value = True
     with ledger._store.writing() as connection:
         connection.execute("UPDATE attempt SET started_at=?", (2**62,))
-    doubts.show(campaign)
+    doubts.settling.show(campaign)
     assert doubts.settling.unread.startswith("What is in doubt cannot be read. The ledger")
     assert (doubts.widget.layout.display, doubts.request.layout.display) != ("none", "none")
     assert "What is in doubt cannot be read." in doubts._words.value

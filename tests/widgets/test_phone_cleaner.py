@@ -17,8 +17,18 @@ from support.uploads import taken, upload
 
 from smsotp_nb import Client, Sandbox
 from smsotp_nb._cards import Marked
-from smsotp_nb._widgets.cleaner.edits import Edits, Step
-from smsotp_nb._widgets.cleaner.judging import PAGE, Question, clean, export, filters, judged_alone, marked, rows
+from smsotp_nb._widgets.cleaner.judging import (
+    PAGE,
+    Edits,
+    Question,
+    Step,
+    clean,
+    export,
+    filters,
+    judged_alone,
+    marked,
+    rows,
+)
 from smsotp_nb._widgets.stages import Latest
 from smsotp_nb.errors import UsageError
 from smsotp_nb.settings import Secret, Settings

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 from support.uploads import taken
 
-from smsotp_nb._widgets.results import PAGE, Asked, ResultsView, hidden
-from smsotp_nb._widgets.results_table import PIECE, Download, ResultsTable
+from smsotp_nb._widgets.results_table import PAGE, PIECE, Asked, Download, ResultsTable, ResultsView, hidden
 from smsotp_nb.results import COLUMNS, DETAILS, check, read, write
 
 ROWS: dict[str, list[Any]] = {
@@ -183,21 +182,21 @@ def test_excel_is_as_safe_as_a_file_that_is_written(
 
 
 def test_no_piece_stays_in_the_state_and_a_long_file_comes_in_pieces() -> None:
-    ended: list[bool] = []
-    download = Download(ended=ended.append)
+    told: list[str] = []
+    download = Download(lambda words, _: told.append(words))
     content = bytes(range(256)) * (PIECE // 256) * 2 + b"end"
-    download.offer("a<b>.csv", content)
+    download.offer("a<b>.csv", content, "a<b>.csv")
     assert len(download._piece.value) < PIECE * 1.5
     assert "a&lt;b&gt;.csv" in download._piece.value
     assert taken(download)[1] == content
-    assert ended == [True]
+    assert told == ["Downloaded: a<b>.csv."]
     assert "data-piece" not in json.dumps(download._piece.get_state(), default=str)
 
 
 def test_a_file_that_nobody_takes_is_taken_away_and_told() -> None:
     shown = ResultsTable()
     shown._download_box._patience = 0.05
-    shown._download_box.offer("a.csv", b"+12025550123")
+    shown._download_box.offer("a.csv", b"+12025550123", "a.csv")
     shown._download_box._timer.join()  # type: ignore[union-attr]
     assert not shown._download_box.open
     assert "no page took the file" in shown._notice.value

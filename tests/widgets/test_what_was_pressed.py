@@ -17,7 +17,7 @@ import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb._widgets import lists, skin
 from smsotp_nb._widgets.controls import Pinned
-from smsotp_nb._widgets.doubts import Doubts
+from smsotp_nb._widgets.settling import Doubts
 from smsotp_nb._widgets.stages import Job, Work
 from smsotp_nb.errors import UsageError
 from smsotp_nb.widgets import CampaignForm, CampaignsPage, OtpForm, PhoneCleaner
@@ -396,7 +396,7 @@ def test_a_tick_that_comes_with_the_press_is_shown_first(client: Client, ledger:
     box.fault("drop_after", next=1)
     sms.send(sms.plan(PEOPLE, "Hi", to="phone", campaign="doors"), client=client, ledger=ledger, progress=False)
     doubts = waited(Doubts())
-    doubts.show(ledger.record("doors"))
+    doubts.settling.show(ledger.record("doors"))
     first, second = (row.place for row in doubts.settling.rows()[:2])
     doubts.settling.tick(first, True)
     seen = label(doubts._accepted)

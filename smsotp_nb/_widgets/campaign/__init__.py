@@ -5,8 +5,8 @@
 - `state`: what the form knows, and what it says on its buttons
 - `moves`: write, plan, send, stop and change one campaign
 - `comparing`: the same for several texts that are compared
-- `write_pane`, `send_pane`, `read_pane`: the fields of the steps, and of the reading of a comparison
-- `reading`: a comparison read from orders
+- `write_pane`, `send_pane`: the fields of the steps
+- `reading`: a comparison read from orders, and its pane
 - `cards`: previews, plans, progress, results and refusals as cards and HTML
 - `drafts`: what was typed, kept beside the ledger
 """

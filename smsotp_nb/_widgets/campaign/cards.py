@@ -24,7 +24,6 @@ from ..._showing import label as called
 from ..._showing import masked
 from ..._wire import amount, mask
 from ...problems import PROBLEMS, in_words
-from ...results import Progress
 from .. import skin
 from ..stages import Notice, in_the_form
 from .comparing import Comparison
@@ -50,10 +49,7 @@ class Group:
 def groups(rows: pd.DataFrame, numbers: pd.Series | None = None) -> list[Group]:
     """Return the rows that are not sent by their problem, the largest group first.
 
-    Args:
-        rows: ``status``, ``problem`` and ``to`` (str), and where it is known ``not_before`` (UTC), one row a row of the
-            list.
-        numbers: the numbers as the list has them, in the same order, for rows without a number that can be texted.
+    ``numbers`` are those of the list, in the order of the rows, for rows without a number that can be texted.
     """
     held = rows["status"].isin(["planned", "skipped", "rejected"]).to_numpy() & rows["problem"].notna().to_numpy()
     shown = rows["to"].to_numpy(object)
@@ -183,7 +179,7 @@ def progress_html(running: Running | None) -> str:
         ("in doubt", number(told.in_doubt)),
         ("to go", number(told.left)),
         *[("held back for now", number(told.waiting))] * bool(told.waiting),
-        ("billed so far", _billed(told)),
+        ("billed so far", about(amount(told.cost_micros), told.currency) if told.currency else MISSING),
     )
     shown = "".join(f"<div><dt>{name}</dt><dd>{safe(value)}</dd></div>" for name, value in figures)
     bar = skin.progress("Messages sent", told.done, told.total)
@@ -247,10 +243,6 @@ def _pace(running: Running) -> str:
     return f"{said}, {span(running.seconds)}{remaining}"
 
 
-def _billed(told: Progress) -> str:
-    return about(amount(told.cost_micros), told.currency) if told.currency else MISSING
-
-
 def _totals(plan: Plan, whole: bool) -> str:
     figures, cost_said = plan._figures, overview.about(plan.rows.loc[lambda rows: rows["status"].eq("planned")])
     said = f"{number(figures['planned'])} of {counted(figures['rows'], 'row')} would be texted"
@@ -286,7 +278,6 @@ def _pane(content: str, title: str = "As recipients will read it") -> str:
 
 
 def comparison_card(comparison: Comparison) -> Card:
-    """Return a comparison as a card: a row for each text and for those held out."""
     declared = comparison.test._declared
     rows = [_row(name, declared.arms[name], arm) for name, arm in comparison.arms.items()]
     if comparison.held_out or declared.holdout:

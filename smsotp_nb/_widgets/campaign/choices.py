@@ -67,7 +67,6 @@ class Compared:
         return kinds if self.outcome == BOTH else {self.outcome: kinds[self.outcome]}
 
     def missing(self, campaign: str, *, template: bool) -> dict[str, str]:
-        """Say what is still to be filled in or cannot be read, by the field."""
         if not self.on:
             return {}
         blanks = (
@@ -231,11 +230,11 @@ class Choices:
         message, *others = self._code().items()
         shown = [f"    {name}={code}," for name, code in others]
         made = ["plan = sms.plan(\n    people,", f"    {message[1]},", *shown, ")"]
-        sent = _limited((guards or Guards()).limits(tried=tried))
-        return "\n".join([*first, *made, *before, f"results = sms.send(plan, client{sent})"])
+        limits = (guards or Guards()).limits(tried=tried)
+        limited = "" if limits == Limits() else f", limits=sms.{limits!r}"
+        return "\n".join([*first, *made, *before, f"results = sms.send(plan, client{limited})"])
 
     def _code(self) -> dict[str, str]:
-        """Return the arguments of ``plan`` as code."""
         code = {name: _shown(name, value) for name, value in self.arguments().items()}
         if self.exclude:
             records = [f"sms.record({name!r}, client)" for name in self.exclude]
@@ -315,10 +314,6 @@ class Guards:
         """Return the limits of ``send``, whose ``first`` counts those ``tried`` already, too."""
         found = typed(self.fields) | ({"first": tried + self.first} if self.first else {})
         return Limits(**found, per_second=int(self.fields.get(SPEED) or 0) or None)
-
-
-def _limited(limits: Limits) -> str:
-    return "" if limits == Limits() else f", limits=sms.{limits!r}"
 
 
 def _blank(value: Any) -> bool:

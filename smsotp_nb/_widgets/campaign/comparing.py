@@ -30,7 +30,7 @@ from ..lists import NONE_CHOSEN
 from ..stages import CHANGED, Notice, Sign, refused
 from .choices import DRAWN, SECOND, Choices, Guards, by_field
 from .moves import ENDS, OneCampaign
-from .state import NOBODY, Draft, Running
+from .state import NOBODY, TRIED, Draft, Running
 
 _MICRO = Decimal("0.000001")
 
@@ -96,7 +96,6 @@ class CampaignSteps(OneCampaign):
         return sum(one.to_go for one in self._prospects(guards))
 
     def cost(self, guards: Guards) -> str:
-        """Say what those to go are estimated to cost, of all texts together."""
         if self.comparison is None:
             return super().cost(guards)
         cost = sum((Counter(one.cost) for one in self._prospects(guards)), Counter[str]())
@@ -109,7 +108,6 @@ class CampaignSteps(OneCampaign):
         return [arm.under(share) for arm, share in zip(self.arms, shared, strict=True)]
 
     def limits(self, guards: Guards) -> str:
-        """Say below the button what else holds the send back, and how it is divided."""
         said = super().limits(guards)
         if len(self.arms) < 2:
             return said
@@ -283,7 +281,6 @@ class CampaignSteps(OneCampaign):
         return PROBLEMS["STOPPED"] if self._halted and self.waiting else super()._held_back()
 
     def _ended(self, back: str, *, posted: bool) -> None:
-        """Say what the send came to, of all texts, and what kept one from going on."""
         assert self.comparison is not None
         told = [arm.refusal if arm.refusal.text else arm.notice for arm in self.arms]
         trouble = [said for arm, said in zip(self.arms, told, strict=True) if arm.refusal.text or said.sign == "bad"]
@@ -361,26 +358,14 @@ def _of_arm(choices: Choices, name: str, words: str) -> Choices:
 
 
 def _at_rest(arm: OneCampaign, going: int) -> Progress:
-    return Progress(
-        done=arm.tried,
-        total=arm.tried + going,
-        accepted=arm.counts.get("accepted", 0),
-        rejected=arm.counts.get("rejected", 0),
-        in_doubt=arm.counts.get("in_doubt", 0),
-        waiting=arm.waiting - going,
-    )
+    counts: dict[str, Any] = {state: arm.counts.get(state, 0) for state in TRIED}
+    return Progress(done=arm.tried, total=arm.tried + going, waiting=arm.waiting - going, **counts)
 
 
 def _together(told: list[Progress]) -> Progress:
     currencies = {one.currency for one in told if one.cost_micros or one.currency}
-    same = len(currencies) == 1
-    return Progress(
-        done=sum(one.done for one in told),
-        total=sum(one.total for one in told),
-        accepted=sum(one.accepted for one in told),
-        rejected=sum(one.rejected for one in told),
-        in_doubt=sum(one.in_doubt for one in told),
-        waiting=sum(one.waiting for one in told),
-        cost_micros=sum(one.cost_micros for one in told) if same else 0,
-        currency=currencies.pop() if same else "",
-    )
+    names = ("done", "total", *TRIED, "waiting")
+    sums: dict[str, Any] = {name: sum(getattr(one, name) for one in told) for name in names}
+    if len(currencies) == 1:
+        sums |= {"cost_micros": sum(one.cost_micros for one in told), "currency": currencies.pop()}
+    return Progress(**sums)

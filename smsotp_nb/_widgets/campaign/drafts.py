@@ -13,15 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..._ledger import Address
 from ..._outputs import outputs
 from ..._own_files import FOLDER, READ_WRITE, OwnFiles, is_of_another
 from ...errors import UsageError
 from ...settings import state_folder
-
-if TYPE_CHECKING:
-    from ..._ledger import Address
 
 MOST = 20  # drafts that are kept
 LONGEST = 1 << 24  # bytes of one

@@ -6,18 +6,21 @@ import dataclasses
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import ipywidgets
 import pandas as pd
 
 from ... import rates as rate_tables
 from ..._calling import in_our_words, not_frame, refuse
 from ..._cards import Card, Note
+from ..._client import Client
 from ..._frames import AnyFrame, as_pandas
 from ..._ledger import LedgerOrPath, Record
 from ..._planning import Plan
 from ..._planning.suppression import usable
 from ..._policy import Policy
+from ..._sandbox import Sandbox
 from ...errors import UsageError
 from .. import skin
 from ..lists import Uploaded, names_of
@@ -27,16 +30,10 @@ from .choices import Choices, Guards
 from .comparing import CampaignSteps
 from .drafts import UPLOADED, Drafts
 from .moves import IN_THE_FORM
-from .read_pane import ReadPane
+from .reading import ReadPane
 from .send_pane import ResultPane, SendPane
 from .state import TYPE_ABOVE, Draft, in_both
 from .write_pane import ComparePane, Fields, WritePane
-
-if TYPE_CHECKING:
-    import ipywidgets
-
-    from ..._client import Client
-    from ..._sandbox import Sandbox
 
 QUIET = 0.35  # seconds without a key before the preview is made anew
 
@@ -332,10 +329,7 @@ class CampaignForm(skin.Shown):
         if self.steps.stage == "write":
             return self.fields.faults.first() or self.compare.faults.first() or self.write.check_button
         at_fault = self.sending.faults.first() or self.outcome.faults.first()
-        return at_fault or (self.sending.typed if self._to_type() else self.sending.send_button)
-
-    def _to_type(self) -> str:
-        return self.steps.to_type(self._guards())
+        return at_fault or (self.sending.typed if self.steps.to_type(self._guards()) else self.sending.send_button)
 
     # -- the draft
 

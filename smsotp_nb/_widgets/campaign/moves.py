@@ -18,6 +18,7 @@ from ..._guards import GUARDS
 from ..._ledger import Unfinished, state_line
 from ..._people import People
 from ..._planning import UNASKED, Plan
+from ..._showing import capital
 from ..._wire import mask
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ...problems import PROBLEMS, Problem
@@ -110,7 +111,6 @@ class OneCampaign(CampaignState):
             self._show("write", *self._before_writing())
 
     def _make(self, choices: Choices) -> list[Unfinished]:
-        """Plan the whole list; return the unfinished campaigns with its people."""
         self.plan, self._to, self._leave_out = self._planned(self.frame, choices), choices.to, choices.leave_out
         self._look()
         return self._others()
@@ -268,7 +268,7 @@ class OneCampaign(CampaignState):
         if planned:
             why = self._held_back()
             line = (
-                f"{_capital(why.meaning)}: {line} {_capital(NEXT.get(why.code, why.next_step))}."
+                f"{capital(why.meaning)}: {line} {capital(NEXT.get(why.code, why.next_step))}."
                 if why
                 else f"Not complete: {line}"
             )
@@ -361,11 +361,7 @@ _MEANWHILE = (
 
 
 def _number(typed: str, default_region: str) -> str:
-    """Return a number as E.164.
-
-    Raises:
-        UsageError: it is none that could be texted.
-    """
+    """Return a number as E.164; a UsageError where it is none that could be texted."""
     found = phones.normalize(pd.Series([typed.strip()], dtype=object), default_region=default_region or None).iloc[0]
     if pd.isna(found["to"]):
         raise UsageError(f"enter your own number with its plus: this is {PROBLEMS[str(found['problem'])].meaning}")
@@ -383,10 +379,6 @@ def _tested(sent: pd.Series) -> Notice:
     known = PROBLEMS.get(str(sent["problem"]))
     said = known.meaning if known else str(sent["error"] or sent["problem"])
     return Notice(f"The test message to {to} was not sent: {said}.", "bad")
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 _WAYS_ON = (

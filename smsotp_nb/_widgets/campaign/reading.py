@@ -6,29 +6,32 @@ well as beside the campaign that was just sent.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+import ipywidgets
 import numpy as np
 import pandas as pd
 
 from ... import _dates as dates
 from ..._calling import not_zone
-from ..._experiments import recalling
 from ..._experiments.assigning import unit_texts
 from ..._experiments.declaring import Declared
-from ..._experiments.experiment import Experiment
+from ..._experiments.experiment import Experiment, Recalled, recall, recorded_names
 from ..._experiments.reading import Reading
 from ..._ledger import Ledger
 from ..._moments import Now, utc_now
+from ..._showing import few
 from ..._showing import label as shown_label
 from ...errors import UsageError
-from ..lists import NONE_CHOSEN, Uploaded
+from .. import skin
+from ..controls import FieldFaults, offer
+from ..lists import NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from ..stages import Notice, Sign, Stages, in_the_form
 
 ON, AT, AMOUNT = "\0on", "\0at", "\0amount"  # unlike any column of a file, and so unlike any outcome
-_SHOWN: Final = 3
 _WHOLE: Final = r"(?:0|-?[1-9]\d{0,18})$"
 _AMOUNT: Final = r"\s*[+-]?\d+(?:\.\d+)?\s*$"
 _TRUE: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -137,7 +140,11 @@ def _moments(cells: pd.Series, chosen: OrderColumns) -> pd.Series:
     _refuse(unread, f"{chosen.at} is no time", _TIMES)
     if found.zoned.all():
         return found.utc("UTC", cells.index)
-    _refuse_zone(chosen.zone.strip())
+    zone = chosen.zone.strip()
+    if not zone:
+        raise _Wrong("The times have no zone. Enter the one they are from, such as Europe/Berlin or UTC", "zone")
+    if not_zone("zone", zone):
+        raise _Wrong(f"“{zone}” is no time zone. Enter one such as Europe/Berlin or UTC", "zone")
     moments = found.utc(chosen.zone.strip(), cells.index, nonexistent="NaT")
     _refuse(
         moments.isna(),
@@ -148,13 +155,6 @@ def _moments(cells: pd.Series, chosen: OrderColumns) -> pd.Series:
 
 
 _TIMES: Final = "Write times such as 2026-11-03 14:05, or 2026-11-03T14:05+01:00, in every row"
-
-
-def _refuse_zone(zone: str) -> None:
-    if not zone:
-        raise _Wrong("The times have no zone. Enter the one they are from, such as Europe/Berlin or UTC", "zone")
-    if not_zone("zone", zone):
-        raise _Wrong(f"“{zone}” is no time zone. Enter one such as Europe/Berlin or UTC", "zone")
 
 
 def _amounts(cells: pd.Series, name: Hashable) -> pd.Series:
@@ -179,13 +179,10 @@ def _flags(cells: pd.Series, name: str) -> pd.Series:
 
 
 def _refuse(wrong: pd.Series, what: str, rule: str) -> None:
-    """Name the rows that are wrong, the first of them by their labels."""
     labels = wrong.index[wrong.to_numpy(bool)]
     if not len(labels):
         return
-    named = ", ".join(map(shown_label, labels[:_SHOWN]))
-    more = f" and {len(labels) - _SHOWN:,} more" if len(labels) > _SHOWN else ""
-    raise _Wrong(f"In {'row' if len(labels) == 1 else 'rows'} {named}{more} {what}. {rule}")
+    raise _Wrong(f"In {'row' if len(labels) == 1 else 'rows'} {few(labels.tolist(), shown_label)} {what}. {rule}")
 
 
 NOT_READ: Final = "Not read."
@@ -220,7 +217,7 @@ class ReadingSteps(Stages):
     def names(self) -> list[str] | None:
         """Return the names of the comparisons, the latest first; None, and why, where the ledger cannot be read."""
         with self._telling("choosing", NOT_READ):
-            return recalling.names(self._ledger)
+            return recorded_names(self._ledger)
         return None
 
     def take(self, read: Uploaded) -> None:
@@ -264,7 +261,8 @@ class ReadingSteps(Stages):
 
     def _count(self, test: Experiment) -> None:
         """Show how many people each text has; from the reading day on that takes orders."""
-        found = self._reading(test, Orders(_nothing(), {}), "", early=False)
+        none: dict[str, Any] = {ON: [], AT: pd.to_datetime([], utc=True), AMOUNT: pd.Series([], dtype="float64")}
+        found = self._reading(test, Orders(pd.DataFrame(none), {}), "", early=False)
         if found.state in ("waiting", "uneven"):
             self._done(found)
             return
@@ -275,8 +273,8 @@ class ReadingSteps(Stages):
         amount = {"amount": AMOUNT} if "amount" in test._declared.outcomes.values() else {}
         return test.read(made.frame, on=ON, at=AT, early=early, currency=currency, service=self._service, **amount)
 
-    def _recalled(self, name: str) -> recalling.Recalled:
-        return recalling.recall(name, self._ledger, now=self._now)
+    def _recalled(self, name: str) -> Recalled:
+        return recall(name, self._ledger, now=self._now)
 
     def _done(self, reading: Reading) -> None:
         self.reading, self.faults = reading, {}
@@ -287,6 +285,130 @@ class ReadingSteps(Stages):
         self._show(stage, words, sign)
 
 
-def _nothing() -> pd.DataFrame:
-    none: dict[str, Any] = {ON: [], AT: pd.to_datetime([], utc=True), AMOUNT: pd.Series([], dtype="float64")}
-    return pd.DataFrame(none)
+KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm,.parquet,.pq"
+EARLY = (
+    ("Show the counts only", False),
+    ("Show a preliminary reading", True),
+    ("Show wider intervals that hold at every look", "sequential"),
+)
+
+
+class ReadPane:
+    """Which comparison, the orders and their columns, and the card of the reading; hidden while none is recorded."""
+
+    def __init__(
+        self, ledger: Ledger, *, service: str, orders: pd.DataFrame | None, changed: Callable[[], None]
+    ) -> None:
+        self.steps = ReadingSteps(ledger, service=service, orders=orders, changed=self._render)
+        self.work = self.steps.work
+        self.faults = FieldFaults()
+        self._changed, self._drawing = changed, threading.RLock()
+        self._stage = ""
+        self._drawn: object = None  # the reading whose card stands there
+        self._offered: tuple[str, object] = ("", None)  # the comparison and the orders whose columns are offered
+        self._make_parts(upload=orders is None)
+        self.widget = self._lay_out()
+        skin.show(self.widget, False)
+
+    def draw(self, stage: str, name: str) -> None:
+        """Offer what is recorded, when the form has come to another step; ``name``: of its own comparison."""
+        if stage == self._stage:
+            return
+        if stage in ("write", "planned", "done"):
+            names = self.steps.names()
+            if names is None:
+                return
+            chosen = name if name in names else self.comparison.value if self.comparison.value in names else None
+            offer(self.comparison, [(one, one) for one in names] or [("", "")], chosen)
+        self._stage = stage
+        skin.show(self.widget, stage in ("write", "planned", "done") and bool(self.comparison.value))
+
+    def chosen(self) -> OrderColumns:
+        return OrderColumns(self.on.value, self.at.value, self.amount.value, self.zone.value, self.currency.value)
+
+    # -- parts
+
+    def _make_parts(self, *, upload: bool) -> None:
+        self.comparison = skin.choice("Comparison", [("", "")], None)
+        self.file = Upload("Choose the orders: CSV, Excel or Parquet", KINDS, self._take)
+        self.upload, self._said = self.file.button, self.file.said
+        skin.show(self.upload, upload)
+        self.on = skin.choice("Column with the customer", with_none([], "choose"), None)
+        self.at = skin.choice("Column with the time of an order", with_none([], "choose"), None)
+        self.zone = skin.text("Time zone of these times", placeholder="Europe/Berlin")
+        self.early = ipywidgets.Dropdown(description="Before the reading day", options=EARLY, value=False)
+        self.amount = skin.choice("Column with the amount", with_none([], "choose"), None)
+        self.currency = skin.text("Currency", placeholder="EUR")
+        self.button = skin.button("Read the comparison")
+        self.comparison.observe(lambda _: self.steps.look_up(self.comparison.value), "value")
+        self.button.on_click(lambda _: self._read())
+
+    def _lay_out(self) -> ipywidgets.VBox:
+        around = self.faults.around
+        self._notice, self.card = skin.block(""), skin.block("")
+        self._columns = skin.box(
+            skin.box(around("on", self.on), around("at", self.at), classes=("smsotp-pair",)),
+            skin.box(around("zone", self.zone), self.early, classes=("smsotp-pair",)),
+            classes=("smsotp-main",),
+        )
+        self._money = skin.box(
+            around("amount", self.amount), around("currency", self.currency), classes=("smsotp-pair",)
+        )
+        self.link, self.folded = skin.folded(
+            "Read a comparison",
+            "Hide the reading",
+            self.comparison,
+            skin.box(around("orders", self.upload), self._said, self.file.how, classes=("smsotp-field",)),
+            self._columns,
+            self._money,
+            self.button,
+            self._notice,
+            self.card,
+        )
+        return skin.box(self.link, self.folded, classes=("smsotp-main", "smsotp-pad"))
+
+    # -- gestures
+
+    def _take(self, read: Uploaded) -> str:
+        self.steps.take(read)
+        return ""
+
+    def _read(self) -> None:
+        def read() -> Callable[[], None]:
+            name, chosen, early = skin.settled(lambda: (self.comparison.value, self.chosen(), self.early.value))
+            self.steps.read(name, chosen, early)
+            field = self.faults.first() or self.button
+            return lambda: skin.focus(field)  # the button was dead meanwhile, and had the focus
+
+        self.work.begin(self.button, read)
+
+    # -- drawing
+
+    def _render(self) -> None:
+        with self._drawing:
+            steps = self.steps
+            self._offer_columns()
+            reading = steps.stage == "reading"
+            self.button.disabled = self.comparison.disabled = self.upload.disabled = reading
+            self.button.description = "Reading …" if reading else "Read the comparison"
+            self.faults.show(steps.faults)
+            self._notice.value = "" if reading else skin.notice(steps.notice.text, steps.notice.sign)
+            if steps.reading is not self._drawn:
+                self._drawn = steps.reading
+                self.card.value = steps.reading.card().html() if steps.reading else ""
+                self._changed()
+
+    def _offer_columns(self) -> None:
+        """Offer the columns of the orders; the one called as the unit is chosen."""
+        name, rows = self.comparison.value, self.steps.orders
+        skin.show(self._columns, rows is not None)
+        skin.show(self._money, rows is not None and self.steps.has_amounts())
+        declared = self.steps.declared
+        if rows is None or declared is None or (name == self._offered[0] and rows is self._offered[1]):
+            return
+        self._offered = name, rows
+        names = with_none(names_of(rows), "choose")
+        known = [column for _, column in names]
+        offer(self.on, names, declared.unit if declared.unit in known else None)
+        offer(self.at, names, "at" if "at" in known else None)
+        offer(self.amount, names, None)

@@ -9,8 +9,8 @@ import ipywidgets
 from ..._guards import GUARDS
 from .. import skin
 from ..controls import FieldFaults, Pinned, Withdrawal, fill_in
-from ..doubts import Doubts
 from ..results_table import ResultsTable
+from ..settling import Doubts
 from ..stages import Sign
 from . import cards
 from .cards import groups, refusals_html
@@ -177,7 +177,7 @@ class ResultPane:
             self.details.value = refusals_html(groups(steps.plan.rows, numbers), "Not texted now") + screen.rest
         skin.show(self._rows, done)
         self.table.show(steps.results if done else None, steps.plan.campaign)
-        self.doubts.show_all(steps.doubtful())
+        self.doubts.settling.show_all(steps.doubtful())
 
     def _lay_out(self) -> ipywidgets.VBox:
         self.outcome, self.card, self.progress = skin.block(""), skin.block(""), skin.block("")

@@ -10,28 +10,26 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from ... import _planning as planning
 from ..._calling import not_whole, refuse
 from ..._cards import counted
+from ..._client import Client
 from ..._dispatch.guards import Ahead, read
 from ..._ledger import Ledger, LedgerOrPath, Prospect, Record, Unfinished, limited, not_a_ledger, state_line
 from ..._moments import utc_now
 from ..._planning import Plan
 from ..._policy import Policy, not_policy
+from ..._sandbox import Sandbox
 from ..._sandbox.facade import client_of
 from ...errors import SmsOtpError, UsageError
 from ...results import Progress
 from ..lists import names_of
 from ..stages import PRESSED_ANOTHER, Notice, Sign, Stages, sentence
 from .choices import Guards, by_field
-
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._sandbox import Sandbox
 
 TYPE_ABOVE = 1000
 IN_CODE = "the list given in code"

@@ -267,16 +267,13 @@ class WritePane:
         self.compare.show_faults(steps.faults)
         if self._more.layout.display == "none" and (self.compare.choices().on or {*steps.faults} & {*_FOLDED}):
             self.more_button.click()
-        self._draw_tick(steps, draft)
+        told = (*steps.faults.values(), *(draft.problems if draft else ()))
+        unreadable = any(TICK in words for words in told)
+        skin.show(self.fields.readable_only, unreadable or self.fields.readable_only.value)
         self._draw_met(steps)
         self.check_button.description = "Planning …" if planning else "Check the plan"
         self.check_button.disabled = self.upload.disabled = planning
         skin.primary(self.check_button, True)
-
-    def _draw_tick(self, steps: CampaignSteps, draft: Draft | None) -> None:
-        told = (*steps.faults.values(), *(draft.problems if draft else ()))
-        unreadable = any(TICK in words for words in told)
-        skin.show(self.fields.readable_only, unreadable or self.fields.readable_only.value)
 
     def _draw_met(self, steps: CampaignSteps) -> None:
         skin.show(self._met, bool(steps.met))

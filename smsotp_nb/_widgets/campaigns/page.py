@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 
 from ..._calling import in_our_words
 from ..._cards import Card, Note, Table, counted, money, number, safe
+from ..._client import Client
 from ..._ledger import Entry, LedgerOrPath
 from ..._planning import Plan, overview
+from ..._sandbox import Sandbox
 from ..._services import shown
 from ..._showing import visible
 from ..._wire import amount
 from ...results import Progress
 from .. import skin
 from ..controls import Leafing, Pinned, Withdrawal
-from ..doubts import Doubts
 from ..results_table import ResultsTable
+from ..settling import Doubts
 from ..stages import Latest, Sign
 from .steps import OPENED, PAGE, Answer, CampaignsSteps, Opened, Question
 
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._sandbox import Sandbox
-
 
 def state_of(entry: Entry) -> tuple[Sign, str]:
-    """Return how a campaign stands: the sign, and what is to be done first."""
     if entry.purged:
         return "", "purged: its numbers were deleted"
     counts = entry.counts
@@ -40,21 +37,15 @@ def state_of(entry: Entry) -> tuple[Sign, str]:
 
 def entry_html(entry: Entry) -> str:
     sign, state = state_of(entry)
-    mark = {"warn": "! ", "ok": "✓ "}.get(sign, "")
-    first = f"{mark}{state}"
     said = [shown(entry.service), f"{entry.created:%Y-%m-%d %H:%M} UTC", counted(entry.rows, "row")]
     if not entry.purged:
         said.append(f"{number(entry.counts['accepted'])} accepted")
         said += [f"{number(entry.counts['rejected'])} rejected"] if entry.counts["rejected"] else []
     said.append(billed(entry))
-    return (
-        f'<p class="smsotp-line smsotp-{sign or "plain"}">{safe(first)}</p>'
-        f'<p class="smsotp-line smsotp-num">{safe(" · ".join(said))}</p>'
-    )
+    return f'{skin.line(state, sign)}<p class="smsotp-line smsotp-num">{safe(" · ".join(said))}</p>'
 
 
 def billed(entry: Entry) -> str:
-    """Return what a campaign was billed, each currency by itself."""
     sums = [money(amount(micros), currency) for currency, micros in entry.billed.micros]
     said = f"{' and '.join(sums)} billed" if sums else "nothing billed"
     unpriced = entry.billed.unpriced
@@ -63,15 +54,14 @@ def billed(entry: Entry) -> str:
 
 def list_card(place: str, answer: Answer, words: str) -> Card:
     """Return the list as a card, for a notebook whose kernel is gone."""
-    rows = tuple((entry.name, *_row(entry)) for entry in answer.listing.entries)
+    rows = tuple(
+        (entry.name, shown(entry.service), f"{entry.created:%Y-%m-%d %H:%M}", state_of(entry)[1], billed(entry))
+        for entry in answer.listing.entries
+    )
     columns = ("Campaign", "Service", "Recorded, UTC", "State", "Cost")
     tables = (Table(columns, rows),) if rows else ()
     closing = "Run this cell to open a campaign."
     return Card("Campaigns", f"Ledger: {place}. {answer.trouble or words}", tables, closing)
-
-
-def _row(entry: Entry) -> tuple[str, ...]:
-    return shown(entry.service), f"{entry.created:%Y-%m-%d %H:%M}", state_of(entry)[1], billed(entry)
 
 
 def opened_card(opened: Opened) -> Card:
@@ -363,7 +353,7 @@ class CampaignsPage(skin.Shown):
         if opened is not self._drawn:
             self._drawn = opened
             self._card.value = opened_card(opened).html()
-            self.doubts.show(opened.campaign)
+            self.doubts.settling.show(opened.campaign)
             self.results.show(None if opened.entry.purged else opened.frame, opened.entry.name)
         for part in (self._card, self._doubts, self._results, self.back_button, self.again_button):
             skin.show(part, not sending)

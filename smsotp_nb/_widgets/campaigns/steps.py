@@ -10,24 +10,22 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 
 from ... import cost as told
 from ..._cards import Card, counted, number
+from ..._client import Client
 from ..._dispatch import send
 from ..._ledger import Entry, Ledger, LedgerOrPath, Listing, Prospect, Record, listed, not_a_ledger, path_of, state_line
 from ..._planning import Plan
+from ..._sandbox import Sandbox
 from ..._sandbox.facade import client_of
 from ..._services import shown
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ...results import Progress
 from ..stages import CHANGED, HEARD_EVERY, PRESSED_ANOTHER, UNREAD, Notice, Sign, Stages, broken, ended_early, refused
-
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._sandbox import Sandbox
 
 PAGE: Final = 10
 TYPE_ABOVE: Final = 1000
@@ -74,12 +72,10 @@ class Opened:
 
     @property
     def waiting(self) -> int:
-        """Rows that are to be texted, now or when a rule lets them."""
         return self.counts["planned"]
 
     @property
     def to_go(self) -> int:
-        """Rows that a send would post now."""
         return self.prospect.to_go
 
 
@@ -217,7 +213,6 @@ class CampaignsSteps(Stages):
 
     @property
     def live(self) -> bool:
-        """Whether a send reaches real people and costs real money."""
         return self.client is not None and self.client.sandbox is None
 
     def needed(self) -> str:

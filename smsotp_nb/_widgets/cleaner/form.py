@@ -24,8 +24,22 @@ from ..controls import Leafing, Pinned, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from ..results_table import Download
 from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, in_the_form, refused
-from .edits import PEOPLE, Edits, Step
-from .judging import OUTCOMES, PAGE, Cleaned, Question, ask, clean, export, filters, judged_alone, merge, rows
+from .judging import (
+    OUTCOMES,
+    PAGE,
+    PEOPLE,
+    Cleaned,
+    Edits,
+    Question,
+    Step,
+    ask,
+    clean,
+    export,
+    filters,
+    judged_alone,
+    merge,
+    rows,
+)
 from .panes import Opened, OwnerPart, RowEditor, RowsView, Typed, Wanted
 
 QUIET = 0.35
@@ -99,7 +113,7 @@ class PhoneCleaner(skin.Shown):
             *(f"{name}= must name a column, got {given(it)}" for name, it in named if not isinstance(it, Hashable)),
         )
         self._wanted, self._times = (phone, region), 0  # times the list was judged
-        self._said, self._filling, self._focus_at, self._offered = skin.notice(""), False, -1, ""
+        self._said, self._filling, self._focus_at = skin.notice(""), False, -1
         self._drawing, self.work = threading.RLock(), Work(self._tell)
         self._latest: Latest[tuple[Question, Edits], Cleaned] = Latest(
             lambda asked: clean(asked[1], asked[0]), self._take, wait=QUIET
@@ -120,7 +134,6 @@ class PhoneCleaner(skin.Shown):
             self._render()
 
     def _forget(self) -> None:
-        """Have no list."""
         self.frame: pd.DataFrame | None = None
         self._name, self._shown_as, self._read = "list.csv", "", list[str]()
         self._cleaned: Cleaned | None = None
@@ -149,25 +162,22 @@ class PhoneCleaner(skin.Shown):
         self.editor.close()
         if self.phone.value == NONE_CHOSEN and self._reading.layout.display == "none":
             self._reading_link.click()
-        self._answer()
-        self._latest.ask((self._question(), self._edits), at_once=True)
+        self._judge_anew()
 
     def _take_list(self, read: Uploaded) -> str:
         """Use an uploaded list; one that cannot be used leaves none in use. Return what is to be said instead."""
+        refused = ""
         try:
             if read.frame is not None:
                 self._use(read.frame, name=read.name, called=read.called, code=[read.line])
                 return ""
         except UsageError as error:
-            self._forget()
-            self._render()
-            return f"{read.name} is not used: {error}"
+            refused = f"{read.name} is not used: {error}"
         self._forget()
         self._render()
-        return ""
+        return refused
 
     def _question(self) -> Question:
-        """Return what the fields ask for now."""
         return Question(
             column=self.phone.value,
             region=self.region.value,
@@ -229,12 +239,11 @@ class PhoneCleaner(skin.Shown):
         self.find = skin.text("Find a number or a row", placeholder="0171 or 17")
         self.undo_button = skin.button("Undo the last edit", "smsotp-link")
         self._leafing = Leafing("Previous rows", "Next rows", lambda by: self._turn(self._page + by))
-        self.previous_button, self.next_button = self._leafing.before, self._leafing.after
         self.editor, self.rows = RowEditor(self._judge, self._edited), RowsView(self._open)
         self.clean = Pinned("Download the clean list", "smsotp-primary")
         self.rest = Pinned("Download the rows left out")
         self.owner = OwnerPart(merge=self._merge)
-        self.download = Download(ended=self._downloaded)
+        self.download = Download(self._tell)
 
     def _listen(self) -> None:
         for field in (self.phone, self.region, self.default_region, *self.repairs.values()):
@@ -282,8 +291,7 @@ class PhoneCleaner(skin.Shown):
     def _ask(self) -> None:
         self.editor.close()
         skin.primary(self.clean.button, True)
-        self._answer()
-        self._latest.ask((self._question(), self._edits))
+        self._judge_anew(at_once=False)
 
     def _take(self, cleaned: Cleaned) -> None:
         with self._drawing:
@@ -361,16 +369,14 @@ class PhoneCleaner(skin.Shown):
 
     def _change_list(self, step: Step) -> None:
         self._edits = self._edits.after(step)
-        self._answer()
-        self._latest.ask((self._question(), self._edits), at_once=True)
+        self._judge_anew()
 
     def _undo(self) -> None:
         self._edits = self._edits.undone()
         self.editor.close()
         skin.primary(self.clean.button, True)
         self.owner.show(None)
-        self._answer("The last edit is undone.")
-        self._latest.ask((self._question(), self._edits), at_once=True)
+        self._judge_anew("The last edit is undone.")
         if not self._edits.steps:
             skin.focus(self.find)
 
@@ -396,8 +402,7 @@ class PhoneCleaner(skin.Shown):
         except SmsOtpError as error:
             outcome = refused(error, "Nothing was downloaded.")
             return lambda: self._tell(*outcome)
-        self._offered = said
-        self.download.offer(name, content)
+        self.download.offer(name, content, said)
         return None
 
     def _file_of(self, wanted: Wanted) -> tuple[str, bytes, str]:
@@ -409,12 +414,6 @@ class PhoneCleaner(skin.Shown):
         name = f"{path.stem}-{'clean' if wanted.which == 'usable' else 'left-out'}{path.suffix}"
         content, count = export(cleaned, name, which=wanted.which)
         return name, content, f"{counted(count, 'row')} in {name}"
-
-    def _downloaded(self, taken: bool) -> None:
-        if taken:
-            self._tell(f"Downloaded: {self._offered}.", "ok")
-        else:
-            self._tell("Nothing was downloaded: no page took the file. Reload the page and try again.", "warn")
 
     def _merge(self, name: str, content: bytes) -> None:
         if self._cleaned is not None and not self._cleaned.problem:
@@ -443,8 +442,9 @@ class PhoneCleaner(skin.Shown):
 
         return tell
 
-    def _answer(self, words: str = "") -> None:
+    def _judge_anew(self, words: str = "", *, at_once: bool = True) -> None:
         self._tell(words)
+        self._latest.ask((self._question(), self._edits), at_once=at_once)
 
     # -- drawing
 
@@ -455,10 +455,13 @@ class PhoneCleaner(skin.Shown):
             judged = cleaned if cleaned is not None and chosen and not cleaned.problem else None
             self._head.value = skin.head("Phone list", self._about())
             skin.show(self._all, self.frame is not None)
-            self._lines.value = skin.lines("\n".join(self._code(asked) if chosen else [f"# {self._choose()}"]))
+            code = self._code(asked) if chosen else [f"# {CHOOSE_LIST if self.frame is None else CHOOSE}"]
+            self._lines.value = skin.lines("\n".join(code))
             self._asked.value = skin.line(self._columns(asked))
             self._notice.value = self._said
-            self._lacking.value = "" if judged is not None else self._lacks(chosen)
+            lacking = skin.line(in_the_form(cleaned.problem), "warn") if cleaned is not None and chosen else ""
+            lacking = lacking or skin.line("Reading the numbers …" if chosen else CHOOSE)
+            self._lacking.value = "" if judged is not None else lacking
             for part in (self._list, self.clean.widget, self._content, self._rest):
                 skin.show(part, judged is not None)
             if judged is not None:
@@ -466,11 +469,7 @@ class PhoneCleaner(skin.Shown):
             self._draw_buttons(judged)
             self._save_card()
 
-    def _choose(self) -> str:
-        return CHOOSE_LIST if self.frame is None else CHOOSE
-
     def _columns(self, asked: Question) -> str:
-        """Say which columns are read."""
         if asked.column == NONE_CHOSEN:
             return CHOOSE
         country = "no column says the country" if asked.region == NONE_CHOSEN else f"countries from {asked.region}"
@@ -478,12 +477,6 @@ class PhoneCleaner(skin.Shown):
         source = {} if self.frame is None or self._uploads else source_of(self.frame)
         read = f" {in_words(source)}" if source else ""
         return f"Numbers from {asked.column}, {country}{repairs}.{read}"
-
-    def _lacks(self, chosen: bool) -> str:
-        """Return why there is no clean list yet, where there is none."""
-        if self._cleaned is None or not chosen:
-            return skin.line("Reading the numbers …" if chosen else CHOOSE)
-        return skin.line(in_the_form(self._cleaned.problem), "warn")
 
     def _draw_buttons(self, cleaned: Cleaned | None) -> None:
         if cleaned is None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import ipywidgets
 
 from ..._cards import SIGNS, Card, Marked, counted, safe
+from ..._showing import capital
 from .. import skin
 from ..controls import Pinned, offer
 from ..lists import NONE_CHOSEN, chooser, taken_from, with_none
@@ -62,7 +63,6 @@ class RowsView:
 
 
 def row_html(row: RowView) -> str:
-    """Return a row as HTML: what it is called, its number before and after, the result and why."""
     before = pieces_html(row.before) or '<span class="smsotp-blank">blank</span>'
     after = pieces_html(row.after)
     arrow = f'<span class="smsotp-after">→ {after}</span>' if after else ""
@@ -116,7 +116,7 @@ class RowEditor:
             field.observe(lambda _: self._ask(), "value")
             skin.on_enter(field, lambda: self._do("save"))
         self.save_button.on_click(lambda _: self._do("save"))
-        self.leave_button.on_click(lambda _: self._do("keep" if self._is_out() else "leave out"))
+        self.leave_button.on_click(lambda _: self._do("leave out"))
         self.cancel_button.on_click(lambda _: self._do("cancel"))
         fields = skin.box(self.number, self.country, classes=("smsotp-pair",))
         buttons = skin.box(self.save_button, self.leave_button, self.cancel_button, classes=("smsotp-three",))
@@ -146,12 +146,9 @@ class RowEditor:
     def settle(self) -> None:
         self._latest.settle()
 
-    def _is_out(self) -> bool:
-        return self.opened is not None and self.opened.left_out
-
     def _do(self, what: str) -> None:
         if self.opened is not None:
-            self._act(what, self.opened)
+            self._act("keep" if what == "leave out" and self.opened.left_out else what, self.opened)
 
     def _ask(self, *, at_once: bool = False) -> None:
         if self.opened is not None:
@@ -162,7 +159,7 @@ class RowEditor:
 
     def _told(self, verdict: Verdict) -> None:
         usable, words = verdict
-        self._verdict.value = skin.line(words[:1].upper() + words[1:], "ok" if usable else "bad")
+        self._verdict.value = skin.line(capital(words), "ok" if usable else "bad")
 
 
 Which = Literal["usable", "left out", "questions"]
@@ -192,8 +189,8 @@ class OwnerPart:
         self.widget = skin.box(self._line, self._asking, self.back, self.notice, self._card, classes=("smsotp-main",))
 
     def of(self, names: Sequence[tuple[str, Hashable]]) -> None:
-        """Offer the columns of a list."""
-        offer(self.keep, with_none(names, "none"), _name_among(names))
+        named = next((name for label, name in names if label.lower().strip() in NAMED), NONE_CHOSEN)
+        offer(self.keep, with_none(names, "none"), named)
 
     @property
     def kept(self) -> list[Hashable]:
@@ -210,7 +207,3 @@ class OwnerPart:
 
     def show(self, card: Card | None) -> None:
         self._card.value = card.html() if card else ""
-
-
-def _name_among(names: Sequence[tuple[str, Hashable]]) -> Hashable:
-    return next((name for label, name in names if label.lower().strip() in NAMED), NONE_CHOSEN)

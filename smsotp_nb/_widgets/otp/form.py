@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import ipywidgets
 
 from ..._calling import in_our_words, not_callable, not_number, refuse
 from ..._cards import Card, Note
-from ..._client import once
+from ..._client import Client, once
+from ..._ledger import LedgerOrPath
 from ..._moments import Now, utc_now
+from ..._sandbox import Sandbox
 from ..._sandbox.facade import client_of
+from ..._showing import capital
 from ..._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
 from ...otp import Challenge, Request, ledger_of
 from ...settings import Secret
@@ -24,11 +26,6 @@ from ..stages import in_the_form
 from . import words
 from .steps import RESEND_WAIT, OtpSteps, SandboxClock, number_hint
 from .words import View
-
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._ledger import LedgerOrPath
-    from ..._sandbox import Sandbox
 
 STEPS = ("Request", "Enter code", "Verified")
 CHANNELS = (("Automatic (SMS first)", "auto"), ("SMS", "sms"), ("Voice call", "call"), ("WhatsApp", "whatsapp"))
@@ -175,7 +172,6 @@ class OtpForm(skin.Shown):
             skin.on_enter(field, self._send)
 
     def _lay_out(self) -> ipywidgets.VBox:
-        """Return the steps one below the other; one of them is shown."""
         self.head, self._hint = skin.block(""), skin.block("", "smsotp-hint")
         self._advice_line, self._past, self._countdown = skin.block(""), skin.block(""), skin.block("")
         self._pause, self._verified = skin.block(""), skin.block("")
@@ -225,9 +221,11 @@ class OtpForm(skin.Shown):
 
     def _request(self) -> None:
         typed, request = skin.settled(self._request_typed, wait=self._settle)
-        wrong = _missing(request, cn=self._cn)
-        if wrong:
-            self.steps.refuse(wrong)
+        wrong = request.problems(variant="cn" if self._cn else "intl")
+        if not request.to:
+            self.steps.refuse("Enter a phone number in international format.")
+        elif wrong:
+            self.steps.refuse(in_the_form("; ".join(wrong)))
         else:
             self._typed = typed
             self.steps.send(request)
@@ -347,7 +345,7 @@ class OtpForm(skin.Shown):
         if request.code:
             advice.insert(0, "a generated code is safer than one of your own")
         said = "; ".join(advice)
-        return f"{said[:1].upper()}{said[1:]}." if said else ""
+        return f"{capital(said)}." if said else ""
 
     def _render(self) -> None:
         with self._drawing:
@@ -368,11 +366,12 @@ class OtpForm(skin.Shown):
     def _draw_words(self, view: View) -> None:
         advice = self._advice()
         self._advice_line.value = skin.line(advice, "warn" if advice else "")
-        self._past.value = words.past_html(view)
+        self._past.value = skin.line(view.asked, "ok" if view.answered else "warn") if view.asked else ""
         self._countdown.value = words.left_html(view)
         self._pause.value = words.pause_html(view)
         self._verified.value = words.verified_html(view)
-        self._notice.value = words.notice_html(view)
+        done = view.stage == "verified"  # the large words say it
+        self._notice.value = "" if done else skin.notice(view.notice.text, view.notice.sign)
         request = self.steps.request or self._asked(ANYBODY)
         self._lines.value = skin.lines(words.lines(request, sandbox=self._box is not None, ledger=self._books))
         typed = len(self._entered.reveal())
@@ -426,11 +425,3 @@ def _taken(field: ipywidgets.Text, hear: Callable[[str], None]) -> None:
             hear(typed)
 
     field.observe(heard, "value")
-
-
-def _missing(request: Request, *, cn: bool) -> str:
-    """Say in the form's own words what keeps the first step from going on."""
-    if not request.to:
-        return "Enter a phone number in international format."
-    wrong = request.problems(variant="cn" if cn else "intl")
-    return in_the_form("; ".join(wrong)) if wrong else ""

@@ -6,16 +6,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ipywidgets
 import pandas as pd
 
 from ..._calling import in_our_words
 from ..._cards import Card, counted, safe
+from ..._client import Client
 from ..._client.meaning import Scrubber, success
 from ..._client.transport import RawReply
+from ..._ledger import LedgerOrPath
 from ..._moments import utc_now
+from ..._sandbox import Sandbox
 from ..._sandbox.choices import Rules
 from ..._wire import OTP_SEND, OTP_VERIFY, OtpReply, VerifyReply, mask, read_otp_send, read_verify
 from ...errors import InDoubt, SmsOtpError, Throttled
@@ -25,12 +28,6 @@ from ..stages import Sign, Work
 from .form import OtpForm
 from .steps import RESEND_WAIT, OtpSteps
 from .words import spoken
-
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._ledger import LedgerOrPath
-    from ..._sandbox import Sandbox
-
 
 SHOWN = 12
 OPTIONS = ("digits", "intent", "channel", "signature", "ttl")
@@ -189,11 +186,9 @@ class Desk:
         return self._done(lambda: self._box.fault("drop_after", next=1), LOST)
 
     def throttle(self) -> str:
-        """Let the sandbox refuse the next request and ask for a pause."""
         return self._done(lambda: self._box.fault("throttle", next=1, seconds=PAUSE), THROTTLED)
 
     def lock(self) -> str:
-        """Check as many wrong codes as the sandbox takes for one passcode."""
         if self._steps.challenge is None or self._steps.stage != "entry":
             return NO_CODE
         return self._done(self._check_wrong_codes, LOCKED)

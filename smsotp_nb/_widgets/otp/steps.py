@@ -10,12 +10,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..._cards import counted
+from ..._client import Client
 from ..._client.meaning import LONGEST_PAUSE
+from ..._ledger import Ledger
 from ..._moments import Now, utc_now
 from ..._phones import clean, country_name, look_up
+from ..._sandbox import Sandbox
 from ..._wire import CODE, MessageRecord, mask
 from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ...otp import Challenge, Request
@@ -23,11 +26,6 @@ from ..inbox import currency_of, passcodes_to
 from ..stages import Notice, Sign, Stages, sentence
 from . import words
 from .words import View
-
-if TYPE_CHECKING:
-    from ..._client import Client
-    from ..._ledger import Ledger
-    from ..._sandbox import Sandbox
 
 
 class SandboxClock:
@@ -120,15 +118,15 @@ class OtpSteps(Stages):
 
     def restart(self) -> None:
         """Go back to the first step; a passcode that is under way stays what it is."""
-        if self.stage in ("entry", "verified"):
+        if self.stage not in self.busy:
             self.challenge, self.request, self.tries = None, None, 0
             self._show("request")
 
     def reset(self) -> None:
         """Begin again as if nothing had been asked, a pause included; nothing that is under way is given up."""
-        if self.stage in ("request", "entry", "verified"):
-            self.challenge, self.request, self.tries, self._pause = None, None, 0, None
-            self._show("request")
+        if self.stage not in self.busy:
+            self._pause = None
+            self.restart()
 
     def refuse(self, said: str) -> None:
         """Say why the first step cannot go on; nothing was asked of the service."""

@@ -66,12 +66,10 @@ def no_match(
 
 
 def expired(clock: str) -> str:
-    """Return what to say when the lifetime is over and nobody has entered a code since."""
     return f"By {clock} this passcode has expired. Send a new code."
 
 
 def pause(seconds: float | None, *, longest: float) -> str:
-    """Return what the service asked for when it throttled a request."""
     if seconds is None:
         return "The service asks for a pause and does not say how long."
     more = "at least " if seconds >= longest else ""
@@ -133,11 +131,6 @@ class View:
     pause: int = 0
 
 
-def past_html(view: View) -> str:
-    """Return the step that is past as one line; a sign says whether the service answered."""
-    return skin.line(view.asked, "ok" if view.answered else "warn") if view.asked else ""
-
-
 def left_html(view: View) -> str:
     """Return how long the code is valid by the form's clock, in words and as a bar."""
     if view.stage not in ("entry", "checking"):
@@ -149,7 +142,6 @@ def left_html(view: View) -> str:
 
 
 def pause_html(view: View) -> str:
-    """Return the pause that the service asked for as it passes, in words and as a bar."""
     words = f'The service asks to wait: <span class="smsotp-num">{_clock(view.pausing)}</span> left'
     return f'<p class="smsotp-line">{words}</p>' + skin.bar(view.pausing / view.pause if view.pause else 0.0)
 
@@ -161,11 +153,6 @@ def verified_html(view: View) -> str:
         '<div class="smsotp-verified" role="status"><i aria-hidden="true">✓</i><p class="smsotp-big">Verified</p>'
         f'<p class="smsotp-line">{safe(view.notice.text)}</p></div>'
     )
-
-
-def notice_html(view: View) -> str:
-    """Return what was last said; at the end the large words say it."""
-    return "" if view.stage == "verified" else skin.notice(view.notice.text, view.notice.sign)
 
 
 def _clock(seconds: int) -> str:
