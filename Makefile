@@ -22,7 +22,7 @@ OLDEST_READY := $(OLDEST)/.ready
 #   browser, documents/test_site.py, typed   need Chromium, mkdocs and mypy, of which no oldest version is claimed
 #   engines                                  Dask and Spark, of which no oldest version is claimed
 #   kills                                    minutes of deaths; what survives them is SQLite's and the file system's
-#   settings, cards, templates, parts        text in, text out: no library takes part
+#   settings, cards, parts                   text in, text out: no library takes part
 #   house/test_patterns.py, test_layers.py   our source and our regular expressions: no library takes part
 #   sandbox                                  but for its facade, which hands out frames, it loads no pandas
 #   marked slow or notebook                  minutes of what quicker tests of the same rooms hold

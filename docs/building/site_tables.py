@@ -73,7 +73,7 @@ def guards() -> str:
 
 
 def repairs() -> str:
-    rows = ((code(name), code(note), NOTES[note].partition(": ")[2]) for name, note in REPAIRS.items())
+    rows = ((code(name), code(note), NOTES[note].rpartition(": ")[2]) for name, note in REPAIRS.items())
     return table(("repair", "note", "what it does"), rows)
 
 
@@ -138,11 +138,20 @@ def _command(name: str, command: argparse.ArgumentParser, said: str) -> str:
     rows = []
     for action in command._actions:
         if action.help != argparse.SUPPRESS and action.dest != "help":
-            value = action.metavar or ("" if action.nargs == 0 else action.dest.upper())
+            value = _value(action)
             names = ", ".join(action.option_strings) or str(action.dest)
             shown = f"{names} {value}".strip() if action.option_strings else str(action.metavar or names)
-            rows.append((code(shown), action.help or ""))
+            rows.append((code(shown), (action.help or "").replace("%%", "%")))
     return f"## smsotp-nb {name}\n\n{said[:1].upper()}{said[1:]}.\n\n{table(('option', 'meaning'), rows)}"
+
+
+def _value(action: argparse.Action) -> str:
+    """Return what stands behind an option, as argparse's own help shows it."""
+    if action.choices is not None:
+        return "{" + ",".join(map(str, action.choices)) + "}"
+    if isinstance(action.metavar, tuple):
+        return " ".join(action.metavar)
+    return action.metavar or ("" if action.nargs == 0 else action.dest.upper())
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -146,7 +146,7 @@ class Report(WithCard):
             "Phone list",
             f"{share(self.usable / self.rows if self.rows else 0.0)} of the rows can be texted.",
             (*blocks, *self._tables(), *([Note("i", in_words(self.source))] if self.source else [])),
-            "Ask the list's owner for what the table says. Unusable rows: phones.unusable(frame, judged)."
+            "Ask the list's owner for what the table says. Unusable rows: phones.unusable, or --unusable FILE."
             if left_out
             else "Every row has a number.",
         )

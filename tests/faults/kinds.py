@@ -88,14 +88,14 @@ NOBODY: dict[str, Any] = {"sends": 0, "connections": ("new",)}
 
 BEFORE = (
     kind("nobody listens at the port", "not sent", proceed, listens="nobody", **NOBODY),
-    kind("connections are never taken", "not sent", proceed, listens="full", slow=True, **NOBODY),
+    kind("connections are never accepted", "not sent", proceed, listens="full", slow=True, **NOBODY),
     kind("the name does not exist", "not sent", proceed, host="nowhere.test", on=("tls",), **NOBODY),
     kind("the resolver says try again", "not sent", proceed, host="later.test", on=("tls",), **NOBODY),
-    kind("the name cannot be asked for", "not sent", proceed, host="odd.test", on=("tls",), **NOBODY),
+    kind("the name cannot be looked up", "not sent", proceed, host="odd.test", on=("tls",), **NOBODY),
     kind("the first of two addresses refuses", "accepted", serve, host="two.test", on=("tls",), connections=("new",)),
     kind("certificate of an unknown authority", "not sent", proceed, certificate="stranger", **NOBODY, on=("tls",)),
     kind("certificate of another host", "not sent", proceed, certificate="other host", **NOBODY, on=("tls",)),
-    kind("certificate that has run out", "not sent", proceed, certificate="expired", **NOBODY, on=("tls",)),
+    kind("expired certificate", "not sent", proceed, certificate="expired", **NOBODY, on=("tls",)),
     kind("only TLS 1.1 is spoken", "not sent", proceed, certificate="old", **NOBODY, on=("tls",)),
     kind("TLS 1.2 asks for our certificate", "not sent", proceed, certificate="asks 1.2", **NOBODY, on=("tls",)),
     kind("FIN in place of the TLS handshake", "not sent", at_once(Peer.fin), **TLS_NEW),
@@ -164,12 +164,12 @@ AFTER = (
 OK = b'{"code":"0"}'
 
 GARBAGE = (
-    kind("no HTTP", "in doubt", places={
+    kind("not HTTP", "in doubt", places={
         "binary": raw(bytes(range(256)) * 8), "text": raw(b"220 mail.test ESMTP ready\r\n"),
         "SSH": raw(b"SSH-2.0-x\r\n"),
         "HTML": raw(b"<html>502 Bad Gateway</html>"), "JSON alone": raw(b'{"code":"0","message":"Success","data":{}}'),
         "HTTP/2": raw(b"\x00\x00\x12\x04\x00\x00\x00\x00\x00" + b"\x00" * 18), "empty lines": raw(b"\r\n" * 50)}),
-    kind("a status that is none", "in doubt", places={
+    kind("an invalid status", "in doubt", places={
         line: answer(lambda request, line=line: http(golden(request), status=line), Peer.fin)
         for line in ("HTTP/1.1 OK", "HTTP/1.1 20 OK", "HTTP/1.1 2000 OK", "HTTP/1.1 -200 OK",
         "HTTP/1.1 \u0662\u0660\u0660 OK".encode().decode("latin-1"),
@@ -257,20 +257,20 @@ STATUSES = (
     kind("an error of the service in words of a refusal", "in doubt", places={
         str(code): status(code, b'{"code":"105400","message":"InsufficientFunds"}') for code in (200, 401, 403, 422,
         500, 503)}),
-    kind("a status beyond all", "in doubt", places={str(code): status(code) for code in (600, 999)}),
+    kind("a status above 599", "in doubt", places={str(code): status(code) for code in (600, 999)}),
     kind("400 that accepts", "in doubt", status(400)),
 )  # fmt: skip
 
 NUMBERS = b'{"code":"0","message":"Success","data":{"to":"+12025550123","valid":1,"price":%s}}'
 
 BODIES = (
-    kind("no JSON", "in doubt", places={
+    kind("not JSON", "in doubt", places={
         "empty": body(b""), "blank": body(b" \r\n"), "text": body(b"OK"), "HTML": body(b"<html>Success</html>"),
         "zeros": body(bytes(500)),
         "not UTF-8": body(b'{"code":"0","message":"\xff\xfe"}'), "two documents": body(b'{"code":"0"}{"code":"0"}'),
         "single quotes": body(b"{'code':'0'}"), "a comma too many": body(b'{"code":"0",}')}),
     kind("JSON that is cut, with a true length", "in doubt", answer(lambda request: http(golden(request)[:-3]))),
-    kind("JSON that is no object", "in doubt", places={
+    kind("JSON that is not an object", "in doubt", places={
         "array": body(b'[{"code":"0"}]'), "text": body(b'"Success"'), "null": body(b"null"), "number": body(b"0"),
         "true": body(b"true")}),
     kind("JSON that is deep", "in doubt", places={
@@ -279,7 +279,7 @@ BODIES = (
     kind("JSON that is long", "in doubt", places={
         "a list": body(b'{"code":"0","data":[' + b"1," * 500_000 + b"1]}"),
         "a text": body(b'{"code":"0","message":"' + b"x" * 900_000 + b'"}')}),
-    kind("numbers that are none", "in doubt", operations=("otp", "verify"), places={
+    kind("NaN, infinity and huge numbers", "in doubt", operations=("otp", "verify"), places={
         name: body(NUMBERS % name.encode()) for name in ("NaN", "Infinity", "-Infinity", "1e99999999999999999999",
         "9" * 5000)}),
     kind("an envelope without its code", "in doubt", places={
@@ -335,7 +335,7 @@ def by_number(found: dict[str, Any]) -> None:
 
 MATCHING: tuple[tuple[str, str, Act], ...] = (
     ("no list of records", "in doubt", envelope(lambda found: found | {"data": {}})),
-    ("records that are none", "in doubt", records(lambda found: [None for _ in found])),
+    ("records that are null", "in doubt", records(lambda found: [None for _ in found])),
     ("records in lists", "in doubt", records(lambda found: [[one] for one in found])),
     ("records by number", "in doubt", envelope(by_number)),
     ("fewer records", "partial", records(lambda found: found[:-1])),
@@ -360,7 +360,7 @@ PRICES = ("NaN", "", None, "-1", -1, "1e5", "0,01", [], True, "0.0000001", 10**3
 
 RECORDS = (
     *[kind(name, outcome, act, operations=MESSAGE) for name, outcome, act in MATCHING],
-    kind("prices that are none", "accepted", operations=MESSAGE, places={
+    kind("invalid prices", "accepted", operations=MESSAGE, places={
         repr(value)[:20]: each(price=value) for value in PRICES}),
     kind("prices that JSON allows and money does not", "accepted", operations=("otp",), places={
         "1e999999": body(NUMBERS % b"1e999999"), "1e-99": body(NUMBERS % b"1e-99")}),
@@ -466,7 +466,7 @@ TABLE: Mapping[str, tuple[Kind, ...]] = {
     "Before the first byte": BEFORE,
     "While the request is written": WRITING,
     "After the request was read": AFTER,
-    "Replies that are no HTTP": GARBAGE,
+    "Replies that are not HTTP": GARBAGE,
     "Lengths and encodings": LENGTHS,
     "Statuses": STATUSES,
     "Bodies": BODIES,
