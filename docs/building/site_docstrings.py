@@ -23,7 +23,9 @@ class AsShown(griffe.Extension):
 
 def as_markdown(docstring: str) -> str:
     """Return a docstring in the Markdown that mkdocstrings reads."""
-    text = EXAMPLE.sub(r"\1Examples:", docstring)
+    # A summary shows only the first line.
+    first, blank, rest = docstring.partition("\n\n")
+    text = EXAMPLE.sub(r"\1Examples:", " ".join(first.split()) + blank + rest)
     text = LITERAL.sub(lambda found: ":" if found[0] == "::" else "", text)
     return TABLE.sub(lambda found: _table(found[1]), text)
 

@@ -114,8 +114,9 @@ class Record:
         >>> import tempfile, pathlib, smsotp_nb as sms
         >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="sale")
         >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
-        >>> ledger._begin(plan, service="sandbox:a").close()
-        >>> ledger.record("sale").counts["planned"]
+        >>> with sms.Sandbox() as box:
+        ...     _ = sms.send(plan, box, ledger=ledger, progress=False)
+        >>> ledger.record("sale").counts["accepted"]
         1
     """
 
@@ -140,17 +141,18 @@ class Record:
 
     @property
     def details(self) -> pd.DataFrame:
-        """What few look at, of the same rows as ``results`` and on their index: country and kind of the number as read,
+        """More about the rows of ``results``, on their index: country and kind of the number as read,
         the estimate, and the request of the row with the words of its refusal; the columns of ``results.DETAILS``.
 
         Example:
             >>> import tempfile, pathlib, smsotp_nb as sms
             >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="sale")
             >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
-            >>> ledger._begin(plan, service="sandbox:a").close()
+            >>> with sms.Sandbox() as box:
+            ...     _ = sms.send(plan, box, ledger=ledger, progress=False)
             >>> record = ledger.record("sale")
             >>> record.results.join(record.details)[["to", "status", "region", "encoding"]].values.tolist()
-            [['+12025550123', 'planned', 'US', 'gsm7']]
+            [['+12025550123', 'accepted', 'US', 'gsm7']]
         """
         return self._table()[list(DETAILS)]
 
@@ -175,7 +177,8 @@ class Record:
             >>> people = pd.DataFrame({"phone": ["+12025550123"], "name": ["Ann"]})
             >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
             >>> plan = sms.plan(people, "Hi {name}", to="phone", campaign="sale")
-            >>> ledger._begin(plan, service="sandbox:a").close()
+            >>> with sms.Sandbox() as box:
+            ...     _ = sms.send(plan, box, ledger=ledger, progress=False)
             >>> ledger.record("sale").messages[["version", "words", "recipients"]].reset_index().values.tolist()
             [[1, 1, 'Hi {name}', 1]]
         """

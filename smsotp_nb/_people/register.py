@@ -75,7 +75,7 @@ class Imported(int):
 class People:
     """Who may be texted, as people themselves said: opt-outs and opt-ins with time, source and proof.
 
-    The register stands in the ledger's file. Every ``send`` by that ledger asks it in the moment that a request leaves,
+    The register is part of the ledger. Every ``send`` by that ledger asks it in the moment that a request leaves,
     whatever the plan says, so an opt-out that is recorded while a campaign runs counts for all that has not left. What
     was said later counts; an opt-out wins over an opt-in of the same moment. `Record.purge` does not touch it.
 

@@ -46,7 +46,7 @@ class Folder:
         >>> people.to_parquet(place / "list" / "people.parquet")
         >>> lists = sms.Folder(place / "list", into=place / "plan")
         >>> made = sms.plan(lists, "Hi {name}", to="phone", default_region="US", campaign="demo")
-        >>> made._figures["planned"], made.problems["problem"].tolist()
+        >>> made.recipients, made.problems["problem"].tolist()
         (2, ['DUPLICATE_OF'])
         >>> sms.Folder("lists/", into="work/")
         Folder('lists/', into='work/', memory='2 GB')

@@ -57,9 +57,9 @@ class Plan:
             read so, or whose frame lost it.
 
     Example:
-        >>> import smsotp_nb._planning as planning
+        >>> import smsotp_nb as sms
         >>> people = pd.DataFrame({"phone": ["+12025550123", "hello"]})
-        >>> made = planning.plan(people, "Hello", to="phone", campaign="demo")
+        >>> made = sms.plan(people, "Hello", to="phone", campaign="demo")
         >>> made.rows["status"].tolist(), made.texts.tolist()
         (['planned', 'skipped'], ['Hello'])
     """
@@ -337,8 +337,8 @@ class Plan:
         Example:
             >>> import smsotp_nb as sms
             >>> made = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hello", to="phone", campaign="demo")
-            >>> made.with_wire(threads=8)._wire
-            Wire(threads=8)
+            >>> made.with_wire(threads=8).recipients
+            1
         """
         changes = {"threads": threads, "isolate_invalid": isolate_invalid}
         changed = self._wire.replace(**{name: value for name, value in changes.items() if value is not None})

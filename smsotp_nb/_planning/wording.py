@@ -105,7 +105,7 @@ class Message(_Words):
         replace: characters to replace, such as ``parts.PLAIN``. By default nothing is replaced.
         keep_words: keep in the ledger what the messages say, with their placeholders, for `cost.words`. With False it
             keeps only a hash of them, their encoding and parts. What placeholders are filled with is never kept.
-        literal: send what looks like a placeholder of another tool, such as ``{{name}}}}`` or ``%NAME%``,
+        literal: send what looks like a placeholder of another tool, such as ``{{name}}`` or ``%NAME%``,
             literally. It is refused otherwise. ``{column}`` and ``{{`` mean the same as ever.
         field: of the request in which the message travels: ``"text"``, the whole message, or ``"content"``, which the
             service joins to the signature. By default ``content`` with a signature and ``text`` without one.
