@@ -94,7 +94,7 @@ class CampaignsPage(skin.Shown):
     """A form over the ledger: its campaigns with state, cost and doubt. Make it the last line of a cell.
 
     A campaign is opened to see and download its rows, to settle what is in doubt, to withdraw what was not sent, and to
-    send the rest. The ledger records no texts, so the rest is sent only with the plan that began the campaign.
+    send the rest. The ledger keeps no filled texts, so the rest is sent only with the plan of the campaign.
 
     Args:
         ledger: a Ledger or its path, or several of them to choose from. By default this user's one ledger.

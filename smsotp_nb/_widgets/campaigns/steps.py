@@ -222,8 +222,8 @@ class CampaignsSteps(Stages):
             return ""
         if opened.plan is None:
             return (
-                "The ledger records no texts, so sending the rest needs the plan. Run the cells that made it, and pass "
-                "it to this page: CampaignsPage(ledger, client=client, plans=[plan])."
+                "The ledger keeps no filled texts, so sending the rest needs the plan. Run the cells that made it, and "
+                "pass it to this page: CampaignsPage(ledger, client=client, plans=[plan])."
             )
         if self.client is None:
             return "Sending the rest needs the service, too: CampaignsPage(ledger, client=client, plans=[plan])."
