@@ -27,31 +27,3 @@ from .arguments import (
 )
 from .tracebacks import bare, without_variables
 from .words import Options, as_printed, in_our_words, made_in_our_words
-
-__all__ = [
-    "Options",
-    "as_printed",
-    "bare",
-    "given",
-    "in_our_words",
-    "made_in_our_words",
-    "nearest",
-    "not_a",
-    "not_all_text",
-    "not_callable",
-    "not_choice",
-    "not_flag",
-    "not_frame",
-    "not_list",
-    "not_mapping",
-    "not_number",
-    "not_path",
-    "not_replacement",
-    "not_series",
-    "not_text",
-    "not_texts",
-    "not_whole",
-    "not_zone",
-    "refuse",
-    "without_variables",
-]

@@ -16,41 +16,6 @@ from .terminal import blocks_text, fitted, one_line, terminal_width
 from .web import block_html, safe
 from .words import MISSING, about, and_more, counted, money, number, places_by, places_of, share, shares, width
 
-__all__ = [
-    "MISSING",
-    "SIGNS",
-    "Bar",
-    "Bars",
-    "Block",
-    "Card",
-    "Cell",
-    "Code",
-    "Figures",
-    "Interval",
-    "Marked",
-    "Message",
-    "Meter",
-    "Note",
-    "State",
-    "Table",
-    "WithCard",
-    "about",
-    "and_more",
-    "counted",
-    "fitted",
-    "money",
-    "number",
-    "page",
-    "places_by",
-    "places_of",
-    "safe",
-    "share",
-    "shares",
-    "style_sheet",
-    "terminal_width",
-    "width",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Card:

@@ -6,5 +6,3 @@ package, ``operations`` the calls and how they are signed.
 
 from .operations import Client, connect, once
 from .patience import REPEATABLE, Gate, Patience, Tries
-
-__all__ = ["REPEATABLE", "Client", "Gate", "Patience", "Tries", "connect", "once"]

@@ -9,5 +9,3 @@ from __future__ import annotations
 
 from .cell import Written
 from .column import Dates, days, earliest, latest, one, read, spanned
-
-__all__ = ["Dates", "Written", "days", "earliest", "latest", "one", "read", "spanned"]

@@ -13,5 +13,3 @@
 from .guards import Limits
 from .recorded import record, revise
 from .sending import preflight, send, send_test
-
-__all__ = ["Limits", "preflight", "record", "revise", "send", "send_test"]

@@ -18,17 +18,3 @@ if TYPE_CHECKING:
 __getattr__ = attributes(
     __name__, {"explaining": ["PLAIN", "Explanation", "explain", "plain"], "many": ["counts", "forcing", "measure"]}
 )
-__all__ = [
-    "GSM",
-    "GSM_EXTENSION",
-    "PLAIN",
-    "Explanation",
-    "Parts",
-    "count",
-    "counts",
-    "explain",
-    "forcing",
-    "measure",
-    "plain",
-    "split",
-]

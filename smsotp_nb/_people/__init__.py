@@ -5,5 +5,3 @@ stands in the ledger (`_ledger.people.consents`), where each claim of a campaign
 """
 
 from .register import People
-
-__all__ = ["People"]

@@ -41,20 +41,6 @@ from .joining import Asking
 from .value import Plan, prospect_of, seen, to_oneself
 from .wording import Column, Message, Template, Words, column
 
-__all__ = [
-    "UNASKED",
-    "Column",
-    "Folder",
-    "Message",
-    "Plan",
-    "Template",
-    "column",
-    "gsm_parts",
-    "plan",
-    "seen",
-    "to_oneself",
-]
-
 UNASKED: Final[Any] = object()  # as ``ledger=``: ask none, for plans that are made with every key
 
 

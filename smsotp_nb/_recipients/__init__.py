@@ -13,19 +13,3 @@ from .heading import row_typed
 from .origin import KEY, add_columns, called, in_words, source_of
 from .reading import ROW, read_chunks, read_recipients, workbook_rows
 from .workbook import cell_text
-
-__all__ = [
-    "KEY",
-    "ROW",
-    "add_columns",
-    "called",
-    "cell_text",
-    "in_words",
-    "parquet",
-    "read_chunks",
-    "read_recipients",
-    "row_typed",
-    "source_of",
-    "tables",
-    "workbook_rows",
-]
