@@ -179,7 +179,7 @@ class _Story:
         """Make a call that SIGINT strikes after so long; return its result, `_NOTHING` where it was struck."""
         timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
         result = _NOTHING
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             timer.start()
             result = call()
@@ -191,6 +191,7 @@ class _Story:
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             timer.join()
+            signal.signal(signal.SIGINT, before)  # children of later tests would inherit that it is ignored
         return result
 
 
