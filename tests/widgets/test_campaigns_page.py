@@ -270,7 +270,7 @@ def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Led
 HOLD = """
 import sys, smsotp_nb as sms
 ledger = sms.Ledger(sys.argv[1])
-lock = ledger._lock(ledger.record("begun")._number, "begun")
+lock = ledger._store.lock(ledger.record("begun")._number, "begun")
 print("held", flush=True)
 sys.stdin.read()
 """

@@ -127,7 +127,7 @@ HOLD = """
 import sys, smsotp_nb as sms
 from smsotp_nb._ledger.file.one_runner import RunLock
 ledger = sms.Ledger(sys.argv[1])
-lock = ledger._lock(ledger.record("doors")._number, "doors")
+lock = ledger._store.lock(ledger.record("doors")._number, "doors")
 print("held", flush=True)
 sys.stdin.read()
 """
