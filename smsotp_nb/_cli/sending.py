@@ -28,7 +28,7 @@ REFUSED = 2
 AGAIN = 3
 IN_DOUBT = 4
 CODES = (
-    "Exit codes: 0 nobody is left to be texted; 2 an option, a file or a ledger that cannot be used; 3 not "
+    "Exit codes: 0 nobody is left to be texted; 2 an option, a file, a setting or a ledger that cannot be used; 3 not "
     "complete: the same command goes on later, and texts nobody twice; 4 complete but for rows in doubt, which "
     "somebody has to look at."
 )
