@@ -101,11 +101,43 @@ def test_december_after_black_friday_is_no_second_november() -> None:
 
 
 @pytest.mark.parametrize("factor", [2.2, 0.4])
-def test_a_month_that_was_unlike_the_others_last_year_is_expected_to_be_so_again(factor: float) -> None:
-    days = pd.date_range("2025-10-01", "2026-11-30")
-    costs = [10.0 * (factor if day.month == 12 else 1.0) * (1 + 0.02 * (day.day % 3)) for day in days]
-    made = total(cost.forecast(sums(costs, start="2025-10-01")))
+@pytest.mark.parametrize("first", ["2026-12-01", "2026-07-01"])
+def test_a_month_that_was_unlike_the_others_last_year_is_expected_to_be_so_again(first: str, factor: float) -> None:
+    end = pd.Timestamp(first)
+    days = pd.date_range(end - pd.DateOffset(months=14), end, inclusive="left")
+    costs = [10.0 * (factor if day.month == end.month else 1.0) * (1 + 0.02 * (day.day % 3)) for day in days]
+    made = total(cost.forecast(sums(costs, start=f"{days[0]:%Y-%m-%d}")))
     assert made["expected"] == pytest.approx(31 * 10 * factor, rel=0.2)
+
+
+def of_parts(parts: np.ndarray[Any, Any]) -> pd.DataFrame:
+    days = pd.date_range("2025-01-01", periods=len(parts))
+    table = pd.DataFrame({"day": days, "currency": "USD", "messages": parts, "parts": parts, "unpriced": 0})
+    return table.assign(cost=(parts * 0.01).round(2))
+
+
+def test_the_weights_of_a_backtest_know_no_day_of_its_month() -> None:
+    """The days of June in another order change neither its sum nor what was said of it, but the weeks before July."""
+    parts = np.random.default_rng(8).poisson(np.where(np.arange(546) % 7 < 2, 400, 900))
+    other = parts.copy()
+    other[516:] = np.sort(other[516:])
+    before, after = (
+        cost.forecast(of_parts(each), month="2026-07").backtests.set_index("as_of")["expected"]
+        for each in (parts, other)
+    )
+    assert before["2026-06-01"] == after["2026-06-01"]
+
+
+def test_the_weights_of_the_methods_are_those_of_the_published_rule() -> None:
+    """Newsletters on Tuesdays and Thursdays; the figures are those of the code whose benchmark is published."""
+    parts = np.random.default_rng(4).poisson(np.where(np.isin(np.arange(546) % 7, (1, 3)), 5_000, 100))
+    made = cost.forecast(of_parts(parts), month="2026-07").methods.set_index("method")["weight"]
+    assert made.head(3).round(3).to_dict() == {
+        "same weekdays of 3 months": 0.320,
+        "same weekdays of last year, by growth": 0.257,
+        "weekdays of 8 weeks": 0.165,
+    }
+    assert made.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("factor", [2.0, 0.5])
