@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._cards import counted
 from .._sandbox.command import path_typed
 from ..errors import UsageError
-from .terminal import add_numbers, add_reading, reading, say
+from .terminal import add_numbers, add_reading, let_interrupts_through, reading, say
 
 if TYPE_CHECKING:
     from .. import phones
@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from .._phones import Tally
     from .._results import workbook
 
+    let_interrupts_through()
     paths = [path for path in (options.out, options.unusable) if path is not None]
     tally = Tally()
     with workbook.growing(*paths, inputs=[options.file], overwrite=options.force) as tables:

@@ -12,7 +12,7 @@ from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
 from ..errors import UsageError
-from .terminal import add_ledger, add_reading, reading, say
+from .terminal import add_ledger, add_reading, let_interrupts_through, reading, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,6 +98,7 @@ def _import(options: argparse.Namespace) -> int:
     from ..phones import Reading
     from ..recipients import read_recipients
 
+    let_interrupts_through()
     people = _register(options)
     rows = read_recipients(options.file, **(reading(options) | {"hidden": True}))  # a hidden no is a no
     record = people.import_optins if options.opt_ins else people.import_optouts

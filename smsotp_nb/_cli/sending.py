@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .._outputs import outputs
 from .._sandbox.command import path_typed
 from ..errors import CampaignHeld, SmsOtpWarning, UsageError
-from .terminal import add_ledger, add_numbers, add_reading, reading, say, with_options
+from .terminal import add_ledger, add_numbers, add_reading, let_interrupts_through, reading, say, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
     from ..phones import Reading
     from ..recipients import read_recipients
 
+    let_interrupts_through()
     limits = Limits(
         budget=_budget(options.budget), per_second=options.per_second, quiet_hours=options.quiet_hours,
         first=options.first,

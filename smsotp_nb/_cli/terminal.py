@@ -48,12 +48,18 @@ def add_reading(command: argparse.ArgumentParser) -> None:
 
 def reading(options: argparse.Namespace) -> dict[str, Any]:
     """Return these options as the arguments of `read_recipients`; rows are numbered as a spreadsheet shows them."""
-    import pyarrow
-
-    # Its own handlers lose an interrupt that comes as a block ends: 47 of 400 on a machine with much to do.
-    pyarrow.enable_signal_handlers(False)
     names = ("sheet", "header", "hidden", "sep", "encoding")
     return {name: getattr(options, name) for name in names} | {"numbered": True}
+
+
+def let_interrupts_through() -> None:
+    """Take Ctrl-C from pyarrow, before it reads a list in this process.
+
+    Its handlers lose an interrupt that comes as a block ends: 47 of 400 on a machine with much to do.
+    """
+    import pyarrow
+
+    pyarrow.enable_signal_handlers(False)
 
 
 def _header(typed: str) -> int | str | None:

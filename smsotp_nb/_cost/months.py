@@ -176,18 +176,18 @@ def _year_of_weeks(history: History, span: Span) -> float:
     return history.total(span.begin - back, span.end - back) * now / before if before > 0 else math.nan
 
 
-def _mean(values: Floats, least: int, middle: Callable[[Floats], Any] = np.mean) -> float:
-    return float(middle(values)) if len(values) >= least else math.nan
+def _middle(values: Floats, least: int, of: Callable[[Floats], Any] = np.mean) -> float:
+    return float(of(values)) if len(values) >= least else math.nan
 
 
 METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
     "weekdays of 8 weeks": lambda history, span: _weekdays(history, span, 8, "mean"),
     "weekdays of 8 weeks, median": lambda history, span: _weekdays(history, span, 8, "median"),
     "weekdays of 4 weeks": lambda history, span: _weekdays(history, span, 4, "mean"),
-    "same days of the month before": lambda history, span: _mean(_months(history, span, 1), 1),
-    "same days of 3 months": lambda history, span: _mean(_months(history, span, 3), 3),
-    "same days of 12 months": lambda history, span: _mean(_months(history, span, 12), 8),
-    "same days of 6 months, median": lambda history, span: _mean(_months(history, span, 6), 5, np.median),
+    "same days of the month before": lambda history, span: _middle(_months(history, span, 1), 1),
+    "same days of 3 months": lambda history, span: _middle(_months(history, span, 3), 3),
+    "same days of 12 months": lambda history, span: _middle(_months(history, span, 12), 8),
+    "same days of 6 months, median": lambda history, span: _middle(_months(history, span, 6), 5, np.median),
     "same weekdays of 3 months": lambda history, span: _ordinals(history, span, 3),
     "share of the latest month": lambda history, span: _shares(history, span, 3),
     "share of the latest month, 12 months": lambda history, span: _shares(history, span, 12),

@@ -14,6 +14,7 @@ from .._client import Client
 from .._ledger import LedgerOrPath, opened
 from .._moments import Now, utc_now
 from .._planning import Plan, overview, to_oneself
+from .._progress import span
 from .._wire import check_body
 from ..errors import SmsOtpWarning, UsageError
 from . import guards
@@ -153,7 +154,7 @@ def preflight(
         lines.append(cards.Note("cross", f"Send refuses these limits: {ahead.refused}"))
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
     if asked.per_second is not None:
-        took = _duration(prospect.to_go / asked.per_second)
+        took = span(prospect.to_go / asked.per_second)
         lines.append(cards.Note("i", f"At {asked.per_second:g} recipients a second: about {took}."))
     if asked.stop_after is not None:
         lines.append(cards.Note("i", f"Stops after {cards.counted(asked.stop_after, 'failure')} in a row."))
@@ -224,9 +225,3 @@ def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight")
     if client.sandbox is not None and client.sandbox._ended:
         raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox()")
     return client
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -104,11 +104,6 @@ class Evidence:
         enough &= 2 * count.mobile >= support  # numbers of a town may fit by chance, but next to none as mobiles
         return int(100 * share) if enough else 0
 
-    def speaks_for(self, reading: str) -> bool:
-        """Return whether the evidence supports a reading for any calling code."""
-        count = self.counts.get(reading)
-        return count is not None and any(self.share_for(reading, code) for code in count.other | count.better)
-
     def __str__(self) -> str:
         told = (
             f"{name}: {it.other.total()} of {it.rows} rows fit only this reading, {it.better.total()} fit it better, "
