@@ -19,15 +19,6 @@ _STATISTICS: Final = frozenset({  # of ANALYZE, which anybody may run; a trigger
 })  # fmt: skip
 
 FARTHEST: Final = 9_000_000_000_000_000  # a moment in the year 2255, in microseconds; and no sum of them overflows
-_BOUNDED: Final = frozenset({  # not the numbers of shapes, which are hashes
-    "accepted", "at", "attempts", "due", "last", "made", "messages", "parts", "price", "reply_size", "request", "size",
-    "status", "ttl", "used", "wrong",
-})  # fmt: skip
-_SOUND: Final = {
-    "INTEGER": "typeof({0})='integer'",
-    "TEXT": "typeof({0})='text' AND ({0} NOT GLOB '*[^ -~]*' OR is_text(CAST({0} AS BLOB)))",  # ASCII is asked in C
-    "BLOB": "typeof({0})='blob'",
-}
 
 Schema = Counter[tuple[str, str, str]]
 
@@ -46,37 +37,6 @@ def strange(connection: sqlite3.Connection, tables: str) -> str:
     ours, found = _written(tables), _schema(connection)
     names = sorted({name for _, name, _ in (ours - found) + (found - ours - Counter(_STATISTICS))})
     return ", ".join(repr(name[:60]) for name in names[:3])
-
-
-def misfit(connection: sqlite3.Connection) -> str:
-    """Return in words the first column with a value that is not of its type, or that is no moment; empty: none."""
-    connection.create_function("is_text", 1, is_text)
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
-    for (table,) in tables.fetchall():
-        columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
-        wrong = [f"WHEN {_wrong(name, kind, needed or key)} THEN '{name}'" for _, name, kind, needed, _, key in columns]
-        found = connection.execute(  # `found_` is no column of ours
-            f"SELECT CASE {' '.join(wrong)} END AS found_ FROM {table} WHERE found_ IS NOT NULL LIMIT 1"
-        ).fetchone()
-        if found:
-            return f"{table}.{found[0]} holds a value that cannot be"
-    return ""
-
-
-def _wrong(name: str, kind: str, needed: object) -> str:
-    """Return the SQL that is true where a column's value cannot be."""
-    sound = _SOUND[kind].format(name) if kind else "1"
-    sound += f" AND {name} BETWEEN {-FARTHEST} AND {FARTHEST}" if name in _BOUNDED else ""
-    return f"NOT coalesce({sound}, 0)" + ("" if needed else f" AND {name} IS NOT NULL")
-
-
-def is_text(value: bytes | None) -> bool:
-    """Return whether bytes are UTF-8; SQLite asks about NULL as well."""
-    try:
-        (value or b"").decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 @functools.cache

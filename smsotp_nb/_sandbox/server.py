@@ -32,7 +32,6 @@ from .choices import Rules
 from .desk import ASSETS, Desk, as_json
 from .service import INVALID_PARAMS, MAX_BYTES, Answer, Service, millionths
 from .state import State
-from .tables import BROKEN, unreadable
 from .testing.faults import Fault, Faults, Outcome
 
 REQUEST_ID: Final = "X-Uni-Request-Id"  # beyond the interface; one client in the field compares its case
@@ -262,9 +261,6 @@ class Server:
         except UsageError:
             opened.close()
             raise
-        except BROKEN as error:  # the journal and the clock that the file holds
-            opened.close()
-            raise unreadable(path, error) from None
         self._host = host
         self.port: int = self._socket.getsockname()[1]
         name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host

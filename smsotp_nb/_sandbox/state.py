@@ -20,11 +20,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import _moments
-from .._schema import FARTHEST, misfit
 from ..errors import UsageError
-from .tables import BROKEN, Accepted, Message, NewPasscode, Request, connect, damaged, file, unreadable
+from .tables import Accepted, Message, NewPasscode, Request, connect, file, unusable
 
-_FACTS: Final = {"id": str, "key": bytes, "balance": int, "messages": int, "starts": int, "clock_offset": int}
 MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by its texts and messages: a few hundred messages
 _OF_ONE: Final = "WHERE number = ? AND intent = ?"
 
@@ -62,15 +60,14 @@ class State:
         except UsageError:
             self._db.close()
             raise
-        except BROKEN as error:
+        except sqlite3.Error as error:
             self._db.close()
-            raise unreadable(self.path, error) from None
+            raise unusable(self.path, error) from None
 
     def _read(self, variant: str, balance: int, seed: str | None) -> None:
         with self._atomic():
             self._begin(variant, balance, seed)
             self.keep_fact("starts", self.fact("starts") + 1)
-        self._refuse_other_facts()
         self.id: str = self.fact("id")
         self.starts: int = self.fact("starts")
         self._key: bytes = self.fact("key")
@@ -83,7 +80,6 @@ class State:
             accepted = Accepted.read(note)
             self._take(accepted, sum(message.price for message in accepted.messages))
         self.file()
-        self._refuse_misfits()
 
     def close(self) -> None:
         """File everything if there is a file, and release it."""
@@ -225,22 +221,6 @@ class State:
             )
         if seed is not None and seed != self.fact("seed"):
             raise UsageError(f"{self.path} was started with another seed; use another state file, or omit seed=")
-
-    def _refuse_misfits(self) -> None:
-        if self.path is None:
-            return
-        if where := misfit(self._db):
-            raise damaged(self.path, where)
-        if self._db.execute("SELECT coalesce(max(n), 0) FROM messages").fetchone()[0] > self.last:
-            raise damaged(self.path, "messages has a number that was not given yet")
-
-    def _refuse_other_facts(self) -> None:
-        for name, kind in _FACTS.items():
-            found = self.fact(name)
-            if type(found) is not kind and (found is not None or name != "clock_offset"):  # which a new file lacks
-                raise damaged(self.path, f"its {name} is of type {type(found).__name__}, not {kind.__name__}")
-            if isinstance(found, int) and abs(found) > FARTHEST:
-                raise damaged(self.path, f"its {name} is out of range")
 
     def fact(self, name: str) -> Any:
         row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from .._own_files import FILE_MODE, JOURNAL, OwnFiles, files_of_sqlite
-from .._schema import limit, strange
-from .._showing import visible
+from .._schema import limit
 from ..errors import UsageError
 from .messages import shape_number
 
@@ -33,7 +32,6 @@ CREATE TABLE IF NOT EXISTS passcodes (
 CREATE TABLE IF NOT EXISTS unfiled (n INTEGER PRIMARY KEY, accepted TEXT NOT NULL);
 """
 LAYOUT = 8
-BROKEN = (sqlite3.Error, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _OWN = OwnFiles(UsageError)
 CHECKPOINT = 4_000  # pages, 16 MB: a checkpoint waits for the disk
 
@@ -57,15 +55,9 @@ def connect(path: Path | None) -> sqlite3.Connection:
     except UsageError:
         db.close()
         raise
-    except sqlite3.OperationalError as error:
+    except sqlite3.Error as error:
         db.close()
-        raise UsageError(_why(path, error)) from None
-    except sqlite3.DatabaseError:
-        db.close()
-        raise UsageError(f"{path} is not a sandbox state file; name another one") from None
-    except UnicodeDecodeError:  # what SQLite says of a schema quotes its bytes
-        db.close()
-        raise damaged(path, "its schema is no text") from None
+        raise unusable(path, error) from None
     return db
 
 
@@ -75,41 +67,28 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     try:
         db = sqlite3.connect("" if path is None else path, isolation_level=None, timeout=0, check_same_thread=False)
     except sqlite3.OperationalError as error:
-        raise UsageError(_why(path, error)) from None
+        raise unusable(path, error) from None
     db.row_factory = sqlite3.Row
     return db
 
 
-def unreadable(path: Path | None, error: Exception) -> UsageError:
-    """Return the error for a state on which something broke: the disk, or what stands in the file."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # Python itself gives no code for bytes of no text
-    if isinstance(error, sqlite3.OperationalError) and code != sqlite3.SQLITE_ERROR:
-        return UsageError(_why(path, error))
-    return damaged(path, visible(f"{type(error).__name__}: {error}"[:200]))
-
-
-def damaged(path: Path | None, found: str) -> UsageError:
-    """Return the error for a file that is a state, but not as the sandbox wrote it."""
-    return UsageError(f"the state file {path} is damaged or was altered: {found}. Name another one, or restore a copy")
-
-
 def _check_layout(db: sqlite3.Connection, path: Path | None) -> None:
     layout = db.execute("PRAGMA user_version").fetchone()[0]
-    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-        return
-    if layout == LAYOUT:
-        if found := strange(db, SCHEMA):
-            raise damaged(path, f"{found} is not as the sandbox wrote it")
-        return
-    raise UsageError(f"{path} was written by another version of the sandbox, or by another program; name another file")
+    if layout != LAYOUT and db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise UsageError(
+            f"{path} was written by another version of the sandbox, or by another program; name another file"
+        )
 
 
-def _why(path: Path | None, error: sqlite3.OperationalError) -> str:
+def unusable(path: Path | None, error: sqlite3.Error) -> UsageError:
+    """Return the error for a state file that is held, damaged or none, or whose disk has no room."""
     if "locked" in str(error):
-        return (
+        return UsageError(
             f"the state file {path} is in use by another sandbox; close that one, or connect to it with Sandbox.at(url)"
         )
-    return f"the state file {path} cannot be used: {error}"
+    if isinstance(error, sqlite3.OperationalError):
+        return UsageError(f"the state file {path} cannot be used: {error}")
+    return UsageError(f"{path} is not a sandbox state file, or is damaged; name another one, or restore a copy")
 
 
 def own_database(path: Path) -> None:
