@@ -156,7 +156,7 @@ class Ahead:
 
     def __init__(self, asked: Guards, account: Account, now: Now) -> None:
         self._asked, self._now = asked, now
-        self.tried, self.spent, self.prices = account.tried, account.spent, account.prices
+        self.tried, self.prices = account.tried, account.prices
         self._watch: Watch | None = None
         self._rows = pd.DataFrame()
         self._held: dict[int, str] = {}
@@ -229,8 +229,7 @@ class Watch:
         self._is_ahead = False
         self.check()
         if guards.budget is not None:
-            self._spent = dict(run.spent())
-            self._learn_from_earlier_calls()
+            self._count_earlier_calls()
         if guards.first is not None:
             self._left = max(guards.first - run.tried(), 0)
 
@@ -355,16 +354,16 @@ class Watch:
     def _learn(self, estimate: Estimate, currency: str, micros: int, messages: int) -> None:
         self._prices.setdefault(estimate, Counter()).update({currency: micros, f"{currency} messages": messages})
 
-    def _learn_from_earlier_calls(self) -> None:
-        """Learn prices from what is recorded, and count by them the messages whose price is not known."""
+    def _count_earlier_calls(self) -> None:
+        """Count what is recorded as billed, learn prices from it, and count by them what has no known price."""
         rows = self._run.prices()
         for estimate, currency, billed, messages in rows:
             if currency and billed:
+                self._spend({currency: billed}, 1)
                 self._learn(estimate, currency, billed, messages)
         for (currency, cost), _, billed, messages in rows:
             if billed is None and currency:
-                more = self._expected((currency, cost)).get(currency, 0) - (cost or 0)
-                self._spend({currency: max(more, 0)}, messages)
+                self._spend({currency: max(self._expected((currency, cost)).get(currency, 0), cost or 0)}, messages)
 
     def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
         """Replace what was reserved by what was billed.

@@ -233,7 +233,7 @@ class Ledger(LedgerBase):
 
     @in_our_words
     def _account(self, name: str, *, service: str) -> Account:
-        """Return what a campaign tried, spent and was billed; of one that is not recorded nothing."""
+        """Return what a campaign tried and was billed; of one that is not recorded nothing."""
         return Account(self._store, self._find(service, name))
 
     @in_our_words

@@ -15,18 +15,8 @@ from ..._wire import SendReply
 from ...errors import LedgerError, SmsOtpWarning
 from ..file.one_runner import RunLock
 from ..file.store import Store
-from ..reading.frames import (
-    Price,
-    billed,
-    counts,
-    digits_of,
-    fates,
-    how_it_stands,
-    of_estimate,
-    outcomes,
-    prices,
-    spent,
-)
+from ..reading.frames import Price, counts, digits_of, fates, how_it_stands, of_estimate, outcomes, prices
+from ..reading.spending import billed
 from ..record.approving import APPROVED, NOT_APPROVED, approved, may_go
 from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up, how_many
 from ..record.changing import places
@@ -52,16 +42,13 @@ _TAKE_BACK = "DELETE FROM attempt WHERE id=?"  # one that claimed nobody
 
 @understood
 class Account:
-    """What a campaign tried, spent and was billed so far; ``campaign`` None: nothing."""
+    """What a campaign tried and was billed so far; ``campaign`` None: nothing."""
 
     def __init__(self, store: Store, campaign: int | None) -> None:
         self._store, self._of = store, campaign
 
     def tried(self) -> int:
         return 0 if self._of is None else tried(counts(self._store, self._of))
-
-    def spent(self) -> dict[str, int]:
-        return {} if self._of is None else spent(self._store, self._of)
 
     def prices(self) -> list[Price]:
         """Return what messages were billed that may have left, by their estimate, see `billed.prices`."""
@@ -204,7 +191,8 @@ class Run(Account):
         return digits_of(self._store, self.campaign, MAY_HAVE_LEFT).to_numpy("int64")
 
     def billed(self) -> dict[str, int]:
-        return billed(self._store, self.campaign)
+        found = billed(self._store, [self.campaign])
+        return dict(found[self.campaign].micros) if found else {}
 
     def without_estimate(self) -> list[str]:
         return of_estimate(
