@@ -244,9 +244,9 @@ class Record:
             )
         refuse(None if reason is None else not_text("reason", reason))
         self._recover()
-        rows = given_rows.own(rows, self.name, self.service)
         said = f"found {'' if accepted else 'not '}accepted"
-        return self._move(rows, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
+        mine = given_rows.own(rows, self.name, self.service)
+        return self._move(mine, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
 
     @in_our_words
     def retry(self, rows: AnyFrame | Sequence[str] | str) -> int:
@@ -336,8 +336,7 @@ class Record:
             1
         """
         refuse(None if reason is None else not_text("reason", reason))
-        rows = None if rows is None else given_rows.own(rows, self.name, self.service)
-        numbers = None if rows is None else Numbers(int(number) for number in given_rows.numbers(rows))
+        numbers = None if rows is None else given_rows.numbers(given_rows.own(rows, self.name, self.service))
         with self._store.deciding() as connection:
             return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
 
@@ -420,11 +419,11 @@ class Record:
         """
         self._recover()
         found = Evidence.of(source, lines, priced=priced)
-        return self._move(given_rows.hidden(lines), IN_DOUBT, ACCEPTED, "found accepted", reason, found)
+        return self._move(lines, IN_DOUBT, ACCEPTED, "found accepted", reason, found)
 
     def _move(
         self,
-        rows: pd.DataFrame | Sequence[str] | str,
+        rows: pd.DataFrame,
         before: int,
         after: int,
         said: str,
@@ -432,8 +431,9 @@ class Record:
         by: Evidence | None = None,
     ) -> int:
         seen = given_rows.requests_seen(rows)
-        rows, nameless = given_rows.without_nameless(rows)
-        wanted = Numbers(dict.fromkeys(int(number) for number in given_rows.numbers(rows)))
+        is_nameless = rows["to"].isna().to_numpy()  # people who asked to be forgotten
+        nameless = rows.index[is_nameless].tolist()
+        wanted = Numbers(dict.fromkeys(given_rows.numbers(rows[~is_nameless])))
         with self._ledger._holding(self._number, self.name) as lock:
             with self._store.deciding() as connection:
                 found = connection.execute(

@@ -16,21 +16,16 @@ from .record.recording import Planned
 from .rows.statements import Statements
 
 
-def hidden(rows: AnyFrame | Sequence[str] | str) -> pd.DataFrame | Sequence[str]:
-    """Return a frame as it is, and anything else as numbers that a traceback does not show."""
+def own(rows: AnyFrame | Sequence[str] | str, name: str, service: str) -> pd.DataFrame:
+    """Return rows that a caller gave as a frame with a column ``to``; refuse those of another campaign or rehearsal."""
     rows = as_pandas(rows)
-    if isinstance(rows, pd.DataFrame):
-        return rows
-    if isinstance(rows, Mapping | bytes) or not isinstance(rows, Iterable):
-        raise UsageError(f"rows= must be a frame with a column 'to', or E.164 numbers, got {shown(rows)}")
-    return Numbers([rows] if isinstance(rows, str) else rows)
-
-
-def own(rows: AnyFrame | Sequence[str] | str, name: str, service: str) -> pd.DataFrame | Sequence[str]:
-    """Return rows that a caller gave, as `hidden` does; refuse those of another campaign, or of its rehearsal."""
-    rows = hidden(rows)
     if not isinstance(rows, pd.DataFrame):
-        return rows
+        if isinstance(rows, Mapping | bytes) or not isinstance(rows, Iterable):
+            raise UsageError(f"rows= must be a frame with a column 'to', or E.164 numbers, got {shown(rows)}")
+        rows = pd.DataFrame({"to": [rows] if isinstance(rows, str) else list(rows)}, dtype=object)
+        numbers(rows)
+    if "to" not in rows.columns:
+        raise UsageError("rows= is a frame without a column 'to'; pass campaign.in_doubt, or a part of it")
     for column, mine in (("campaign", name), ("service", service)):
         if column not in rows.columns:
             continue
@@ -45,9 +40,9 @@ def own(rows: AnyFrame | Sequence[str] | str, name: str, service: str) -> pd.Dat
     return rows
 
 
-def requests_seen(rows: pd.DataFrame | Sequence[str]) -> dict[int, int]:
+def requests_seen(rows: pd.DataFrame) -> dict[int, int]:
     """Return when the request of each number ended, in microseconds, as far as a table of results or evidence says."""
-    if not isinstance(rows, pd.DataFrame) or "to" not in rows.columns or {"status", "chunk"}.isdisjoint(rows.columns):
+    if {"status", "chunk"}.isdisjoint(rows.columns):
         return {}
     for column in ("settled_at", "at"):
         if column in rows.columns and pd.api.types.is_datetime64_any_dtype(rows[column].dtype):
@@ -75,29 +70,15 @@ def refuse_others(connection: Statements, campaign: int, state: int, seen: dict[
         )
 
 
-def without_nameless(
-    rows: pd.DataFrame | Sequence[str] | str,
-) -> tuple[pd.DataFrame | Sequence[str] | str, list[int]]:
-    """Return rows with a number, and the positions of the others in a frame: people who asked to be forgotten."""
-    if not isinstance(rows, pd.DataFrame) or "to" not in rows.columns:
-        return rows, []
-    nameless = rows["to"].isna().to_numpy()
-    return rows[~nameless], rows.index[nameless].tolist()
-
-
-def numbers(rows: pd.DataFrame | Sequence[str] | str) -> list[str]:
-    if isinstance(rows, pd.DataFrame):
-        if "to" not in rows.columns:
-            raise UsageError("rows= is a frame without a column 'to'; pass campaign.in_doubt, or a part of it")
-        found = rows["to"].tolist()
-    else:
-        found = [rows] if isinstance(rows, str) else list(rows)
+def numbers(rows: pd.DataFrame) -> Numbers:
+    """Return the numbers of rows as integers, without their plus."""
+    found = rows["to"].tolist()
     wrong = [number for number in found if not (isinstance(number, str) and number[:1] == "+" and number[1:].isdigit())]
     if wrong:
         raise UsageError(
             f"rows= needs E.164 numbers; {len(wrong)} of {len(found)} are none, such as {mask(str(wrong[0]))}"
         )
-    return [number[1:] for number in found]
+    return Numbers(int(number[1:]) for number in found)
 
 
 def service_of(client: object, *, what: str) -> str:

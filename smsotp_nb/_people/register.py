@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,6 @@ from ..errors import SmsOtpWarning, UsageError
 from ..phones import Reading
 from . import lists
 
-_Found = TypeVar("_Found")
 _SHOWN = 5
 _CALLER = 4  # frames above a warning of an import
 
@@ -132,8 +131,7 @@ class People:
             UsageError: a number cannot be read; the time has no zone, can be read in two ways, or is in the future (of
                 an opt-out by more than an hour: a clock may be fast). Nothing was recorded.
         """
-        numbers = _several(numbers)
-        return self._say(numbers, True, source=source, proof=proof, at=at, default_region=default_region)
+        return self._say(_several(numbers), True, source=source, proof=proof, at=at, default_region=default_region)
 
     @in_our_words
     def opt_in(
@@ -153,8 +151,7 @@ class People:
             SmsOtpWarning: it is said now, and people stay opted out: a later opt-out of theirs is recorded, such as one
                 of today without an hour, which counts until the end of the day.
         """
-        numbers = _several(numbers)
-        return self._say(numbers, False, source=source, proof=proof, at=at, default_region=default_region)
+        return self._say(_several(numbers), False, source=source, proof=proof, at=at, default_region=default_region)
 
     @in_our_words
     def import_optouts(
@@ -241,11 +238,8 @@ class People:
     @in_our_words
     def is_opted_out(self, number: str, *, default_region: str | None = None) -> bool:
         """Say whether a person is opted out now, forgotten people included."""
-        asked = _one(number)
-        del number
         with opened(self._ledger) as book, book._store.snapshot() as connection:
-            wanted = _read(asked, default_region)
-            return _out_of_sight(lambda: recorded.opted_out(connection, *wanted))
+            return recorded.opted_out(connection, *_one(number, default_region))
 
     @property
     @in_our_words
@@ -267,11 +261,8 @@ class People:
         Columns: ``campaign, service, kind`` (str: campaign or test), ``at`` (UTC: of the latest request, or of the
         recording), ``status`` and ``problem`` (str: what held it back), ``not_before`` (UTC).
         """
-        asked = _one(number)
-        del number
         with read_from(self._ledger) as book:
-            wanted = _read(asked, default_region)
-            return _out_of_sight(lambda: recorded.history(book._store, *wanted))
+            return recorded.history(book._store, *_one(number, default_region))
 
     @in_our_words
     def export(
@@ -286,11 +277,8 @@ class People:
         which may be about somebody else (``mentions``). Filled texts are not stored: the ledger keeps what a campaign
         says with its placeholders. Passcodes are not stored either, only when they were sent, and what they cost.
         """
-        asked = _one(number)
-        del number
         with read_from(self._ledger) as book:
-            wanted = _read(asked, default_region)
-            found = _Sealed(_out_of_sight(lambda: _stored(book, *wanted)))
+            found = _stored(book, *_one(number, default_region))
             return write_file(path, lambda file: file.write(found), overwrite=overwrite, inputs=book._files)
 
     @in_our_words
@@ -306,12 +294,11 @@ class People:
         Raises:
             UsageError: a number cannot be read. Nothing was changed.
         """
-        numbers = _several(numbers)
         with read_from(self._ledger) as book:
-            found = _read(numbers, default_region)
+            found = _read(_several(numbers), default_region)
             with book._store.deciding() as connection:
                 now = self._present(book._store, connection)
-                gone = _out_of_sight(lambda: recorded.forget(connection, found, now=now))
+                gone = recorded.forget(connection, found, now=now)
                 purging.leave_remains(connection)
             purging.overwrite(book._store)
             purging.warn_of_unreached(book._store, above=_CALLER)
@@ -372,9 +359,9 @@ class People:
         """Record entries; return how many are new, and how many of the people had said something before."""
         with store.deciding() as connection:
             now = self._present(store, connection)
-            matched = _out_of_sight(lambda: recorded.known(connection, said))
-            new = _out_of_sight(lambda: recorded.record(connection, said, source=source.strip(), now=now))
-            out = _out_of_sight(lambda: recorded.still_out(connection, said))
+            matched = recorded.known(connection, said)
+            new = recorded.record(connection, said, source=source.strip(), now=now)
+            out = recorded.still_out(connection, said)
         if out:
             warnings.warn(
                 f"{cards.counted(out, 'person', 'people')} stay opted out: of them an opt-out is recorded that counts "
@@ -404,22 +391,6 @@ def _when(row: Any) -> str:
     )
 
 
-class _Sealed(bytes):
-    """What is stored about a person, whose repr shows nothing of it."""
-
-    def __repr__(self) -> str:
-        return f"<{len(self):,} bytes>"
-
-
-def _out_of_sight(work: Callable[[], _Found]) -> _Found:
-    """Do work whose variables are numbers: a verbose traceback, of a Ctrl-C as well, shows none of its frames."""
-    try:
-        return work()
-    except BaseException as error:
-        error.__traceback__ = None
-        raise
-
-
 def _check_source(source: Any, *, proof: Any = None) -> None:
     wrong = not_text("source", source, hint="; it says how it came, such as 'phone call'")
     blank = "source= must say how it came, such as 'phone call'" if not wrong and not source.strip() else None
@@ -427,7 +398,6 @@ def _check_source(source: Any, *, proof: Any = None) -> None:
 
 
 def _several(numbers: Any) -> Numbers:
-    """Return numbers that were given, sealed: a traceback prints the variables of every frame."""
     numbers = as_pandas(numbers)
     if isinstance(numbers, str):
         return Numbers([numbers])
@@ -436,9 +406,9 @@ def _several(numbers: Any) -> Numbers:
     return Numbers(numbers)
 
 
-def _one(number: Any) -> Numbers:
+def _one(number: Any, default_region: str | None) -> Numbers:
     refuse(not_text("number", number))
-    return Numbers([number])
+    return _read(Numbers([number]), default_region)
 
 
 def _read(numbers: Numbers, default_region: str | None) -> Numbers:
