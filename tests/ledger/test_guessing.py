@@ -198,7 +198,7 @@ def seen_as(opened: Ledger, /, **other: object) -> None:
     served.sighting = replace(served.sighting, **other)  # type: ignore[union-attr]
 
 
-ANOTHER = [{"log": 2**61}, {"requests": 10**9}, {"system": 1}, {"ledger": b"another"}, {"timeline": "9"}]
+ANOTHER = [{"log": 2**61}, {"requests": 10**9}, {"place": "1/2/3/4"}, {"ledger": b"another"}]
 
 
 @pytest.mark.parametrize("other", ANOTHER, ids=lambda other: next(iter(other)))

@@ -33,7 +33,7 @@ NOBODY = {
     "experiment": ("name_key",),
     "contacts": ("at",),
     "sums": ("currencies", "sums", "refused"),
-    "served": ("since", "timeline"),
+    "served": ("since", "place"),
     "imported": ("token", "path"),
     "runner": ("token", "who", "process"),
 }

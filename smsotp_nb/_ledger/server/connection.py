@@ -21,7 +21,7 @@ from ...errors import LedgerError
 from ..rows.statements import Brought, Guess, Question, Read, Row
 from .address import Address
 from .dialect import spelled
-from .last_seen import SEEN, Sighting
+from .last_seen import NAMES, TURN, Sighting
 
 TOGETHER = 500  # statements of one round trip
 OLDEST = 15  # of PostgreSQL: in earlier ones everybody who may connect may make tables in the schema of the ledger
@@ -293,12 +293,6 @@ def _brought(values: Transformer, result: psycopg.pq.abc.PGresult) -> Brought:
     return Brought(result.command_tuples or 0, tuple(rows), (result.command_status or b"").decode())
 
 
-_COLUMNS = (
-    "ledger, system, timeline, database, place, log, requests, version, fsync, full_pages, standby, since, "
-    "was_system, was_timeline, was_database, was_place, accepted"
-)
-
-
 def guarded(text: str, guess: Guess) -> str:
     """Return a statement that fails unless it brings what is guessed.
 
@@ -328,15 +322,11 @@ def guarded(text: str, guess: Guess) -> str:
 def seen_again(known: Sighting) -> Question:
     """Return the statement that takes the turn to write; it fails where the database is not the one that is known."""
     same = (
-        "ledger=? AND system=? AND timeline=? AND database=? AND place=? AND log>=? AND requests>=? AND fsync='on' "
-        "AND full_pages='on' AND NOT standby AND since=? AND accepted=?"
+        "ledger=? AND place=? AND log>=? AND requests>=? AND fsync='on' AND full_pages='on' AND NOT standby "
+        "AND since=? AND accepted=?"
     )
-    inside = f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
-    values = (
-        known.ledger, known.system, known.timeline, known.database, known.table, known.log, known.requests,
-        known.since, known.accepted,
-    )  # fmt: skip
-    return _question(f"SELECT *, {_unless(same)} FROM ({inside}) AS seen({_COLUMNS})", values)
+    values = (known.ledger, known.place, known.log, known.requests, known.since, known.accepted)
+    return _question(f"SELECT *, {_unless(same)} FROM ({TURN}) AS seen({NAMES})", values)
 
 
 def _unless(condition: str) -> str:

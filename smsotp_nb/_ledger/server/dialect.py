@@ -18,10 +18,7 @@ OF_SERVER = """
 CREATE TABLE served (
   version INTEGER NOT NULL,      -- of the tables
   since TEXT NOT NULL,           -- the oldest version of the package that may claim
-  system INTEGER NOT NULL,       -- where the ledger was made, or last accepted: the identifier of the server, its
-  timeline TEXT NOT NULL,        -- timeline, the database and its table; elsewhere it was restored or promoted
-  database INTEGER NOT NULL,
-  place INTEGER NOT NULL,
+  place TEXT NOT NULL,           -- where the ledger was made, or last accepted; elsewhere it was restored or promoted
   accepted INTEGER NOT NULL      -- how often somebody accepted another place, see last_seen
 );
 

@@ -31,20 +31,21 @@ from ..rows.statements import Statements
 from ..rows.tables import VERSION
 from .address import Address
 
-# Where a database is: server, timeline, database and table.
+# Where a database is: the identifier of the server, its timeline, the database and its table.
 PLACE = (
-    "(SELECT system_identifier FROM pg_control_system()), "
+    "concat_ws('/', (SELECT system_identifier FROM pg_control_system()), "
     "CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END, "
-    "(SELECT oid::bigint FROM pg_database WHERE datname=current_database()), 'ledger'::regclass::oid::bigint"
+    "(SELECT oid FROM pg_database WHERE datname=current_database()), 'ledger'::regclass::oid)"
 )
 # In one row: what is noted, and what must be true of a server that keeps what it confirms.
 SEEN = (
     f"l.id, {PLACE}, "
     "CASE WHEN pg_is_in_recovery() THEN 0 ELSE (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint END, "
     "coalesce((SELECT max(id) FROM attempt), 0), s.version, current_setting('fsync'), "
-    "current_setting('full_page_writes'), pg_is_in_recovery(), s.since, s.system, s.timeline, s.database, s.place, "
-    "s.accepted"
+    "current_setting('full_page_writes'), pg_is_in_recovery(), s.since, s.place, s.accepted"
 )
+TURN = f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
+NAMES = "ledger, place, log, requests, version, fsync, full_pages, standby, since, was, accepted"
 _SIZE = 512
 _LONGEST = 8 * _SIZE
 
@@ -54,10 +55,7 @@ class Sighting:
     """A database as it was at one moment."""
 
     ledger: bytes
-    system: int
-    timeline: str
-    database: int
-    table: int
+    place: str
     log: int
     requests: int
     version: int = 0
@@ -65,10 +63,7 @@ class Sighting:
     full_pages: str = "on"
     standby: bool = False
     since: str = ""
-    was_system: int = 0
-    was_timeline: str = ""
-    was_database: int = 0
-    was_table: int = 0
+    was: str = ""
     accepted: int = 0
 
     @classmethod
@@ -109,21 +104,20 @@ class Sighting:
 
     def moved(self) -> str:
         """Return in words how a database is not where it was made or last accepted; empty if it is there."""
-        was = {name: getattr(self, f"was_{name}") for name in ("system", "timeline", "database", "table")}
-        return replace(self, **was).differences(self)
-
-    def accept(self) -> Sighting:
-        now = {f"was_{name}": getattr(self, name) for name in ("system", "timeline", "database", "table")}
-        return replace(self, **now, accepted=self.accepted + 1)
+        return replace(self, place=self.was).differences(self)
 
     def differences(self, now: Sighting) -> str:
         """Return in words how a database differs from this sighting of it; empty if it only went on."""
+        (system, timeline, *tables), (its_system, its_timeline, *its_tables) = (
+            self.place.split("/"),
+            now.place.split("/"),
+        )
         same = (
             ("it is another ledger", self.ledger != now.ledger),
-            ("it is on another server, or on one made anew", self.system != now.system),
-            ("a standby was promoted, or the server was restored", self.timeline != now.timeline),
-            ("the database or its tables were made anew", (self.database, self.table) != (now.database, now.table)),
-            ("its log went back", self.system == now.system and now.log < self.log),
+            ("it is on another server, or on one made anew", system != its_system),
+            ("a standby was promoted, or the server was restored", timeline != its_timeline),
+            ("the database or its tables were made anew", tables != its_tables),
+            ("its log went back", system == its_system and now.log < self.log),
             ("its latest requests are missing", now.requests < self.requests),
         )
         return ", ".join(said for said, wrong in same if wrong)

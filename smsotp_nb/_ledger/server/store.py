@@ -17,7 +17,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -34,7 +34,7 @@ from ..rows.tables import VERSION
 from .address import Address
 from .connection import Connection, seen_again
 from .dialect import tables
-from .last_seen import PLACE, SEEN, Notes, Sighting
+from .last_seen import PLACE, SEEN, TURN, Notes, Sighting
 from .lease import NOW, Lease, runner_of
 
 SINCE = "0.1"
@@ -44,7 +44,6 @@ _SET = (
     "set_config('idle_in_transaction_session_timeout', '{idle:g}s', true), "
     "set_config('synchronous_commit', {synchronous}, true)"
 )
-_TURN = f"SELECT {SEEN} FROM ledger l, served s FOR UPDATE OF l"
 # A setting of the server above "on", such as remote_apply, stays as it is.
 _NOW = "current_setting('synchronous_commit')"
 _AS_SAFE = f"CASE WHEN {_NOW} IN ('off', 'local') THEN 'on' ELSE {_NOW} END"
@@ -76,7 +75,7 @@ class Served:
 
     def begin(self, synchronous: str, idle: float) -> None:
         """Begin a transaction: wait for the turn to write, and see that the database is the one that was opened."""
-        self.connection.begin([*_beginning(synchronous, idle), _TURN], self._see)
+        self.connection.begin([*_beginning(synchronous, idle), TURN], self._see)
         if self._inserted is None:
             sql, now = "INSERT INTO session (token, started_at) VALUES (?, ?)", time.time_ns() // 1000
             self._inserted = self.connection.execute(sql, (self._token, now))
@@ -334,12 +333,10 @@ class ServerStore(Store):
 def _accepted(connection: Connection, seen: Sighting, why: str) -> Sighting:
     """Note in a database that somebody accepted it where it is now, for everybody."""
     connection.begin(["BEGIN", "SELECT 1 FROM ledger FOR UPDATE"])
-    connection.execute(
-        f"UPDATE served SET (system, timeline, database, place, accepted) = (SELECT {PLACE}, accepted+1)"
-    )
+    connection.execute(f"UPDATE served SET place={PLACE}, accepted=accepted+1")
     audit.note(connection, "older database accepted", rows=0, now=time.time_ns() // 1000, reason=why)
     connection.commit()
-    return seen.accept()
+    return replace(seen, was=seen.place, accepted=seen.accepted + 1)
 
 
 def _beginning(synchronous: str, idle: float) -> list[str]:
@@ -365,8 +362,8 @@ def _make(connection: Connection, address: Address, *, create: bool) -> bool:
         connection.script(tables())
         values = (secrets.token_bytes(16), secrets.token_bytes(32))
         connection.execute("INSERT INTO ledger (id, secret) VALUES (?, ?)", values)
-        columns = "version, since, system, timeline, database, place, accepted"
-        connection.execute(f"INSERT INTO served ({columns}) SELECT ?, ?, {PLACE}, 0", (VERSION, SINCE))
+        sql = f"INSERT INTO served (version, since, place, accepted) SELECT ?, ?, {PLACE}, 0"
+        connection.execute(sql, (VERSION, SINCE))
     connection.script("COMMIT")
     return made
 
