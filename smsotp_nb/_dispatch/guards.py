@@ -1,8 +1,7 @@
 """What may hold a campaign back: a budget, quiet hours, a canary, a run of refusals.
 
-The table of the guards is ``_guards``; ``DECISIONS`` says here how each argument is read and how the form's fields make
-it. Guards are asked when a request's turn has come and nothing of it is claimed yet, so what they hold back stays
-``planned``; its ``problem`` names the guard.
+The table of the guards is ``_guards``. Guards are asked when a request's turn has come and nothing of it is claimed yet,
+so what they hold back stays ``planned``; its ``problem`` names the guard.
 """
 
 from __future__ import annotations
@@ -34,15 +33,6 @@ from ..errors import UsageError
 BUDGET, QUIET_HOURS, CANARY, FAILING = "BUDGET", "QUIET_HOURS", "CANARY", "FAILING"
 Estimate = tuple[str | None, int | None]  # of a message: its currency and micro-units
 STOPPERS = frozenset(guard.code for guard in GUARDS if guard.ends)  # the others pass over rows
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """How one guard is read (what is wrong is added to the list), and what argument the form's fields make, at least
-    one of them filled in."""
-
-    read: Callable[[Any, list[str]], Any]
-    typed: Callable[..., Any] = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +125,16 @@ def read(limits: Limits) -> Guards:
     Raises:
         UsageError: lists everything wrong.
     """
-    wrong = [not_number("per_second", limits.per_second, of="recipients a second", above=True, none=True)]
-    found: list[str] = []
-    given_limits = {name: getattr(limits, name) for name in DECISIONS}
-    checked = {name: None if it is None else DECISIONS[name].read(it, found) for name, it in given_limits.items()}
-    refuse(*found, *wrong)
-    return Guards(**checked, per_second=limits.per_second)
+    wrong: list[str] = []
+    budget = None if limits.budget is None else _read_budget(limits.budget, wrong)
+    quiet = None if limits.quiet_hours is None else _read_hours(limits.quiet_hours, wrong)
+    refuse(
+        *wrong,
+        not_whole("first", limits.first, none=True),
+        not_whole("stop_after", limits.stop_after, none=True),
+        not_number("per_second", limits.per_second, of="recipients a second", above=True, none=True),
+    )
+    return Guards(budget, quiet, limits.first, limits.stop_after, limits.per_second)
 
 
 def not_limits(limits: Any) -> str | None:
@@ -209,7 +203,7 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for guard in GUARDS:
         entered = [fields.get(field.name) or "" for field in guard.fields]
-        value = DECISIONS[guard.name].typed(*entered) if any(entered) else guard.default
+        value = _TYPED[guard.name](*entered) if any(entered) else guard.default
         if value != guard.default:
             found[guard.name] = value
     return found
@@ -456,22 +450,11 @@ def _typed_hours(begins: str, ends: str) -> tuple[str, str]:
     return begins, ends
 
 
-def _whole(name: str) -> Callable[[Any, list[str]], Any]:
-    def read(value: Any, wrong: list[str]) -> Any:
-        wrong += filter(None, [not_whole(name, value, none=True)])
-        return value
-
-    return read
-
-
 @lru_cache(maxsize=100_000)
 def _zones(to: str) -> tuple[zoneinfo.ZoneInfo, ...]:
     return tuple(map(zoneinfo.ZoneInfo, time_zones(to)))
 
 
-DECISIONS: Final[Mapping[str, Decision]] = {
-    "budget": Decision(_read_budget, _typed_budget),
-    "quiet_hours": Decision(_read_hours, _typed_hours),
-    "first": Decision(_whole("first"), int),
-    "stop_after": Decision(_whole("stop_after"), int),
-}
+_TYPED: Final[Mapping[str, Callable[..., Any]]] = {
+    "budget": _typed_budget, "quiet_hours": _typed_hours, "first": int, "stop_after": int,
+}  # fmt: skip
