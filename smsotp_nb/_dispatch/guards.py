@@ -1,6 +1,6 @@
 """What may hold a campaign back: a budget, quiet hours, a canary, a run of refusals.
 
-The table of the guards is ``_guards``. Guards are asked when a request's turn has come and nothing of it is claimed yet,
+The table of the guards is ``_guards``. They are asked when a request's turn has come and nothing of it is claimed yet,
 so what they hold back stays ``planned``; its ``problem`` names the guard.
 """
 
