@@ -160,10 +160,10 @@ def _rows(units: pd.Series, wanted: pd.Series) -> Integers:
     there, asked = _arrow(units, "unit"), _arrow(wanted, wanted.name)
     if len(asked) and pa.types.is_integer(there.type) != pa.types.is_integer(asked.type):
         asked = _as_units(asked, there.type, wanted)
-    if again := twice(there):
-        labels = units.index[again]
+    if len(pc.unique(there)) < len(there):
+        labels = units.index[units.duplicated(keep=False)]
         raise UsageError(
-            f"a unit is assigned once; {len(again):,} rows of the assignment repeat one, rows {few(labels.tolist())}. "
+            f"a unit is assigned once; {len(labels):,} rows of the assignment repeat one, rows {few(labels.tolist())}. "
             "Keep one row for each unit"
         )
     encoded = pc.dictionary_encode(asked.combine_chunks())
@@ -248,55 +248,6 @@ def _left_out(outcomes: pd.DataFrame, row: Integers, since: Integers, counts: np
     """Return the rows of outcomes that count for nobody, with the reason."""
     why = np.select([row < 0, since < 0], [UNKNOWN, BEFORE], AFTER)
     return outcomes[~counts].assign(problem=pd.array(why[~counts], dtype=STR))
-
-
-_BLOCK: Final = 1_000_000  # texts hashed at once
-_SEED: Final = 20261122
-Keys = npt.NDArray[np.uint64]
-
-
-def twice(units: pa.ChunkedArray) -> list[int]:
-    """Return the rows whose unit, a large string or a whole number, is there in another row, too.
-
-    Example:
-        >>> twice(pa.chunked_array([pa.array(["ann", "ben", "ann"], pa.large_string())]))
-        [0, 2]
-    """
-    keys = np.concatenate([_keys(block) for block in _blocks(units)]) if len(units) else np.zeros(0, "uint64")
-    ordered = np.sort(keys)
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(again):
-        return []
-    rows = np.flatnonzero(np.isin(keys, again, kind="sort"))  # numpy 2.0 cannot tell whether a table would fit
-    return [int(rows[place]) for place in _alike(units.take(pa.array(rows)))]
-
-
-def _blocks(units: pa.ChunkedArray) -> list[pa.Array]:
-    whole = units.combine_chunks()
-    return [whole.slice(start, _BLOCK) for start in range(0, len(whole), _BLOCK)]
-
-
-def _keys(block: pa.Array) -> Keys:
-    """Return a number for each unit: equal units have equal numbers."""
-    if pa.types.is_large_string(block.type):
-        return _of_texts(pc.fill_null(block, ""))
-    return np.asarray(block.fill_null(-1).cast(pa.int64()).to_numpy(zero_copy_only=False)).view("uint64")
-
-
-def _of_texts(block: pa.Array) -> Keys:
-    """Return the sum of each text's bytes times a fixed random weight of their place."""
-    ends = np.frombuffer(block.buffers()[1], "int64")[block.offset : block.offset + len(block) + 1]
-    signs = np.frombuffer(block.buffers()[2] or b"", "uint8")[ends[0] : ends[-1]]
-    lengths = np.diff(ends)
-    weights = np.random.default_rng(_SEED).integers(1, 2**63, int(lengths.max(initial=0)) + 1, dtype="uint64")
-    place = np.arange(len(signs)) - np.repeat(ends[:-1] - ends[0], lengths)
-    summed = np.concatenate([[np.uint64(0)], np.cumsum((signs + np.uint64(1)) * weights[place], dtype="uint64")])
-    return np.asarray(summed[ends[1:] - ends[0]] - summed[ends[:-1] - ends[0]], dtype="uint64")
-
-
-def _alike(units: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    """Return the places whose unit is truly there twice; keys of different units may be the same."""
-    return np.flatnonzero(units.to_pandas().duplicated(keep=False).to_numpy())
 
 
 def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.DataFrame:

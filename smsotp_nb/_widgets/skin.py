@@ -19,10 +19,10 @@ from typing import Any, ClassVar, Final, TypeVar
 import ipywidgets
 from IPython.display import display
 
-from .._cards import Card, safe
+from .._cards import Card, counted, safe
 from .._guards import Field
-from .._progress import in_notebook
-from .stages import Sign
+from .._progress import in_notebook, running_card
+from .stages import Running, Sign
 
 AGAIN: Final = "Run this cell again to go on."
 TO_USE: Final = "Run this cell to use it."
@@ -246,17 +246,18 @@ def primary(target: ipywidgets.Button, yes: bool) -> None:
     mark(target, "smsotp-primary", yes)
 
 
-def bar(share: float, aria: str = "") -> str:
-    """Return a bar that is filled by a share from 0 to 1; ``aria`` are attributes that say more of it."""
-    tall, told = (" smsotp-tall", f' role="progressbar" {aria}') if aria else ("", "")
-    inner = f'<div class="smsotp-bar" style="width:{share:.1%}"></div>'
-    return f'<div class="smsotp-track{tall}"{told}>{inner}</div>'
+def bar(share: float) -> str:
+    """Return a bar that is filled by a share from 0 to 1."""
+    return f'<div class="smsotp-track"><div class="smsotp-bar" style="width:{share:.1%}"></div></div>'
 
 
-def progress(label: str, done: int, total: int) -> str:
-    """Return a bar for ``done`` of ``total``, with the words for a screen reader."""
-    told = f'aria-label="{label}" aria-valuemin="0" aria-valuemax="{total}" aria-valuenow="{done}"'
-    return bar(done / total if total else 0, told)
+def running(told: Running | None) -> str:
+    """Return how far a send is, as the card of `send` in a notebook."""
+    if told is None:
+        return line("Recording the campaign …")
+    before = f"{counted(told.before, 'row was', 'rows were')} sent before." if told.before else ""
+    note = "Stopping: no new request starts; pending responses are recorded." if told.stopping else before
+    return running_card("", note, told.progress, told.seconds, before=told.before).html()
 
 
 def lines(code: str) -> str:

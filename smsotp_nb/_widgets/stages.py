@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Literal, TypeVar
 
 from .._ledger import state_line
 from .._showing import capital
 from ..errors import ServiceError, SmsOtpError, Throttled, UsageError
 from ..problems import PROBLEMS, in_words
+from ..results import Progress
 
 Sign = Literal["", "ok", "warn", "bad"]
 
@@ -173,6 +175,45 @@ class Stages:
         except Exception as error:
             self._refuse(stage, *broken(error))
             raise
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A send under way: the last progress, how long it has been going, in seconds, and how many were texted before."""
+
+    progress: Progress
+    seconds: float
+    stopping: bool
+    before: int = 0
+
+
+class Sending(Stages):
+    """A controller that sends, in the stage ``sending``; ``running`` is how far it is, None before that is known."""
+
+    def __init__(self, first: str, *, changed: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(first, changed=changed)
+        self.running: Running | None = None
+        self._clock, self._started, self._texted = clock, 0.0, 0
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """Begin no further request; those under way are waited for and recorded."""
+        with self._lock:
+            if self.stage != "sending":
+                return
+            self._stop.set()
+            self.running = self.running and replace(self.running, stopping=True)
+        self._changed()
+
+    def _start(self, texted: int) -> None:
+        self._started, self._texted, self.running = self._clock(), texted, None
+
+    def _told(self, progress: Progress) -> None:
+        """Take one update, and pass on a few a second."""
+        last, seconds = self.running, self._clock() - self._started
+        if last is None or seconds - last.seconds >= HEARD_EVERY or (last.progress.left and not progress.left):
+            self.running = Running(progress, seconds, self._stop.is_set(), self._texted)
+            self._changed()
 
 
 def refused(error: SmsOtpError, outcome: str) -> tuple[str, Sign]:

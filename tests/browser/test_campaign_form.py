@@ -25,7 +25,7 @@ REAL = 'sms.Client(sms.Settings(base_url=box.url, access_key_id=sms.settings.Sec
 LIVE = FORM.replace("box.client()", REAL).replace('state="form-sandbox.sqlite"', "")
 TOP_HAS_FOCUS = """() => document.activeElement.matches('.smsotp-top *')
   && document.querySelector('.smsotp-form').getBoundingClientRect().top >= 0"""
-SOME_ACCEPTED = "() => Number(document.querySelector('.smsotp-figures dd')?.textContent) > 0"
+SOME_ACCEPTED = "() => Number(document.querySelector('.smsotp-card:has(.so-meter) .so-figure div')?.textContent) > 0"
 
 
 def write(card: Any) -> None:

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from scipy import integrate, optimize, stats
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
 from support.made_experiments import spent
 
-from smsotp_nb._experiments import comparing, joining, power, statistics
+from smsotp_nb._experiments import comparing, power, statistics
 from smsotp_nb._experiments.statistics import Amounts, Share
 from smsotp_nb.errors import UsageError
 
@@ -355,14 +354,6 @@ def test_calibration_needs_everybody() -> None:
     bought = pd.DataFrame({"customer": range(365)})
     with pytest.raises(UsageError, match="must count everybody: 365 units"):
         power.calibrate(bought, on="customer", people=300, kinds={"bought": "binary"}, weights={"a": 1, "b": 1})
-
-
-@pytest.mark.parametrize("kind", ["text", "number"])
-def test_units_that_are_there_twice(kind: str) -> None:
-    """Over blocks, among texts of every length; two texts of the same letters in another order are two."""
-    names = ["", "ab", "ba", "Ünï", *(f"unit {number}" for number in range(5000)), "ab", "unit 4999"]
-    units = pa.array(names, pa.large_string()) if kind == "text" else pa.array([*range(5004), 1, 5003])
-    assert joining.twice(pa.chunked_array([units[:700], units[700:]])) == [1, 5003, 5004, 5005]
 
 
 def test_newcombes_interval_covers_where_buyers_are_rare() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
-import dataclasses
 import hmac
 import json
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,18 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from smsotp_nb._sandbox import choices
+from sandbox.test_openapi import OPERATIONS, call
+from smsotp_nb import Sandbox
+from smsotp_nb import _wire as wire
+from smsotp_nb._phones import countries
+from smsotp_nb._sandbox import choices, inbox, messages
+from smsotp_nb._sandbox.access import Access
+from smsotp_nb._sandbox.desk import ASSETS, Desk
 from smsotp_nb._sandbox.inbox import Filter, find
+from smsotp_nb._sandbox.server import Server
 from smsotp_nb._sandbox.service import MAX_BYTES, Service
 from smsotp_nb._sandbox.state import State
-from smsotp_nb._sandbox.testing import faults
+from smsotp_nb._sandbox.testing import expect, faults, journal
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Rules
 
@@ -415,7 +423,7 @@ def test_the_table_is_complete() -> None:
     """Each check has a row, keys are unique, each switch is a rule and each rule has a row."""
     keys = [choice.key for choice in CHOICES]
     assert sorted(keys) == sorted(CHECKS)
-    rules = {field.name for field in dataclasses.fields(Rules)}
+    rules = {field.name for field in fields(Rules)}
     assert {choice.switch for choice in CHOICES} - {""} == rules
 
 
@@ -460,3 +468,59 @@ def test_a_secret_is_text(secret: Any) -> None:
 def test_a_number_beyond_measure_is_refused(wrong: Any) -> None:
     with pytest.raises(UsageError, match="attempts"):
         Rules(attempts=wrong)
+
+
+def test_a_signature_made_with_openssl_is_taken() -> None:
+    """Typed in, not computed here: ``printf <pairs> | openssl dgst -sha256 -hmac s3cret``."""
+    pairs = "accessKeyId=k&action=otp.verify&algorithm=hmac-sha256&nonce=abcdefgh&timestamp=1790000000000"
+    for signature in (
+        "c0ea0a85efe0f3cf6e1526df07b45c71e6a10f977a72ce023c80a2e06bc12473",
+        "wOoKhe%2Fg889uFSbfB7RcceahD5d6cs4CPICi4GvBJHM%3D",
+    ):
+        query = f"{pairs}&signature={signature}"
+        assert Access("s3cret", lambda: 1_790_000_000.0).refusal(dict(parse_qsl(query)), query) == ""
+        assert Access("s3cret2", lambda: 1_790_000_000.0).refusal(dict(parse_qsl(query)), query) == "104201"
+
+
+def test_the_file_names_every_address_and_no_other() -> None:
+    server = Server()
+    desk = Desk(server.account, server.url, shut=asyncio.sleep)
+    served = {(route.path, route.method.lower()) for route in desk.routes()}
+    server.close()
+    with Sandbox() as box:
+        described = call(box, "GET", "/openapi.json")[2]
+        assert described["servers"] == [{"url": box.url}]
+    named = {(path, method) for path, operations in described["paths"].items() for method in operations}
+    own = {pair for pair in served if pair[0].lstrip("/") not in ASSETS}
+    assert named == own | {(path, "post") for path in OPERATIONS}
+
+
+def test_the_lists_of_the_file_are_those_of_the_code() -> None:
+    with Sandbox() as box:
+        described = call(box, "GET", "/openapi.json")[2]
+    schemas = described["components"]["schemas"]
+    assert set(schemas["Fault"]["properties"]["kind"]["enum"]) == set(faults.BY_NAME)
+    assert set(schemas["Fault"]["properties"]) == {field.name for field in fields(faults.Fault)}
+    assert set(schemas["Refusal"]["properties"]["code"]["enum"]) == set(wire.ERROR_NAMES)
+    for path, filters in {"/inbox.json": inbox.Filter, "/requests.json": journal.Wanted}.items():
+        asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
+        assert asked == {field.name for field in fields(filters)}
+    asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "settle", "after"}
+    patterns = re.findall(r"\w+", *schemas["Expectation"]["patternProperties"])
+    assert {*schemas["Expectation"]["properties"], *(f"{name}~" for name in patterns)} == asked
+    assert set(schemas["Message"]["required"]) == set(inbox.COLUMNS)
+
+
+def test_special_numbers_are_valid_ones_of_a_range_for_fiction() -> None:
+    assert set(wire.ERROR_NAMES) == {row.code for row in choices.NUMBERS} - {""}
+    assert len(choices.RESERVED) == len(choices.NUMBERS)
+    for row in choices.NUMBERS:
+        assert re.fullmatch(r"\+190755501[0-9]{2}", row.number)
+        assert countries.look_up(row.number).valid
+
+
+def test_every_template_of_the_sandbox_can_be_filled() -> None:
+    for template in messages.own_templates().values():
+        names = messages.variables(template)
+        assert names
+        assert "{" not in messages.fill(template, dict.fromkeys(names, "x"))

@@ -13,14 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qsl, quote, quote_plus, urlencode
+from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
 from support.sockets import bearer
 
 from smsotp_nb import Sandbox
-from smsotp_nb._sandbox import desk
-from smsotp_nb._sandbox.access import Access, Nonces, signed_texts
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Rules
 
@@ -291,28 +289,6 @@ def test_the_secret_is_shown_nowhere(signed_box: Sandbox) -> None:
     assert get(signed_box, "/sandbox.json")["hmac"] is True
 
 
-def test_a_signature_made_with_openssl_is_taken() -> None:
-    """Typed in, not computed here: ``printf <pairs> | openssl dgst -sha256 -hmac s3cret``."""
-    pairs = "accessKeyId=k&action=otp.verify&algorithm=hmac-sha256&nonce=abcdefgh&timestamp=1790000000000"
-    for signature in (
-        "c0ea0a85efe0f3cf6e1526df07b45c71e6a10f977a72ce023c80a2e06bc12473",
-        "wOoKhe%2Fg889uFSbfB7RcceahD5d6cs4CPICi4GvBJHM%3D",
-    ):
-        query = f"{pairs}&signature={signature}"
-        assert Access("s3cret", lambda: 1_790_000_000.0).refusal(dict(parse_qsl(query)), query) == ""
-        assert Access("s3cret2", lambda: 1_790_000_000.0).refusal(dict(parse_qsl(query)), query) == "104201"
-
-
-def test_nonces_are_forgotten_when_their_time_is_over() -> None:
-    nonces = Nonces()
-    assert all(nonces.take(str(n), now=n) for n in range(5000))
-    assert len(vars(nonces)["_seen"]) < 1300
-
-
-def test_the_signed_text_is_sorted_and_leaves_the_signature_out() -> None:
-    assert signed_texts("nonce=n&action=a&signature=x&accessKeyId=k") == ("accessKeyId=k&action=a&nonce=n",)
-
-
 # templates and host
 
 
@@ -338,18 +314,6 @@ def test_the_inbox_is_narrowed_by_a_wording_of_the_summary(filled: Sandbox) -> N
     shapes = [row["shape"] for row in get(filled, "/summary.json")["wordings"]]
     found = [get(filled, f"/inbox.json?detail=1&shape={shape}")["messages"] for shape in shapes]
     assert [[message["n"] for message in messages] for messages in found] == [[4], [1, 2, 3]]
-
-
-def test_a_long_inbox_is_not_added_up_with_every_message(filled: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "LONG", -1.0)  # every inbox is long, and its summary stands without end
-    monkeypatch.setattr(desk, "PAUSES", 10**9)
-    before = get(filled, "/summary.json")
-    post(filled, "sms.message.send", to=US, text="One more")
-    after = get(filled, "/summary.json")
-    assert (before["messages"], after["messages"]) == (4, 4)
-    assert float(after["balance"]) < float(before["balance"])
-    call(filled, "DELETE", "/inbox.json")
-    assert get(filled, "/summary.json")["messages"] == 0
 
 
 # one message

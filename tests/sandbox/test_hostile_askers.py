@@ -19,8 +19,6 @@ from support.cpu_time import at_most
 from support.sockets import bearer
 
 from smsotp_nb import Sandbox
-from smsotp_nb._sandbox import asking, inbox, messages
-from smsotp_nb._sandbox.state import State
 from smsotp_nb.errors import SmsOtpError, UsageError
 from smsotp_nb.sandbox import Rules
 
@@ -90,20 +88,6 @@ def test_a_template_fills_no_text_longer_than_a_request() -> None:
         assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 200
 
 
-def test_an_inbox_of_long_texts_is_told_in_pieces(tmp_path: Path) -> None:
-    """All of it was made at once, which took a gigabyte and let nobody else be answered."""
-    with Sandbox(state=tmp_path / "box.sqlite", balance=1_000_000) as box:
-        numbers = [f"+1202555{n:04}" for n in range(100, 110)]
-        asked = {"to": numbers, "text": "x" * 500_000}
-        assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 200
-        assert len(box.inbox) == 10
-    state = State(tmp_path / "box.sqlite", variant="intl", balance=0, seed=None)
-    with closing(state):
-        pieces = [len(piece) for piece in inbox.pages(state, "USD", inbox.Filter.read({}))]
-    assert sum(pieces) > 5_000_000
-    assert max(pieces) < 2 * 500_000
-
-
 # -- what answers in the place of a sandbox
 
 
@@ -160,16 +144,6 @@ def test_what_is_no_sandbox_is_told_as_none(asked: str, odd: str) -> None:
             ASKED[asked](box)
 
 
-def test_an_answer_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "MOST_BYTES", 1 << 20)
-    endless = json.dumps(ABOUT).encode() + b" " * (4 << 20)
-    with answering(lambda _: endless) as address, pytest.raises(SmsOtpError, match="No sandbox answers"):
-        Sandbox.at(address)
-    monkeypatch.setattr(asking, "WHOLE_WITHIN", -1.0)
-    with answering(lambda _: json.dumps(ABOUT).encode()) as address, pytest.raises(SmsOtpError, match="No sandbox"):
-        Sandbox.at(address)
-
-
 def test_an_address_is_no_markup() -> None:
     with answering(lambda _: json.dumps(ABOUT).encode()) as address:
         shown = Sandbox.at(f'{address}/"><img src=x onerror=alert(1)>')._repr_html_()
@@ -183,4 +157,4 @@ def test_an_address_is_no_markup() -> None:
 def test_nobody_waits_for_a_pipe_in_the_place_of_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(UsageError, match="is a pipe or a device"):
-        messages.templates(tmp_path / "pipe.json")
+        Sandbox(rules=Rules(templates=tmp_path / "pipe.json"))

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 import pytest
 from support.sockets import bearer
 
 from smsotp_nb import Sandbox
-from smsotp_nb import _wire as wire
-from smsotp_nb._sandbox import inbox
-from smsotp_nb._sandbox.desk import ASSETS, Desk
-from smsotp_nb._sandbox.server import Server
-from smsotp_nb._sandbox.testing import expect, faults, journal
 
 jsonschema = pytest.importorskip("jsonschema")
 US, FR = "+12025550123", "+33199001234"
@@ -193,19 +186,6 @@ def test_a_wrong_method_is_told_the_right_ones(box: Sandbox, method: str, path: 
     assert (status, headers["allow"]) == (405, allowed)
 
 
-def test_the_file_names_every_address_and_no_other() -> None:
-    server = Server()
-    desk = Desk(server.account, server.url, shut=asyncio.sleep)
-    served = {(route.path, route.method.lower()) for route in desk.routes()}
-    server.close()
-    with Sandbox() as box:
-        described = call(box, "GET", "/openapi.json")[2]
-        assert described["servers"] == [{"url": box.url}]
-    named = {(path, method) for path, operations in described["paths"].items() for method in operations}
-    own = {pair for pair in served if pair[0].lstrip("/") not in ASSETS}
-    assert named == own | {(path, "post") for path in OPERATIONS}
-
-
 def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
     """Yield every object in a piece of the file."""
     if isinstance(schema, dict):
@@ -224,19 +204,3 @@ def test_what_generators_of_clients_stumble_over_is_not_in_the_file() -> None:
     for one in schemas:
         names = [re.sub(r"\W", "", name) for name in one.get("properties", {})]
         assert len(names) == len(set(names))
-
-
-def test_the_lists_of_the_file_are_those_of_the_code() -> None:
-    with Sandbox() as box:
-        described = call(box, "GET", "/openapi.json")[2]
-    schemas = described["components"]["schemas"]
-    assert set(schemas["Fault"]["properties"]["kind"]["enum"]) == set(faults.BY_NAME)
-    assert set(schemas["Fault"]["properties"]) == {field.name for field in fields(faults.Fault)}
-    assert set(schemas["Refusal"]["properties"]["code"]["enum"]) == set(wire.ERROR_NAMES)
-    for path, filters in {"/inbox.json": inbox.Filter, "/requests.json": journal.Wanted}.items():
-        asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
-        assert asked == {field.name for field in fields(filters)}
-    asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "settle", "after"}
-    patterns = re.findall(r"\w+", *schemas["Expectation"]["patternProperties"])
-    assert {*schemas["Expectation"]["properties"], *(f"{name}~" for name in patterns)} == asked
-    assert set(schemas["Message"]["required"]) == set(inbox.COLUMNS)

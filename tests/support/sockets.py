@@ -10,6 +10,10 @@ from smsotp_nb import Sandbox
 from smsotp_nb._sandbox.server import Server
 
 
+def port_of(box: Sandbox) -> int:
+    return int(box.url.rpartition(":")[2])
+
+
 def connected(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=120)
 

@@ -21,20 +21,19 @@ import smsotp_nb._planning as planning
 from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Template, send
 from smsotp_nb._progress import span
 from smsotp_nb._widgets import skin
-from smsotp_nb._widgets.campaign import moves, state
+from smsotp_nb._widgets.campaign import arms, moves
 from smsotp_nb._widgets.campaign.cards import (
     check_screen,
     draft_html,
     groups,
-    progress_html,
     refusals_html,
     results_html,
 )
 from smsotp_nb._widgets.campaign.choices import Choices, Guards
-from smsotp_nb._widgets.campaign.comparing import CampaignSteps
-from smsotp_nb._widgets.campaign.state import Draft, Running
+from smsotp_nb._widgets.campaign.moves import CampaignSteps
+from smsotp_nb._widgets.campaign.state import Draft
 from smsotp_nb._widgets.lists import read_upload
-from smsotp_nb._widgets.stages import Job, Work
+from smsotp_nb._widgets.stages import Job, Running, Work
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.problems import PROBLEMS
 from smsotp_nb.results import Progress
@@ -363,7 +362,7 @@ def test_a_canary_is_no_loop_and_may_be_taken_twice(begun: CampaignSteps, box: S
 
 
 def test_every_guard_in_force_stands_at_the_button(steps: CampaignSteps, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state, "utc_now", lambda: datetime(2026, 11, 26, 18, 0, tzinfo=UTC))
+    monkeypatch.setattr(arms, "utc_now", lambda: datetime(2026, 11, 26, 18, 0, tzinfo=UTC))
     entered = {"budget": "usd 5", "quiet_from": "21:00", "quiet_to": "08:00", "speed": 10, "failures": 10}
     guards = Guards({**entered, "canary": 4})
     assert checked(steps).send_label(guards) == "Send the first 4 messages, about USD 0.03, at most USD 5"
@@ -495,7 +494,7 @@ def test_a_ledger_that_is_gone_when_the_send_ends_is_told(
     steps: CampaignSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked(steps)
-    heard, gone = steps._heard, steps.ledger.path.parent / "gone"
+    heard, gone = steps._told, steps.ledger.path.parent / "gone"
     gone.mkdir()
 
     def last(progress: Progress) -> None:
@@ -504,7 +503,7 @@ def test_a_ledger_that_is_gone_when_the_send_ends_is_told(
             for file in steps.ledger.path.parent.glob(f"{steps.ledger.path.name}*"):
                 file.rename(gone / file.name)
 
-    monkeypatch.setattr(steps, "_heard", last)
+    monkeypatch.setattr(steps, "_told", last)
     steps.send(Guards())
     assert (steps.stage, steps.notice.sign) == ("done", "bad")
     assert steps.notice.text.startswith("The send has ended")
@@ -598,11 +597,10 @@ def test_an_empty_balance_says_what_to_do(people: pd.DataFrame, ledger: Ledger) 
         assert steps.counts["accepted"] == len(box.inbox) == 10
 
 
-def test_of_several_reasons_the_one_to_act_on_is_said(steps: CampaignSteps) -> None:
+def test_of_several_reasons_the_one_to_act_on_is_said() -> None:
     """A balance that runs out also leaves requests behind that were stopped before they were sent."""
     held = {"status": ["planned"] * 3, "problem": ["NOT_SENT", "NOT_SENT", "NO_FUNDS"]}
-    steps.results = pd.DataFrame(held, dtype="str")
-    held_back = steps._held_back()
+    held_back = moves._held_back(pd.DataFrame(held, dtype="str"))
     assert held_back is not None
     assert held_back.code == "NO_FUNDS"
 
@@ -626,8 +624,7 @@ def test_rows_in_doubt_wait_for_a_person(steps: CampaignSteps, box: Sandbox, acc
     assert steps.counts["in_doubt"] == 2
     assert "never sent again automatically" in steps.notice.text
     assert steps.to_go == 0
-    campaign = steps.recorded()
-    assert campaign is not None
+    ((campaign, _),) = steps.doubtful()
     campaign.settle(campaign.in_doubt, accepted=accepted)
     steps.settled("2 rows settled.")
     assert steps.notice.text == "2 rows settled."
@@ -648,20 +645,21 @@ def test_progress_is_drawn_a_few_times_a_second_and_at_the_end(steps: CampaignSt
     steps._clock = lambda: next(moments)
     steps._draw = lambda: drawn.append(steps.running.progress.done) if steps.running else None
     for done in range(1, 1001):
-        steps._heard(Progress(done=done, total=1000))
+        steps._told(Progress(done=done, total=1000))
     assert len(drawn) <= 6
     assert drawn[-1] == 1000
 
 
 def test_the_progress_says_pace_and_cost() -> None:
     told = Progress(done=30, total=120, accepted=28, rejected=2, cost_micros=210_000, currency="USD")
-    shown = progress_html(Running(told, 10.0, stopping=False))
+    shown = skin.running(Running(told, 10.0, stopping=False))
     assert "30 of 120, 10 s, about 30 s left" in shown
     assert "USD 0.21" in shown
-    assert "no new request starts" in progress_html(Running(told, 10.0, stopping=True))
-    again = progress_html(Running(dataclasses.replace(told, total=70, waiting=50), 10.0, stopping=False, before=20))
-    assert "30 of 70, 20 of them before this send, 10 s, about 40 s left" in again
-    assert "<dt>to go</dt><dd>40</dd></div><div><dt>held back for now</dt><dd>50</dd>" in again
+    assert "no new request starts" in skin.running(Running(told, 10.0, stopping=True))
+    again = skin.running(Running(dataclasses.replace(told, total=70, waiting=50), 10.0, stopping=False, before=20))
+    assert "30 of 70, 10 s, about 40 s left" in again
+    assert "20 rows were sent before." in again
+    assert re.search("40</div><div[^>]*>to go.*50</div><div[^>]*>held back for now", again)
     assert [span(59.6), span(3600)] == ["1 min 0 s", "1 h 0 min"]
 
 

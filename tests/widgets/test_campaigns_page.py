@@ -252,7 +252,7 @@ def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Led
     sms.send(plan, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=1))
     heard = threading.Event()
     steps = opened(ledger, "slow", client=client, plans=[plan])
-    steps._draw = lambda: heard.set() if steps.progress is not None and steps.progress.done > 2 else None
+    steps._draw = lambda: heard.set() if steps.running is not None and steps.running.progress.done > 2 else None
     box.fault("latency", seconds=0.2)
     thread = threading.Thread(target=steps.send)
     thread.start()
@@ -382,7 +382,7 @@ def test_a_send_whose_ledger_is_gone_at_the_end_leaves_no_page_that_waits(
 ) -> None:
     plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan])
-    heard = steps._heard
+    heard = steps._told
 
     def last(progress: Any) -> None:
         heard(progress)
@@ -392,7 +392,7 @@ def test_a_send_whose_ledger_is_gone_at_the_end_leaves_no_page_that_waits(
 
     tmp = ledger.path.parent / "gone"
     tmp.mkdir()
-    monkeypatch.setattr(steps, "_heard", last)
+    monkeypatch.setattr(steps, "_told", last)
     steps.send()
     assert (steps.stage, steps.notice.sign) == ("open", "bad")
     assert steps.notice.text.startswith("The send has ended")

@@ -14,21 +14,19 @@ import pandas as pd
 
 from ... import _planning as planning
 from ... import cost
-from ..._cards import MISSING, Block, Card, Figures, Note, Table, about, counted, number, safe
+from ..._cards import MISSING, Block, Card, Figures, Note, Table, counted, number, safe
 from ..._experiments import statistics
 from ..._experiments.declaring import HOLDOUT
 from ..._ledger import RULES
 from ..._planning import Plan, overview
-from ..._progress import span
 from ..._showing import label as called
 from ..._showing import masked
-from ..._wire import amount, mask
+from ..._wire import mask
 from ...problems import PROBLEMS, in_words
 from .. import skin
 from ..stages import Notice, in_the_form
-from .comparing import Comparison
-from .moves import OneCampaign
-from .state import MEANS, NEXT, Draft, Running
+from .arms import Arm, Comparison
+from .state import MEANS, NEXT, Draft
 
 SHOWN = 3  # messages of a preview, rows of a group
 MOST = 4  # groups; the others are folded away
@@ -169,23 +167,6 @@ def _for_form(block: Any) -> Any:
     return dataclasses.replace(block, text=_with_cure(block.text)) if isinstance(block, Note) else block
 
 
-def progress_html(running: Running | None) -> str:
-    if running is None:
-        return '<p class="smsotp-line">Recording the campaign …</p>'
-    told = running.progress
-    figures = (
-        ("accepted", number(told.accepted)),
-        ("rejected", number(told.rejected)),
-        ("in doubt", number(told.in_doubt)),
-        ("to go", number(told.left)),
-        *[("held back for now", number(told.waiting))] * bool(told.waiting),
-        ("billed so far", about(amount(told.cost_micros), told.currency) if told.currency else MISSING),
-    )
-    shown = "".join(f"<div><dt>{name}</dt><dd>{safe(value)}</dd></div>" for name, value in figures)
-    bar = skin.progress("Messages sent", told.done, told.total)
-    return f'<p class="smsotp-line smsotp-num">{_pace(running)}</p>{bar}<dl class="smsotp-figures">{shown}</dl>'
-
-
 def results_html(results: pd.DataFrame | None, counts: dict[str, int], *, compared: bool = False) -> str:
     if results is None:
         return ""
@@ -232,15 +213,6 @@ def _not_sent(results: pd.DataFrame) -> list[Table]:
 def columns_html(names: Sequence[str]) -> str:
     shown = " ".join(f"{{{name}}}" for name in names[:12]) + (" …" if len(names) > 12 else "")
     return f'<p class="smsotp-line">Columns: {safe(shown)}</p>'
-
-
-def _pace(running: Running) -> str:
-    if running.stopping:
-        return "Stopping: no new request starts; pending responses are recorded."
-    said = f"{number(running.progress.done)} of {number(running.progress.total)}"
-    said += f", {number(running.before)} of them before this send" if running.before else ""
-    remaining = f", about {span(running.remaining)} left" if running.remaining and running.remaining >= 1 else ""
-    return f"{said}, {span(running.seconds)}{remaining}"
 
 
 def _totals(plan: Plan, whole: bool) -> str:
@@ -297,16 +269,16 @@ def comparison_card(comparison: Comparison) -> Card:
     return Card(f"Comparison: {comparison.test.name}", "", tuple(blocks))
 
 
-def _row(name: str, share: float, arm: OneCampaign) -> tuple[str, ...]:
+def _row(name: str, share: float, arm: Arm) -> tuple[str, ...]:
     accepted, to_go = arm.counts.get("accepted", 0), arm.waiting
     return name, f"{share:g}%", f"{_people(arm):,}", f"{accepted:,}", f"{to_go:,}", _cost(arm)
 
 
-def _people(arm: OneCampaign) -> int:
+def _people(arm: Arm) -> int:
     return len(arm.frame)
 
 
-def _cost(arm: OneCampaign) -> str:
+def _cost(arm: Arm) -> str:
     billed = ""
     if arm.results is not None:
         known = arm.results.rename(columns={"price": "cost"})[["cost", "currency"]].dropna()
@@ -316,7 +288,7 @@ def _cost(arm: OneCampaign) -> str:
     return ", ".join(filter(None, [billed, to_go])) or MISSING
 
 
-def _held_back(arms: Mapping[str, OneCampaign]) -> list[Note]:
+def _held_back(arms: Mapping[str, Arm]) -> list[Note]:
     held = [
         (name, line)
         for name, arm in arms.items()

@@ -27,9 +27,8 @@ from ..lists import Uploaded, names_of
 from ..stages import Latest, Notice, Sign
 from . import cards
 from .choices import Choices, Guards
-from .comparing import CampaignSteps
 from .drafts import UPLOADED, Drafts
-from .moves import IN_THE_FORM
+from .moves import IN_THE_FORM, CampaignSteps
 from .reading import ReadPane
 from .send_pane import ResultPane, SendPane
 from .state import TYPE_ABOVE, Draft, in_both

@@ -1,10 +1,11 @@
-"""The moves of one campaign in the form: write, plan, send, stop, change what has not left, settle what is in doubt."""
+"""The moves of the form: write, plan, send, stop, change what has not left, settle what is in doubt."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from ... import _planning as planning
 from ... import phones
 from ..._cards import about, counted
 from ..._dispatch import revise, send, send_test
+from ..._experiments.assigning import foreseen
+from ..._experiments.declaring import HOLDOUT
+from ..._experiments.experiment import Experiment
 from ..._guards import GUARDS
 from ..._ledger import Unfinished, state_line
 from ..._people import People
@@ -23,15 +27,15 @@ from ..._wire import mask
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ...problems import PROBLEMS, Problem
 from ...results import Progress
-from ..lists import names_of
-from ..stages import CHANGED, HEARD_EVERY, UNREAD, Notice, Sign, broken, ended_early, refused
-from .choices import Choices, Guards, by_field
-from .state import IN_CODE, NEXT, CampaignState, Draft, Running, in_both
+from ..lists import NONE_CHOSEN, names_of
+from ..stages import CHANGED, UNREAD, Notice, Sign, broken, ended_early, refused
+from .arms import Arm, Comparison, of_arm, shared, together
+from .choices import DRAWN, SECOND, Choices, Guards, by_field
+from .state import IN_CODE, NEXT, CampaignState, Draft, in_both
 
 LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
 NO_PLAN = "There is no plan yet."
 IN_THE_FORM = "corrected in the form"
-LINE = ["status", "problem", "rows"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -41,8 +45,11 @@ class Reached:
     _reached: pd.Series
 
 
-class OneCampaign(CampaignState):
-    """Write, check and send a campaign; ``guards.first`` go alone, to be looked at before the others."""
+class CampaignSteps(CampaignState):
+    """The campaign form without a widget: write, check and send a campaign, or several texts that are compared.
+
+    ``guards.first`` of each text go alone, to be looked at before the others. `CampaignState` says what it knows.
+    """
 
     _known: tuple[tuple[str, ...], list[Reached]] = ((), [])
 
@@ -67,15 +74,20 @@ class OneCampaign(CampaignState):
         return True
 
     def draft(self, choices: Choices) -> Draft:
-        """Plan the first rows, quietly: for the preview beside the text."""
+        """Plan the first rows, quietly, with both texts where two are compared, for the preview beside the text."""
         head, missing = self.frame.head(LIVE_ROWS), self._missing(choices)
         if missing:
             return Draft(problems=tuple(missing.values()))
+        compared, other, said = choices.compared, None, list[str]()
         try:
             plan = self._planned(head, choices)
+            if compared.on:
+                said = compared.foreseen(round(len(self.frame) * plan.recipients / len(head)))
+            if compared.other.strip():
+                other = self._planned(head, of_arm(choices, SECOND, compared.other))
         except SmsOtpError as error:
             return Draft(problems=tuple(by_field(error, choices.kind).values()))
-        return Draft(plan, whole=len(head) == len(self.frame))
+        return Draft(plan, len(head) == len(self.frame), other=other, foreseen=tuple(said))
 
     def check(self, choices: Choices, *, both: int = 0) -> bool:
         """Plan the whole list; sends nothing. Return whether there is a plan now of just these choices.
@@ -89,15 +101,20 @@ class OneCampaign(CampaignState):
             return False
         if not self._begin({"write"}, "planning", f"Planning {counted(len(self.frame), 'row')} …"):
             return False
-        begun, self._kind = (self.counts, self.unfinished), choices.kind
+        self._kind = choices.kind
         with self._telling("write", NO_PLAN):
-            met = self._make(choices)
+            plan, arms, comparison = self._make(choices)
+            others = [arm.others() for arm in arms]
+            met = [one for found in others for one in found]
             if not met or both == in_both(met):
-                self._agreed, self.tested = in_both(met), Notice()
+                for arm, found in zip(arms, others, strict=True):
+                    arm.agreed = in_both(found)
+                self.plan, self.arms, self.comparison = plan, arms, comparison
+                self._campaign, self._to, self._leave_out = plan.campaign, choices.to, choices.leave_out
+                self.tested = Notice()
                 self.alone = self.alone if self.unfinished else 0
                 self._show("planned", *self._standing())
                 return True
-            self.counts, self.unfinished = begun
             self.plan, self.met = None, met
             words = " ".join(_meeting(one) for one in met)
             faults = {"campaign": "Another name, the same people."}
@@ -110,10 +127,33 @@ class OneCampaign(CampaignState):
             self.plan, self.results, self.running = None, None, None
             self._show("write", *self._before_writing())
 
-    def _make(self, choices: Choices) -> list[Unfinished]:
-        self.plan, self._to, self._leave_out = self._planned(self.frame, choices), choices.to, choices.leave_out
-        self._look()
-        return self._others()
+    def _make(self, choices: Choices) -> tuple[Plan, list[Arm], Comparison | None]:
+        plan = self._planned(self.frame, choices)
+        if choices.compared.on:
+            comparison = self._compared(choices, plan)
+            return plan, [*comparison.arms.values()], comparison
+        arm = Arm(self.frame, plan, self.ledger, self.client.service)
+        return arm.plan, [arm], None
+
+    def _compared(self, choices: Choices, whole: Plan) -> Comparison:
+        """Draw the people of each text and plan them."""
+        compared = choices.compared
+        test = Experiment(choices.campaign, ledger=self.ledger, **compared.declared())
+        arm_of = foreseen(self.frame[compared.unit], test._declared, self.ledger).to_numpy(object)
+        planned = whole._as_planned["status"].eq("planned").to_numpy()
+        if (nobody := planned & pd.isna(arm_of)).any():
+            labels = ", ".join(map(repr, self.frame.index[nobody][:3].tolist()))
+            raise UsageError(f"unit= is blank in {counted(int(nobody.sum()), 'row')} that can be texted: {labels}")
+        arms = {}
+        for name, words in compared.texts(choices.words).items():
+            people = self.frame[planned & (arm_of == name)]
+            plan = self._planned(people, of_arm(choices, name, words))
+            arms[name] = Arm(people, plan, self.ledger, self.client.service)
+        held, said = int((planned & (arm_of == HOLDOUT)).sum()), tuple(compared.foreseen(int(planned.sum())))
+        names = dict.fromkeys([choices.to, choices.second, choices.region, compared.unit])
+        asked = self.frame[[name for name in names if name != NONE_CHOSEN]]
+        given = self._asked(choices)
+        return Comparison(test, asked, {name: given[name] for name in DRAWN if name in given}, arms, held, said)
 
     def _planned(self, frame: pd.DataFrame, choices: Choices) -> Plan:
         """Plan without the ledger: with ten million contacts it is too much to ask at every key."""
@@ -150,26 +190,28 @@ class OneCampaign(CampaignState):
     # -- one to oneself
 
     def send_test(self, number: str, default_region: str = "", *, plan: Plan | None = None) -> bool:
-        """Send the first message of the plan to oneself, beside the campaign; say whether it was accepted."""
+        """Send the first message of each text to oneself, beside the campaign; say whether all were accepted."""
         plan = self.plan if plan is None else plan
         if plan is None or not self._begin({"planned"}, "testing", self.notice.text, still=lambda: plan is self.plan):
             return False
         standing = self._before
         try:
-            to = _number(number, default_region)
-            tested = _tested(send_test(plan, to=to, client=self.client, ledger=self.ledger).iloc[0])
-        except SmsOtpError as error:
-            tested = Notice(*refused(error, "No test message was sent."))
+            tested = [self._test(arm.plan, number, default_region) for arm in self.arms]
         except Exception as error:
             self._refuse("planned", *broken(error))
             raise
         self._show("planned", standing.text, standing.sign)
-        self._tell_tested(tested)
-        return tested.sign == "ok"
-
-    def _tell_tested(self, words: Notice) -> None:
-        self.tested = words
+        worst: Sign = next((one.sign for one in tested if one.sign != "ok"), "ok")
+        self.tested = Notice(" ".join(dict.fromkeys(one.text for one in tested)), worst)
         self._changed()
+        return worst == "ok"
+
+    def _test(self, plan: Plan, number: str, default_region: str) -> Notice:
+        try:
+            to = _number(number, default_region)
+            return _tested(send_test(plan, to=to, client=self.client, ledger=self.ledger).iloc[0])
+        except SmsOtpError as error:
+            return Notice(*refused(error, "No test message was sent."))
 
     # -- to everybody
 
@@ -194,19 +236,11 @@ class OneCampaign(CampaignState):
         if wanted and typed.replace(",", "").strip() != wanted:
             self._refuse(self.stage, f"Type {wanted} to confirm; nothing was sent.", "warn", {"typed": ""})
             return
-        back, texted = self.stage, self.tried
+        back = self.stage
         alone = self.tried + self.first(guards) if self.first(guards) else self.alone
         if self._begin({"planned", "done"}, "sending", "", still=lambda: plan is self.plan):
-            self.alone, self._texted = alone, texted
-            self._send(plan, guards, back, reason.strip() or IN_THE_FORM)
-
-    def stop(self) -> None:
-        """Begin no further request; those under way are waited for and recorded."""
-        if self.stage == "sending":
-            self._stop.set()
-            if self.running:
-                self.running = dataclasses.replace(self.running, stopping=True)
-            self._changed()
+            self.alone = alone
+            self._send(guards, back, reason.strip() or IN_THE_FORM)
 
     def _as_shown(self, outcome: str) -> bool:
         """Return whether what is to go is what was seen; say so where it is not."""
@@ -219,43 +253,59 @@ class OneCampaign(CampaignState):
 
     def _meanwhile(self) -> str:
         """Say what the ledger has that the button does not know of; nothing where it says what would be sent."""
-        if not self._now().lines[LINE].equals(self.prospect.lines[LINE]):
+        if any(arm.has_changed() for arm in self.arms):
             self._look_again()
             self._show(self.stage, *self._standing())
             return CHANGED
-        begun_here = bool(self.tried)  # whoever is texted by both was agreed to when it began
-        return "" if begun_here or in_both(self._others()) == self._agreed else _MEANWHILE
+        return _MEANWHILE if any(in_both(arm.others()) != arm.agreed for arm in self.arms if not arm.counts) else ""
 
-    def _send(self, plan: Plan, guards: Guards, back: str, reason: str) -> None:
-        self._started, self.running = self._clock(), None
+    def _send(self, guards: Guards, back: str, reason: str) -> None:
+        waiting = self.waiting
+        self._start(self.tried)
+        for arm, prospect in zip(self.arms, self._prospects(guards), strict=True):
+            arm.going, arm.progress = prospect.to_go, None
         try:
-            asked = guards.limits(tried=self.tried)
-            if self.revises and self.recorded() is not None:
-                revise(plan, self.client, reason=reason, ledger=self.ledger)
-            with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
-                send(plan, self.client, limits=asked, ledger=self.ledger, progress=self._heard, stop=self._stop)
+            if self.comparison is not None:
+                expected = self.to_go
+                self.comparison.record()
+                self._look_again()
+                if self.to_go != expected:
+                    self._refuse(back, f"Not sent. {CHANGED}", "warn")
+                    return
+            self._send_arms(guards, reason)
             self._finished()
-        except UsageError as error:
-            self._refuse_for(error, back, "Not sent.")
         except SmsOtpError as error:
-            self._broke_off(error, back)
+            self._broke_off(error, back, waiting)
         except Exception as error:
             self._refuse(back, *broken(error))
             raise
         finally:
             self._stop.clear()
 
-    def _heard(self, progress: Progress) -> None:
-        """Take one update, and pass on a few a second."""
-        seconds = self._clock() - self._started
-        last, running = self.running, Running(progress, seconds, self._stop.is_set(), self._texted)
-        if last is None or seconds - last.seconds >= HEARD_EVERY or (last.progress.left and not progress.left):
-            self.running = running
-            self._changed()
+    def _send_arms(self, guards: Guards, reason: str) -> None:
+        """Send one text after the other, until something ends the send for all of them."""
+        for arm, share in zip(self.arms, shared(guards, self.arms), strict=True):
+            if self._stop.is_set() or not arm.to_go:
+                continue
+            asked = share.limits(tried=arm.tried)
+            if arm.revises and arm.counts:
+                revise(arm.plan, self.client, reason=reason, ledger=self.ledger)
+            hear = partial(self._heard, arm)
+            with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
+                send(arm.plan, self.client, limits=asked, ledger=self.ledger, progress=hear, stop=self._stop)
+            if arm is not self.arms[-1]:
+                arm.look()
+                if (why := _held_back(arm.results)) and why.code in ENDS:
+                    return
+
+    def _heard(self, arm: Arm, progress: Progress) -> None:
+        arm.progress = progress
+        self._told(together([one.told() for one in self.arms]))
 
     def _finished(self) -> None:
         try:
-            self._read_results()
+            self._look_again()
+            self._take_results()
         except SmsOtpError:  # whose words are about this reading alone: messages have left
             self._show("done", UNREAD, "bad")
             return
@@ -266,7 +316,7 @@ class OneCampaign(CampaignState):
         planned, doubt = self.counts["planned"], self.counts["in_doubt"]
         line = f"{state_line(self.counts)}."
         if planned:
-            why = self._held_back()
+            why = PROBLEMS["STOPPED"] if self._stop.is_set() else _held_back(self.results)
             line = (
                 f"{capital(why.meaning)}: {line} {capital(NEXT.get(why.code, why.next_step))}."
                 if why
@@ -275,25 +325,18 @@ class OneCampaign(CampaignState):
         line += " Rows in doubt are never sent again automatically." if doubt else ""
         return Notice(line, "warn" if planned or doubt else "ok")
 
-    def _broke_off(self, error: SmsOtpError, back: str) -> None:
-        """Say of a send that ended with an error whether anything was sent before."""
-        before = self.waiting
+    def _broke_off(self, error: SmsOtpError, back: str, before: int) -> None:
+        """Say of a send that ended with an error whether anything was sent before: then fewer wait."""
         try:
-            self._look()
+            self._look_again()
             if self.waiting == before:
-                self._refuse(back, *refused(error, "Not sent."))
+                self._refuse_for(error, back, "Not sent.")
                 return
-            self._read_results()
+            self._take_results()
         except SmsOtpError:
             self._show("done", UNREAD, "bad")
         else:
             self._show("done", *refused(error, ended_early(self.counts)))
-
-    def _held_back(self) -> Problem | None:
-        """Return what held the rest back: the first of these reasons that stands in the rows themselves."""
-        frame = self.results
-        held = set() if frame is None else set(frame.loc[frame["status"].eq("planned"), "problem"].dropna())
-        return next((PROBLEMS[code] for code in TOLD_FIRST if code in held), None)
 
     # -- change what has not left, and settle what is in doubt
 
@@ -318,25 +361,30 @@ class OneCampaign(CampaignState):
         return True
 
     def withdraw(self, reason: str = "", *, plan: Plan | None = None) -> None:
-        """Take all rows not yet sent out of the campaign for good; ``plan`` as for `send`."""
-        campaign = self.recorded()
-        if campaign is None or not self._may_withdraw(plan):
+        """Take all rows not yet sent out for good; ``plan`` as for `send`. A text that is not recorded is left."""
+        if self.stage not in ("planned", "done") or not self.counts or not self.waiting:
             return
-        with self._telling(self.stage, "Nothing was changed."):
-            gone = campaign.withdraw(reason=reason.strip() or "withdrawn in the form")
-            said = f"{counted(gone, 'row')} withdrawn: this campaign never texts them."
-            with self._telling("done", said):
-                self._read_results()
-                self._show("done", said, "ok")
-
-    def _may_withdraw(self, plan: Plan | None) -> bool:
-        """Return whether the rows to go are those that were seen; say so where they are not."""
-        if self.stage not in ("planned", "done") or not self.waiting:
-            return False
         if plan is not None and plan is not self.plan:
             self.pressed_another()
-            return False
-        return self._as_shown("Nothing was changed.")
+            return
+        if not self._as_shown("Nothing was changed."):
+            return
+        unrecorded = [arm for arm in self.arms if not arm.counts]
+        gone = sum(arm.waiting for arm in unrecorded)
+        for campaign, _ in self.doubtful():
+            with self._telling(self.stage, f"{counted(gone, 'row')} withdrawn." if gone else "Nothing was changed."):
+                gone += campaign.withdraw(reason=reason.strip() or "withdrawn in the form")
+                continue
+            return
+        said = f"{counted(gone, 'row')} withdrawn: this campaign never texts them."
+        with self._telling("done", said):
+            self.arms = [arm for arm in self.arms if arm not in unrecorded]
+            if self.comparison is not None:
+                arms = {name: arm for name, arm in self.comparison.arms.items() if arm in self.arms}
+                self.comparison = dataclasses.replace(self.comparison, arms=arms)
+            self._look_again()
+            self._take_results()
+            self._show("done", said, "ok")
 
     def settled(self, words: str, sign: Sign = "ok") -> None:
         self._look_again()
@@ -352,6 +400,12 @@ TOLD_FIRST = (
     *("SAME_TEXT", "CAPPED"),
     *("THROTTLED", "ACCOUNT", "NOT_SENT", "UNKNOWN_SERVICE"),
 )
+
+
+def _held_back(results: pd.DataFrame | None) -> Problem | None:
+    """Return what held the rest back: the first of these reasons that stands in the rows themselves."""
+    held = set() if results is None else set(results.loc[results["status"].eq("planned"), "problem"].dropna())
+    return next((PROBLEMS[code] for code in TOLD_FIRST if code in held), None)
 
 
 _MEANWHILE = (

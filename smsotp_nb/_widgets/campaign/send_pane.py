@@ -15,7 +15,7 @@ from ..stages import Sign
 from . import cards
 from .cards import groups, refusals_html
 from .choices import SPEED, Guards
-from .comparing import CampaignSteps
+from .moves import CampaignSteps
 
 
 class SendPane:
@@ -154,7 +154,7 @@ class ResultPane:
         skin.show(self._fold, not sending and steps.stage != "done")
         skin.show(self.refused, steps.stage == "done")
         skin.show(self.progress, sending)
-        self.progress.value = cards.progress_html(steps.running) if sending else ""
+        self.progress.value = skin.running(steps.running) if sending else ""
         self.faults.show(steps.faults)
         skin.show(self._found, not sending)
 

@@ -5,38 +5,34 @@ The ledger is the only memory: what a screen says of a campaign is read there, s
 
 from __future__ import annotations
 
-import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ... import _planning as planning
 from ..._calling import not_whole, refuse
 from ..._cards import counted
 from ..._client import Client
-from ..._dispatch.guards import Ahead, read
-from ..._ledger import Ledger, LedgerOrPath, Prospect, Record, Unfinished, limited, not_a_ledger, state_line
-from ..._moments import utc_now
+from ..._dispatch import Limits
+from ..._ledger import Ledger, LedgerOrPath, Prospect, Record, Unfinished, not_a_ledger, state_line
 from ..._planning import Plan
 from ..._policy import Policy, not_policy
 from ..._sandbox import Sandbox
 from ..._sandbox.facade import client_of
 from ...errors import SmsOtpError, UsageError
-from ...results import Progress
 from ..lists import names_of
-from ..stages import PRESSED_ANOTHER, Notice, Sign, Stages, sentence
+from ..stages import PRESSED_ANOTHER, Notice, Sending, Sign, sentence
+from .arms import NOBODY, Arm, Comparison, shared
 from .choices import Guards, by_field
 
 TYPE_ABOVE = 1000
 IN_CODE = "the list given in code"
-TRIED = ("accepted", "rejected", "in_doubt")
 STEPS = ("Write", "Check", "Send", "Results")
 _KINDS = ("to_go", "waiting", "reached")
-NOBODY = Prospect(None)  # what becomes of no list
 
 
 # Where the words of `problems` name what only code has.
@@ -73,27 +69,8 @@ class Draft:
     foreseen: tuple[str, ...] = ()  # what the comparison can show
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A send under way: the last progress, and how long it has been going, in seconds.
-
-    ``before`` are those who were texted before it began.
-    """
-
-    progress: Progress
-    seconds: float
-    stopping: bool
-    before: int = 0
-
-    @property
-    def remaining(self) -> float | None:
-        """Seconds that the rest may take at the pace so far; None before anything is known."""
-        done = self.progress.done - self.before
-        return self.seconds / done * self.progress.left if done > 0 and self.seconds else None
-
-
-class CampaignState(Stages):
-    """The state that all moves of the form share.
+class CampaignState(Sending):
+    """The state that all moves of the form share; a campaign has one arm, a comparison one for each of its texts.
 
     ``notice`` says how things stand, ``refusal`` why the last click did nothing, ``faults`` which field is why.
     """
@@ -114,7 +91,7 @@ class CampaignState(Stages):
         if frame is not None:
             names_of(frame)
         refuse(not_whole("type_above", type_above, least=0), not_policy(policy))
-        super().__init__("write", changed=changed)
+        super().__init__("write", changed=changed, clock=clock)
         self.refusal = self._before = Notice()
         self.faults: Mapping[str, str] = {}
         self.frame = pd.DataFrame() if frame is None else frame
@@ -126,26 +103,21 @@ class CampaignState(Stages):
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         self.policy = policy
         self._type_above = type_above
-        self._clock = clock
-        self._stop = threading.Event()
-        self._started = 0.0
         self._forget_plan()
 
     def _forget_plan(self) -> None:
         """Know nothing of a plan, of what was sent by it, or of what a person agreed to."""
-        self.plan: Plan | None = None
+        self.plan: Plan | None = None  # of all texts of a comparison; another one whenever the ledger was read
+        self.arms: list[Arm] = []
+        self.comparison: Comparison | None = None
+        self._campaign = ""
         self._to: Hashable = None  # the column of its numbers
         self._leave_out: Any = None  # whom it leaves out
         self.met: list[Unfinished] = []  # campaigns whose people the plan would text under another name
-        self._agreed = 0  # how many a person let be texted by such a campaign and by this one
-        self.unfinished = ""  # the campaign that was begun here and has rows to go
         self.results: pd.DataFrame | None = None
-        self.counts: dict[str, int] = {}
-        self.running: Running | None = None
-        self._texted = 0  # before the send under way
+        self.running = None
         self.alone = 0  # how many went first, to be looked at
         self.tested = Notice()
-        self._under: tuple[Any, Prospect] | None = None  # what was asked last of the limits, and the answer
 
     @property
     def live(self) -> bool:
@@ -171,49 +143,82 @@ class CampaignState(Stages):
         given = self._leave_out if isinstance(self._leave_out, str | Path) else "given in code"
         return f"{self.listed()} Suppression list: {given}."
 
-    @property
-    def prospect(self) -> Prospect:
-        """What the next send does with each row of the list, without limits; the ledger is not asked again."""
-        return (self.plan._prospect_now if self.plan else None) or NOBODY
+    # -- what the ledger says of all texts
 
-    def under(self, guards: Guards) -> Prospect:
-        """Return the same under these limits; a limit that cannot be read holds nobody back."""
-        prospect, asked = self.prospect, guards.fields
-        if self.plan is None or guards.faults() or not prospect.to_go:
-            return prospect
-        limits = read(guards.limits(tried=self.tried))
-        if not limits.looks_at_rows:
-            return prospect
-        if self._under is None or self._under[0] != (id(prospect), asked):
-            account = self.ledger._account(self.plan.campaign, service=self.client.service)
-            made = limited(prospect, self.plan._as_planned, Ahead(limits, account, utc_now))
-            self._under = (id(prospect), asked), made
-        return self._under[1]
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows of what is recorded by state; empty where nothing is."""
+        begun = any(arm.counts for arm in self.arms)
+        states = [arm.counts or {"planned": arm.waiting} for arm in self.arms] if begun else []
+        return {state: sum(one.get(state, 0) for one in states) for one in states for state in one}
 
     @property
     def tried(self) -> int:
-        """Rows of the recorded campaign that were posted."""
-        return sum(self.counts.get(state, 0) for state in TRIED)
+        """Rows that were posted."""
+        return sum(arm.tried for arm in self.arms)
 
     @property
     def waiting(self) -> int:
         """Rows that are to be texted, now or when a rule lets them."""
-        return self.counts["planned"] if self.counts else self.prospect.to_go + self.prospect.waiting
+        return sum(arm.waiting for arm in self.arms)
 
     @property
     def to_go(self) -> int:
         """Rows that the next send would post without limits."""
-        return self.prospect.to_go
+        return sum(arm.to_go for arm in self.arms) if self.plan else 0
 
     @property
     def reworded(self) -> int:
         """Rows not yet sent that are recorded with another text than the plan has."""
-        return self.prospect.changed
+        return sum(arm.prospect.changed for arm in self.arms)
 
     @property
     def revises(self) -> bool:
         """Whether what is recorded has to follow the plan before it is sent."""
-        return bool(self.prospect.changed or self.prospect.added)
+        return self.plan is not None and any(arm.revises for arm in self.arms)
+
+    @property
+    def unfinished(self) -> str:
+        """The campaign that was begun here and has rows to go, or nothing."""
+        return self._campaign if self.tried and self.waiting else ""
+
+    def doubtful(self) -> list[tuple[Record, pd.Index]]:
+        """Return the recorded campaigns, each with the labels of its rows."""
+        recorded = [(arm.recorded(), arm.plan._as_planned.index) for arm in self.arms]
+        return [(campaign, labels) for campaign, labels in recorded if campaign is not None]
+
+    def numbers(self) -> pd.Series | None:
+        """Return the numbers as the list has them, in its order."""
+        return self.frame.get(self._to)
+
+    # -- under the limits that were chosen
+
+    def _prospects(self, guards: Guards) -> list[Prospect]:
+        """Return what becomes of the rows of each text under these limits."""
+        if self.plan is None:
+            return []
+        return [arm.under(share) for arm, share in zip(self.arms, shared(guards, self.arms), strict=True)]
+
+    def going(self, guards: Guards) -> int:
+        """Rows that the next send posts under these limits."""
+        return sum(one.to_go for one in self._prospects(guards))
+
+    def cost(self, guards: Guards) -> str:
+        cost = sum((Counter(one.cost) for one in self._prospects(guards)), Counter[str]())
+        return replace(NOBODY, cost=cost).money()
+
+    def first(self, guards: Guards) -> int:
+        """Rows that go first, to be looked at before the others; 0 where nobody waits for them."""
+        return self.going(guards) if guards.first and self.going(guards) < self.to_go else 0
+
+    def asked(self, guards: Guards) -> dict[str, Limits]:
+        """Return the limits of each text; none where nothing is compared or a guard cannot be read."""
+        if self.comparison is None or guards.faults():
+            return {}
+        shares = zip(self.comparison.arms.items(), shared(guards, self.arms), strict=True)
+        return {name: share.limits(tried=arm.tried) for (name, arm), share in shares}
+
+    # -- words
 
     def path(self, guards: Guards) -> tuple[tuple[str, ...], int]:
         """Return the steps of this campaign, and the number of the one in force, from 1.
@@ -226,17 +231,6 @@ class CampaignState(Stages):
         names = ("Write", "Check", f"The first {first:,}", "Look", "The others", "Results")
         sending, done = 3 if guards.first else 5, 4 if self.to_go else 6
         return names, {"write": 1, "sending": sending, "done": done}.get(self.stage, 2)
-
-    def going(self, guards: Guards) -> int:
-        """Rows that the next send posts under these limits."""
-        return self.under(guards).to_go
-
-    def cost(self, guards: Guards) -> str:
-        return self.under(guards).money()
-
-    def first(self, guards: Guards) -> int:
-        """Rows that go first, to be looked at before the others; 0 where nobody waits for them."""
-        return self.going(guards) if guards.first and self.going(guards) < self.to_go else 0
 
     def send_label(self, guards: Guards | None = None) -> str:
         """Say on the button what it does: how many messages, which of them, at what estimated and highest cost."""
@@ -268,13 +262,13 @@ class CampaignState(Stages):
         what = [f"{counted(going, 'person', 'people')}", *([f"about {cost}"] if cost else []), f"from {self._called}"]
         return sentence(", ".join([*what, *(f"{many:,} {words}" for many, words in rest if many)]))
 
-    def _prospects(self, guards: Guards) -> list[Prospect]:
-        """Return what becomes of the rows of each text under these limits."""
-        return [self.under(guards)]
-
     def limits(self, guards: Guards) -> str:
-        said = [guards.quiet, guards.pace, guards.failures]
-        return sentence("; ".join(words for words in said if words))
+        held = "; ".join(filter(None, (guards.quiet, guards.pace, guards.failures)))
+        said = [sentence(held)] if held else []
+        if len(self.arms) > 1:
+            said += [f"{guards.first:,} of each text go first."] if self.first(guards) else []
+            said += ["The limit of the cost is divided between the texts."] if guards.budget else []
+        return " ".join(said)
 
     def back_label(self) -> str:
         if not self.unfinished:
@@ -287,11 +281,7 @@ class CampaignState(Stages):
         return str(going) if self.live or going > self._type_above else ""
 
     def test_label(self) -> str:
-        return "Send me the first message as a test"
-
-    def numbers(self) -> pd.Series | None:
-        """Return the numbers as the list has them, in its order."""
-        return self.frame.get(self._to)
+        return f"Send me the first message {'of each text' if len(self.arms) > 1 else 'as a test'}"
 
     def pressed_another(self) -> None:
         """Say that the button said something else when it was pressed; nothing was done."""
@@ -304,12 +294,6 @@ class CampaignState(Stages):
         self._changed()
 
     # -- inside a move
-
-    def _others(self) -> list[Unfinished]:
-        """Return the unfinished campaigns with these people; one that is recorded itself was let through before."""
-        if self.plan is None or self.counts:
-            return []
-        return self.ledger._unfinished(self.plan, service=self.client.service)
 
     def _show(self, stage: str, words: str = "", sign: Sign = "") -> None:
         if stage in self.busy:
@@ -332,45 +316,21 @@ class CampaignState(Stages):
         else:
             super()._refuse_for(error, stage, outcome)
 
-    def _look(self) -> pd.DataFrame | None:
-        """Read in the ledger how the plan stands to it; return what is recorded of the campaign."""
-        if self.plan is None:
-            return None
-        campaign = self.recorded()
-        if campaign is not None:
-            campaign._heed_opt_outs()
-        self.counts = campaign.counts if campaign else {}
-        # Read once a stage: a million rows are not looked up at every redraw.
-        self.plan = planning.seen(self.plan, self._now())
-        frame = campaign._table() if campaign else None
-        self.unfinished = self.plan.campaign if self.tried and self.waiting else ""
-        return frame
-
-    def _now(self) -> Prospect:
-        """Ask the ledger what the next send does, after what is recorded has followed the plan."""
-        assert self.plan is not None
-        return self.ledger._prospect(self.plan, service=self.client.service, revised=True)
-
     def _look_again(self) -> None:
-        (self._read_results if self.stage == "done" else self._look)()
+        """Read in the ledger how all texts stand to it; after a send, their result tables too."""
+        for arm in self.arms:
+            arm.look()
+        assert self.plan is not None
+        self.plan = replace(self.plan) if self.comparison else self.arms[0].plan
+        if self.stage == "done":
+            self._take_results()
 
-    def _read_results(self) -> None:
-        frame = self._look()
-        if frame is not None and self.plan is not None:
-            self.results = frame.set_axis(self.plan._as_planned.index) if len(frame) == self.plan._size else frame
-
-    def recorded(self) -> Record | None:
-        if self.plan is None or not self.ledger._knows(self.plan.campaign, service=self.client.service):
-            return None
-        return self.ledger.record(self.plan.campaign, service=self.client.service)
-
-    def doubtful(self) -> list[tuple[Record, pd.Index]]:
-        campaign = self.recorded()
-        return [] if campaign is None or self.plan is None else [(campaign, self.plan._as_planned.index)]
+    def _take_results(self) -> None:
+        self.results = self.comparison.results() if self.comparison else self.arms[0].results
 
     def _standing(self) -> tuple[str, Sign]:
         if not self.counts:
-            return self.prospect.state(), ""
+            return (NOBODY if self.comparison else self.arms[0].prospect).state(), ""
         said = f"This campaign is already recorded: {state_line(self.counts)}."
         if self.reworded:
             rows = counted(min(self.reworded, self.to_go), "row")

@@ -20,7 +20,7 @@ from ..controls import FieldFaults, fill_in, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from . import cards
 from .choices import AMOUNT, BOTH, MOST_HELD, OUTCOME, TICK, Choices, Compared
-from .comparing import CampaignSteps
+from .moves import CampaignSteps
 from .state import Draft, in_both
 
 KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "template"))

@@ -17,7 +17,6 @@ from ..._sandbox import Sandbox
 from ..._services import shown
 from ..._showing import visible
 from ..._wire import amount
-from ...results import Progress
 from .. import skin
 from ..controls import Leafing, Pinned, Withdrawal
 from ..results_table import ResultsTable
@@ -78,16 +77,6 @@ def opened_card(opened: Opened) -> Card:
     costs = opened.costs
     held = overview.fates(opened.prospect) if opened.plan is not None else []
     return Card(card.title, f"{card.state} {costs.state}.", (*said, *held, *costs.blocks[1:]))
-
-
-def progress_html(progress: Progress | None) -> str:
-    if progress is None:
-        return '<p class="smsotp-line">Preparing …</p>'
-    said = f"{number(progress.done)} of {counted(progress.total, 'row')}: {number(progress.accepted)} accepted"
-    said += f", {number(progress.rejected)} rejected, {number(progress.in_doubt)} in doubt"
-    said += f", {number(progress.waiting)} held back for now." if progress.waiting else "."
-    bar = skin.progress("Rows sent", progress.done, progress.total)
-    return f'<p class="smsotp-line smsotp-num">{safe(said)}</p>{bar}'
 
 
 class CampaignsPage(skin.Shown):
@@ -358,7 +347,7 @@ class CampaignsPage(skin.Shown):
         for part in (self._card, self._doubts, self._results, self.back_button, self.again_button):
             skin.show(part, not sending)
         skin.show(self._progress, sending)
-        self._progress.value = progress_html(steps.progress) if sending else ""
+        self._progress.value = skin.running(steps.running) if sending else ""
         self._draw_actions(opened, sending=sending, asking=asking)
 
     def _draw_actions(self, opened: Opened, *, sending: bool, asking: bool) -> None:

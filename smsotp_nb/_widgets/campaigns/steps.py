@@ -5,7 +5,6 @@ Everything is read in the ledger and nothing is remembered beside it, so another
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,8 +23,7 @@ from ..._sandbox import Sandbox
 from ..._sandbox.facade import client_of
 from ..._services import shown
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
-from ...results import Progress
-from ..stages import CHANGED, HEARD_EVERY, PRESSED_ANOTHER, UNREAD, Notice, Sign, Stages, broken, ended_early, refused
+from ..stages import CHANGED, PRESSED_ANOTHER, UNREAD, Sending, Sign, broken, ended_early, refused
 
 PAGE: Final = 10
 TYPE_ABOVE: Final = 1000
@@ -79,7 +77,7 @@ class Opened:
         return self.prospect.to_go
 
 
-class CampaignsSteps(Stages):
+class CampaignsSteps(Sending):
     """The state and moves of the campaigns page.
 
     ``stage`` is ``list``, ``reading``, ``open``, ``asking`` (whether the rest is to be withdrawn), ``working`` or
@@ -105,8 +103,6 @@ class CampaignsSteps(Stages):
         self.plans = {plan.campaign: plan for plan in map(_checked, plans)}
         self.answer = Answer(Question())
         self.opened: Opened | None = None
-        self.progress: Progress | None = None
-        self._stop = threading.Event()
 
     # -- the list
 
@@ -284,20 +280,12 @@ class CampaignsSteps(Stages):
             return not changed
         return False
 
-    def stop(self) -> None:
-        with self._lock:
-            if self.stage != "sending":
-                return
-            self._stop.set()
-            self.notice = Notice("Stopping: no new request starts; pending responses are recorded.")
-        self._changed()
-
     def _send(self, opened: Opened, plan: Plan) -> None:
-        self.progress = None
+        self._start(0)
         assert self.client is not None
         try:
             with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
-                send(plan, client=self.client, ledger=opened.ledger, progress=self._heard, stop=self._stop)
+                send(plan, client=self.client, ledger=opened.ledger, progress=self._told, stop=self._stop)
             self._sent(opened)
         except SmsOtpError as error:
             self._sent(opened, error)
@@ -306,13 +294,6 @@ class CampaignsSteps(Stages):
             raise
         finally:
             self._stop.clear()
-
-    def _heard(self, progress: Progress) -> None:
-        """Take one update, and pass on a few a second."""
-        last = self.progress
-        if last is None or progress.at - last.at >= HEARD_EVERY or not progress.left:
-            self.progress = progress
-            self._changed()
 
     def _sent(self, opened: Opened, error: SmsOtpError | None = None) -> None:
         """Say what a send came to; of one that ended with an error, whether anything was sent before."""
