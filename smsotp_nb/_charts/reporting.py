@@ -13,7 +13,7 @@ import pandas as pd
 from .. import cost
 from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
 from .._cards import Card, Figures, Note, counted, money, number, page, places_of, shares
-from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read
+from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read, states_of
 from .._cost.views import billed_in_words
 from .._ledger import Ledger, path_of, snapshot_of, when_sent
 from .._moments import Now, utc_now
@@ -137,7 +137,11 @@ def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
 
 
 def _write_page(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
-    summary = Card("Totals", billed_in_words(cost.summary(frame)), (*map(_figures, totals(frame)), *about.notes))
+    summary = Card(
+        "Totals",
+        billed_in_words(cost.summary(frame), in_doubt=about.in_doubt),
+        (*map(_figures, totals(frame)), *about.notes),
+    )
     cards = [summary, *(section.card() for section in told)]
     return write_text(page(title, cards, facts=about.pairs, lead=_conclusion(frame, told)), file, **how)
 
@@ -223,6 +227,7 @@ class Facts:
 
     pairs: tuple[tuple[str, str], ...]
     notes: tuple[Note, ...]
+    in_doubt: int
 
 
 def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
@@ -232,7 +237,7 @@ def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
             recorded = when_sent(store)
         period, rows = _span(recorded.first, recorded.last, tz), recorded.rows
     else:
-        period, rows = _period(frame, tz), _states(frame)
+        period, rows = _period(frame, tz), states_of(source, frame)
     if isinstance(source, Ledger | str | Path):
         told = f"ledger {path_of(source).name}"
     else:
@@ -243,7 +248,9 @@ def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
         "Source": ", ".join(filter(None, (told, _campaigns(frame)))),
         "Sent by": _services(frame),
     }
-    return Facts(tuple((name, said) for name, said in pairs.items() if said), _notes(frame, rows))
+    return Facts(
+        tuple((name, said) for name, said in pairs.items() if said), _notes(frame, rows), rows.get("in_doubt", 0)
+    )
 
 
 # -- when --------------------------------------------------------------------------------------------------------------
@@ -304,12 +311,6 @@ def _services(frame: pd.DataFrame) -> str:
 
 
 # -- what is in no total -----------------------------------------------------------------------------------------------
-
-
-def _states(frame: pd.DataFrame) -> dict[str, int]:
-    if is_summed(frame):
-        return {}
-    return {str(state): int(rows) for state, rows in frame["status"].astype(STR).value_counts().items()}
 
 
 def _notes(frame: pd.DataFrame, rows: Mapping[str, int]) -> tuple[Note, ...]:

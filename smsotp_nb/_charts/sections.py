@@ -130,7 +130,9 @@ def _differences(frame: pd.DataFrame) -> Section:
     }
     off = sum(line["Difference"] not in (None, 0.0) for part in lines.values() for line in part[:-1])
     state = f"{counted(off, 'country', 'countries')} not billed as estimated, the largest difference first"
-    return Section("Billed and estimated", state if off else "Everything was billed as estimated", lines)
+    without = any(line["Estimated"] is None for part in lines.values() for line in part) or len(lines) < len(totals)
+    same = "Each country was billed as estimated in sum" + ", apart from messages without an estimate" * without
+    return Section("Billed and estimated", state if off else same, lines)
 
 
 def _off(part: pd.DataFrame) -> Lines:

@@ -205,10 +205,10 @@ class _Search:
         known = max(len(one.days) - one.first, 0)
         self.judged[one.measure.what] += known
         if known < len(one.days):
-            few = (
-                f"{counted(len(one.days), 'sending day')}, and {number(one.first)} must come before one that is judged"
-            )
-            why = _FIRST if known else few
+            few = "all in the first 31 days, which are not judged: spend has a cycle of a month"
+            if one.first <= LEAST or len(one.days) < LEAST:
+                few = f"and {number(LEAST)} must come before one that is judged"
+            why = _FIRST if known else f"{counted(len(one.days), 'sending day')}, {few}"
             self._unjudged(one.measure.what, one.currency, one.iso, one.kind, len(one.days) - known, why)
 
     def _unjudged(self, *row: Any) -> None:

@@ -49,7 +49,9 @@ class Bridge(WithCard):
 
     Attributes:
         totals: a row a currency: ``currency`` (str), ``before, volume, mix, parts, rate, change, now`` (float64) and
-            ``left_out`` (Int64: messages without a readable price or without an estimate, in no amount).
+            ``left_out`` (Int64: messages without a readable price or an estimate, or in a currency in which the other
+            side's have none, in no amount). Those of an unknown currency are in a row without one, if there are several
+            currencies.
         groups: the same for each currency and group, largest change first, with ``messages_before, messages_now,
             parts_before, parts_now`` (Int64) at the end. In every row ``volume + mix + parts + rate = change =
             now - before``, and the rows of a currency add up to its total: exactly, in millionths.
@@ -104,6 +106,7 @@ def bridge(now: Source | Plan, before: Source | Plan | None = None, *, columns: 
             {name + side: 0 for name in ("messages", "parts", "micros") for side in ("_before", "_now")}
         )
         left_out = missed_now.add(missed_before, fill_value=0)
+        cells, left_out = _comparable(cells, left_out, {"_before": missed_before, "_now": missed_now})
     made = _taken_apart(cells, names, left_out)
     uncompared = len(made.totals) > made.groups["currency"].nunique()
     made = replace(made, _in_doubt=_in_doubt(now) + _in_doubt(before))
@@ -154,12 +157,14 @@ def movers(
     whole = ends == first + pd.offsets.MonthBegin(1)
     until = first if whole else min(begins + (ends - first), first)
     sides = [frame[((day >= start) & (day < end)).to_numpy(bool)] for start, end in ((first, ends), (begins, until))]
+    spans = ((first, ends), (begins, until))
+    said = " compared with ".join(f"{start:%Y-%m-%d} to {end - pd.Timedelta(days=1):%Y-%m-%d}" for start, end in spans)
     for side, start in zip(sides, (first, begins), strict=True):
         if side.empty:
-            has = f"{day.min():%Y-%m} to {latest:%Y-%m}"
-            raise UsageError(f"there are no messages in {start:%Y-%m}; the history has {has}")
-    last_days = [end - pd.Timedelta(days=1) for end in (ends, until)]
-    said = f"{first:%Y-%m-%d} to {last_days[0]:%Y-%m-%d} compared with {begins:%Y-%m-%d} to {last_days[1]:%Y-%m-%d}"
+            some = day.ge(start) & day.lt(start + pd.offsets.MonthBegin(1))
+            days_of = f" on the days that are compared ({said})" if some.any() else ""
+            has = f"{day.min():%Y-%m-%d} to {latest:%Y-%m-%d}"
+            raise UsageError(f"there are no messages in {start:%Y-%m}{days_of}; the history has {has}")
     return replace(bridge(*sides, columns=columns), _days=said)
 
 
@@ -199,6 +204,19 @@ def _cells(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[st
     sums["messages"] -= sums.pop("unpriced")
     sums["parts"] = sums.pop("priced_parts").where(sums.pop("mixed") == 0, sums["parts"])
     return names, sums[sums["messages"] > 0], left_out
+
+
+def _comparable(
+    cells: pd.DataFrame, left_out: pd.Series, missed: dict[str, pd.Series]
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Leave out a currency of which one side has only messages without a price: that they cost nothing is not known."""
+    for currency in cells["currency"].unique().tolist():
+        mine = cells["currency"].eq(currency).to_numpy(bool)
+        sides = {side: int(cells.loc[mine, f"messages{side}"].sum()) for side in missed}
+        if any(not sides[side] and missed[side].reindex([currency, pd.NA]).sum() for side in missed):
+            cells = cells[~mine]
+            left_out = left_out.add(pd.Series({currency: sum(sides.values())}), fill_value=0)
+    return cells, left_out
 
 
 def _priced(frame: pd.DataFrame) -> pd.DataFrame:
@@ -245,7 +263,10 @@ def _taken_apart(cells: pd.DataFrame, names: list[str], left_out: pd.Series) -> 
     table["change"] = table[effects].sum(axis=1)
     table["now"] = cells["micros_now"].astype("int64")
     sums = table.drop(columns=names).groupby("currency", sort=True).sum()
-    left_out = left_out[(left_out > 0).to_numpy() & left_out.index.notna()]
+    left_out = left_out[(left_out > 0).to_numpy(bool)]
+    known = sums.index.union(left_out.index.dropna())
+    if left_out.index.hasnans and len(known) == 1:  # the only currency that they can be of
+        left_out = left_out.groupby(left_out.index.fillna(known[0])).sum()
     every = sums.index.union(left_out.index)  # a currency of which no price is known has nothing but what is left out
     totals = sums.reindex(every, fill_value=0).rename_axis("currency").reset_index()
     totals["left_out"] = left_out.reindex(every, fill_value=0).astype("Int64").array
@@ -354,7 +375,8 @@ def _card(bridge: Bridge) -> Card:
         for row in records(bridge.totals)
     ]
     left_out = int(bridge.totals["left_out"].sum())
-    notes = [Note("!", f"{counted(left_out, 'message')} without a price or an estimate, in no amount")] * bool(left_out)
+    why = "in no amount: without a price or an estimate, or nothing to compare with"
+    notes = [Note("!", f"{counted(left_out, 'message')} {why}")] * bool(left_out)
     doubt = f"{counted(bridge._in_doubt, 'row')} in doubt, possibly sent and billed, in no amount"
     notes += [Note("!", doubt)] * bool(bridge._in_doubt)
     return Card(
@@ -431,7 +453,9 @@ def _change(amount: float, currency: str, left_out: int) -> str:
 
 def _nothing(bridge: Bridge, currency: str) -> str:
     months = bridge._months.get(currency)
-    return f"{currency}: nothing to compare" + (f" (billed in {months})" if months else "")
+    return f"{'Unknown currency' if pd.isna(currency) else currency}: nothing to compare" + (
+        f" (billed in {months})" if months else ""
+    )
 
 
 def _label(value: Any) -> str:

@@ -14,7 +14,7 @@ from .._cards import Bar, Card, Note, Table, WithCard, about, counted, share
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
-from .forecasting import Forecast, month_of
+from .forecasting import Forecast, month_of, without_price
 from .sources import Source, daily, records
 
 _TYPES: Final[dict[str, str | pd.StringDtype]] = {
@@ -38,8 +38,9 @@ class Budget(WithCard):
             budget, below 0 where the budget suffices), ``used_up`` (datetime64: the day on which the budget is used up
             if the days that are left cost alike, missing where it is not in this month) and ``verdict`` (str: ``spent``
             already, ``over`` even at the low end of the interval, ``may be over``, ``within`` even at its high end,
-            ``not known`` without a forecast, ``no budget``).
-        forecast: the `Forecast` that it is from.
+            ``not known`` without a forecast, or where messages without a readable price may have used the budget up,
+            ``no budget``).
+        forecast: the `Forecast` that it is from; its ``left_out`` messages without a price are in no amount.
 
     Example:
         >>> days = pd.date_range("2026-01-01", "2026-11-10")
@@ -97,7 +98,9 @@ def budget(
     totals = made.totals.set_index("currency")
     last = pd.Timestamp(f"{made.what}-01") + pd.offsets.MonthBegin(1)
     found = [
-        _total(str(currency), amounts.get(str(currency)), totals.loc[currency], end, last)
+        _total(
+            str(currency), amounts.get(str(currency)), totals.loc[currency], _at_most(rows, str(currency)), end, last
+        )
         for currency in totals.index.union(list(amounts))
         if currency in totals.index
     ]
@@ -124,7 +127,17 @@ def _amounts(amount: float | Mapping[str, float], currencies: list[str]) -> dict
     return {str(currency): float(each) for currency, each in amount.items()}
 
 
-def _total(currency: str, amount: float | None, row: Any, end: pd.Timestamp, last: pd.Timestamp) -> dict[str, Any]:
+def _at_most(rows: pd.DataFrame, currency: str) -> float:
+    """Return what the messages without a price cost if each was as expensive as the most expensive one with a price."""
+    unpriced = int(rows.loc[rows["currency"].isin([currency]) | rows["currency"].isna(), "unpriced"].sum())
+    mine = rows[rows["currency"].eq(currency).to_numpy(bool)]
+    each = mine["micros"] / (mine["messages"] - mine["unpriced"]).where(mine["messages"] > mine["unpriced"])
+    return unpriced * float(each.max()) / 1_000_000 if unpriced else 0.0
+
+
+def _total(
+    currency: str, amount: float | None, row: Any, at_most: float, end: pd.Timestamp, last: pd.Timestamp
+) -> dict[str, Any]:
     billed, expected = float(row["billed"]), float(row["expected"])
     said = {"currency": currency, "billed": billed, **{name: row[name] for name in ("expected", "low", "high")}}
     if amount is None:
@@ -135,16 +148,18 @@ def _total(currency: str, amount: float | None, row: Any, end: pd.Timestamp, las
         "left": left,
         "over": over,
         "used_up": _used_up(left, expected - billed, end, last),
-        "verdict": _verdict(amount, billed, row),
+        "verdict": _verdict(amount, billed, row, at_most),
     }
 
 
-def _verdict(amount: float, billed: float, row: Any) -> str:
-    if billed > amount:
+def _verdict(amount: float, billed: float, row: Any, at_most: float) -> str:
+    if billed >= amount:
         return "spent"
     if np.isnan(row["expected"]):
         return "not known"
-    return "over" if row["low"] > amount else "may be over" if row["high"] > amount else "within"
+    if row["high"] > amount:
+        return "over" if row["low"] > amount else "may be over"
+    return "within" if row["high"] + at_most <= amount else "not known"
 
 
 def _used_up(left: float, rest: float, end: pd.Timestamp, last: pd.Timestamp) -> pd.Timestamp | None:
@@ -162,7 +177,11 @@ def _card(made: Budget) -> Card:
     return Card(
         title=f"Budget of {made.month}",
         state=" and ".join(_in_words(row) for row in rows),
-        blocks=(*(_bars(row) for row in rows), *(note for row in rows for note in _notes(made, row))),
+        blocks=(
+            *(_bars(row) for row in rows),
+            *(note for row in rows for note in _notes(made, row)),
+            *without_price(made.forecast.left_out),
+        ),
         closing="Next: .forecast has the methods, and how far off they were",
     )
 
@@ -173,15 +192,19 @@ def _in_words(row: dict[str, Any]) -> str:
         return f"{about(row['billed'], currency)} spent, and no budget for it"
     of = f"{about(row['billed'], currency)} of {about(amount)} spent"
     if row["verdict"] == "spent":
-        return f"{of}: {about(-row['left'], currency)} over the budget already"
-    if row["verdict"] == "not known":
+        return (
+            f"{of}: {about(-row['left'], currency)} over the budget already" if row["left"] < 0 else f"{of}: all of it"
+        )
+    if pd.isna(row["expected"]):
         return f"{of}; too little history for a forecast"
     expected = f"{about(row['expected'])} expected"
+    if row["verdict"] == "not known":
+        return f"{of}, {expected}, and what the messages without a price cost is not known"
     side = "over" if row["over"] > 0 else "below"
     said = {
         "over": f"over the budget by {about(row['over'])}",
         "may be over": f"{about(abs(row['over']))} {side} the budget, which may not do",
-        "within": f"within the budget, {about(-row['over'])} left",
+        "within": f"within the budget, {about(abs(row['over']))} left",
     }
     return f"{of}, {expected}: {said[row['verdict']]}"
 

@@ -261,7 +261,7 @@ def _bernstein(series: Series, measure: Measure, before: Places, now: Places) ->
     below = float(series.below[now].sum())
     usual = (float(series.above[before].sum()) + (measure.what == "refusals")) / float(series.below[before].sum())
     off = abs(float(series.above[now].sum()) - usual * below)
-    scale = usual if measure.what == "price" else 1.0
+    scale = (usual or off / below) if measure.what == "price" else 1.0  # a price that was 0 has no other scale
     variance = _variance(measure, usual) * below
     return math.exp(-(off**2) / (2 * (variance + measure.bound * scale * off / 3))) if off else 1.0
 

@@ -50,7 +50,8 @@ def per_conversion(
         amount: the column of ``conversions`` with what each is worth.
 
     Returns:
-        ``currency`` (str), the columns of ``by``, ``messages`` (Int64: accepted), ``cost`` (float64), ``unpriced,
+        ``currency`` (str), the columns of ``by``, ``messages`` (Int64: accepted), ``cost`` (float64;
+        missing where no message has a price), ``unpriced,
         in_doubt`` (Int64: messages whose cost is not in it), ``conversions, people`` (Int64), with ``amount`` its sum
         (float64), ``cost_per_conversion`` (float64; missing where there is none) and ``cost_per_conversion_high``
         (float64: if every message in doubt or without a price cost as much as the most expensive one of its group;
@@ -141,7 +142,8 @@ def _billed(sent: pd.DataFrame, names: list[str]) -> pd.DataFrame:
         .assign(dearest=groups["dearest"].max())
         .reset_index()
     )
-    cost = contract.money(sums["micros"]).astype("float64")
+    some = sums["messages"] > sums["unpriced"]
+    cost = contract.money(sums["micros"]).astype("float64").where(some.to_numpy(bool))
     return sums[["currency", *names, "messages"]].assign(
         cost=cost, unpriced=sums["unpriced"], in_doubt=sums["in_doubt"], dearest=sums["dearest"]
     )

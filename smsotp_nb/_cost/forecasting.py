@@ -29,6 +29,7 @@ TOO_SHORT: Final = "none: the history is too short"
 _FARTHEST: Final = 92  # days that a forecast may reach
 _SHOWN: Final = 8
 _METHODS: Final = 4
+_SLIGHT: Final = 0.005  # of an expected cost, not worth a note
 _SIZE: Final = 16.0  # em of the longest bar
 _TOTALS: Final = (
     *("currency", "billed", "expected", "low", "high", "level", "asked"),
@@ -245,6 +246,8 @@ def _month_total(currency: str, billed: int, made: Outcome, tried: list[Tried], 
 
 def _of_plan(rows: pd.DataFrame, plan: Plan, level: float) -> Forecast:
     history = ahead.history(rows)
+    if not len(plan.estimate):
+        raise UsageError(f"no recipient of plan {plan.campaign!r} is to go, so there is nothing to forecast")
     groups, left_out = ahead.groups(history, plan)
     tried = ahead.plan_backtests(history)
     totals = [_plan_total(history, str(currency), part, tried, level) for currency, part in groups.groupby("currency")]
@@ -415,7 +418,8 @@ def _why(made: Forecast, row: dict[str, Any]) -> list[Note]:
     plain = ""
     if row["baseline_off"] == row["baseline_off"] and row["baseline_off"] is not None:
         plain = f"; the {_BASELINE} alone by {share(row['baseline_off'])}"
-    notes = [Note("i", f"Such forecasts were off by {share(row['off'])} on average{plain}.")]
+    off = share(row["off"]) if row["off"] == row["off"] else "nothing"  # nothing came that was billed
+    notes = [Note("i", f"Such forecasts were off by {off} on average{plain}."), *_factor(made, row)]
     tried = int(row["tried"])
     notes.append(
         Note(
@@ -432,6 +436,16 @@ def _why(made: Forecast, row: dict[str, Any]) -> list[Note]:
     return notes
 
 
+def _factor(made: Forecast, row: dict[str, Any]) -> list[Note]:
+    """Say by what a plan's parts at their price are multiplied, if by anything."""
+    mine = made.groups[(made.groups["currency"] == row["currency"]).to_numpy(dtype=bool)]
+    at_price = float((mine["est_parts"].astype("float64") * mine["rate"]).sum())
+    if not at_price or abs(row["expected"] / at_price - 1) < _SLIGHT:
+        return []
+    said = f"{share(row['expected'] / at_price)} of the estimated parts at these prices is expected"
+    return [Note("i", f"{said}: in earlier campaigns some messages were refused, or had other parts than estimated.")]
+
+
 def _earlier(row: dict[str, Any]) -> str:
     return "campaign" if row["method"] == ahead.METHOD else "month"
 
@@ -439,5 +453,8 @@ def _earlier(row: dict[str, Any]) -> str:
 def _notes(made: Forecast) -> list[Note]:
     short = [str(row["currency"]) for row in records(made.totals) if not _known(row)]
     said = [Note("!", f"{' and '.join(short)}: the history is too short for a forecast.")] if short else []
-    left_out = f"{counted(made.left_out, 'message')} without a price or a rate, in no amount."
-    return [*said, *([Note("!", left_out)] if made.left_out else [])]
+    return [*said, *without_price(made.left_out)]
+
+
+def without_price(messages: int) -> list[Note]:
+    return [Note("!", f"{counted(messages, 'message')} without a price or a rate, in no amount.")] if messages else []

@@ -107,7 +107,7 @@ def _kinds(sums: pd.DataFrame) -> Iterator[Table]:
         for kind, count, code, amount in zip(sums["kind"], sums["count"], currencies, amounts, strict=True)
     )
     if rows:
-        yield Table(("What", "Messages", "Amount"), rows, ("left", "right", "right"))
+        yield Table(("What", "Lines", "Amount"), rows, ("left", "right", "right"))
 
 
 def _doubts(doubts: pd.DataFrame) -> Iterator[Table]:

@@ -24,6 +24,7 @@ from .._ledger import (
     path_of,
     refusals,
     snapshot_of,
+    when_sent,
 )
 from .._ledger import spending as summing
 from .._pandas import STR, texts, with_columns
@@ -156,6 +157,16 @@ def is_summed(frame: pd.DataFrame) -> bool:
     return isinstance(frame, pd.DataFrame) and "status" not in frame.columns and set(_SUMMED) <= set(frame.columns)
 
 
+def states_of(source: Source, frame: pd.DataFrame) -> dict[str, int]:
+    """Return how many rows of a source are in each state; sums, which ``frame`` was read as, do not know it."""
+    if isinstance(source, LEDGERS):
+        with snapshot_of(source) as store:
+            return when_sent(store).rows
+    if is_summed(frame):
+        return {}
+    return {str(state): int(rows) for state, rows in frame["status"].astype(STR).value_counts().items()}
+
+
 def has_estimates(frame: pd.DataFrame) -> bool:
     """Return whether `compared` can be asked of a frame."""
     return set(COMPARED if is_summed(frame) else ESTIMATED) <= set(frame.columns)
@@ -195,7 +206,8 @@ def grouping(frame: pd.DataFrame | None, columns: str | Sequence[str], *, taken:
 def billed(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return what is summed, as Int64: ``messages, parts, micros, unpriced`` beside the names and the currency.
 
-    And ``priced_parts``, those of messages with a price, and ``mixed``: of how many sums they are not known apart.
+    And ``priced_parts``, those of messages with a price, of which one whose parts are not known counts as one part; and
+    ``mixed``: of how many sums they are not known apart.
     """
     return _billed_sums(frame, names) if is_summed(frame) else _billed_rows(_accepted(frame, NEEDED), names)
 
@@ -225,14 +237,13 @@ def priced_parts(sums: pd.DataFrame) -> pd.Series:
 
 def _billed_rows(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     readable = table["price"].notna() & table["currency"].notna()
-    parts = table["parts"].fillna(0)
     return table[names].assign(
         currency=table["currency"],
         messages=pd.Series(1, index=table.index, dtype="Int64"),
-        parts=parts,
+        parts=table["parts"].fillna(0),
         unpriced=(~readable).astype("Int64"),
         micros=contract.micros(table["price"]).where(readable, 0),
-        priced_parts=parts.where(readable, 0),
+        priced_parts=table["parts"].fillna(1).where(readable, 0),
         mixed=pd.Series(0, index=table.index, dtype="Int64"),
     )
 
@@ -250,7 +261,7 @@ def _estimated_rows(table: pd.DataFrame) -> dict[str, pd.Series]:
     both = table["price"].notna() & table["est_cost"].notna() & same
     return {
         "compared": both.astype("Int64"),
-        "compared_parts": table["parts"].fillna(0).where(both, 0),
+        "compared_parts": table["parts"].fillna(1).where(both, 0),
         "est_parts": table["est_parts"].fillna(0).where(both, 0),
         "compared_cost": contract.micros(table["price"]).where(both, 0),
         "est_cost": contract.micros(table["est_cost"]).where(both, 0),

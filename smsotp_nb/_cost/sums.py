@@ -59,10 +59,11 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
 
     Returns:
         ``currency``, the columns, ``messages`` and ``parts`` (Int64, of accepted rows), ``cost``,
-        ``price_per_message`` and ``price_per_part`` (float64, six places, of messages that have a price; that of a part
-        is missing where sums of both kinds were summed up further), ``share`` of the cost in its currency (float64, 0
-        to 1) and ``unpriced`` (Int64: messages whose price or currency could not be read; they are listed by
-        `unpriced_rows` and not part of ``cost``). Within a currency the most expensive group comes first.
+        ``price_per_message`` and ``price_per_part`` (float64, six places, of messages that have a price, of which one
+        whose parts are not known counts as one part; that of a part is missing where sums of both kinds were summed up
+        further), ``share`` of the cost in its currency (float64, 0 to 1) and ``unpriced`` (Int64: messages whose price
+        or currency could not be read; they are listed by `unpriced_rows` and not part of ``cost``). Within a currency
+        the most expensive group comes first.
 
     Raises:
         UsageError: not a result table, or a column is missing or has the name of one of the columns above.
@@ -241,9 +242,9 @@ def spending(
     Returns:
         One row per combination: the columns asked for; ``service, campaign, kind, month`` (as 2026-11), ``day, iso,
         region, type, encoding, currency``; ``messages, parts`` (Int64), ``cost`` (float64), ``unpriced`` (Int64) and
-        ``priced_parts`` (Int64: the parts of messages with a price); and for the ``compared`` messages, those with a
-        price and an estimate in one currency, ``compared_parts, est_parts`` (Int64), ``compared_cost, est_cost``
-        (float64).
+        ``priced_parts`` (Int64: the parts of messages with a price, of which one whose parts are not known counts as
+        one); and for the ``compared`` messages, those with a price and an estimate in one currency, ``compared_parts,
+        est_parts`` (Int64), ``compared_cost, est_cost`` (float64).
 
     Raises:
         UsageError: there is no such service or column, the time zone does not exist, or a time cannot be read.

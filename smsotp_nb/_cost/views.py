@@ -11,7 +11,19 @@ from .._cards import Bar, Card, Cell, Figures, Note, Table, counted, money, numb
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
-from .sources import ESTIMATED, LEDGERS, NEEDED, Source, derived, has_estimates, is_summed, read, records, rows
+from .sources import (
+    ESTIMATED,
+    LEDGERS,
+    NEEDED,
+    Source,
+    derived,
+    has_estimates,
+    is_summed,
+    read,
+    records,
+    rows,
+    states_of,
+)
 from .sums import by, by_country, compare, sums_by, with_country
 
 
@@ -293,14 +305,14 @@ def card(results: Source) -> Card:
         Next: cost.by(results, "segment") for any column, results.write(results, "results.xlsx")
     """
     frame = read(results)
-    totals = by(frame, [])
+    totals, states = by(frame, []), states_of(results, frame)
     several = totals["currency"].nunique(dropna=False) > 1
     countries = by_country(frame).groupby("currency", dropna=False) if "iso" in frame.columns else ()
     tables = [_country_table(part, several=several) for _, part in countries]
     return Card(
         title=_title(frame),
-        state=billed_in_words(totals),
-        blocks=(_figures(totals), *tables, *_left_out(frame, totals)),
+        state=billed_in_words(totals, in_doubt=states.get("in_doubt", 0)),
+        blocks=(_figures(totals), *tables, *_left_out(frame, totals, states)),
         closing=f"Next: {_next(frame)}",
     )
 
@@ -329,11 +341,16 @@ def _next(frame: pd.DataFrame) -> str:
     return 'cost.by(results, "segment") for any column, results.write(results, "results.xlsx")'
 
 
-def billed_in_words(totals: pd.DataFrame) -> str:
+def billed_in_words(totals: pd.DataFrame, *, in_doubt: int) -> str:
     """Say what the totals of `cost.summary` are, in one line."""
     messages = int(totals["messages"].sum())
     if not messages:
-        return "No message was accepted, so nothing was billed"
+        doubt = f"; {counted(in_doubt, 'message')} in doubt may have been billed"
+        return (
+            f"No message is known to be accepted{doubt}"
+            if in_doubt
+            else "No message was accepted, so nothing was billed"
+        )
     amounts = [money(row["cost"], row["currency"]) for row in records(totals.dropna(subset=["cost"]))]
     said = f"for {number(messages)} accepted message{'s' * (messages != 1)}"
     unpriced = int(totals["unpriced"].sum())
@@ -397,16 +414,14 @@ def _share_bar(line: dict[str, Any], said: str, dearest: float) -> Cell:
     return Bar(min(line["share"] / dearest, 1.0) if dearest else 0.0, said)
 
 
-def _left_out(frame: pd.DataFrame, totals: pd.DataFrame) -> list[Note]:
+def _left_out(frame: pd.DataFrame, totals: pd.DataFrame, states: dict[str, int]) -> list[Note]:
     """Say what the totals do not hold, each in its own sentence."""
     unpriced = int(totals["unpriced"].sum())
     notes = [_note("!", unpriced, "accepted without a readable price, in no total: cost.unpriced_rows(results)")]
-    if not is_summed(frame):
-        counts = frame["status"].astype(STR).value_counts()
-        doubt = f"in doubt; possibly sent and billed{_estimate_of(frame, 'in_doubt')}"
-        notes.append(_note("!", int(counts.get("in_doubt", 0)), doubt))
-        notes.append(_note("i", int(counts.get("rejected", 0)), "rejected; not billed according to the replies"))
-        notes.append(_note("i", int(counts.get("planned", 0)), f"still to go{_estimate_of(frame, 'planned')}"))
+    doubt = f"in doubt; possibly sent and billed{_estimate_of(frame, 'in_doubt')}"
+    notes.append(_note("!", states.get("in_doubt", 0), doubt))
+    notes.append(_note("i", states.get("rejected", 0), "rejected; not billed according to the replies"))
+    notes.append(_note("i", states.get("planned", 0), f"still to go{_estimate_of(frame, 'planned')}"))
     return [note for note in (*notes, *_off_the_estimate(frame)) if note is not None]
 
 
@@ -419,7 +434,9 @@ def _off_the_estimate(frame: pd.DataFrame) -> list[Note]:
         off, messages = row["difference"], int(row["compared"])
         amount = money(abs(off), row["currency"])
         more = (
-            f"{amount} {'more' if off > 0 else 'less'} than estimated" if off else f"as estimated in {row['currency']}"
+            f"{amount} {'more' if off > 0 else 'less'} than estimated"
+            if off
+            else f"as estimated in sum, {row['currency']}"
         )
         said = f"Billed {more}, over {counted(messages, 'message')} with an estimate{_without(row)}"
         notes.append(Note("i", said))
@@ -438,9 +455,11 @@ def _note(sign: Literal["!", "i"], rows: int, text: str) -> Note | None:
 
 
 def _estimate_of(frame: pd.DataFrame, status: str) -> str:
-    """Say what the rows of a state would cost by the estimate, where there is one."""
-    if not has_estimates(frame):
+    """Say what the rows of a state would cost by the estimate, where there is one, and how many have none."""
+    if is_summed(frame) or not has_estimates(frame):
         return ""
-    found = outcomes(frame[(frame["status"] == status).to_numpy()]).dropna(subset=["est_cost"])
-    said = [money(row["est_cost"], row["currency"]) for row in records(found)]
-    return f", by the estimate {' and '.join(said)}" if said else ""
+    rows = frame[(frame["status"] == status).to_numpy()]
+    said = [money(row["est_cost"], row["currency"]) for row in records(outcomes(rows).dropna(subset=["est_cost"]))]
+    without = int(rows["est_cost"].isna().sum())
+    also = f" and {counted(without, 'row')} without a rate" if without else ""
+    return f", by the estimate {' and '.join(said)}{also}" if said else ""

@@ -265,7 +265,7 @@ class Experiment(cards.WithCard):
         asked = self._declared
         refuse(None if explore is None else not_a_stratum("explore", explore, asked))
         with read_from(self._ledger) as book:
-            assigned = joining.assigned(asked, book, service=service)
+            assigned, forgotten = joining.assigned(asked, book, service=service)
             to_go = experiments.to_go(book._store, asked.name, service=service)
         return reading.read(
             assigned,
@@ -281,6 +281,7 @@ class Experiment(cards.WithCard):
             explore=explore,
             name=asked.name,
             to_go=to_go,
+            forgotten=forgotten,
             now=self._now,
         )
 
@@ -294,10 +295,10 @@ class Experiment(cards.WithCard):
         messages in doubt may have been billed, those unpriced were accepted without a readable price: neither is in
         ``cost``. ``elsewhere`` is a campaign that is not the experiment's and texted the unit, or may have, from the
         draw to the reading day; missing where there was none. Who is held out and was texted all the same, by any
-        campaign, counts as ``contacted``.
+        campaign, counts as ``contacted``. Whoever was forgotten is not in it.
         """
         with read_from(self._ledger) as book:
-            return joining.assigned(self._declared, book, service=service)
+            return joining.assigned(self._declared, book, service=service)[0]
 
     @in_our_words
     def purge(self) -> int:

@@ -11,6 +11,7 @@ Other campaigns may have texted people of an experiment meanwhile, the holdout t
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -250,9 +251,9 @@ def _left_out(outcomes: pd.DataFrame, row: Integers, since: Integers, counts: np
     return outcomes[~counts].assign(problem=pd.array(why[~counts], dtype=STR))
 
 
-def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.DataFrame:
+def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> tuple[pd.DataFrame, dict[str, int]]:
     """Return the frame that a reading takes: ``unit, arm, at, contacted, cost, currency, in_doubt, unpriced, elsewhere,
-    *strata``, one row a unit.
+    *strata``, one row a unit; and by arm how many people were forgotten, who are not in it: what they did is not known.
 
     Who is held out was contacted if any campaign texted them from their draw to the reading day; others, if the
     experiment's own did.
@@ -279,6 +280,11 @@ def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.Data
             f"experiment {asked.name!r} was purged: of its people only hashes are left. Call assign(frame, to=...) "
             "with the whole list to bring them back into their arms, then read it"
         )
+    forgotten = people["unit"].isna().to_numpy(bool)
+    gone = Counter(named(people.loc[forgotten, "arm"].to_numpy("int64"), asked).tolist())
+    people = people[~forgotten].reset_index(drop=True)
+    if people.empty:
+        raise UsageError(f"everybody of experiment {asked.name!r} was forgotten, so that nothing can be read")
     rows = _sent_rows(people, sent.reindex(people["person"]), asked, integers=json.loads(found.declared)["integers"])
     rows["at"] = people["at"] if by_all else rows["at"].ffill().bfill()
     last = int(rows["at"].max()) + found.window
@@ -288,7 +294,7 @@ def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> pd.Data
     rows = _one_row_each(rows)
     rows["at"] = pd.to_datetime(rows["at"].astype("int64"), unit="us", utc=True).dt.as_unit("us")
     rows["cost"] = money(rows.pop("micros").astype("Int64")).to_numpy("float64")
-    return rows[[*ASSIGNMENT, *TOLD, *asked.strata]]
+    return rows[[*ASSIGNMENT, *TOLD, *asked.strata]], dict(gone)
 
 
 def _elsewhere(
@@ -323,7 +329,7 @@ def recorded(asked: Declared, ledger: Ledger) -> experiments.Experiment:
 def _sent_rows(people: pd.DataFrame, sent: pd.DataFrame, asked: Declared, *, integers: bool) -> pd.DataFrame:
     found = pd.DataFrame(
         {
-            "unit": _units(people["unit"], integers=integers),
+            "unit": people["unit"].astype("int64" if integers else STR),
             "arm": named(people["arm"].to_numpy("int64"), asked),
             "at": sent["at"].to_numpy("float64"),  # exact: microseconds have 51 bits
             "contacted": sent["at"].notna().to_numpy(),
@@ -341,17 +347,8 @@ def _strata(recorded: pd.Series, names: tuple[str, ...]) -> pd.DataFrame:
     if not names:
         return pd.DataFrame(index=recorded.index)
     code, combinations = pd.factorize(recorded)
-    nobody: list[str | None] = [None] * len(names)  # of people who were forgotten
-    values = np.array([*map(json.loads, combinations), nobody], dtype=object).reshape(-1, len(names))
+    values = np.array([*map(json.loads, combinations)], dtype=object).reshape(-1, len(names))
     return pd.DataFrame({name: pd.array(values[code, at], dtype=STR) for at, name in enumerate(names)})
-
-
-def _units(units: pd.Series, *, integers: bool) -> pd.Series:
-    """Return units as the list had them; who was forgotten is a unit that no outcome has."""
-    forgotten, known = units.isna().to_numpy(), units.copy()
-    nobody = range(1, int(forgotten.sum()) + 1)
-    known[forgotten] = [-number if integers else f"\0forgotten {number}" for number in nobody]
-    return known.astype("int64" if integers else STR)
 
 
 def _one_row_each(rows: pd.DataFrame) -> pd.DataFrame:

@@ -81,6 +81,7 @@ def read(
     level: float = 0.95,
     name: str = "",
     to_go: int = 0,
+    forgotten: Mapping[str, int] | None = None,
     now: Now = utc_now,
 ) -> Reading:
     """Read an experiment: outcomes by the arm each person was assigned to, whatever became of the message.
@@ -96,6 +97,7 @@ def read(
         weights: the declared share of each arm, for the sample-ratio check; the arms are shown in this order.
         level: coverage of each interval.
         to_go: how many people its campaigns are still to text.
+        forgotten: how many people of each arm were forgotten; they were drawn, and are in no figure.
 
     Raises:
         UsageError: nothing was sent yet, a unit is there twice, or a column is missing or holds something else.
@@ -117,13 +119,14 @@ def read(
         assigned, outcomes, on=on, at=at, amount=amount, kinds=kinds, window=window, declared=[*(weights or {})]
     )
     day = read_on or (assigned["at"].max() + window).to_pydatetime()
-    sizes = found.people()
+    gone = forgotten or {}
+    sizes = {arm: people + gone.get(arm, 0) for arm, people in found.people().items()}
     checked = statistics.check(sizes, _weights(weights, sizes)) if weights else None
     state = _state(now() < day, early, checked)
     doubt, unpriced = (_messages(assigned, found, name) for name in ("in_doubt", "unpriced"))
     facts = words.Facts(
         kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted, to_go,
-        _elsewhere(assigned, found), doubt, unpriced, _dearest(assigned, found),
+        _elsewhere(assigned, found), doubt, unpriced, _dearest(assigned, found), gone,
     )  # fmt: skip
     contacted, costs = found.people(assigned["contacted"].to_numpy("bool")), _costs(assigned, found)
     unknown = {

@@ -57,6 +57,7 @@ class Facts:
     in_doubt: Mapping[str, int] = field(default_factory=dict)
     unpriced: Mapping[str, int] = field(default_factory=dict)
     dearest: Mapping[str, float] = field(default_factory=dict)
+    forgotten: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def percent(self) -> str:
@@ -64,8 +65,12 @@ class Facts:
 
 
 def elsewhere(facts: Facts) -> list[str]:
-    """Return who was texted by other campaigns from the draw to the reading day, the people held out first."""
+    """Return who was forgotten, or texted by other campaigns from the draw to the reading day, those held out first."""
     said = []
+    if many := sum(facts.forgotten.values()):
+        each = few([f"{count:,} of {arm}" for arm, count in facts.forgotten.items()])
+        were = "person was" if many == 1 else "people were"
+        said.append(f"{many:,} {were} forgotten ({each}): they, and what they brought, are in no figure.")
     for one in facts.elsewhere:
         if one.arm == HOLDOUT:
             were = "was" if one.texted == 1 else "were"
@@ -235,6 +240,8 @@ def cost(row: Mapping[str, Any], facts: Facts) -> str:
     least = money(row["cost"], row["currency"])
     if not unbilled(row["arm"], facts):
         return least
+    if math.isinf(row["cost_high"]):
+        return f"at least {least}" if row["cost"] > 0 else "not known"
     return f"between {least} and {money(row['cost_high'], row['currency'])}"
 
 

@@ -285,7 +285,7 @@ def assumed(figures: Mapping[str, int], estimate: pd.DataFrame, join: str | None
             "Parts and cost are not known without the template's text; pass Template(preview=...) to estimate them."
         )
     elif planned and estimate["currency"].isna().all():
-        notes.append("No rates were given, so the cost is not estimated; pass plan(rates=...).")
+        notes.append("No rate is known for any of these countries, so the cost is not estimated; pass plan(rates=...).")
     if unknown < planned:
         notes.append("Parts and cost are estimates, by the usual packing and the rates. The service's reply counts.")
     if join is not None:

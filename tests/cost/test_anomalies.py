@@ -281,3 +281,27 @@ def test_what_is_planted_in_a_made_year_is_found(name: str, size: float) -> None
     near = (found["since"] >= "2026-09-30") & (found["since"] <= "2026-10-08")
     assert set(found["what"]) == {name}
     assert near.any()
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.0, 0.75), (0.75, 0.0)])
+def test_a_price_that_was_free_or_becomes_free_is_a_change(before: float, after: float) -> None:
+    days = pd.date_range("2026-08-01", periods=60)
+    sums = pd.DataFrame({"day": days, "currency": "USD", "iso": "US", "messages": 100, "parts": 100,
+                         "cost": [before] * 50 + [after] * 10, "unpriced": 0})  # fmt: skip
+    found = cost.anomalies(sums).found
+    assert found[["what", "iso"]].values.tolist() == [["price", "US"]]
+
+
+@pytest.mark.parametrize(
+    ("days", "why"),
+    [
+        (5, "5 sending days, and 8 must come before one that is judged"),
+        (9, "all in the first 31 days"),
+        (31, "all in the first 31 days"),
+    ],
+)
+def test_why_no_spend_is_judged_is_said(days: int, why: str) -> None:
+    sums = pd.DataFrame({"day": pd.date_range("2026-08-01", periods=days), "currency": "USD", "iso": "US",
+                         "messages": 100, "parts": 100, "cost": 0.75, "unpriced": 0})  # fmt: skip
+    unjudged = cost.anomalies(sums).not_judged
+    assert why in unjudged.loc[unjudged["what"].eq("spend"), "why"].iloc[0]

@@ -207,7 +207,7 @@ def test_a_currency_without_any_price_is_told() -> None:
     now = results(iso=["US", "CN"], parts=[1, 1], price=[0.01, None]).assign(currency=["USD", "CNY"])
     made = cost.bridge(now, now.iloc[:1])
     assert made.totals[["currency", "change", "left_out"]].values.tolist() == [["CNY", 0.0, 1], ["USD", 0.0, 0]]
-    assert "1 message without a price" in made.card().text()
+    assert "1 message in no amount: without a price" in made.card().text()
 
 
 @st.composite
@@ -321,6 +321,13 @@ def test_months_that_cannot_be_compared_are_said(month: str, said: str) -> None:
         cost.movers(daily_sums("2026-10-01", "2026-11-10", US=(1.0, 1.0)), month=month)
 
 
+def test_a_month_that_has_messages_on_other_days_only_is_not_said_to_have_none() -> None:
+    later = daily_sums("2026-10-05", "2026-11-02", US=(1.0, 1.0))
+    days = "2026-11-01 to 2026-11-02 compared with 2026-10-01 to 2026-10-02"
+    with pytest.raises(UsageError, match=rf"no messages in 2026-10 on the days that are compared \({days}\)"):
+        cost.movers(later)
+
+
 def test_results_know_their_days_by_the_time_of_the_answer() -> None:
     """Rows without an answer are in no month."""
     at = ["2026-10-01T10:00:00Z", "2026-10-31T23:30:00Z", "2026-11-01T09:00:00Z", None]
@@ -329,3 +336,23 @@ def test_results_know_their_days_by_the_time_of_the_answer() -> None:
     assert cost.movers(rows).totals[["before", "now"]].values.tolist() == [[0.01, 0.05]]
     berlin = cost.movers(rows, tz="Europe/Berlin")
     assert berlin.totals[["before", "now"]].values.tolist() == [[0.01, 0.07]]
+
+
+def test_messages_of_no_currency_are_told_and_what_has_no_price_is_not_free() -> None:
+    def table(price: float | None, many: int, currency: str | None = "USD") -> pd.DataFrame:
+        return pd.DataFrame(
+            {"status": "accepted", "iso": "US", "currency": currency, "parts": 1, "price": [price] * many}
+        )
+
+    unknown, known = table(None, 2, None), table(0.01, 3)
+    some = cost.bridge(pd.concat([known, unknown]), known)
+    assert some.totals[["currency", "change", "left_out"]].values.tolist() == [["USD", 0.0, 2]]
+    assert some.card().state == "USD: no change, apart from 2 messages in no amount"
+    for now, before in ((unknown, known), (known, unknown)):
+        made = cost.bridge(now, before)
+        assert made.groups.empty
+        assert made.totals[["currency", "change", "left_out"]].values.tolist() == [["USD", 0.0, 5]]
+        assert made.card().state.startswith("USD: nothing to compare")
+    both = cost.bridge(pd.concat([known, table(0.02, 1, "EUR"), unknown]), known)
+    assert both.totals["left_out"].tolist() == [0, 0, 2]
+    assert both.card().state.endswith("Unknown currency: nothing to compare")

@@ -72,3 +72,26 @@ def test_with_a_short_history_there_is_what_is_spent_and_no_forecast() -> None:
     assert row_of(made)["verdict"] == "not known"
     assert "too little history for a forecast" in made.card().state
     assert row_of(cost.budget(sums(40), 20))["verdict"] == "spent"
+
+
+def test_messages_without_a_price_leave_open_what_is_within_the_budget() -> None:
+    """Few of them change nothing: even if each cost as much as the most expensive one, the budget suffices."""
+    unknown = sums().assign(cost=np.nan, unpriced=10)
+    made = cost.budget(unknown, 60)
+    assert row_of(made)["verdict"] == "not known"
+    assert "what the messages without a price cost is not known" in made.card().state
+    assert "3,140 messages without a price or a rate, in no amount." in made.card().text()
+    half = pd.concat([sums(), sums().assign(cost=np.nan, unpriced=10, currency=None)])
+    assert row_of(cost.budget(half, 120))["verdict"] == "not known"
+    few = pd.concat([sums(), sums(1).assign(cost=np.nan, unpriced=10, currency=None)])
+    assert row_of(cost.budget(few, 120))["verdict"] == "within"
+    assert row_of(cost.budget(half, 20))["verdict"] == "spent"
+
+
+def test_a_budget_that_is_just_reached() -> None:
+    exact = sums().assign(cost=3.0)
+    assert cost.budget(exact, 30).card().state == "USD 30.00 of 30.00 spent: all of it"
+    assert row_of(cost.budget(exact, 90))["verdict"] == "within"
+    assert (
+        cost.budget(exact, 90).card().state == "USD 30.00 of 90.00 spent, 90.00 expected: within the budget, 0.00 left"
+    )

@@ -95,3 +95,11 @@ def test_focus_names_what_has_no_price() -> None:
     assert round(made["BilledCost"].sum(), 6) == 1.7
     with pytest.raises(UsageError, match="provider= is empty"):
         cost.focus(table, provider=" ")
+
+
+def test_what_has_no_price_is_not_free() -> None:
+    unknown = results().assign(price=None, currency=None)
+    found = cost.per_conversion(unknown, orders(("a", 1, 1)), on="customer", at="day", within="7d")
+    of = found[found["campaign"].notna()]
+    assert of["cost"].isna().all()
+    assert of["cost_per_conversion"].isna().all()

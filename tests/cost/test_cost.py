@@ -240,7 +240,7 @@ def test_the_card_says_how_far_the_bill_is_off_the_estimate() -> None:
     dearer, cheaper = cost.card(table(2, est_cost=0.005)).text(), cost.card(table(1, est_cost=0.008)).text()
     assert "Billed USD 0.0050 more than estimated, over 2 messages with an estimate" in dearer
     assert "Billed USD 0.0005 less than estimated, over 1 message with an estimate" in cheaper
-    assert "Billed as estimated in USD, over 1 message" in cost.card(table(1)).text()
+    assert "Billed as estimated in sum, USD, over 1 message" in cost.card(table(1)).text()
     assert "estimate" not in cost.card(table(1, est_cost=None)).text()
 
 

@@ -10,7 +10,7 @@ from support.ledger_rows import by_row
 from support.phone_lists import example
 from support.tables import whole
 
-from smsotp_nb import Client, Ledger, Wire, cost
+from smsotp_nb import Client, Ledger, Limits, Sandbox, Wire, cost
 from smsotp_nb import _dispatch as dispatch
 from smsotp_nb import _planning as planning
 from smsotp_nb._ledger.reading import spending as summing
@@ -246,3 +246,33 @@ def test_columns_that_name_everybody_are_refused(
     monkeypatch.setattr(kept, "MOST", 2)
     with pytest.raises(UsageError, match="more than 2 different values"):
         cost.by(ledger, "segment")
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+def test_rows_in_doubt_are_told_beside_a_cost_of_nothing(box: Sandbox, ledger: Ledger) -> None:
+    box.fault("drop_after", next=1)
+    people = pd.DataFrame({"phone": ["+12025550100", "+12025550101"]})
+    made = planning.plan(people, "Hello", to="phone", campaign="doubtful")
+    with box.client() as client:
+        table = dispatch.send(made, client, ledger=ledger, progress=False)
+    for source in (ledger, table, ledger.record("doubtful")):
+        card = cost.card(source)
+        assert card.state == "No message is known to be accepted; 2 messages in doubt may have been billed"
+        assert "2 rows in doubt; possibly sent and billed" in card.text()
+
+
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+def test_a_message_whose_parts_are_not_known_counts_as_one_part(box: Sandbox, ledger: Ledger) -> None:
+    """An invoice without parts settles doubts: the price of a part stays what it is."""
+    people = pd.DataFrame({"phone": [f"+120255501{n:02}" for n in range(4)]})
+    made = planning.plan(people, "Hello", to="phone", campaign="doubtful", wire=Wire(chunk_size=2))
+    with box.client() as client:
+        dispatch.send(made, client, ledger=ledger, limits=Limits(first=2), progress=False)
+        box.fault("drop_after", next=1)
+        dispatch.send(made, client, ledger=ledger, progress=False)
+    cost.reconcile_invoice(ledger, box.inbox[["to", "at", "price", "currency"]]).settle(reason="the invoice has them")
+    for source in (ledger, ledger.record("doubtful")):
+        found = cost.by(source, []).iloc[0]
+        assert [found["messages"], found["parts"], found["price_per_part"]] == [4, 2, found["price_per_message"]]
+        changed = cost.bridge(source, source).totals.iloc[0]
+        assert [changed["parts"], changed["rate"]] == [0.0, 0.0]

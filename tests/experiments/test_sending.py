@@ -87,15 +87,28 @@ def test_until_the_reading_day_only_counts_are_shown(ledger: Ledger, box: Sandbo
     assert read.frame["people"].sum() == 200  # two outcomes
 
 
-def test_a_person_who_was_forgotten_stays_in_the_arm_without_a_name(ledger: Ledger, box: Sandbox) -> None:
+def test_people_who_were_forgotten_are_in_no_figure_and_are_told(ledger: Ledger, box: Sandbox) -> None:
+    """What they bought is not known: as people who bought nothing they would count falsely."""
     test, frame = experiment(ledger), customers()
     send_arms(test, frame, box, ledger)
-    before = test.assigned()["arm"].value_counts().to_dict()
+    before = test.assigned().set_index("unit")["arm"]
+    later = experiment(ledger, now=lambda: (pd.Timestamp.now("UTC") + pd.Timedelta(days=20)).to_pydatetime())
+    bought = orders_of(frame["customer"].tolist()[:10], pd.Timestamp.now("UTC") + pd.Timedelta(days=1))
     People(ledger).forget(NUMBERS[:3])
-    found = test.assigned()
-    assert found["arm"].value_counts().to_dict() == before
-    assert not set(found["unit"]) & {"c000", "c001", "c002"}
-    assert {"c003"} <= set(found["unit"])
+    found = test.assigned().set_index("unit")["arm"]
+    assert found.equals(before.drop(["c000", "c001", "c002"]))
+    reading = later.read(bought, at="at", amount="spend", currency="USD")
+    assert set(reading.left_out["customer"]) == {"c000", "c001", "c002"}
+    counts = found.value_counts()
+    assert reading.frame.groupby("arm")["people"].first().to_dict() == counts.to_dict()
+    said = "3 people were forgotten ("
+    assert said in reading.sentence()
+    assert said in " ".join(reading.card().text().split())
+    assert reading.ratio is not None
+    assert sum(reading.ratio.sizes.values()) == len(before)
+    People(ledger).forget(NUMBERS[:100])
+    with pytest.raises(UsageError, match=r"everybody of experiment .* was forgotten"):
+        later.read(bought, at="at", amount="spend", currency="USD")
 
 
 def test_a_customer_with_two_numbers_is_one_unit_with_the_cost_of_both(ledger: Ledger, box: Sandbox) -> None:
@@ -110,20 +123,19 @@ def test_a_customer_with_two_numbers_is_one_unit_with_the_cost_of_both(ledger: L
 def test_strata_are_columns_and_are_explored_in_the_order_in_which_arms_were_declared(
     ledger: Ledger, box: Sandbox
 ) -> None:
-    """A missing value and a person who was forgotten have no stratum; the list begins with another arm."""
+    """A missing value has no stratum; the list begins with another arm, and its first person was forgotten."""
     declared = {"strata": ["region", "vip"], "arms": {"emoji": 40, "plain": 40}}
     test, frame = experiment(ledger, **declared), customers()
     frame = frame.assign(region=[*"NS"] * 50, vip=[True, True, False, None] * 25)
     send_arms(test, frame, box, ledger)
     People(ledger).forget(NUMBERS[:1])
     found = test.assigned().set_index("unit")
-    assert found["arm"].iloc[0] == "plain"
     want = frame.set_index("customer").loc["c001":]
     assert found.loc[want.index, "region"].tolist() == want["region"].tolist()
     assert found.loc[want.index, "vip"].astype(object).where(lambda cells: cells.notna(), None).tolist() == [
         None if cell is None else str(cell) for cell in want["vip"]
     ]
-    assert found["region"].isna().sum() == 1
+    assert len(found) == len(want)
     later = experiment(ledger, now=lambda: pd.Timestamp.now("UTC") + pd.Timedelta(days=20), **declared)
     orders = orders_of(["c001", "c002"], pd.Timestamp.now("UTC"))
     reading = later.read(orders, at="at", amount="spend", explore="region")

@@ -169,10 +169,10 @@ def _block_sums(block: Ints, kind_of: npt.NDArray[np.int32], places: int) -> tup
     mine = kind >= 0
     parts, price = block[mine, 1], block[mine, 2]
     priced = price >= 0
-    known = np.maximum(parts, 0)
-    sums = np.column_stack([np.ones_like(parts), known, np.maximum(price, 0), priced, np.where(priced, known, 0)])
+    each = np.where(parts < 0, 1, parts)  # parts that are not known count as one where a price is divided by them
+    counted = [np.ones_like(parts), np.maximum(parts, 0), np.maximum(price, 0), priced, np.where(priced, each, 0)]
     keys = (kind[mine] * places + within[mine]) * MOST + block[mine, 3]
-    first, sums = grouped(keys, sums)
+    first, sums = grouped(keys, np.column_stack(counted))
     return keys[first], sums
 
 
