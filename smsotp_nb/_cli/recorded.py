@@ -179,11 +179,11 @@ def _forget(options: argparse.Namespace) -> int:
     if not options.yes:
         rows = sum(len(people.history(number, default_region=region)) for number in options.numbers)
         raise UsageError(
-            f"{counted(rows, 'message')} and the opt-outs and opt-ins of {counted(len(options.numbers), 'number')} "
-            "would be deleted for good; with --yes they are"
+            f"{counted(rows, 'row')} of campaigns, and the opt-outs and opt-ins of "
+            f"{counted(len(options.numbers), 'number')} would be deleted for good; with --yes they are"
         )
     gone = people.forget(options.numbers, default_region=region)
-    say(f"Forgotten: the rows of {counted(gone, 'message')} no longer name anybody. They stay opted out.")
+    say(f"Forgotten: {counted(gone, 'row')} of campaigns without a name now. They stay opted out.")
     return 0
 
 

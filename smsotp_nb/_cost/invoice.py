@@ -279,8 +279,10 @@ def _matched(lines: pd.DataFrame, ours: pd.DataFrame, tz: str) -> pd.DataFrame:
     pairs = pairs[pairs["dated"] & ~pairs["place"].isin([*near.values()])]
     theirs, mine = (pairs[name].dt.tz_convert(tz).dt.normalize() for name in ("at", "at_ours"))
     same_day = pairs[theirs.eq(mine).to_numpy("bool")]
-    clear = ~(same_day["line"].duplicated(keep=False) | same_day["place"].duplicated(keep=False))
-    dated = same_day[clear].set_index("line")["place"].to_dict()
+    clear = ~same_day["line"].duplicated(keep=False)
+    other = same_day["price"].ne(same_day["price_ours"])  # of several lines for one message that with its price counts
+    first = same_day[clear].loc[other[clear].sort_values(kind="stable").index].drop_duplicates("place")
+    dated = first.set_index("line")["place"].to_dict()
     for said, found in (("number and time", near), ("number and day", dated)):
         place = place.fillna(pd.Series(found, dtype="float64"))
         found_by = found_by.mask(lines.index.isin([*found]), said)

@@ -55,7 +55,7 @@ def card_of(
         )
     )
     told = [Note("i", said) for said in (*notes, *total_lines(lines))]
-    blocks: list[Block] = [figures, *_days(lines["at"]), *told, *_totals(totals), *_kinds(sums)]
+    blocks: list[Block] = [figures, *_days(lines), *told, *_totals(totals), *_kinds(sums)]
     if ambiguous := int(lines["match"].eq("ambiguous").sum()):
         blocks.append(Note("!", f"{counted(ambiguous, 'line')} {_AMBIGUOUS}"))
     blocks += [*_doubts(doubts), *_prices(lines[lines["match"].eq("other_price")])]
@@ -63,11 +63,14 @@ def card_of(
     return Card("Invoice and ledger", f"Compared with {source}. Nothing has been changed.", tuple(blocks), closing)
 
 
-def _days(at: pd.Series) -> Iterator[Note]:
+def _days(lines: pd.DataFrame) -> Iterator[Note]:
     """Say of which days the lines are, so that a wrong order of day and month shows."""
-    known = at.dropna().dt.date
+    known = lines["at"].dropna().dt.date
     if len(known):
-        yield Note("i", f"Its lines are {spanned((known.min(), known.max()))}.")
+        said = f"are {spanned((known.min(), known.max()))}"
+        if lines[["id", "to"]].isna().all(axis=None):  # totals, by days or longer periods
+            said = "begin " + " to ".join(dict.fromkeys(f"on {day:%Y-%m-%d}" for day in (known.min(), known.max())))
+        yield Note("i", f"Its lines {said}.")
 
 
 def _totals(totals: pd.DataFrame) -> Iterator[Table]:

@@ -106,7 +106,10 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         our_price=prices,
         our_currency=lines["currency"].where(there),
     )
-    read.notes.append(f"Its lines are totals, compared {'by' if grain else 'with'} {by}.")
+    longer = (lines["until"] - lines["at"]).gt(pd.Timedelta(days=1)).any()
+    read.notes.append(
+        f"Its lines are totals, compared {'by' if grain else 'with'} {by.replace('day', 'period') if longer else by}."
+    )
     strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
     if "country" in grain and strange:
         read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")

@@ -260,6 +260,8 @@ def unbilled(arm: str, facts: Facts) -> str:
 def price(row: Mapping[str, Any], facts: Facts) -> str:
     """Return what one extra outcome cost, as an interval in words."""
     unit = "each" if _is_share(row, facts) else f"{money(1, facts.currency, places=2)} more"
+    if math.isnan(row["low"]):
+        return f"no price of {unit}, as there is no interval"
     if math.isnan(row["price_low"]):
         return "no price, as there were no extra ones" if _is_share(row, facts) else "no price, as nothing more came in"
     places = places_for((row["price_low"], row["price_high"]))

@@ -106,7 +106,7 @@ class Ledger(LedgerBase):
 
     def campaigns(self) -> pd.DataFrame:
         """List the campaigns, one row each: service, campaign, kind, created_at, rows, then the rows by state
-        (Int64).
+        (Int64; missing of a purged campaign, whose rows are gone).
 
         Example:
             >>> import tempfile, pathlib
@@ -115,11 +115,12 @@ class Ledger(LedgerBase):
         """
         with self._store.reading() as connection:
             found = connection.execute(
-                "SELECT id, service, name, kind, created_at, rows FROM campaign ORDER BY id"
+                "SELECT id, service, name, kind, created_at, rows, purged FROM campaign ORDER BY id"
             ).fetchall()
         text = dict.fromkeys(("service", "campaign", "kind"), STR)
-        frame = framed(found, {"id": "int64", **text, "created_at": TIME, "rows": "Int64"})
-        by_state = [reading.counts(self._store, number) for number in frame.pop("id")]
+        frame = framed(found, {"id": "int64", **text, "created_at": TIME, "rows": "Int64", "purged": "bool"})
+        numbers = zip(frame.pop("id"), frame.pop("purged"), strict=True)
+        by_state = [{} if purged else reading.counts(self._store, number) for number, purged in numbers]
         return frame.join(pd.DataFrame(by_state, columns=list(STATES), index=frame.index, dtype="Int64"))
 
     def audit(self) -> pd.DataFrame:

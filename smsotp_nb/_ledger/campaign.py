@@ -384,7 +384,7 @@ class Record:
         changed, and the rows in doubt with their evidence, numbers masked."""
         return overview.of_campaign(
             self._whose,
-            self.counts,
+            None if self._is_purged() else self.counts,
             self.in_doubt,
             reading.held(self._store, self._number),
             self.changes,
@@ -396,12 +396,15 @@ class Record:
         return self.card().html()
 
     def __repr__(self) -> str:
-        return f"Record({self.name!r}, {self._whose.line()}: {state_line(self.counts)})"
+        said = "purged" if self._is_purged() else state_line(self.counts)
+        return f"Record({self.name!r}, {self._whose.line()}: {said})"
+
+    def _is_purged(self) -> bool:
+        with self._store.reading() as connection:
+            return bool(connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0])
 
     def _refuse_purged(self) -> None:
-        with self._store.reading() as connection:
-            purged = connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
-        if purged:
+        if self._is_purged():
             raise LedgerError(f"campaign {self.name!r} was purged: it is no longer known whom it texted")
 
     def _recover(self) -> None:

@@ -272,6 +272,27 @@ def test_several_messages_of_one_day_are_found_by_id_or_not_at_all(
     assert found.lines.loc[[0, 12], "campaign"].tolist() == ["sale", "more"]
 
 
+def test_a_message_that_is_billed_twice_on_one_day_is_once_on_the_invoice_only(
+    sent: pd.DataFrame, ledger: Ledger
+) -> None:
+    """Of lines with days alone: that with the recorded price is of the message, wherever it stands."""
+    day = sent["at"].dt.strftime("%Y-%m-%d").array
+    lines = invoice_of(sent).assign(at=day, id=None)
+    twice = pd.concat([lines.head(1).assign(price=9.0), lines], ignore_index=True)
+    found = cost.reconcile_invoice(ledger, twice)
+    assert found.lines["match"].tolist() == ["only_theirs", *["matched"] * len(lines)]
+    assert found.only_ours.empty
+    adds_up(found)
+
+
+def test_totals_of_months_are_called_so(sent: pd.DataFrame, ledger: Ledger) -> None:
+    month = sent["at"].iloc[0].strftime("%Y-%m")
+    bill = pd.DataFrame({"Month": [month], "Messages": [9], "Amount": [99.0], "Currency": ["USD"]})
+    text = cost.reconcile_invoice(ledger, bill).card().text()
+    assert "Its lines are totals, compared by period." in text
+    assert f"Its lines begin on {month}-01." in text
+
+
 def test_another_id_is_another_message(sent: pd.DataFrame, ledger: Ledger) -> None:
     """Once ids are known to be the ledger's, a line with an unknown one is of no message that has one."""
     lines = invoice_of(sent)

@@ -142,7 +142,7 @@ def test_people_are_forgotten_only_when_it_is_confirmed(
 ) -> None:
     code, printed, complaint = smsotp("people", "forget", NUMBERS[0])
     assert (code, printed) == (2, "")
-    assert "1 message and the opt-outs and opt-ins of 1 number would be deleted" in complaint
+    assert "1 row of campaigns, and the opt-outs and opt-ins of 1 number would be deleted" in complaint
     with Ledger(ledger) as book:
         assert NUMBERS[0] in book.record("sale").results["to"].tolist()
     assert smsotp("people", "forget", NUMBERS[0], "--yes")[0] == 0

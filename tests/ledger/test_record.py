@@ -115,3 +115,17 @@ def test_what_is_no_client_is_refused(ledger: sms.Ledger, recorded: Callable[...
     recorded("sandbox:a")
     with pytest.raises(UsageError, match="record needs a Client or a Sandbox, got"):
         sms.record("autumn", client, ledger)  # type: ignore[arg-type]
+
+
+def test_one_that_was_purged_is_not_said_to_have_reached_nobody(ledger: sms.Ledger) -> None:
+    """What it cost is still known; how many of its rows were in which state is not."""
+    with sms.Sandbox() as box:
+        sms.send(plan_of(3), box, ledger=ledger, progress=False)
+    found = sms.record("autumn", ledger=ledger)
+    found.purge()
+    assert repr(found).endswith("UTC: purged)")
+    assert "Purged: its rows are gone." in found.card().text()
+    assert "0  accepted" not in found.card().text()
+    assert ledger.campaigns()[["accepted", "planned"]].isna().all(axis=None)
+    assert "purged" in ledger.card().text()
+    assert sms.cost.by(found, [])["messages"].tolist() == [3]

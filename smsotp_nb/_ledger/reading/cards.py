@@ -23,7 +23,12 @@ def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str, *,
     latest = campaigns.iloc[::-1].head(LATEST)
     told = latest[["campaign", "kind", "service", "created_at", "accepted", "in_doubt", "rejected", "planned"]]
     rows = tuple(
-        (f"{name} (test)" if kind == "test" else name, shown(of), f"{created:%Y-%m-%d %H:%M}", *map(int, counts))
+        (
+            f"{name} (test)" if kind == "test" else name,
+            shown(of),
+            f"{created:%Y-%m-%d %H:%M}",
+            *(map(int, counts) if pd.notna(counts[0]) else ("purged", "", "", "")),
+        )
         for name, kind, of, created, *counts in told.itertuples(index=False)
     )
     columns = ("Campaign", "Service", "Recorded, UTC", "Accepted", "In doubt", "Rejected", "To go")
@@ -78,18 +83,23 @@ class Whose:
 
 def of_campaign(
     whose: Whose,
-    counts: dict[str, int],
+    counts: dict[str, int] | None,
     in_doubt: pd.DataFrame,
     held: pd.DataFrame,
     changes: pd.DataFrame,
     runner: str = "",
     approval: str = "",
 ) -> cards.Card:
-    """Return a card of one campaign, of its properties, `reading.held`, `Store.runner` and `approving.state`."""
+    """Return a card of one campaign, of its properties, `reading.held`, `Store.runner` and `approving.state`.
+
+    ``counts`` is None of a purged one.
+    """
     words = ("accepted", "in_doubt", "rejected", "planned", "skipped")
     said = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
-    figures = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
-    blocks: tuple[cards.Block, ...] = (figures, *whose.note())
+    first: cards.Block = cards.Note("i", "Purged: its rows are gone. cost.card(record) has what it cost.")
+    if counts is not None:
+        first = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
+    blocks: tuple[cards.Block, ...] = (first, *whose.note())
     blocks += (cards.Note("i", f"Being run by {runner}."),) * bool(runner)
     blocks += (cards.Note("i" if approval.startswith("Approved") else "!", approval),) * bool(approval)
     blocks += (*_held(held), *_changes(changes))
