@@ -397,7 +397,8 @@ def _times(
     if "at" in found and re.search(r"utc|gmt", str(found["at"]), re.IGNORECASE):
         tz = "UTC"
     if not written.format and (moments := _counted_times(texts["at"], found.get("at"), tz, notes)) is not None:
-        return moments, pd.Series(False, index=column.index), {}
+        local = moments.dropna().dt.tz_convert(tz)
+        return moments, moments.notna() & local.eq(local.dt.normalize()).all(), {}
     if _are_months(texts["at"]):
         column = texts["at"] + "-01"
     if "clock" in found and texts["clock"].dropna().str.fullmatch(_CLOCK).all():

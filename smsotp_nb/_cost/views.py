@@ -329,10 +329,15 @@ def _figures(totals: pd.DataFrame) -> Figures:
 
 
 def _title(frame: pd.DataFrame) -> str:
-    names = list(frame["campaign"].dropna().unique()) if "campaign" in frame.columns else []
-    if not names:
+    if "campaign" not in frame.columns:
         return "Cost"
-    return f"Cost: {names[0]}" if len(names) == 1 else f"Cost of {number(len(names))} campaigns"
+    kind = frame["kind"].fillna("campaign") if "kind" in frame.columns else pd.Series("campaign", index=frame.index)
+    names = frame.loc[kind.eq("campaign").to_numpy(bool), "campaign"].dropna().unique().tolist()
+    others = [f"{one}s" for one in ("test", "passcode") if kind.eq(one).any()]
+    if not others and len(names) < 2:
+        return f"Cost: {names[0]}" if names else "Cost"
+    campaigns = [counted(len(names), "campaign")] if names else []
+    return f"Cost of {' and '.join([*campaigns, *others])}"
 
 
 def _next(frame: pd.DataFrame) -> str:

@@ -219,6 +219,8 @@ def _card(found: BilledWords) -> Card:
     if found.unknown:
         have = counted(found.unknown, "message has", "messages have")
         blocks.append(Note("i", f"{have} a template whose text is not known, and count as saving nothing."))
+    if unpriced := int(found.totals["unpriced"].sum()):
+        blocks.append(Note("!", f"{counted(unpriced, 'message')} without a readable price, in no amount."))
     if found.passcodes:
         are = counted(found.passcodes, "message is a passcode", "messages are passcodes")
         blocks.append(Note("i", f"{are}, whose words the service chooses, and count as saving nothing."))

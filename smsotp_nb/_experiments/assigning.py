@@ -361,7 +361,8 @@ class Split(cards.WithCard):
         check = cards.Note("cross" if self.ratio.is_red else "check", self.ratio.sentence())
         return cards.Card(
             f"Experiment: {self.experiment}",
-            f"{cards.counted(int(self.sizes['here'].sum()), 'person', 'people')} of this list have an arm.",
+            f"{cards.counted(int(self.sizes['here'].sum()), 'person of this list has', 'people of this list have')} "
+            "an arm.",
             (table, check, *(one.note() for one in self.overlaps), *self._notes()),
             closing=f"Next: plan each arm of texted() as {self.experiment}/ARM. The holdout is never texted, "
             "and nobody by the plan of another arm.",

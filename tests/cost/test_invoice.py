@@ -546,3 +546,10 @@ def test_one_currency_for_the_whole_invoice(sent: pd.DataFrame, ledger: Ledger) 
     assert "names no currency: USD is assumed" in " ".join(assumed.notes)
     assert named.lines["currency"].eq("EUR").all()
     assert named.lines["match"].eq("other_price").all()
+
+
+def test_days_that_a_spreadsheet_counts_are_days(sent: pd.DataFrame, ledger: Ledger) -> None:
+    days = (sent["at"].dt.normalize() - pd.Timestamp("1899-12-30")).dt.days
+    found = cost.reconcile_invoice(ledger, invoice_of(sent).assign(at=days.array, id=None))
+    assert found.lines["match"].eq("matched").all()
+    adds_up(found)

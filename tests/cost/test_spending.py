@@ -66,6 +66,8 @@ def test_named_views_and_the_card_take_a_ledger(tables: pd.DataFrame, ledger: Le
     pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(tables))
     assert cost.card(ledger).state == cost.card(tables).state
     assert cost.card(ledger).title == "Cost of 2 campaigns"
+    passcodes = cost.spending(ledger).head(1).assign(kind="passcode", campaign="2026-11")
+    assert cost.card(pd.concat([cost.spending(ledger), passcodes])).title == "Cost of 2 campaigns and passcodes"
 
 
 def test_sums_can_be_summed_up_further(tables: pd.DataFrame, ledger: Ledger) -> None:

@@ -305,3 +305,15 @@ def test_the_same_seed_gives_the_same_reading() -> None:
     one, two = (reading(5000, kinds=BOTH, amount="spend") for _ in range(2))
     pd.testing.assert_frame_equal(one.frame, two.frame)
     assert str(SENT.year) in one.facts.day.isoformat()
+
+
+def test_a_cost_that_is_not_known_is_said_and_shown() -> None:
+    """No message of an arm has a price: neither the sentence nor the card takes that for a cost of nothing."""
+    assigned = assignment(2000).assign(cost=0.0, unpriced=lambda people: people["contacted"].astype("int64"))
+    found = read(assigned, orders(assigned, base=0.1), **arguments(kinds=BOTH, amount="spend"))
+    assert "What it cost is not known" in found.sentence()
+    assert "not known" in found.card().text()
+    some = assigned.assign(cost=lambda people: people["contacted"].astype(float))
+    same = orders(some, base=0.3).assign(spend=5.0)
+    texted = read(some, same, **arguments(kinds={"spend": "amount"}, amount="spend"))
+    assert "nothing more came in" not in texted.sentence()
