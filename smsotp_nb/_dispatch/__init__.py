@@ -7,7 +7,7 @@
 - ``pacing``: when a request may start, and how many are under way
 - ``crew``: threads that can be stopped
 - ``addressees``: each claim held against the plan
-- ``tally``: what became of the requests; ``table``: of the rows
+- ``table``: what became of the requests, and of the rows
 """
 
 from .guards import Limits

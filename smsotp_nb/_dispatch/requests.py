@@ -33,8 +33,7 @@ from . import guards
 from .addressees import Addressees, Bodies
 from .crew import Crew, with_rests
 from .pacing import AHEAD, MOST_AHEAD, Pacer, Slots
-from .table import Report
-from .tally import Answer, ProgressCallback, Settled, Tally, accepted
+from .table import Answer, ProgressCallback, Report, Settled, Tally, accepted
 
 # Long enough for the longest pause that a Retry-After may ask for.
 PATIENCE = Patience(attempts=8, seconds=400.0)

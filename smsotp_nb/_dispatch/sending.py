@@ -19,8 +19,7 @@ from .._wire import check_body
 from ..errors import SmsOtpWarning, UsageError
 from . import guards
 from .requests import Requests
-from .table import nobody
-from .tally import ProgressCallback, callback_of, silent
+from .table import ProgressCallback, callback_of, nobody, silent
 
 if TYPE_CHECKING:
     from .._sandbox import Sandbox

@@ -88,12 +88,11 @@ PHASE: dict[str, frozenset[str]] = {
         "_prepare", "_refuse_damaged", "_behind", "_marks",
     }),
     "_ledger/file/locks.py": frozenset({
-        "__init__", "settle", "leave", "close", "writing", "verify", "_trouble", "_join",
+        "__init__", "settle", "leave", "close", "writing", "verify", "_trouble", "_join", "_take", "_free", "release",
+        "_open_run",
     }),
     "_ledger/file/last_seen.py": frozenset({"sessions", "begin", "note", "set_aside", "_slots"}),
-    "_ledger/sending/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
     "_ledger/rows/tables.py": frozenset({"spread"}),
-    "_ledger/file/one_runner.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
     "_ledger/book.py": frozenset({"begin", "_find"}),
     "_ledger/campaign.py": frozenset({
         "_end_dead_ones", "_holding", "settle", "retry", "withdraw", "_recover", "_move",

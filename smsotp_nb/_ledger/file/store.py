@@ -30,7 +30,7 @@ from ..rows import damage
 from ..rows.statements import Row, Statements
 from . import locks as anchors
 from .disk import beside, check_file_system, create_private
-from .one_runner import RunLock
+from .locks import RunLock
 
 Result = TypeVar("Result")
 UNUSABLE = (sqlite3.Error, OSError)

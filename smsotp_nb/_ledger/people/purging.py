@@ -31,9 +31,9 @@ from ..rows import audit, runners
 from ..rows.columns import TIME, framed
 from ..rows.contacts import pack_hashed
 from ..rows.damage import Unfit
-from ..rows.naming import columns_of
 from ..rows.statements import Statements
 from ..rows.sums import Packed, pack_sums, sums_for_purge
+from ..rows.tables import columns_of
 from ..rows.wordings import delete_words
 from . import experiments
 

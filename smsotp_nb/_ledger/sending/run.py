@@ -6,14 +6,16 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 import pandas as pd
 
+from ..._services import name_key, shown
 from ..._wire import SendReply
 from ...errors import LedgerError, SmsOtpWarning
-from ..file.one_runner import RunLock
+from ..file.locks import RunLock
 from ..file.store import Store
 from ..reading.frames import Price, counts, digits_of, fates, how_it_stands, of_estimate, outcomes, prices
 from ..reading.spending import billed
@@ -27,10 +29,9 @@ from ..rows.answers import Ints, totals_of
 from ..rows.damage import understood
 from ..rows.runners import void_at
 from ..rows.statements import ANY, NEXT, ONE, Guess, Question, Statements, foreseen, guessed, later
-from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING
+from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, SENDING
 from ..server.address import in_code
 from .holds import Holds, set_aside
-from .ownership import OWNED, Ownership
 from .rules import Rules
 from .settling import Accepted, Claim, Ending, Found, Pending, Settling, Wanted
 
@@ -405,3 +406,79 @@ def _spoken(campaign: int) -> Question:
         "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
         (campaign,),
     )
+
+
+# By another key or spelling of the address the same name would be a new campaign and text everybody again. So a name
+# belongs to the live service whose request claimed it first, for good: also when the campaign is purged, and when two
+# begin at once. It passes on only as long as the former owner can have reached nobody.
+
+OWNED = "(SELECT service FROM owner WHERE name_key=?)=?"  # in SQL: the name is this service's, see `Ownership.mine`
+
+
+@dataclass(slots=True)
+class Ownership:
+    """The check of one run before each claim: whether the name is this service's, or can become its own."""
+
+    name: str
+    service: str
+    mine: tuple[str, str] = field(init=False)  # the values of `OWNED`
+    is_recorded: bool = False  # so that a claim need not take the name
+    _lost_to: str = ""
+
+    def __post_init__(self) -> None:
+        self.mine = name_key(self.name), self.service
+
+    @property
+    def question(self) -> Question:
+        """Ask whose the name is."""
+        return "SELECT service FROM owner WHERE name_key=?", self.mine[:1]
+
+    def _owner(self, connection: Statements) -> str | None:
+        found = connection.execute(*self.question).fetchone()
+        return found[0] if found else None
+
+    def held(self, connection: Statements) -> bool:
+        """Take or keep the name, inside the transaction of a claim; return whether it is this service's."""
+        owner = self._owner(connection)
+        if owner == self.service:
+            return True
+        if owner is not None and _reached(connection, self.mine[0], owner):
+            self._lost_to = owner
+            return False
+        connection.execute("INSERT OR REPLACE INTO owner (name_key, service) VALUES (?, ?)", self.mine)
+        return True
+
+    def takes(self, connection: Statements, condition: str, values: tuple[object, ...]) -> None:
+        """Take a name that is nobody's, where a condition is true, inside the transaction of a claim."""
+        if not self.is_recorded:
+            sql = f"INSERT OR IGNORE INTO owner (name_key, service) SELECT ?, ? WHERE {condition}"
+            guessed(connection, sql, (*self.mine, *values), ANY)
+
+    def refuse_if_lost(self) -> None:
+        """Raise the error for what `held` found, outside of the transaction."""
+        if self._lost_to:
+            raise self._refusal(self._lost_to)
+
+    def check(self, connection: Statements) -> None:
+        """Refuse at the start what every claim would refuse."""
+        owner = self._owner(connection)
+        self.is_recorded = owner == self.service
+        if owner is not None and not self.is_recorded and _reached(connection, self.mine[0], owner):
+            raise self._refusal(owner)
+
+    def _refusal(self, owner: str) -> LedgerError:
+        return LedgerError(
+            f"campaign {self.name!r} has already texted people, recorded under another key, variant or address "
+            f"({shown(owner)}, id {owner!r}). Nothing was sent. If this is the same account, go on with "
+            f"Settings(..., service={owner!r}); if it is a new campaign, choose another campaign name"
+        )
+
+
+def _reached(connection: Statements, key: str, service: str) -> bool:
+    """Return whether a campaign may have reached anybody; a purged one may have."""
+    found = connection.execute(
+        "SELECT 1 FROM campaign c WHERE c.name_key=? AND c.service=? AND c.kind='campaign' AND (c.purged<>0 OR EXISTS ("
+        f"SELECT 1 FROM fate f WHERE f.campaign=c.id AND f.state IN ({SENDING}, {ACCEPTED}, {IN_DOUBT}))) LIMIT 1",
+        (key, service),
+    )
+    return found.fetchone() is not None
