@@ -72,7 +72,7 @@ PHASE: dict[str, frozenset[str]] = {
     "_client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
     "_ledger/sending/run.py": frozenset({
         "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "_settled",
-        "work",
+        "work", "held", "refuse_if_lost", "check", "_owner", "_reached",
     }),
     "_ledger/sending/settling.py": frozenset({
         "not_accepted", "write", "confirm", "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
