@@ -36,7 +36,6 @@ from .record.changing import Revised
 from .record.recording import Planned
 from .rows.columns import TIME, framed
 from .rows.damage import Unfit, understood
-from .rows.statements import foreseen
 from .sending.comparison import Admit, Prospect, Unfinished, prospect, unfinished
 from .sending.rules import Rules
 from .sending.run import Account, Ownership, Run
@@ -261,8 +260,6 @@ class Ledger(LedgerBase):
         if kind == "campaign":
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
             with self._store.reading() as connection:
-                asked = [ownership.question] if ownership else []
-                foreseen(connection, beginning.KINDS, beginning.which(service, plan.campaign), *asked)
                 beginning.refuse_unknown_kinds(connection)
             number = self._find(service, plan.campaign)
         if ownership is not None:
@@ -273,7 +270,6 @@ class Ledger(LedgerBase):
         lock = self._store.lock(number, plan.campaign)
         try:
             with self._store.reading() as connection:
-                foreseen(connection, *beginning.before_a_run(number))
                 beginning.refuse_contradicted(connection, number)
             beginning.agree(self._store, number, plan, now=self._clock())
             self._end_dead_ones(number)

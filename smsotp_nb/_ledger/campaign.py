@@ -19,7 +19,7 @@ from .._cards import counted
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._results.contract import DETAILS, STATES, ordered
-from .._services import is_rehearsal
+from .._services import is_rehearsal, name_key
 from .._showing import visible
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
@@ -31,7 +31,7 @@ from .places import refuse_lent
 from .reading import cards as overview
 from .reading import frames as reading
 from .reading.cards import state_line
-from .record import approving, beginning, changing
+from .record import approving, changing
 from .record.approving import Proposal
 from .record.beginning import OWNER_DIED, end_changing, give_up
 from .record.evidence import Evidence, lines_kept, take_over
@@ -106,7 +106,8 @@ class LedgerBase:
 
     def _find(self, service: str, name: str) -> int | None:
         with self._store.reading() as connection:
-            found = connection.execute(*beginning.which(service, name)).fetchone()
+            sql = "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign'"
+            found = connection.execute(sql, (service, name_key(name))).fetchone()
         return found[0] if found else None
 
 

@@ -18,7 +18,7 @@ from ..._pandas import STR
 from ...errors import UsageError
 from ..file.store import Store
 from ..rows import audit
-from ..rows.statements import Question, Statements
+from ..rows.statements import Statements
 from ..rows.tables import PLANNED
 
 NOT_APPROVED = "NOT_APPROVED"
@@ -132,11 +132,7 @@ def is_required(connection: Statements) -> bool:
 
 def may_go(connection: Statements, campaign: int) -> bool:
     """Return whether a campaign may be sent, as far as approval goes."""
-    return bool(connection.execute(*approved(campaign)).fetchone()[0])
-
-
-def approved(campaign: int) -> Question:
-    return f"SELECT {APPROVED}", (campaign, campaign)
+    return bool(connection.execute(f"SELECT {APPROVED}", (campaign, campaign)).fetchone()[0])
 
 
 def state(store: Store, campaign: int | None) -> str:

@@ -1,4 +1,4 @@
-"""What a campaign is asked when it begins, many questions with one message, and whether its plan may go on with it.
+"""What a campaign is asked when it begins, and whether its plan may go on with it.
 
 When its rows begin and end to change: what a dead runner left is in doubt, and what is packed beside them goes.
 """
@@ -7,42 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..._services import name_key
 from ...errors import LedgerError, PlanChanged
 from ..file.store import Store
-from ..rows.columns import which_kept
-from ..rows.contacts import pack, unpack, whether_packed, which_by_row, which_unsettled
+from ..rows.contacts import pack, unpack
 from ..rows.damage import Unfit
-from ..rows.statements import Question, Statements, foreseen
+from ..rows.statements import Statements
 from ..rows.sums import pack_sums, sums_to_pack
 from ..rows.tables import ACCEPTED, IN_DOUBT, SENDING, spread
 from ..server.address import in_code
 from . import changing
-from .changing import which_changes
 from .recording import Planned
 
 OWNER_DIED = "the sending process ended before the answer was recorded"
-KINDS: Question = ("SELECT DISTINCT kind FROM campaign", ())
 
 
-def which(service: str, name: str) -> Question:
-    return (
-        "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign'",
-        (service, name_key(name)),
-    )
-
-
-def how_planned(campaign: int) -> Question:
-    return "SELECT purged, name, fingerprint FROM campaign WHERE id=?", (campaign,)
-
-
-def how_many(campaign: int) -> Question:
-    return "SELECT rows FROM campaign WHERE id=?", (campaign,)
-
-
-def whether_contradicted(campaign: int) -> Question:
-    """Ask whether a chunk and its request tell different stories: one says that it was sent, the other does not."""
-    return (
+def refuse_contradicted(connection: Statements, campaign: int) -> None:
+    """Refuse a campaign whose rows may stand as not texted although its requests say otherwise."""
+    found = connection.execute(
         f"SELECT EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=? AND a.ids IS NOT NULL AND NOT EXISTS (SELECT 1 "
         f"FROM chunk c WHERE c.campaign=a.campaign AND c.chunk=a.chunk AND c.attempt=a.id AND c.state={ACCEPTED})) "
         "OR EXISTS (SELECT 1 FROM chunk c WHERE c.campaign=? AND c.state IS NOT NULL AND NOT EXISTS (SELECT 1 "
@@ -50,11 +31,7 @@ def whether_contradicted(campaign: int) -> Question:
         f"AND c.state IN ({SENDING}, {ACCEPTED})))",
         (campaign, campaign),
     )
-
-
-def refuse_contradicted(connection: Statements, campaign: int) -> None:
-    """Refuse a campaign whose rows may stand as not texted although its requests say otherwise."""
-    if connection.execute(*whether_contradicted(campaign)).fetchone()[0]:
+    if found.fetchone()[0]:
         raise Unfit("what it says of rows contradicts what it says of their requests")
 
 
@@ -63,27 +40,16 @@ def refuse_unknown_kinds(connection: Statements) -> None:
 
     Nobody would find it by its name: its people would be texted again, by it and beyond what a policy lets through.
     """
-    if not {kind for (kind,) in connection.execute(*KINDS)} <= {"campaign", "test", "passcode"}:
+    kinds = connection.execute("SELECT DISTINCT kind FROM campaign")
+    if not {kind for (kind,) in kinds} <= {"campaign", "test", "passcode"}:
         raise Unfit("a campaign of it is of an unknown kind")
-
-
-def before_a_run(campaign: int) -> list[Question]:
-    """Return what is asked by whoever holds a campaign, before anything of it is changed."""
-    return [
-        how_planned(campaign),
-        which_changes(campaign),
-        which_unsettled(campaign),
-        whether_under_way(campaign),
-        whether_packed(campaign),
-        how_many(campaign),
-        whether_contradicted(campaign),
-    ]
 
 
 def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
     """Accept a plan for a recorded campaign, or refuse it. The caller holds the campaign's lock."""
     with store.reading() as connection:
-        purged, name, known = connection.execute(*how_planned(campaign)).fetchone()
+        sql = "SELECT purged, name, fingerprint FROM campaign WHERE id=?"
+        purged, name, known = connection.execute(sql, (campaign,)).fetchone()
         changed = changing.changes_of(connection, campaign)
     if name != plan.campaign:
         raise LedgerError(
@@ -123,8 +89,14 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
     """Make every row under way in doubt and return how many; to be called by whoever holds the campaign's lock."""
     with store.reading() as connection:
-        if not connection.execute(*whether_under_way(campaign)).fetchone()[0]:
-            return 0
+        is_under_way = connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND outcome IS NULL) "
+            "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
+            "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
+            (campaign, campaign, SENDING, campaign, SENDING),
+        ).fetchone()[0]
+    if not is_under_way:
+        return 0
     with store.writing() as connection:
         unpack(connection, campaign)
         whole_ones = "SELECT chunk, attempt FROM chunk WHERE campaign=? AND state=?"
@@ -142,19 +114,11 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
     return found
 
 
-def whether_under_way(campaign: int) -> Question:
-    return (
-        "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND outcome IS NULL) "
-        "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
-        "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
-        (campaign, campaign, SENDING, campaign, SENDING),
-    )
-
-
 def begin_changing(store: Store, campaign: int) -> None:
     """Delete packed contacts and sums of a campaign whose rows are about to change; write nothing if there are none."""
     with store.reading() as connection:
-        packed = connection.execute(*whether_packed(campaign)).fetchone()
+        sql = "SELECT 1 FROM contacts WHERE campaign=? UNION ALL SELECT 1 FROM sums WHERE campaign=?"
+        packed = connection.execute(sql, (campaign, campaign)).fetchone()
     if packed:
         with store.writing("NORMAL") as connection:
             unpack(connection, campaign)
@@ -174,7 +138,6 @@ def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[State
         tried = connection.execute(f"{sql}(SELECT 1 FROM attempt a WHERE a.campaign=k.id)", (campaign,)).fetchone()
     if tried:
         with store.writing("NORMAL") as connection:
-            foreseen(connection, which_by_row(campaign, now), which_kept(campaign))
             if mine(connection):
                 pack(connection, campaign, now=now)
                 pack_sums(connection, campaign, sums_to_pack(connection, campaign))

@@ -19,7 +19,7 @@ from ..rows import audit
 from ..rows.answers import Ints, Whole, reordered
 from ..rows.columns import Columns, names_in
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Question, Statements
+from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
 from .recording import LEFT_OUT, Planned, destinations, insert_chunks, insert_rows
 
@@ -306,13 +306,10 @@ def note(
     audit.note(connection, what, rows=rows, now=now, campaign=campaign, reason=reason)
 
 
-def which_changes(campaign: int) -> Question:
-    return "SELECT DISTINCT what FROM change WHERE campaign=?", (campaign,)
-
-
 def changes_of(connection: Statements, campaign: int) -> set[str]:
     """Return what was ever changed of a campaign."""
-    return {what for (what,) in connection.execute(*which_changes(campaign))}
+    rows = connection.execute("SELECT DISTINCT what FROM change WHERE campaign=?", (campaign,))
+    return {what for (what,) in rows}
 
 
 def _version(connection: Statements, campaign: int) -> int:

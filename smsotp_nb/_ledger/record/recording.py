@@ -19,7 +19,7 @@ from ..file.store import Store
 from ..rows import audit
 from ..rows.answers import MOST_KINDS, Ints
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Statements, foreseen, inserted, numbers_of
+from ..rows.statements import Statements, inserted, numbers_of
 from ..rows.tables import PLANNED, SKIPPED
 from ..rows.wordings import Wordings, record_words
 
@@ -167,7 +167,6 @@ def billing_number(connection: Statements, campaign: int, kind: Sequence[Any]) -
     mine = (campaign, *kind)
     known = "SELECT id FROM billing WHERE campaign=? AND country=? AND parts=? AND price=?"
     highest = "SELECT coalesce(max(id), 0) FROM billing WHERE campaign=?"
-    foreseen(connection, (known, mine), (highest, (campaign,)))
     if found := connection.execute(known, mine).fetchone():
         return int(found[0])
     latest = connection.execute(highest, (campaign,)).fetchone()[0]

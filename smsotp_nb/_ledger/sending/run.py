@@ -17,10 +17,10 @@ from ..._wire import SendReply
 from ...errors import LedgerError, SmsOtpWarning
 from ..file.locks import RunLock
 from ..file.store import Store
-from ..reading.frames import Price, counts, digits_of, fates, how_it_stands, of_estimate, outcomes, prices
+from ..reading.frames import Price, counts, digits_of, fates, of_estimate, outcomes, prices
 from ..reading.spending import billed
-from ..record.approving import APPROVED, NOT_APPROVED, approved, may_go
-from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up, how_many
+from ..record.approving import APPROVED, NOT_APPROVED, may_go
+from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up
 from ..record.changing import places
 from ..record.passcodes import learn_currency
 from ..record.recording import Planned
@@ -28,7 +28,7 @@ from ..rows import audit, contacts
 from ..rows.answers import Ints, totals_of
 from ..rows.damage import understood
 from ..rows.runners import void_at
-from ..rows.statements import ANY, NEXT, ONE, Guess, Question, Statements, foreseen, guessed, later
+from ..rows.statements import ANY, NEXT, ONE, Guess, Statements, guessed, later
 from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, SENDING
 from ..server.address import in_code
 from .holds import Holds, set_aside
@@ -82,7 +82,7 @@ class Run(Account):
         self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
         begin_changing(store, campaign)
         with store.reading() as connection:
-            self._rows: int = connection.execute(*how_many(campaign)).fetchone()[0]
+            self._rows: int = connection.execute("SELECT rows FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
         self._holds = Holds(campaign, service, rules, clock)
         with store.snapshot() as connection:
             self._holds.begin(connection)
@@ -126,9 +126,6 @@ class Run(Account):
         them that may go later, or all still to go where the campaign is not approved.
         """
         with self._store.reading() as connection:
-            owner = [self._ownership.question] if self._ownership is not None else []
-            asked = how_it_stands(self.campaign), _spoken(self.campaign), _chunks(self.campaign)
-            foreseen(connection, *owner, approved(self.campaign), *asked)
             if self._ownership is not None:
                 self._ownership.check(connection)
             is_approved = may_go(connection, self.campaign)
@@ -138,7 +135,11 @@ class Run(Account):
     def chunks(self) -> list[int]:
         """Return the numbers of the chunks with rows still to go, in order."""
         with self._store.reading() as connection:
-            rows = connection.execute(*_chunks(self.campaign))
+            rows = connection.execute(
+                "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
+                "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
+                (self.campaign, PLANNED),
+            )
             return [row[0] for row in rows if row[0] not in self._aside]
 
     def pending(self, chunk: int) -> list[Pending]:
@@ -186,7 +187,13 @@ class Run(Account):
     def spoken(self) -> bool:
         """Say whether this campaign's service ever gave a valid reply, here or in another one."""
         with self._store.reading() as connection:
-            return connection.execute(*_spoken(self.campaign)).fetchone() is not None
+            found = connection.execute(
+                "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
+                "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
+                "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
+                (self.campaign,),
+            )
+            return found.fetchone() is not None
 
     def reached(self) -> Ints:
         return digits_of(self._store, self.campaign, MAY_HAVE_LEFT).to_numpy("int64")
@@ -391,23 +398,6 @@ def tried(counts: Mapping[str, int]) -> int:
     return sum(counts.values()) - counts["planned"] - counts["skipped"]
 
 
-def _chunks(campaign: int) -> Question:
-    return (
-        "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
-        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
-        (campaign, PLANNED),
-    )
-
-
-def _spoken(campaign: int) -> Question:
-    return (
-        "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
-        "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
-        "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
-        (campaign,),
-    )
-
-
 # By another key or spelling of the address the same name would be a new campaign and text everybody again. So a name
 # belongs to the live service whose request claimed it first, for good: also when the campaign is purged, and when two
 # begin at once. It passes on only as long as the former owner can have reached nobody.
@@ -428,13 +418,8 @@ class Ownership:
     def __post_init__(self) -> None:
         self.mine = name_key(self.name), self.service
 
-    @property
-    def question(self) -> Question:
-        """Ask whose the name is."""
-        return "SELECT service FROM owner WHERE name_key=?", self.mine[:1]
-
     def _owner(self, connection: Statements) -> str | None:
-        found = connection.execute(*self.question).fetchone()
+        found = connection.execute("SELECT service FROM owner WHERE name_key=?", self.mine[:1]).fetchone()
         return found[0] if found else None
 
     def held(self, connection: Statements) -> bool:
