@@ -11,7 +11,7 @@ out), ``sending`` (a run and its rules).
 from .book import Entry, Ledger, LedgerOrPath, Listing, listed, opened, read_from
 from .campaign import Record
 from .file.store import Store
-from .people import consents, disclosing, experiments, purging
+from .people import consents, experiments, purging
 from .people.consents import Said
 from .places import not_a_ledger, path_of, snapshot_of
 from .reading import spending

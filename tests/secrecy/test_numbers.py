@@ -23,7 +23,7 @@ from support.tracebacks import frames
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
 from smsotp_nb._client import Patience
-from smsotp_nb._ledger.people import consents, disclosing
+from smsotp_nb._ledger.people import consents
 from smsotp_nb._ledger.reading import frames as reading
 from smsotp_nb._ledger.rows import audit, columns
 
@@ -232,7 +232,7 @@ INTERRUPTED: dict[str, tuple[Any, str, Door]] = {
     "card of the register": (columns, "times", lambda on: sms.People(on.ledger).card()),
     "frame of a campaign": (reading, "times", lambda on: on.campaign.results),
     "rows in doubt": (columns, "times", lambda on: on.campaign.in_doubt),
-    "export person": (disclosing, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),
+    "export person": (consents, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),
     "export person, file": (os, "fsync", lambda on: sms.People(on.ledger).export(ANN, on.folder / "b.json")),
 }  # fmt: skip
 

@@ -20,8 +20,7 @@ from ..rows.contacts import IN_FLIGHT, Contacts, Realm
 from ..rows.persons import hashed, persons, recorded, secret_of
 from ..rows.statements import ANY, NO_ROWS, Guess, Question, Statements, guessed
 from ..rows.tables import MAY_HAVE_LEFT, OPTED_OUT, PLANNED, SENDING, SKIPPED
-from .rules import Row, Rows, Rules, Standing
-from .unheeded import Unheeded, unheeded
+from .rules import Row, Rows, Rules, Standing, Unheeded, unheeded
 
 _BLOCK = 1_000  # chunks
 Said = tuple[int, int]  # the latest thing that was said, how often arms were drawn
