@@ -31,8 +31,7 @@ from ..errors import (
 )
 from . import guards
 from .addressees import Addressees, Bodies
-from .crew import Crew, with_rests
-from .pacing import AHEAD, MOST_AHEAD, Pacer, Slots
+from .pacing import AHEAD, MOST_AHEAD, Crew, Pacer, Slots, with_rests
 from .table import Answer, ProgressCallback, Report, Settled, Tally, accepted
 
 # Long enough for the longest pause that a Retry-After may ask for.

@@ -31,7 +31,7 @@ from .reading import cards as overview
 from .reading import frames as reading
 from .reading import parquet, spending
 from .reading.spending import Billed
-from .record import approving, beginning, changing, passcodes, recording
+from .record import approving, changing, passcodes, recording
 from .record.changing import Revised
 from .record.recording import Planned
 from .rows.columns import TIME, framed
@@ -260,7 +260,7 @@ class Ledger(LedgerBase):
         if kind == "campaign":
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
             with self._store.reading() as connection:
-                beginning.refuse_unknown_kinds(connection)
+                changing.refuse_unknown_kinds(connection)
             number = self._find(service, plan.campaign)
         if ownership is not None:
             with self._store.reading() as connection:
@@ -270,8 +270,8 @@ class Ledger(LedgerBase):
         lock = self._store.lock(number, plan.campaign)
         try:
             with self._store.reading() as connection:
-                beginning.refuse_contradicted(connection, number)
-            beginning.agree(self._store, number, plan, now=self._clock())
+                changing.refuse_contradicted(connection, number)
+            changing.agree(self._store, number, plan, now=self._clock())
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":

@@ -77,7 +77,6 @@ PHASE: dict[str, frozenset[str]] = {
     "_ledger/sending/settling.py": frozenset({
         "not_accepted", "write", "confirm", "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
     }),
-    "_ledger/record/beginning.py": frozenset({"agree", "give_up"}),
     "_ledger/rows/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
     "_ledger/file/store.py": frozenset({
         "__init__", "writing", "together", "_run_waiting", "close", "checkpoint", "_attest", "_ours", "_before_fork",
@@ -99,6 +98,7 @@ PHASE: dict[str, frozenset[str]] = {
     }),
     "_ledger/record/changing.py": frozenset({
         "compare", "adopt", "reword", "withdraw", "_leave_out", "_skip", "_reword", "_add", "_move", "_new_chunks",
+        "agree", "give_up",
     }),
     "_ledger/sending/holds.py": frozenset({
         "look", "confirm", "of", "set_aside", "_catch_up", "_record", "_other_chunks",
@@ -115,7 +115,7 @@ PHASE: dict[str, frozenset[str]] = {
     "_dispatch/guards.py": frozenset({
         "due", "admit", "returned", "settled", "_awake", "_within_canary_and_budget", "_account", "_spend",
     }),
-    "_dispatch/crew.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next", "with_rests"}),
+    "_dispatch/pacing.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next", "with_rests"}),
 }  # fmt: skip
 LONGEST = 120.0
 LOG = "mutation.log"
