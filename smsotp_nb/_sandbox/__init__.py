@@ -1,6 +1,6 @@
 """A local service that answers the same interface, with an inbox to look at. It texts nobody.
 
-- ``facade``: `Sandbox`, which asks by ``asking``, with ``frames`` as answers; ``command``: ``smsotp-nb sandbox``
+- ``facade``: `Sandbox`, which asks its service over HTTP; its answers as ``frames``; ``command``: ``smsotp-nb sandbox``
 - ``service``: the three operations; ``choices``: what the interface leaves open, and the numbers with special answers
 - ``messages``: texts, templates and prices; ``access``: keys and signatures, and who is let in
 - ``state``: what is remembered, its clock, its file, and accepted requests on their way into it

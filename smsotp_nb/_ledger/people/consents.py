@@ -24,7 +24,7 @@ from ..._phones import spellings
 from ..._results.contract import STATES
 from ..file.store import Store
 from ..reading import frames as reading
-from ..rows import audit, contacts
+from ..rows import contacts, runners
 from ..rows.columns import TIME, framed, names_in
 from ..rows.persons import hashed, keys, persons, secret_of, stored_as
 from ..rows.statements import Statements
@@ -75,7 +75,7 @@ def record(connection: Statements, said: Iterable[Said], *, source: str, now: in
     out = sum(one.opted_out for one in rows)
     for what, many in (("opted out", out), ("opted in", len(rows) - out)):
         if many:
-            audit.note(connection, what, rows=many, now=now)
+            runners.note_decision(connection, what, rows=many, now=now)
     return int(connection.execute("SELECT count(*) FROM consent").fetchone()[0]) - int(known[1])
 
 
@@ -172,7 +172,7 @@ def forget(connection: Statements, numbers: Iterable[int], *, now: int) -> int:
             contacts.pack(connection, campaign, now=now)
         if connection.execute("SELECT 1 FROM sums WHERE campaign=? AND shared<>'[]'", (campaign,)).fetchone():
             pack_sums(connection, campaign, sums_to_pack(connection, campaign))
-    audit.note(connection, "forgotten", rows=len(codes), now=now)
+    runners.note_decision(connection, "forgotten", rows=len(codes), now=now)
     return len(gone)
 
 

@@ -18,7 +18,7 @@ from ..._cards import counted
 from ..._moments import said
 from ...errors import LedgerError, PlanChanged, UsageError
 from ..file.store import Store
-from ..rows import audit
+from ..rows import runners
 from ..rows.answers import Ints, Whole, reordered
 from ..rows.columns import Columns, names_in
 from ..rows.contacts import pack, unpack
@@ -209,7 +209,7 @@ def adopt(
         (plan.fingerprint, campaign, campaign),
     )
     if "corrected" in done or done["extended"]:
-        connection.execute("UPDATE campaign SET author=? WHERE id=?", (audit.decider(connection), campaign))
+        connection.execute("UPDATE campaign SET author=? WHERE id=?", (runners.decider(connection), campaign))
     for what, rows in done.items():
         if rows or what == "corrected":
             note(connection, campaign, what=what, rows=rows, reason=reason, replaced=replaced, now=now)
@@ -310,7 +310,7 @@ def note(
         "INSERT INTO change (campaign, at, what, rows, reason, replaced, evidence) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (campaign, now, what, rows, reason, replaced, evidence),
     )
-    audit.note(connection, what, rows=rows, now=now, campaign=campaign, reason=reason)
+    runners.note_decision(connection, what, rows=rows, now=now, campaign=campaign, reason=reason)
 
 
 def changes_of(connection: Statements, campaign: int) -> set[str]:

@@ -16,7 +16,7 @@ from ..._policy import Policy
 from ..._services import name_key
 from ..file import copies
 from ..file.store import Store
-from ..rows import audit
+from ..rows import runners
 from ..rows.answers import MOST_KINDS, Ints
 from ..rows.persons import hashed, persons, secret_of
 from ..rows.statements import Statements, inserted, numbers_of
@@ -110,10 +110,10 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
                 now,
                 plan._size,
                 json.dumps(list(plan._kept)),
-                audit.decider(connection),
+                runners.decider(connection),
             ),
         )
-        audit.note(connection, "recorded", rows=plan._size, now=now, campaign=number)
+        runners.note_decision(connection, "recorded", rows=plan._size, now=now, campaign=number)
         if plan._folder is not None:
             copies.note_in(connection, plan._folder.absolute(), "folder of the plan", now=now)
         latest = LEFT_OUT

@@ -9,6 +9,5 @@
 ``wordings``: what is kept of the words of a campaign.
 ``sums``: what accepted rows were billed, added up from the rows or packed beside a campaign that is not running.
 ``damage``: what a ledger holds that cannot be.
-``audit``: who decided what.
-``runners``: which machine and process runs a campaign, and until when a claim counts.
+``runners``: which machine and process runs a campaign, and until when a claim counts; who decided what.
 """

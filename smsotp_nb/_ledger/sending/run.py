@@ -23,7 +23,7 @@ from ..record.approving import APPROVED, NOT_APPROVED, may_go
 from ..record.changing import OWNER_DIED, begin_changing, end_changing, give_up, places
 from ..record.passcodes import learn_currency
 from ..record.recording import Planned
-from ..rows import audit, contacts
+from ..rows import contacts, runners
 from ..rows.answers import Ints, totals_of
 from ..rows.damage import understood
 from ..rows.runners import void_at
@@ -176,7 +176,7 @@ class Run(Account):
     def release(self) -> None:
         """Begin to send: forget what held rows back in an earlier call."""
         with self._changing() as connection:
-            audit.note(connection, "sending", rows=self._rows, now=self._clock(), campaign=self.campaign)
+            runners.note_decision(connection, "sending", rows=self._rows, now=self._clock(), campaign=self.campaign)
             connection.execute(
                 "UPDATE recipient SET problem=NULL, not_before=NULL "
                 "WHERE campaign=? AND own_state=? AND problem IS NOT NULL",

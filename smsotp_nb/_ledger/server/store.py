@@ -31,7 +31,7 @@ from ...errors import CampaignHeld, LedgerError, LedgerReplaced, UsageError
 from ..file import store as stores
 from ..file.last_seen import Session
 from ..file.store import Store
-from ..rows import audit, damage, runners
+from ..rows import damage, runners
 from ..rows.statements import ONE, Draft, NotGuessed, Row, Statements, guessed
 from ..rows.tables import VERSION
 from .address import Address
@@ -336,7 +336,7 @@ def _accepted(connection: Connection, seen: Sighting, why: str) -> Sighting:
     """Note in a database that somebody accepted it where it is now, for everybody."""
     connection.begin(["BEGIN", "SELECT 1 FROM ledger FOR UPDATE"])
     connection.execute(f"UPDATE served SET place={PLACE}, accepted=accepted+1")
-    audit.note(connection, "older database accepted", rows=0, now=time.time_ns() // 1000, reason=why)
+    runners.note_decision(connection, "older database accepted", rows=0, now=time.time_ns() // 1000, reason=why)
     connection.commit()
     return replace(seen, was=seen.place, accepted=seen.accepted + 1)
 
