@@ -11,7 +11,7 @@ import codecs
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -32,80 +32,43 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 _HALF: Final = re.compile("[\ud800-\udfff]")  # of a character
 
-# What hides a secret: access key, signature, token, cookie, each by its name, and the key wherever else it stands.
+# What hides a secret: access key, signature, token, cookie, each by its name.
 MASK: Final = "***"
 _WORDS: Final = ("key", "secret", "token", "passw", "authorization", "cookie")  # one stands in every secret name
 _SECRET_NAME: Final = re.compile(r"access[-_]?key|secret|token|passw|api[-_]?key|authorization|cookie", re.I)
 # In a query `signature` is the one of the request; in a body it is the sender's name and stays.
 _SECRET_QUERY: Final = re.compile(rf"{_SECRET_NAME.pattern}|^signature$|^key$", re.I)
 _SECRET_HEADER: Final = re.compile(rf"{_SECRET_NAME.pattern}|signature", re.I)
-_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _SECRET_FIELD: Final = re.compile(
     rf'("[^"\\]{{0,40}}?(?:{_SECRET_NAME.pattern})[^"\\]{{0,40}}"[ \t\r\n]{{0,20}}:[ \t\r\n]{{0,20}})'
     r'(?:"(?:[^"\\]|\\.)*+"?|[^\s,}\]"]++)',
     re.I | re.S,
 )
-SHORTEST: Final = 6  # a shorter key stands in ordinary words too, so it is masked by its name only
 
 
-# A client asks for the same address with the same headers again and again, unless it signs.
-
-
-@lru_cache(maxsize=256)
-def masked_target(path: str, secrets: tuple[str, ...] = ()) -> str:
+def masked_target(path: str) -> str:
     """Return the target of a request, its path and query, without its secrets."""
     before, mark, query = path.partition("?")
-    pairs = (_pair(piece) for piece in query.split("&"))
-    return _wherever(before + mark + "&".join(pairs), secrets)
+    return before + mark + "&".join(_pair(piece) for piece in query.split("&"))
 
 
 def _pair(piece: str) -> str:
     name, mark, _value = piece.partition("=")
-    return f"{name}={MASK}" if mark and _is_secret_query(name) else piece
+    return f"{name}={MASK}" if mark and _SECRET_QUERY.search(unquote_plus(name)) else piece
 
 
-@lru_cache(maxsize=512)  # the same few names come with every request
-def _is_secret_query(name: str) -> bool:
-    return _SECRET_QUERY.search(unquote_plus(name)) is not None
-
-
-@lru_cache(maxsize=256)
-def masked_headers(headers: Headers, secrets: tuple[str, ...] = ()) -> str:
-    """Return headers as JSON, a name and a value each, masked where the name says that it is a secret."""
+def masked_headers(headers: Headers) -> list[list[str]]:
+    """Return headers, a name and a value each, masked where the name says that it is a secret."""
     read = [(name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in headers]
-    masked = [MASK if _SECRET_HEADER.search(name) else _wherever(value, secrets) for name, value in read]
-    return json.dumps([[name, value] for (name, _), value in zip(read, masked, strict=True)])
+    return [[name, MASK if _SECRET_HEADER.search(name) else value] for name, value in read]
 
 
-def masked_text(body: str, secrets: Iterable[str] = ()) -> str:
+def masked_text(body: str) -> str:
     """Return a body of JSON, whole or cut off, without the fields whose names say that they are secrets."""
     lowered = body.lower()
     if any(word in lowered for word in _WORDS):  # most bodies have none, and this is the quicker question
         body = _SECRET_FIELD.sub(rf'\1"{MASK}"', body)
-    return _wherever(body, secrets)
-
-
-def _wherever(value: str, secrets: Iterable[str]) -> str:
-    """Return a text with all secrets masked that are too long to be ordinary words."""
-    for secret in secrets:
-        if len(secret) >= SHORTEST:
-            value = value.replace(secret, MASK)
-    return value
-
-
-@lru_cache(maxsize=256)
-def keys_of(path: str) -> tuple[str, ...]:
-    """Return the secrets in the query of a request, to be masked wherever else they occur."""
-    pairs = (piece.partition("=") for piece in path.partition("?")[2].split("&"))
-    as_sent = [value for name, _, value in pairs if value and _is_secret_query(name)]
-    # As decoded, as sent, and with the numbers behind percent signs in small letters, as .NET writes them, or capitals.
-    ways = (unquote_plus, str, _in_case(str.lower), _in_case(str.upper))
-    spelled = [way(value) for way in ways for value in as_sent]
-    return tuple(dict.fromkeys(spelled))
-
-
-def _in_case(case: Callable[[str], str]) -> Callable[[str], str]:
-    return lambda value: _PERCENT.sub(lambda found: case(found[0]), value)
+    return body
 
 
 class Entry(NamedTuple):
@@ -145,13 +108,8 @@ def _weight(headers: Headers) -> int:
 class Told:
     """An entry as it may be shown: without access key, signature, tokens and cookies, but for ``entry`` itself."""
 
-    def __init__(self, entry: Entry, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(self, entry: Entry) -> None:
         self.entry = entry
-        self._signers = secrets
-
-    @cached_property
-    def _secrets(self) -> tuple[str, ...]:
-        return (*keys_of(self.entry.path), *self._signers)
 
     @property
     def action(self) -> str:
@@ -204,8 +162,8 @@ class Told:
         reply, reply_encoding = self._text(entry.reply)
         return self.brief() | {
             "method": entry.method,
-            "path": masked_target(entry.path, self._secrets),
-            "headers": self.headers(),
+            "path": masked_target(entry.path),
+            "headers": masked_headers(entry.headers),
             "body": body,
             "encoding": encoding,
             "size": entry.size,
@@ -218,15 +176,10 @@ class Told:
     def body(self) -> tuple[str, str]:
         return self._text(self.entry.body)
 
-    def headers(self) -> list[list[str]]:
-        """Return the headers as name and value, in the order they came."""
-        found: list[list[str]] = json.loads(masked_headers(self.entry.headers, self._secrets))
-        return found
-
     def _text(self, raw: bytes) -> tuple[str, str]:
         cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
         try:
-            return masked_text(_UTF8().decode(raw, not cut_off), self._secrets), "utf-8"
+            return masked_text(_UTF8().decode(raw, not cut_off)), "utf-8"
         except UnicodeDecodeError:
             return base64.b64encode(raw).decode(), "base64"
 
@@ -266,9 +219,8 @@ class Wanted(parameters.Section):
 class Journal:
     """The last requests of one account."""
 
-    def __init__(self, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, now: Callable[[], int]) -> None:
         self._now = now
-        self._secrets = tuple(secrets)
         self._entries: deque[Entry] = deque()
         self._weights: deque[int] = deque()
         self._bytes = 0
@@ -303,13 +255,13 @@ class Journal:
         while len(self._entries) > MOST or self._bytes > MOST_BYTES:
             self._entries.popleft()
             self._bytes -= self._weights.popleft()
-        return Told(entry, self._secrets)
+        return Told(entry)
 
     def select(self, wanted: Wanted) -> Iterator[Told]:
         known = max(0, len(self._entries) - (self.last - wanted.after))  # how many are not after it
         later = islice(self._entries, known, None)
         entries = [entry for entry in later if wanted.before is None or entry.n < wanted.before]
-        told = (Told(entry, self._secrets) for entry in (reversed(entries) if wanted.newest else entries))
+        told = (Told(entry) for entry in (reversed(entries) if wanted.newest else entries))
         return islice((one for one in told if wanted.fits(one)), wanted.limit)
 
     def clear(self) -> None:
