@@ -70,9 +70,9 @@ def test_the_journal_is_bounded_in_number_and_in_bytes(monkeypatch: pytest.Monke
     kept = Journal(lambda: 0)
     for _ in range(25):
         added(kept)
-    assert [one.entry.n for one in kept.select(journal.Wanted())] == list(range(16, 26))
-    assert [one.entry.n for one in kept.select(journal.Wanted(after=3))] == list(range(16, 26))
-    assert [one.entry.n for one in kept.select(journal.Wanted(after=24))] == [25]
+    assert [one.n for one in kept.select(journal.Wanted())] == list(range(16, 26))
+    assert [one.n for one in kept.select(journal.Wanted(after=3))] == list(range(16, 26))
+    assert [one.n for one in kept.select(journal.Wanted(after=24))] == [25]
     monkeypatch.setattr(journal, "MOST_BYTES", 100_000)
     for _ in range(5):
         added(kept, b"x" * 40_000)

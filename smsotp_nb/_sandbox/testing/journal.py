@@ -13,7 +13,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote_plus
@@ -72,7 +72,7 @@ def masked_text(body: str) -> str:
 
 
 class Entry(NamedTuple):
-    """One request, including its secrets; only `Told` may leave the journal.
+    """One request, including its secrets; only what `brief`, `whole`, ``fields``, ``to`` and ``text`` say leaves it.
 
     ``at`` is in microseconds of the sandbox's clock. ``size`` and ``reply_size`` count all bytes received and answered;
     ``body`` and ``reply`` hold the first of them. ``status`` is 0 if nothing was answered.
@@ -99,36 +99,24 @@ class Entry(NamedTuple):
     def weight(self) -> int:
         return WEIGHT + len(self.path) + _weight(self.headers) + len(self.body) + len(self.reply)
 
-
-@lru_cache(maxsize=256)
-def _weight(headers: Headers) -> int:
-    return sum(len(name) + len(value) for name, value in headers)
-
-
-class Told:
-    """An entry as it may be shown: without access key, signature, tokens and cookies, but for ``entry`` itself."""
-
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
-
     @property
     def action(self) -> str:
-        return dict(parse_qsl(self.entry.path.partition("?")[2])).get("action", "")
+        return dict(parse_qsl(self.path.partition("?")[2])).get("action", "")
 
     @property
     def outcome(self) -> str:
         """accepted (messages), answered (a passcode was checked), refused, or struck by a fault."""
-        if self.entry.fault not in ("", "latency"):
+        if self.fault not in ("", "latency"):
             return "struck"
-        if self.entry.code != "0":
+        if self.code != "0":
             return "refused"
-        return "accepted" if self.entry.accepted else "answered"
+        return "accepted" if self.accepted else "answered"
 
-    @cached_property
+    @property
     def fields(self) -> Mapping[str, Any]:
         """The object of the body, empty where it is none."""
         try:
-            found = json.loads(self.entry.body)
+            found = json.loads(self.body)
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -141,47 +129,52 @@ class Told:
 
     def brief(self) -> dict[str, Any]:
         """Return it without headers, body and reply."""
-        entry = self.entry
         return {
-            "n": entry.n,
-            "at": moment(entry.at),
+            "n": self.n,
+            "at": moment(self.at),
             "action": self.action,
             "to": self.to,
             "outcome": self.outcome,
-            "status": entry.status or None,
-            "code": entry.code or None,
-            "fault": entry.fault or None,
-            "accepted": entry.accepted,
-            "request_id": entry.request_id,
+            "status": self.status or None,
+            "code": self.code or None,
+            "fault": self.fault or None,
+            "accepted": self.accepted,
+            "request_id": self.request_id,
         }
 
     def whole(self) -> dict[str, Any]:
         """Return all of it; a body or reply that is not text is in base64."""
-        entry = self.entry
-        body, encoding = self.body
-        reply, reply_encoding = self._text(entry.reply)
+        body, encoding = self.text
+        reply, reply_encoding = _text(self.reply)
         return self.brief() | {
-            "method": entry.method,
-            "path": masked_target(entry.path),
-            "headers": masked_headers(entry.headers),
+            "method": self.method,
+            "path": masked_target(self.path),
+            "headers": masked_headers(self.headers),
             "body": body,
             "encoding": encoding,
-            "size": entry.size,
+            "size": self.size,
             "reply": reply,
             "reply_encoding": reply_encoding,
-            "reply_size": entry.reply_size,
+            "reply_size": self.reply_size,
         }
 
     @property
-    def body(self) -> tuple[str, str]:
-        return self._text(self.entry.body)
+    def text(self) -> tuple[str, str]:
+        """The body as it may be shown, and its encoding."""
+        return _text(self.body)
 
-    def _text(self, raw: bytes) -> tuple[str, str]:
-        cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
-        try:
-            return masked_text(_UTF8().decode(raw, not cut_off)), "utf-8"
-        except UnicodeDecodeError:
-            return base64.b64encode(raw).decode(), "base64"
+
+def _text(raw: bytes) -> tuple[str, str]:
+    cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
+    try:
+        return masked_text(_UTF8().decode(raw, not cut_off)), "utf-8"
+    except UnicodeDecodeError:
+        return base64.b64encode(raw).decode(), "base64"
+
+
+@lru_cache(maxsize=256)
+def _weight(headers: Headers) -> int:
+    return sum(len(name) + len(value) for name, value in headers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,14 +198,14 @@ class Wanted(parameters.Section):
     outcome: str | None = None
     brief: bool = False
 
-    def fits(self, told: Told) -> bool:
+    def fits(self, entry: Entry) -> bool:
         return (
-            self.after < told.entry.n
-            and (self.before is None or told.entry.n < self.before)
-            and (self.action is None or told.action == self.action)
-            and (self.outcome is None or told.outcome == self.outcome)
-            and (self.to is None or self.to in told.to)
-            and (self.text is None or self.text.lower() in told.body[0].lower())
+            self.after < entry.n
+            and (self.before is None or entry.n < self.before)
+            and (self.action is None or entry.action == self.action)
+            and (self.outcome is None or entry.outcome == self.outcome)
+            and (self.to is None or self.to in entry.to)
+            and (self.text is None or self.text.lower() in entry.text[0].lower())
         )
 
 
@@ -222,7 +215,6 @@ class Journal:
     def __init__(self, now: Callable[[], int]) -> None:
         self._now = now
         self._entries: deque[Entry] = deque()
-        self._weights: deque[int] = deque()
         self._bytes = 0
         self.last = 0
 
@@ -242,32 +234,28 @@ class Journal:
         reply: bytes = b"",
         accepted: int = 0,
         request_id: str = "",
-    ) -> Told:
-        """Record one request and return it; a body longer than `LONGEST` is cut off, and so is a reply."""
+    ) -> None:
+        """Record one request; a body longer than `LONGEST` is cut off, and so is a reply."""
         self.last += 1
         entry = Entry(
             self.last, self._now(), method, path, headers, body[:LONGEST], len(body), fault,
             status, code, reply[:LONGEST], len(reply), accepted, request_id,
         )  # fmt: skip
         self._entries.append(entry)
-        self._weights.append(entry.weight())
-        self._bytes += self._weights[-1]
+        self._bytes += entry.weight()
         while len(self._entries) > MOST or self._bytes > MOST_BYTES:
-            self._entries.popleft()
-            self._bytes -= self._weights.popleft()
-        return Told(entry)
+            self._bytes -= self._entries.popleft().weight()
 
-    def select(self, wanted: Wanted) -> Iterator[Told]:
+    def select(self, wanted: Wanted) -> Iterator[Entry]:
         known = max(0, len(self._entries) - (self.last - wanted.after))  # how many are not after it
         later = islice(self._entries, known, None)
         entries = [entry for entry in later if wanted.before is None or entry.n < wanted.before]
-        told = (Told(entry) for entry in (reversed(entries) if wanted.newest else entries))
-        return islice((one for one in told if wanted.fits(one)), wanted.limit)
+        ordered = reversed(entries) if wanted.newest else entries
+        return islice((entry for entry in ordered if wanted.fits(entry)), wanted.limit)
 
     def clear(self) -> None:
         """Forget every request; numbers are not used again."""
         self._entries.clear()
-        self._weights.clear()
         self._bytes = 0
 
 
@@ -275,8 +263,8 @@ def pages(journal: Journal, wanted: Wanted) -> Iterator[bytes]:
     """Yield the JSON object ``{"requests": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
     last, mark = journal.last, b"\n"
     yield b'{"requests": ['
-    for told in journal.select(replace(wanted, before=min(wanted.before or last + 1, last + 1))):
-        yield mark + _as_json(told.brief() if wanted.brief else told.whole())
+    for entry in journal.select(replace(wanted, before=min(wanted.before or last + 1, last + 1))):
+        yield mark + _as_json(entry.brief() if wanted.brief else entry.whole())
         mark = b",\n"
     yield f'\n], "last": {last}}}\n'.encode()
 
