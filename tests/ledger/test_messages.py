@@ -129,4 +129,4 @@ def test_a_campaign_asks_little_before_its_first_request_and_after_its_last(
     assert table["status"].eq("accepted").all()
     before, after = asked[1] - asked[0], proxy.asked - asked[-1]
     assert 10 < before <= 44
-    assert 5 < after <= 24
+    assert 5 < after <= 28
