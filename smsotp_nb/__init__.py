@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from . import charts, cost, otp, parts, phones, problems, rates, results, widgets
     from ._client import Client, connect
     from ._dispatch import Limits, send, send_test
-    from ._dispatch.recorded import record, revise
-    from ._dispatch.sending import preflight
+    from ._dispatch.sending import preflight, record, revise
     from ._experiments.experiment import Experiment
     from ._ledger import Ledger, Record
     from ._people import People

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
 from .. import _cards as cards
 from .._calling import given, in_our_words, not_callable, not_flag, refuse
 from .._client import Client
-from .._ledger import LedgerOrPath, opened
+from .._ledger import LedgerOrPath, Record, Revised, opened
 from .._moments import Now, utc_now
 from .._planning import Plan, overview, to_oneself
 from .._progress import span
@@ -19,8 +19,7 @@ from .._wire import check_body
 from ..errors import SmsOtpWarning, UsageError
 from . import guards
 from .requests import Requests
-from .table import nobody
-from .tally import ProgressCallback, callback_of, silent
+from .table import ProgressCallback, callback_of, nobody, silent
 
 if TYPE_CHECKING:
     from .._sandbox import Sandbox
@@ -55,8 +54,7 @@ def send(
         stop: an event that ends the call like a first interrupt when another thread sets it, except that the table is
             returned. A form's Cancel button uses it.
         ledger: where the campaign is recorded: a Ledger or its path. By default that of the plan, else this user's one
-            ledger. At most ``threads`` x ``chunk_size`` rows of the plan's `Wire` can be in doubt, and twice as many
-            with a ledger on a server.
+            ledger. At most ``threads`` x ``chunk_size`` rows of the plan's `Wire` can be in doubt.
 
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns
@@ -225,3 +223,80 @@ def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight")
     if client.sandbox is not None and client.sandbox._ended:
         raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox()")
     return client
+
+
+@in_our_words
+def record(campaign: str, client: Client | Sandbox | None = None, ledger: LedgerOrPath | None = None) -> Record:
+    """Return what is recorded of a campaign: its rows, its requests, what is in doubt, and what you decide about them.
+
+    Where several services have a campaign of that name, such as the sandboxes of earlier kernels, it is the one of the
+    live service, or else the latest rehearsal. Its card says which, and that there are others; a client names another.
+
+    Args:
+        campaign: its name.
+        client: a Client or a Sandbox, whose campaign is wanted.
+        ledger: the Ledger or its path; by default this user's own.
+
+    Raises:
+        UsageError: no campaign of that name is recorded; the message names the nearest.
+        LedgerError: the ledger cannot be used.
+
+    Example:
+        >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
+        >>> plan = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hi", to="phone", campaign="autumn")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+        >>> with sms.Sandbox() as box:
+        ...     _ = sms.send(plan, box, ledger=ledger, progress=False)
+        >>> sms.record("autumn", ledger=ledger).results["status"].tolist()
+        ['accepted']
+    """
+    with opened(ledger) as book:
+        return book.record(campaign, client)
+
+
+@in_our_words
+def revise(
+    plan: Plan,
+    client: Client | Sandbox,
+    *,
+    reason: str,
+    missing: Literal["refuse", "withdraw"] = "refuse",
+    ledger: LedgerOrPath | None = None,
+) -> Revised:
+    """Let what has not left of a recorded campaign follow another plan; return how many rows changed.
+
+    The rows get the words of the plan, and its new recipients are added; nobody gets a second row, and rows that a
+    message may have reached are never touched. It happens as a whole or not at all. From then on ``send`` takes this
+    plan and refuses the earlier one. The same call again changes nothing and returns zeros.
+
+    Recipients whom the plan leaves out, such as new entries of its opt-outs, are left out of the campaign, too. Whoever
+    was withdrawn is never added again.
+
+    Args:
+        plan: a plan of the campaign's name over the whole list, earlier recipients and new ones.
+        client: a Client or a Sandbox, as for ``send``.
+        reason: why, for the record (`Record.changes`).
+        missing: what becomes of recorded recipients who were not texted yet and are missing in the plan. ``"refuse"``
+            changes nothing and says how many there are; ``"withdraw"`` takes them out for good.
+        ledger: as for ``send``.
+
+    Raises:
+        UsageError: recipients are missing, no such campaign is recorded for this service, or new recipients come to
+            one that was withdrawn. Nothing was changed.
+        CampaignHeld: the campaign is running.
+        LedgerError: the campaign was purged, or is recorded with other kept columns.
+
+    Example:
+        >>> import tempfile, pathlib, pandas as pd, smsotp_nb as sms
+        >>> people = pd.DataFrame({"phone": ["+12025550123", "+12025550124"]})
+        >>> begun = sms.plan(people.head(1), "Hello", to="phone", campaign="autumn")
+        >>> longer = sms.plan(people, "Hello", to="phone", campaign="autumn")
+        >>> ledger = sms.Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True)
+        >>> with sms.Sandbox() as box:
+        ...     _ = sms.send(begun, box, ledger=ledger, progress=False)
+        ...     sms.revise(longer, box, reason="more people", ledger=ledger)
+        Revised(reworded=0, added=1, withdrawn=0)
+    """
+    client = client_for(plan, client, what="revise")
+    with opened(plan._ledger if ledger is None else ledger) as book:
+        return book._revise(plan, service=client.service, reason=reason, missing=missing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +13,34 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import results
+from .._calling import given as shown
 from .._calling import in_our_words, not_path, not_text, refuse
-from .._frames import AnyFrame
+from .._cards import counted
+from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._results.contract import DETAILS, STATES, ordered
-from .._services import is_rehearsal
+from .._services import is_rehearsal, name_key
+from .._showing import visible
 from .._wire import Numbers, mask
 from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
-from . import given_rows
 from .file import copies
-from .file.one_runner import RunLock
+from .file.locks import RunLock
 from .file.store import Store
 from .people import purging
 from .places import refuse_lent
 from .reading import cards as overview
 from .reading import frames as reading
 from .reading.cards import state_line
-from .record import approving, beginning, changing
+from .record import approving, changing
 from .record.approving import Proposal
-from .record.beginning import OWNER_DIED, end_changing, give_up
+from .record.changing import OWNER_DIED, end_changing, give_up
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
+from .record.recording import Planned
 from .rows import contacts
 from .rows.columns import names_in
 from .rows.damage import understood
+from .rows.statements import Statements
 from .rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SKIPPED
 from .sending import holds
 
@@ -102,7 +106,8 @@ class LedgerBase:
 
     def _find(self, service: str, name: str) -> int | None:
         with self._store.reading() as connection:
-            found = connection.execute(*beginning.which(service, name)).fetchone()
+            sql = "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign'"
+            found = connection.execute(sql, (service, name_key(name))).fetchone()
         return found[0] if found else None
 
 
@@ -245,7 +250,7 @@ class Record:
         refuse(None if reason is None else not_text("reason", reason))
         self._recover()
         said = f"found {'' if accepted else 'not '}accepted"
-        mine = given_rows.own(rows, self.name, self.service)
+        mine = _own(rows, self.name, self.service)
         return self._move(mine, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
 
     @in_our_words
@@ -256,7 +261,7 @@ class Record:
             UsageError: a number was not rejected in this campaign, or a row is another one's. Nothing was changed.
             CampaignHeld: the campaign is running.
         """
-        return self._move(given_rows.own(rows, self.name, self.service), REJECTED, PLANNED, "to retry")
+        return self._move(_own(rows, self.name, self.service), REJECTED, PLANNED, "to retry")
 
     @property
     def proposal(self) -> Proposal:
@@ -336,7 +341,7 @@ class Record:
             1
         """
         refuse(None if reason is None else not_text("reason", reason))
-        numbers = None if rows is None else given_rows.numbers(given_rows.own(rows, self.name, self.service))
+        numbers = None if rows is None else _numbers(_own(rows, self.name, self.service))
         with self._store.deciding() as connection:
             return changing.withdraw(connection, self._number, numbers, reason=reason, now=self._ledger._clock())
 
@@ -433,10 +438,10 @@ class Record:
         reason: str | None = None,
         by: Evidence | None = None,
     ) -> int:
-        seen = given_rows.requests_seen(rows)
+        seen = _requests_seen(rows)
         is_nameless = rows["to"].isna().to_numpy()  # people who asked to be forgotten
         nameless = rows.index[is_nameless].tolist()
-        wanted = Numbers(dict.fromkeys(given_rows.numbers(rows[~is_nameless])))
+        wanted = Numbers(dict.fromkeys(_numbers(rows[~is_nameless])))
         with self._ledger._holding(self._number, self.name) as lock:
             with self._store.deciding() as connection:
                 found = connection.execute(
@@ -454,7 +459,7 @@ class Record:
                         f"a row without a number is not {STATES[before]} in campaign {self.name!r}; nothing was "
                         "changed. Pass the rows as the campaign gives them, with their index"
                     )
-                given_rows.refuse_others(connection, self._number, before, seen, self.name)
+                _refuse_others(connection, self._number, before, seen, self.name)
                 contacts.unpack(connection, self._number)
                 gone: tuple[int, str | None] = (after, None)
                 moved = [(*gone, *places[number]) for number in wanted]
@@ -479,3 +484,89 @@ class Record:
             except LedgerError as error:  # they are recorded, and are read where nothing is packed beside them
                 warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=5)
         return len(moved)
+
+
+def _own(rows: AnyFrame | Sequence[str] | str, name: str, service: str) -> pd.DataFrame:
+    """Return rows that a caller gave as a frame with a column ``to``; refuse those of another campaign or rehearsal."""
+    rows = as_pandas(rows)
+    if not isinstance(rows, pd.DataFrame):
+        if isinstance(rows, Mapping | bytes) or not isinstance(rows, Iterable):
+            raise UsageError(f"rows= must be a frame with a column 'to', or E.164 numbers, got {shown(rows)}")
+        rows = pd.DataFrame({"to": [rows] if isinstance(rows, str) else list(rows)}, dtype=object)
+        _numbers(rows)
+    if "to" not in rows.columns:
+        raise UsageError("rows= is a frame without a column 'to'; pass campaign.in_doubt, or a part of it")
+    for column, mine in (("campaign", name), ("service", service)):
+        if column not in rows.columns:
+            continue
+        others = rows[column][rows[column].ne(mine).fillna(True).to_numpy(bool)]
+        if len(others):
+            named = ", ".join(visible(repr(one)) for one in others.dropna().unique()[:3].tolist()) or "nothing"
+            raise UsageError(
+                f"{counted(len(others), 'row')} of rows= {'has' if len(others) == 1 else 'have'} {named} in the "
+                f"column {column!r}, and this is campaign {name!r} of service {service!r}; nothing was "
+                "changed. Pass rows of this campaign, such as a part of campaign.in_doubt or campaign.results"
+            )
+    return rows
+
+
+def _requests_seen(rows: pd.DataFrame) -> dict[int, int]:
+    """Return when the request of each number ended, in microseconds, as far as a table of results or evidence says."""
+    if {"status", "chunk"}.isdisjoint(rows.columns):
+        return {}
+    for column in ("settled_at", "at"):
+        if column in rows.columns and pd.api.types.is_datetime64_any_dtype(rows[column].dtype):
+            known = rows[rows[column].notna() & rows["to"].notna()]
+            micros = known[column].dt.as_unit("us").astype("int64").tolist()
+            return {int(to[1:]): at for to, at in zip(known["to"], micros, strict=True) if to[1:].isdigit()}
+    return {}
+
+
+def _refuse_others(connection: Statements, campaign: int, state: int, seen: dict[int, int], name: str) -> None:
+    """Refuse rows whose numbers stand in this campaign, and whose requests are those of another one."""
+    if not seen:
+        return
+    sql = (
+        "SELECT r.number, a.started_at, a.settled_at FROM fate r JOIN attempt a ON a.id=r.attempt "
+        "WHERE r.campaign=? AND r.state=?"
+    )
+    recorded = {number: times for number, *times in connection.execute(sql, (campaign, state))}
+    others = sum(at not in recorded[number] for number, at in seen.items() if number in recorded)
+    if others:
+        raise UsageError(
+            f"{counted(others, 'row')} of rows= tell of another request than the latest one of campaign {name!r}: of "
+            "another campaign or ledger, or of an earlier call; nothing was changed. Pass a part of campaign.in_doubt, "
+            "or of campaign.rejected, as it is now"
+        )
+
+
+def _numbers(rows: pd.DataFrame) -> Numbers:
+    """Return the numbers of rows as integers, without their plus."""
+    found = rows["to"].tolist()
+    wrong = [number for number in found if not (isinstance(number, str) and number[:1] == "+" and number[1:].isdigit())]
+    if wrong:
+        raise UsageError(
+            f"rows= needs E.164 numbers; {len(wrong)} of {len(found)} are none, such as {mask(str(wrong[0]))}"
+        )
+    return Numbers(int(number[1:]) for number in found)
+
+
+def service_of(client: object, *, what: str) -> str:
+    """Return the id of the service of a Client or a Sandbox; ``what`` needs it, as an error says."""
+    service = getattr(client, "service", None)
+    if not isinstance(service, str):
+        raise UsageError(f"{what} needs a Client or a Sandbox, got {shown(client)}; Sandbox() is one to try")
+    return service
+
+
+def not_its_plan(plan: object, name: str) -> str | None:
+    if getattr(plan, "_folder", None) is not None:  # of which no rows are read
+        return (
+            "the plan of a Folder revises no campaign: withdraw what is to go, and plan it as a campaign of its own "
+            f"with leave_out=sms.record({name!r})"
+        )
+    if not isinstance(plan, Planned):
+        return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"
+    if plan.campaign != name:
+        return f"the plan is of campaign {plan.campaign!r}, and this is {name!r}"
+    return None

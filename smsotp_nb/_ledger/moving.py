@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CampaignHeld, LedgerError
 from .file.store import Store
 from .opening import Move, move_of
-from .record.beginning import OWNER_DIED, give_up
-from .rows import audit, runners
+from .record.changing import OWNER_DIED, give_up
+from .rows import runners
 from .rows.statements import Statements
 from .rows.tables import PLANNED, SENDING
 from .server.dialect import COLUMNS, NUMBERED, OF_SERVER
@@ -70,7 +70,7 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
                 served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
                 copied = (str(source.path), runners.person(), "imported file", now)
                 served.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", copied)
-                audit.note(served, "imported", rows=_many(served), now=now, reason=source.path.name)
+                runners.note_decision(served, "imported", rows=_many(served), now=now, reason=source.path.name)
                 target.created = False  # from now on the file says that it went there, and it is asked for it
                 mine.note(file)
     return _ended(source, mine)
@@ -165,7 +165,7 @@ def _copy(file: Statements, served: Connection) -> None:
         if table in TABLES:
             served.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))")
     # People have other names here: who takes the file over answers for what is in it.
-    served.execute("UPDATE campaign SET author=?", (audit.decider(served),))
+    served.execute("UPDATE campaign SET author=?", (runners.decider(served),))
     secret, retention, approval = file.execute("SELECT secret, retention, approval FROM ledger").fetchone()
     sql = "UPDATE ledger SET secret=?, retention=coalesce(retention, ?), approval=max(approval, ?)"
     served.execute(sql, (secret, retention, approval))

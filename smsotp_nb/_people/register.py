@@ -17,7 +17,7 @@ from .. import phones
 from .._calling import given, in_our_words, not_text, refuse
 from .._dates import Written, spanned
 from .._frames import AnyFrame, as_pandas
-from .._ledger import Ledger, LedgerOrPath, Said, Store, disclosing, opened, purging, read_from
+from .._ledger import Ledger, LedgerOrPath, Said, Store, opened, purging, read_from
 from .._ledger import consents as recorded
 from .._moments import Now, microseconds, moment, utc_now
 from .._outputs import write_file
@@ -435,11 +435,11 @@ def _stored(ledger: Ledger, number: int) -> bytes:
     with store.snapshot():
         found = {
             "number": f"+{number}",
-            "said": disclosing.records(recorded.register(store, number)),
-            "history": disclosing.records(recorded.history(store, number)),
-            "messages": disclosing.messages(store, number),
-            "experiments": disclosing.drawn(store, number),
-            "contacts": disclosing.contacted(store, number),
-            "mentions": disclosing.mentioned(store, number),
+            "said": recorded.records(recorded.register(store, number)),
+            "history": recorded.records(recorded.history(store, number)),
+            "messages": recorded.messages(store, number),
+            "experiments": recorded.drawn(store, number),
+            "contacts": recorded.contacted(store, number),
+            "mentions": recorded.mentioned(store, number),
         }
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()

@@ -75,9 +75,7 @@ class Account:
     _requests: int = 0
 
     def __post_init__(self) -> None:
-        secret = self.service.rules._revealed()
-        secrets = () if secret is None else (secret,)
-        self.journal = Journal(self.service.clock.now, secrets=secrets)
+        self.journal = Journal(self.service.clock.now)
 
     @property
     def state(self) -> State:

@@ -156,15 +156,9 @@ async def _inbox(asked: Asked) -> web.StreamResponse:
     looked, state = chosen.after, asked.state
 
     async def is_any() -> bool:
-        """Return whether there is such a message, including one that arrives during the search."""
         nonlocal looked
-        while looked < (last := state.last):
-            for rows in inbox.search(state, replace(chosen, after=looked, limit=None)):
-                if rows:
-                    return True
-                await asyncio.sleep(0)
-            looked = last
-        return False
+        new, looked = replace(chosen, after=looked), max(looked, state.last)
+        return bool(inbox.find(state, new, limit=1))
 
     if chosen.wait:
         await asked.until(chosen.wait, is_any)

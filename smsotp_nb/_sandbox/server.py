@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal
-from http.cookies import SimpleCookie
 from importlib.resources import files
 from pathlib import Path
 from posixpath import normpath
@@ -38,7 +37,6 @@ REQUEST_ID: Final = "X-Uni-Request-Id"  # beyond the interface; one client in th
 UNAUTHORIZED: Final = "105001"
 RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
 
-MOST_ADDRESSES: Final = 200
 UNREADABLE: Final = (HttpProcessingError, web.RequestPayloadError)
 
 Handler = Callable[[Any], Awaitable[web.StreamResponse]]
@@ -57,9 +55,6 @@ class OneLine(logging.LoggerAdapter[logging.Logger]):
             super().exception(msg, *args, exc_info=exc_info, **kwargs)
 
 
-Address = tuple[str, Mapping[str, str], bool]  # the path and query of a request, and whether the path is the root
-
-
 class Serving:
     """Answers every request of one sandbox."""
 
@@ -68,11 +63,10 @@ class Serving:
         self._account = account
         self._handlers: dict[tuple[str, str], Handler] = {(route.method, route.path): route.handler for route in routes}
         self._paths = {route.path for route in routes}
-        self._addresses: dict[str, Address] = {}
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        path, query, is_root = self._address(request)
-        is_operation = is_root and request.method == "POST"
+        path, query = request.path, request.query
+        is_operation = request.method == "POST" and _is_root(path)
         asked = access.Asked(request.method, path, query, request.headers, _reached(request))
         refusal = self._gate.of_strangers(asked)
         if is_operation and refusal is None:
@@ -94,16 +88,6 @@ class Serving:
         if path == "/" and self._gate.token is not None and "token" in request.query:
             self._remember(answer)
         return answer
-
-    def _address(self, request: web.BaseRequest) -> Address:
-        """Return the address of a request; it is cached, because clients that do not sign repeat the same one."""
-        known = self._addresses.get(request.raw_path)
-        if known is None:
-            known = (request.path, request.query, _is_root(request.path))
-            if len(self._addresses) == MOST_ADDRESSES:
-                self._addresses.clear()
-            self._addresses[request.raw_path] = known
-        return known
 
     async def _own(self, request: web.BaseRequest, path: str) -> web.StreamResponse:
         handler = self._handlers.get((request.method, path))
@@ -129,11 +113,7 @@ class Serving:
 
     def _remember(self, answer: web.StreamResponse) -> None:
         """Keep the token in a cookie, and open the page again without the token in its address."""
-        cookie: SimpleCookie = SimpleCookie({self._gate.cookie: str(self._gate.token)})
-        cookie[self._gate.cookie]["httponly"] = "true"
-        cookie[self._gate.cookie]["samesite"] = "Strict"
-        cookie[self._gate.cookie]["path"] = "/"
-        answer.headers["Set-Cookie"] = cookie[self._gate.cookie].OutputString()
+        answer.set_cookie(self._gate.cookie, str(self._gate.token), httponly=True, samesite="Strict")
         answer.headers["Refresh"] = "0; url=/"
 
     async def _stray(

@@ -19,8 +19,7 @@ from ..errors import UsageError
 from . import choices, messages, parameters
 from .access import Access
 from .choices import Rules
-from .state import Clock, State
-from .tables import Message, NewPasscode, Request
+from .state import Clock, Message, NewPasscode, Request, State
 
 MAX_BYTES: Final = 1 << 20
 INVALID_PARAMS: Final = "104002"

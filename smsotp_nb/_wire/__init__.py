@@ -2,11 +2,10 @@
 
 The only room that knows a camelCase field, an error number or a length limit. It has no clock, no socket and no pandas.
 ``interface`` holds names, codes, limits and amounts, ``requests`` what is posted and how a campaign travels,
-``envelope`` and ``replies`` what comes back.
+``replies`` what comes back.
 """
 
 from .._showing import mask
-from .envelope import Envelope, Unreadable, read_envelope, request_id
 from .interface import (
     ACCOUNT_CODES,
     CHANNELS,
@@ -40,14 +39,18 @@ from .replies import (
     FEW,
     LONGEST_TEXT,
     Billing,
+    Envelope,
     MessageRecord,
     Messages,
     OtpReply,
     SendReply,
+    Unreadable,
     VerifyReply,
+    read_envelope,
     read_otp_send,
     read_send,
     read_verify,
+    request_id,
 )
 from .requests import (
     Body,

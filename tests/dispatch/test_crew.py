@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb._dispatch.crew import Crew
+from smsotp_nb._dispatch.pacing import Crew
 
 WAIT = 10.0  # seconds; longer than anything here takes
 

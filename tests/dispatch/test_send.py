@@ -15,8 +15,8 @@ from kills.service import STRANGER, Post, Service
 from support.sending import sent, status
 
 from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, cost, plan, results, send, send_test
-from smsotp_nb._dispatch.crew import Crew
 from smsotp_nb._dispatch.guards import QuietHours
+from smsotp_nb._dispatch.pacing import Crew
 from smsotp_nb._ledger import Run, Wanted
 from smsotp_nb._results.contract import STATES
 from smsotp_nb.errors import CampaignHeld, CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError

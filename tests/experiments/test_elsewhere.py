@@ -14,7 +14,7 @@ import pytest
 
 from smsotp_nb import Experiment, Folder, Ledger, Plan, Policy, Sandbox, Wire, plan, preflight, send
 from smsotp_nb._experiments.reading import read
-from smsotp_nb._ledger.sending.unheeded import campaign_meant
+from smsotp_nb._ledger.sending.rules import campaign_meant
 from smsotp_nb.errors import SmsOtpWarning
 
 from .people import arms_of, customers, experiment, send_arms

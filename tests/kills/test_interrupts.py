@@ -12,12 +12,10 @@ from support.servers import Server
 
 from smsotp_nb import Ledger, send
 from smsotp_nb._ledger.file.last_seen import Marks
-from smsotp_nb._ledger.file.locks import Anchor
-from smsotp_nb._ledger.file.one_runner import RunLock
+from smsotp_nb._ledger.file.locks import Anchor, RunLock
 from smsotp_nb._ledger.opening import Opened
 from smsotp_nb._ledger.server.last_seen import Notes
-from smsotp_nb._ledger.server.lease import Lease
-from smsotp_nb._ledger.server.store import Served
+from smsotp_nb._ledger.server.store import Lease, Served
 
 from .interrupts import STRUCK, run
 from .people import numbers, plan_of

@@ -8,7 +8,7 @@ import pytest
 from kills.people import numbers, plan_of
 
 from smsotp_nb import Client, Ledger, Plan, Sandbox, preflight, revise, send, send_test
-from smsotp_nb._ledger.rows import audit
+from smsotp_nb._ledger.rows import runners
 from smsotp_nb.errors import CampaignIncomplete, UsageError
 
 pytestmark = pytest.mark.both_ledgers
@@ -20,7 +20,7 @@ def by(monkeypatch: pytest.MonkeyPatch) -> By:
     """Go on as another person."""
 
     def become(name: str) -> None:
-        monkeypatch.setattr(audit, "decider", lambda _: name)
+        monkeypatch.setattr(runners, "decider", lambda _: name)
 
     become("anna")
     return become

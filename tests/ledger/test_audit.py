@@ -8,7 +8,7 @@ from kills.people import numbers, plan_of
 from support.servers import stored
 
 from smsotp_nb import Client, Ledger, Limits, People, revise, send
-from smsotp_nb._ledger.rows import audit
+from smsotp_nb._ledger.rows import runners
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb.errors import CampaignHeld, LedgerError, UsageError
 
@@ -81,7 +81,7 @@ def test_a_decision_that_cannot_be_told_is_not_taken(ledger: Ledger, monkeypatch
     def full(*_: object, **__: object) -> None:
         raise LedgerError("disk full")
 
-    monkeypatch.setattr(audit, "note", full)
+    monkeypatch.setattr(runners, "note_decision", full)
     with pytest.raises(LedgerError, match="disk full"):
         ledger.record("autumn").withdraw(reason="late")
     assert ledger.record("autumn").counts["planned"] == 4

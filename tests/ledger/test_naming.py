@@ -11,8 +11,7 @@ import pytest
 from support.servers import stored
 
 from smsotp_nb import Client, Experiment, Ledger, People, cost, plan, send
-from smsotp_nb._ledger.rows.naming import PEOPLE, How, columns_of
-from smsotp_nb._ledger.rows.tables import TABLES
+from smsotp_nb._ledger.rows.tables import PEOPLE, TABLES, How, columns_of
 from smsotp_nb._ledger.server.dialect import COLUMNS, OF_SERVER, tables
 
 # Columns of text or bytes that name none of those who are texted; keys of names hold no number (`name_key`).

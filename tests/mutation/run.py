@@ -72,12 +72,11 @@ PHASE: dict[str, frozenset[str]] = {
     "_client/patience.py": frozenset({"", "make", "_one", "_retrying", "wait", "__call__", "at_the_gate"}),
     "_ledger/sending/run.py": frozenset({
         "__init__", "abandon", "chunks", "claim", "_claim", "_claim_whole", "settle_reply", "settle", "_settled",
-        "work",
+        "work", "held", "refuse_if_lost", "check", "_owner", "_reached",
     }),
     "_ledger/sending/settling.py": frozenset({
         "not_accepted", "write", "confirm", "_write_attempt", "_accept_whole", "_accept_by_row", "_write_state",
     }),
-    "_ledger/record/beginning.py": frozenset({"agree", "give_up"}),
     "_ledger/rows/answers.py": frozenset({"", "fits", "whole", "unpacked", "_packed", "by_row", "_answering"}),
     "_ledger/file/store.py": frozenset({
         "__init__", "writing", "together", "_run_waiting", "close", "checkpoint", "_attest", "_ours", "_before_fork",
@@ -88,18 +87,18 @@ PHASE: dict[str, frozenset[str]] = {
         "_prepare", "_refuse_damaged", "_behind", "_marks",
     }),
     "_ledger/file/locks.py": frozenset({
-        "__init__", "settle", "leave", "close", "writing", "verify", "_trouble", "_join",
+        "__init__", "settle", "leave", "close", "writing", "verify", "_trouble", "_join", "_take", "_free", "release",
+        "_open_run",
     }),
     "_ledger/file/last_seen.py": frozenset({"sessions", "begin", "note", "set_aside", "_slots"}),
-    "_ledger/sending/ownership.py": frozenset({"held", "refuse_if_lost", "check", "_owner", "_reached"}),
     "_ledger/rows/tables.py": frozenset({"spread"}),
-    "_ledger/file/one_runner.py": frozenset({"_take", "_free", "__init__", "release", "_open"}),
     "_ledger/book.py": frozenset({"begin", "_find"}),
     "_ledger/campaign.py": frozenset({
         "_end_dead_ones", "_holding", "settle", "retry", "withdraw", "_recover", "_move",
     }),
     "_ledger/record/changing.py": frozenset({
         "compare", "adopt", "reword", "withdraw", "_leave_out", "_skip", "_reword", "_add", "_move", "_new_chunks",
+        "agree", "give_up",
     }),
     "_ledger/sending/holds.py": frozenset({
         "look", "confirm", "of", "set_aside", "_catch_up", "_record", "_other_chunks",
@@ -116,7 +115,7 @@ PHASE: dict[str, frozenset[str]] = {
     "_dispatch/guards.py": frozenset({
         "due", "admit", "returned", "settled", "_awake", "_within_canary_and_budget", "_account", "_spend",
     }),
-    "_dispatch/crew.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next", "with_rests"}),
+    "_dispatch/pacing.py": frozenset({"__init__", "reports", "rest", "_next_report", "_run", "_next", "with_rests"}),
 }  # fmt: skip
 LONGEST = 120.0
 LOG = "mutation.log"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 import time
@@ -16,15 +15,13 @@ from hypothesis import strategies as st
 from support.sockets import connected
 
 from sandbox.test_desk import call, get, post
-from sandbox.test_hostile_askers import ABOUT, answering
 from smsotp_nb import Sandbox
-from smsotp_nb._sandbox import access, asking, desk, inbox
+from smsotp_nb._sandbox import access, desk, inbox
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb._sandbox.state import State
 from smsotp_nb._sandbox.testing import journal
 from smsotp_nb._sandbox.testing.faults import Fault, Faults
 from smsotp_nb._sandbox.testing.journal import Journal
-from smsotp_nb.errors import SmsOtpError
 
 US = "+12025550123"
 
@@ -70,9 +67,9 @@ def test_the_journal_is_bounded_in_number_and_in_bytes(monkeypatch: pytest.Monke
     kept = Journal(lambda: 0)
     for _ in range(25):
         added(kept)
-    assert [one.entry.n for one in kept.select(journal.Wanted())] == list(range(16, 26))
-    assert [one.entry.n for one in kept.select(journal.Wanted(after=3))] == list(range(16, 26))
-    assert [one.entry.n for one in kept.select(journal.Wanted(after=24))] == [25]
+    assert [one.n for one in kept.select(journal.Wanted())] == list(range(16, 26))
+    assert [one.n for one in kept.select(journal.Wanted(after=3))] == list(range(16, 26))
+    assert [one.n for one in kept.select(journal.Wanted(after=24))] == [25]
     monkeypatch.setattr(journal, "MOST_BYTES", 100_000)
     for _ in range(5):
         added(kept, b"x" * 40_000)
@@ -146,16 +143,6 @@ def test_an_inbox_of_long_texts_is_told_in_pieces(tmp_path: Path) -> None:
         pieces = [len(piece) for piece in inbox.pages(state, "USD", inbox.Filter.read({}))]
     assert sum(pieces) > 5_000_000
     assert max(pieces) < 2 * 500_000
-
-
-def test_an_answer_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "MOST_BYTES", 1 << 20)
-    endless = json.dumps(ABOUT).encode() + b" " * (4 << 20)
-    with answering(lambda _: endless) as address, pytest.raises(SmsOtpError, match="No sandbox answers"):
-        Sandbox.at(address)
-    monkeypatch.setattr(asking, "WHOLE_WITHIN", -1.0)
-    with answering(lambda _: json.dumps(ABOUT).encode()) as address, pytest.raises(SmsOtpError, match="No sandbox"):
-        Sandbox.at(address)
 
 
 def test_a_long_inbox_is_not_added_up_with_every_message(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,9 +23,9 @@ from support.tracebacks import frames
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
 from smsotp_nb._client import Patience
-from smsotp_nb._ledger.people import consents, disclosing
+from smsotp_nb._ledger.people import consents
 from smsotp_nb._ledger.reading import frames as reading
-from smsotp_nb._ledger.rows import audit, columns
+from smsotp_nb._ledger.rows import columns, runners
 
 ANN, BEN = "+12025550187", "+14155550143"
 PEOPLE = pd.DataFrame({"phone": [ANN, BEN], "name": ["Ann", "Ben"]})
@@ -221,18 +221,20 @@ def stop(*_: object, **__: object) -> None:
 
 
 INTERRUPTED: dict[str, tuple[Any, str, Door]] = {
-    "opt out": (audit, "note", lambda on: sms.People(on.ledger).opt_out([ANN, BEN], source="phone call")),
+    "opt out": (runners, "note_decision", lambda on: sms.People(on.ledger).opt_out([ANN, BEN], source="phone call")),
     "import": (
-        audit, "note", lambda on: sms.People(on.ledger).import_optouts(PEOPLE, column="phone", source="provider"),
+        runners,
+        "note_decision",
+        lambda on: sms.People(on.ledger).import_optouts(PEOPLE, column="phone", source="provider"),
     ),
-    "forget": (audit, "note", lambda on: sms.People(on.ledger).forget([ANN, BEN])),
+    "forget": (runners, "note_decision", lambda on: sms.People(on.ledger).forget([ANN, BEN])),
     "is opted out": (consents, "keys", lambda on: sms.People(on.ledger).is_opted_out(ANN)),
     "history": (columns, "times", lambda on: sms.People(on.ledger).history(ANN)),
     "register": (columns, "times", lambda on: sms.People(on.ledger).register),
     "card of the register": (columns, "times", lambda on: sms.People(on.ledger).card()),
     "frame of a campaign": (reading, "times", lambda on: on.campaign.results),
     "rows in doubt": (columns, "times", lambda on: on.campaign.in_doubt),
-    "export person": (disclosing, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),
+    "export person": (consents, "contacted", lambda on: sms.People(on.ledger).export(ANN, on.folder / "a.json")),
     "export person, file": (os, "fsync", lambda on: sms.People(on.ledger).export(ANN, on.folder / "b.json")),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ import pytest
 import requests
 
 from smsotp_nb import Client, Folder, Ledger, People, Plan, Sandbox, Wire, otp, plan, send, send_test
-from smsotp_nb._ledger.people import disclosing
+from smsotp_nb._ledger.people import consents
 from smsotp_nb.errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 130)]
@@ -342,14 +342,14 @@ def test_an_export_is_of_one_moment(
 ) -> None:
     """Another kernel's purge in the middle of it made it say that the ledger is damaged."""
     done(client, ledger)
-    read = disclosing.messages
+    read = consents.messages
 
     def purged_meanwhile(*given: Any) -> Any:
         with Ledger(ledger.path) as other, pytest.warns(SmsOtpWarning, match="something else is reading it"):
             other.record("autumn").purge()
         return read(*given)
 
-    monkeypatch.setattr(disclosing, "messages", purged_meanwhile)
+    monkeypatch.setattr(consents, "messages", purged_meanwhile)
     told = json.loads(People(ledger).export(PEOPLE[4], tmp_path / "one.json").read_text(encoding="utf-8"))
     assert [row["kept"]["name"] for row in told["messages"]] == [NAMES[4]]
     assert [row["kind"] for row in told["history"]] == ["campaign"]

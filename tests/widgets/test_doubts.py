@@ -125,7 +125,7 @@ def test_rows_that_somebody_else_settled_meanwhile_are_told(campaign: Record, le
 
 HOLD = """
 import sys, smsotp_nb as sms
-from smsotp_nb._ledger.file.one_runner import RunLock
+from smsotp_nb._ledger.file.locks import RunLock
 ledger = sms.Ledger(sys.argv[1])
 lock = ledger._store.lock(ledger.record("doors")._number, "doors")
 print("held", flush=True)

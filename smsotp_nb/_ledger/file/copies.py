@@ -29,30 +29,30 @@ def backup(store: Store, path: Path, *, now: int) -> Path:
     if os.path.lexists(path):
         raise LedgerError(f"{path} already exists; choose another path for the backup")
     # Noted before it is made: a backup that lacked the note would count as older.
-    with noted(store, path, "backup", now=now), named(path):
-        private_folder(path.parent)
-        beside = _begun_beside(path)
-        try:
-            with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
-                assert isinstance(connection, sqlite3.Connection)  # a ledger on a server is refused before
-                connection.backup(copy)
-                copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
-            sync_file(beside)
-            _put(beside, path)
-            sync_folder(path.parent)
-        finally:
-            beside.unlink(missing_ok=True)
+    with noted(store, path, "backup", now=now), named(path), _begun_beside(path) as beside:
+        with store.snapshot() as connection, contextlib.closing(sqlite3.connect(beside)) as copy:
+            assert isinstance(connection, sqlite3.Connection)  # a ledger on a server is refused before
+            connection.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file; the ledger that is opened on it logs again
+        sync_file(beside)
+        _put(beside, path)
+        sync_folder(path.parent)
     return path
 
 
-def _begun_beside(path: Path) -> Path:
+@contextlib.contextmanager
+def _begun_beside(path: Path) -> Iterator[Path]:
     """Begin a file that is to take a place once it is whole; refuse what SQLite would take for its journal or log."""
+    private_folder(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     for file in files_of_sqlite(beside)[1:]:
         if os.path.lexists(file):
             raise LedgerError(f"{file} is in the way: left over, or put there by somebody. Delete it, then call again")
     os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    return beside
+    try:
+        yield beside
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def note(store: Store, path: Path, what: str, *, now: int, durably: bool = True) -> None:
@@ -126,19 +126,14 @@ def restore(backup: Path, path: Path, *, accept_older: bool) -> Path | None:
         check_ledger(copy, backup)
         if not accept_older:
             refuse_if_older(copy, path)
-        with named(path):
-            private_folder(path.parent)
-            beside = _begun_beside(path)
-            try:
-                with contextlib.closing(sqlite3.connect(beside)) as written:
-                    copy.backup(written)
-                sync_file(beside)
-                break_seal(path)
-                kept = _set_aside(path)
-                os.replace(beside, path)
-                sync_folder(path.parent)
-            finally:
-                beside.unlink(missing_ok=True)
+        with named(path), _begun_beside(path) as beside:
+            with contextlib.closing(sqlite3.connect(beside)) as written:
+                copy.backup(written)
+            sync_file(beside)
+            break_seal(path)
+            kept = _set_aside(path)
+            os.replace(beside, path)
+            sync_folder(path.parent)
     return kept
 
 

@@ -28,7 +28,7 @@ from ..rows.answers import Ints
 from ..rows.columns import MISSING, Columns, accepted_whole
 from ..rows.contacts import Realm, packed
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Question, Statements, inserted
+from ..rows.statements import Statements, inserted
 from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
 
 _ASSIGNED = ("person", "unit", "arm", "place", "stratum", "at")
@@ -371,6 +371,3 @@ def arm_number(campaign: str, declared: str) -> int | None:
 
 def _people(joined: str | None) -> Ints:
     return np.unique(np.fromstring(joined, np.int64, sep=",")) if joined else NO_PEOPLE
-
-
-DRAWN: Question = ("SELECT coalesce(sum(drawn), 0) FROM experiment", ())

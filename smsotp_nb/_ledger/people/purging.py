@@ -27,13 +27,13 @@ from ...errors import SmsOtpWarning, UsageError
 from ..file.copies import there
 from ..file.store import Store
 from ..reading.spending import refused_of
-from ..rows import audit, runners
+from ..rows import runners
 from ..rows.columns import TIME, framed
 from ..rows.contacts import pack_hashed
 from ..rows.damage import Unfit
-from ..rows.naming import columns_of
 from ..rows.statements import Statements
 from ..rows.sums import Packed, pack_sums, sums_for_purge
+from ..rows.tables import columns_of
 from ..rows.wordings import delete_words
 from . import experiments
 
@@ -54,7 +54,7 @@ def purge(store: Store, campaign: int, tests: Sequence[int], *, now: int) -> int
         (before,) = connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()
         sums = {number: (sums_for_purge(connection, number), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
-        audit.note(connection, "purged", rows=gone, now=now, campaign=campaign)
+        runners.note_decision(connection, "purged", rows=gone, now=now, campaign=campaign)
         for experiment in [] if before else experiments.over(connection, campaign, now=now):
             experiments.purge(connection, experiment)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"
@@ -82,7 +82,7 @@ def purge_experiment(store: Store, experiment: int, name: str, *, now: int) -> i
             return 0  # the last of its campaigns took it along
     with store.writing() as connection:
         gone = experiments.purge(connection, experiment)
-        audit.note(connection, "purged", rows=gone, now=now, reason=f"experiment {name}")
+        runners.note_decision(connection, "purged", rows=gone, now=now, reason=f"experiment {name}")
         leave_remains(connection)
     overwrite(store)
     return gone
@@ -220,7 +220,7 @@ def decide(store: Store, age: str, *, now: int) -> None:
     kept = " ".join(age.split())
     with store.writing() as connection:
         connection.execute("UPDATE ledger SET retention=?", (kept,))
-        audit.note(connection, "retention", rows=0, now=now, reason=kept)
+        runners.note_decision(connection, "retention", rows=0, now=now, reason=kept)
 
 
 def due(store: Store, now: int) -> str:

@@ -22,9 +22,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..rows.naming import PEOPLE, Column, How
 from ..rows.persons import keyed, secret_of
 from ..rows.statements import Statements
+from ..rows.tables import PEOPLE, Column, How
 
 INSTEAD: Final = "(forgotten)"
 _LEAST: Final = 7  # digits; fewer are no number

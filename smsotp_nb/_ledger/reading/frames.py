@@ -16,11 +16,11 @@ from ..._pandas import STR
 from ..._results.contract import ALL, DETAILS, STATES, TIMES, money, ordered, without_zone
 from ..._services import is_rehearsal, name_key
 from ..file.store import Store
-from ..record.beginning import refuse_contradicted, whether_contradicted
+from ..record.changing import refuse_contradicted
 from ..record.evidence import source_of
-from ..rows.columns import TIME, Columns, accepted_whole, framed, hexadecimal, times, which_billings
+from ..rows.columns import TIME, Columns, accepted_whole, framed, hexadecimal, times
 from ..rows.damage import Unfit
-from ..rows.statements import Question, Statements, foreseen
+from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, PLANNED, SKIPPED
 
 _OF_LEDGER = (
@@ -43,12 +43,16 @@ _ATTEMPT: Final[_Types] = {
     "currency": STR, "error_code": STR, "error": STR, "request_id": STR, "http_status": "Int64", "at": TIME,
 }  # fmt: skip
 _COMPARED = 1_000  # names, the latest ones
-_COUNTRIES = "SELECT id, iso, cc FROM country"
 _ATTEMPTS = (
     "SELECT id, currency, error_code, error, request_id, http_status, coalesce(settled_at, started_at) FROM attempt "
     "WHERE campaign=?"
 )
-
+# The message of each chunk: which of the campaign's wordings, counted from 1 in their order.
+_MESSAGE_OF = (
+    "SELECT c.chunk, w.place FROM chunk c JOIN measure m ON m.id=c.measure JOIN "
+    "(SELECT id, row_number() OVER (ORDER BY id) AS place FROM wording WHERE campaign=?) AS w ON w.id=m.wording "
+    "WHERE c.campaign=?"
+)
 _MESSAGES: Final[_Types] = {
     "segment": STR, "version": "Int64", "words": STR, "encoding": STR, "parts": "Int64", "recipients": "Int64",
     "since": TIME, "reason": STR,
@@ -103,20 +107,17 @@ def unknown(connection: Statements, name: str, of_others: Sequence[Named]) -> st
 def counts(store: Store, campaign: int) -> dict[str, int]:
     found = [0] * len(STATES)
     with store.reading() as connection:
-        for is_whole, state, rows in connection.execute(*how_it_stands(campaign)):
+        # By their own states, and those whose chunk has one state as a whole.
+        each = connection.execute(
+            "SELECT 0, own_state, count(*) FROM recipient WHERE campaign=? GROUP BY own_state "
+            "UNION ALL SELECT 1, state, count(*) FROM chunk CROSS JOIN recipient USING (campaign, chunk) "
+            "WHERE campaign=? AND state IS NOT NULL GROUP BY state",
+            (campaign, campaign),
+        )
+        for is_whole, state, rows in each:
             found[state] += rows
             found[PLANNED] -= rows * is_whole  # by themselves they are planned
     return dict(zip(STATES, found, strict=True))
-
-
-def how_it_stands(campaign: int) -> Question:
-    """Ask for the number of rows by their own states, and of those whose chunk has one state as a whole."""
-    return (
-        "SELECT 0, own_state, count(*) FROM recipient WHERE campaign=? GROUP BY own_state "
-        "UNION ALL SELECT 1, state, count(*) FROM chunk CROSS JOIN recipient USING (campaign, chunk) "
-        "WHERE campaign=? AND state IS NOT NULL GROUP BY state",
-        (campaign, campaign),
-    )
 
 
 def outcomes(store: Store, campaign: int) -> pd.DataFrame:
@@ -129,8 +130,6 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
         ("problem", "id"),
     )
     with store.snapshot() as connection:
-        which = whether_contradicted(campaign), which_billings(campaign), _which_messages(campaign)
-        foreseen(connection, *which, (_COUNTRIES, ()), (_ATTEMPTS, (campaign,)))
         columns.read(
             connection,
             campaign,
@@ -144,9 +143,9 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
                 attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, country=whole.country,
                 parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
             )  # fmt: skip
-        countries = table_of(store, _COUNTRIES, {"iso": STR, "cc": STR})
+        countries = table_of(store, "SELECT id, iso, cc FROM country", {"iso": STR, "cc": STR})
         attempts = table_of(store, _ATTEMPTS, _ATTEMPT, (campaign,))
-        said = dict(connection.execute(*_which_messages(campaign)).fetchall())
+        said = dict(connection.execute(_MESSAGE_OF, (campaign, campaign)).fetchall())
         refuse_contradicted(connection, campaign)
     rows = columns.series()
     frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
@@ -304,16 +303,6 @@ def messages(store: Store, campaign: int) -> pd.DataFrame:
         parts = None if parts is None else int(parts)
         found.append((segment, version, words, encoding, parts, rows, at, reason))
     return framed(found, _MESSAGES, pd.RangeIndex(1, len(found) + 1, name="message"))
-
-
-def _which_messages(campaign: int) -> Question:
-    """Ask for the message of each chunk: which of the campaign's wordings, counted from 1 in their order."""
-    return (
-        "SELECT c.chunk, w.place FROM chunk c JOIN measure m ON m.id=c.measure JOIN "
-        "(SELECT id, row_number() OVER (ORDER BY id) AS place FROM wording WHERE campaign=?) AS w ON w.id=m.wording "
-        "WHERE c.campaign=?",
-        (campaign, campaign),
-    )
 
 
 def table_of(

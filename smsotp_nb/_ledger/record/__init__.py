@@ -1,6 +1,7 @@
 """How a plan is recorded and how a recorded campaign changes.
 
-- ``recording`` writes a plan; ``beginning``: what a campaign is asked when it begins, and what a process that died left
+- ``recording`` writes a plan
 - ``passcodes``: what each cost; ``evidence``: what an invoice said of rows in doubt
-- ``changing`` compares it with a later plan; ``approving``: a second person's approval
+- ``changing`` compares it with a later plan, and sees to what a process that died left
+- ``approving``: a second person's approval
 """

@@ -17,8 +17,8 @@ from ..._calling.arguments import given
 from ..._pandas import STR
 from ...errors import UsageError
 from ..file.store import Store
-from ..rows import audit
-from ..rows.statements import Question, Statements
+from ..rows import runners
+from ..rows.statements import Statements
 from ..rows.tables import PLANNED
 
 NOT_APPROVED = "NOT_APPROVED"
@@ -79,7 +79,7 @@ def require(store: Store, *, required: bool, reason: str | None, now: int) -> No
     with store.writing() as connection:
         connection.execute("UPDATE ledger SET approval=?", (int(required),))
         what = "approval required" if required else "approval no longer required"
-        audit.note(connection, what, rows=0, now=now, reason=reason)
+        runners.note_decision(connection, what, rows=0, now=now, reason=reason)
 
 
 def proposal(store: Store, campaign: int, name: str, service: str) -> Proposal:
@@ -96,7 +96,7 @@ def approve(store: Store, campaign: int, seen: Proposal, *, reason: str | None, 
     """Record that this person approves what they saw; return how many rows are still to go."""
     with store.writing() as connection:
         author, revision = _in_force(connection, campaign)
-        who = audit.decider(connection)
+        who = runners.decider(connection)
         if (author, revision) != (seen.author, seen.revision):
             raise UsageError(
                 f"{seen.campaign!r} was changed since this proposal was read, by {author}; nothing was approved. Look "
@@ -111,7 +111,7 @@ def approve(store: Store, campaign: int, seen: Proposal, *, reason: str | None, 
         many = int(connection.execute(sql, (campaign, PLANNED)).fetchone()[0])
         sql = "INSERT OR IGNORE INTO approval (campaign, revision, who, at) VALUES (?, ?, ?, ?)"
         connection.execute(sql, (campaign, revision, who, now))
-        audit.note(connection, "approved", rows=many, now=now, campaign=campaign, reason=reason)
+        runners.note_decision(connection, "approved", rows=many, now=now, campaign=campaign, reason=reason)
     return many
 
 
@@ -132,11 +132,7 @@ def is_required(connection: Statements) -> bool:
 
 def may_go(connection: Statements, campaign: int) -> bool:
     """Return whether a campaign may be sent, as far as approval goes."""
-    return bool(connection.execute(*approved(campaign)).fetchone()[0])
-
-
-def approved(campaign: int) -> Question:
-    return f"SELECT {APPROVED}", (campaign, campaign)
+    return bool(connection.execute(f"SELECT {APPROVED}", (campaign, campaign)).fetchone()[0])
 
 
 def state(store: Store, campaign: int | None) -> str:

@@ -16,10 +16,10 @@ from ..._policy import Policy
 from ..._services import name_key
 from ..file import copies
 from ..file.store import Store
-from ..rows import audit
+from ..rows import runners
 from ..rows.answers import MOST_KINDS, Ints
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Statements, foreseen, inserted, numbers_of
+from ..rows.statements import Statements, inserted, numbers_of
 from ..rows.tables import PLANNED, SKIPPED
 from ..rows.wordings import Wordings, record_words
 
@@ -110,10 +110,10 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
                 now,
                 plan._size,
                 json.dumps(list(plan._kept)),
-                audit.decider(connection),
+                runners.decider(connection),
             ),
         )
-        audit.note(connection, "recorded", rows=plan._size, now=now, campaign=number)
+        runners.note_decision(connection, "recorded", rows=plan._size, now=now, campaign=number)
         if plan._folder is not None:
             copies.note_in(connection, plan._folder.absolute(), "folder of the plan", now=now)
         latest = LEFT_OUT
@@ -167,7 +167,6 @@ def billing_number(connection: Statements, campaign: int, kind: Sequence[Any]) -
     mine = (campaign, *kind)
     known = "SELECT id FROM billing WHERE campaign=? AND country=? AND parts=? AND price=?"
     highest = "SELECT coalesce(max(id), 0) FROM billing WHERE campaign=?"
-    foreseen(connection, (known, mine), (highest, (campaign,)))
     if found := connection.execute(known, mine).fetchone():
         return int(found[0])
     latest = connection.execute(highest, (campaign,)).fetchone()[0]

@@ -16,7 +16,7 @@ from ...errors import UsageError
 from .answers import ID, Ints, Whole, unpacked
 from .damage import Unfit
 from .persons import recorded
-from .statements import Question, Statements, in_blocks
+from .statements import Statements, in_blocks
 from .tables import ACCEPTED
 
 BLOCK = 50_000  # rows
@@ -136,13 +136,9 @@ def accepted_whole(
         )  # fmt: skip
 
 
-def which_billings(campaign: int) -> Question:
-    return "SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,)
-
-
 def _billings(connection: Statements, campaign: int) -> Ints:
     """Return country, parts and price of each billing of a campaign, at its number."""
-    found = connection.execute(*which_billings(campaign))
+    found = connection.execute("SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,))
     return np.array([(0, 0, 0), *found], np.int64)  # they are numbered from 1
 
 
@@ -233,12 +229,8 @@ class Combinations:
         return {name: column.array.take(numbers) for name, column in values.items()}
 
 
-def which_kept(campaign: int) -> Question:
-    return "SELECT kept FROM campaign WHERE id=?", (campaign,)
-
-
 def kept_by(connection: Statements, campaign: int) -> list[str]:
-    (listed,) = connection.execute(*which_kept(campaign)).fetchone()
+    (listed,) = connection.execute("SELECT kept FROM campaign WHERE id=?", (campaign,)).fetchone()
     return names_in(listed)
 
 

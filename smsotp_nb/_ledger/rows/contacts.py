@@ -19,7 +19,7 @@ import numpy as np
 from ..._services import REHEARSAL, is_rehearsal
 from .answers import Ints
 from .persons import hashed, keyed, persons, recorded, secret_of
-from .statements import Question, Statements, in_blocks
+from .statements import Statements, in_blocks
 from .sums import unpack_sums
 from .tables import MAY_HAVE_LEFT
 
@@ -86,7 +86,12 @@ def read(connection: Statements, campaign: int, *, now: int) -> Contacts:
         numbers.append(found)
         times.append(np.repeat(np.array(at, np.int64), many))
         bodies.append(np.repeat(np.array(body, np.int64), many))
-    rows = connection.execute(*which_by_row(campaign, now)).fetchall()
+    rows = connection.execute(
+        "SELECT r.number, coalesce(a.settled_at, ?), c.body FROM chunk c "
+        "CROSS JOIN recipient r USING (campaign, chunk) JOIN attempt a ON a.id=r.attempt "
+        f"WHERE c.campaign=? AND c.state IS NULL AND r.own_state IN {MAY_HAVE_LEFT}",
+        (now + IN_FLIGHT, campaign),
+    ).fetchall()
     if rows:
         by_row = np.array(rows, np.int64).T
         for known, column in zip((numbers, times, bodies), by_row, strict=True):
@@ -94,32 +99,14 @@ def read(connection: Statements, campaign: int, *, now: int) -> Contacts:
     return _sorted(persons(recorded(np.concatenate(numbers))), np.concatenate(times), np.concatenate(bodies))
 
 
-def which_by_row(campaign: int, now: int) -> Question:
-    return (
-        "SELECT r.number, coalesce(a.settled_at, ?), c.body FROM chunk c "
-        "CROSS JOIN recipient r USING (campaign, chunk) JOIN attempt a ON a.id=r.attempt "
-        f"WHERE c.campaign=? AND c.state IS NULL AND r.own_state IN {MAY_HAVE_LEFT}",
-        (now + IN_FLIGHT, campaign),
-    )
-
-
 def unsettled(connection: Statements, *, but: int) -> list[tuple[int, str]]:
     """Return number and name of other campaigns with requests under way, whether their process lives or not."""
-    found: list[tuple[int, str]] = connection.execute(*which_unsettled(but)).fetchall()
-    return found
-
-
-def which_unsettled(but: int) -> Question:
-    return (
+    found: list[tuple[int, str]] = connection.execute(
         "SELECT id, name FROM campaign k WHERE id<>? AND NOT EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id) "
         "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id AND a.outcome IS NULL)",
         (but,),
-    )
-
-
-def whether_packed(campaign: int) -> Question:
-    sql = "SELECT 1 FROM contacts WHERE campaign=? UNION ALL SELECT 1 FROM sums WHERE campaign=?"
-    return sql, (campaign, campaign)
+    ).fetchall()
+    return found
 
 
 def pack(connection: Statements, campaign: int, *, now: int) -> None:

@@ -4,6 +4,8 @@ A claim is void unless its first byte leaves within `VOID_AFTER` seconds, by a c
 sleeps and by the time of day, which a virtual machine sets right after it stood still. On a server somebody else takes
 a campaign over only when, by the server's clock, the last claim is void and its request has ended. So what a person
 finds out about rows in doubt stays true: their request does not leave later.
+
+And who decided what, and when.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+from .statements import Statements
 
 VOID_AFTER = 10.0  # seconds from a claim to its first byte
 FRESH = 0.2  # seconds after which a claim asks the register once more, last before the bytes
@@ -99,3 +103,29 @@ def _is_left_over(pid: int) -> bool:
         return state in "ZX" and len(os.listdir(f"/proc/{pid}/task")) <= 1
     except OSError:
         return True
+
+
+def note_decision(
+    connection: Statements,
+    what: str,
+    *,
+    rows: int,
+    now: int,
+    campaign: int | None = None,
+    reason: str | None = None,
+) -> None:
+    """Note a decision in its transaction, so that neither is there without the other; it names no recipient.
+
+    What people gave as a reason is their own text, and goes when the campaign is purged.
+    """
+    name = getattr(connection, "user", "")  # by which a server let them in
+    who = f"{name} ({person()})" if name else person()
+    connection.execute(
+        "INSERT INTO decision (at, who, what, campaign, rows, reason) VALUES (?, ?, ?, ?, ?, ?)",
+        (now, who, what, campaign, rows, reason),
+    )
+
+
+def decider(connection: Statements) -> str:
+    """Return who decides, so that two people differ: on a server the name by which it let them in."""
+    return getattr(connection, "user", "") or person()

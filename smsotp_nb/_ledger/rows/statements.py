@@ -179,15 +179,6 @@ def later(connection: Statements, sql: str, values: Sequence[Any]) -> Callable[[
     return lambda: row
 
 
-def foreseen(connection: Statements, *questions: Question) -> None:
-    """Say which statements read next, in exactly these words, so that a server answers them with one message.
-
-    Outside of a transaction they see what is recorded now, and are asked anew after the next transaction.
-    """
-    if (foresee := getattr(connection, "foresee", None)) is not None:
-        foresee(questions)
-
-
 def in_blocks(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
     found = iter(rows)
     while block := list(islice(found, size)):
@@ -216,16 +207,17 @@ def numbers_of(
     distinct: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     for values, row in zip(keys, rows, strict=True):
         distinct.setdefault(values, row)
-    sql = f"SELECT id FROM {table} WHERE {' AND '.join(f'{name} IS ?' for name in names)}"
+    first = [*{values[0] for values in distinct if values[0] is not None}]
+    where = f"{names[0]} IN ({','.join('?' * len(first)) or 'NULL'}) OR {names[0]} IS NULL"
+    rows_there = connection.execute(f"SELECT id, {', '.join(names)} FROM {table} WHERE {where}", first)
+    found = {tuple(values): int(number) for number, *values in rows_there}
     insert = f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({', '.join('?' * len(rows[0]))})"
-    foreseen(connection, *((sql, values) for values in distinct))
-    found = {values: connection.execute(sql, values).fetchone() for values in distinct}
     new = {
-        values: connection.execute(insert, tuple(distinct[values].values()))
-        for values, row in found.items()
-        if row is None
+        values: connection.execute(insert, tuple(row.values()))
+        for values, row in distinct.items()
+        if values not in found
     }
-    numbers = {values: _numbered(new[values]) if row is None else int(row[0]) for values, row in found.items()}
+    numbers = found | {values: _numbered(result) for values, result in new.items()}
     return [numbers[values] for values in keys]
 
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from .answers import Ints
-from .columns import MOST, Combinations, TooMany, accepted_whole, kept_by, which_billings
+from .columns import MOST, Combinations, TooMany, accepted_whole, kept_by
 from .damage import Unfit
-from .statements import Question, Statements, foreseen, in_blocks
+from .statements import Statements, in_blocks
 from .tables import ACCEPTED
 
 FACTS: Final = ("number", "at", "encoding", "est_parts", "currency", "measure", "country", "destination")
@@ -64,9 +64,6 @@ def row_sums(
     return np.column_stack([kinds[kind], country, destination, combination, sums])
 
 
-_COUNTED = ("attempt", "country", "destination")
-
-
 def _requests_of(
     connection: Statements,
     campaigns: Sequence[int],
@@ -82,7 +79,6 @@ def _requests_of(
     """
     numbers = ",".join(str(int(number)) for number in campaigns) or "NULL"
     sql = f"SELECT DISTINCT currency FROM attempt WHERE campaign IN ({numbers}) AND currency IS NOT NULL"
-    foreseen(connection, (sql, ()), *map(_asked, _COUNTED), *map(which_billings, campaigns))
     currencies = [str(code) for (code,) in connection.execute(sql) if code]
     facts: dict[tuple[int, ...], int] = {}
     of = np.zeros(1 + _highest(connection, "attempt"), dtype=np.int32)  # memory only where something is written
@@ -124,14 +120,10 @@ def days(micros: Ints, tz: str) -> Ints:
 
 
 def _highest(connection: Statements, table: str) -> int:
-    found = int(connection.execute(*_asked(table)).fetchone()[0])
+    found = int(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
     if found > _MOST_IDS:
         raise Unfit(f"{table} has the number {found:,}")
     return found
-
-
-def _asked(table: str) -> Question:
-    return f"SELECT coalesce(max(id), 0) FROM {table}", ()
 
 
 def _accepted(

@@ -2,9 +2,7 @@
 
 ``comparison``: a plan compared with what is recorded: of its campaign, of other unfinished ones, and by the rules.
 ``holds``: whom a claim must leave out, decided in its transaction.
-``ownership``: which live account the name of a campaign belongs to.
-``rules``: planned rows, and until when each is held back.
-``run``: one runner's hold on one campaign.
+``rules``: planned rows, and until when each is held back; experiments whose holdout a campaign texts.
+``run``: one runner's hold on one campaign, and which live account its name belongs to.
 ``settling``: what a run hands out and takes back, and how its requests ended.
-``unheeded``: experiments whose holdout a campaign texts.
 """

@@ -29,8 +29,7 @@ from ..rows.persons import persons
 from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
 from ..server.address import Address, in_code
-from .rules import CAPPED, HELD_OUT, OTHER_ARM, SAME_TEXT, Rows, Rules, Standing
-from .unheeded import Unheeded, together, unheeded
+from .rules import CAPPED, HELD_OUT, OTHER_ARM, SAME_TEXT, Rows, Rules, Standing, Unheeded, together, unheeded
 
 REFUSED = "REFUSED"  # the problem of rows whose plan send refuses as it is
 _SHOWN = 3

@@ -13,15 +13,14 @@ import numpy as np
 import pandas as pd
 
 from ..file.store import Store
-from ..people.experiments import DRAWN, NO_PEOPLE
+from ..people.experiments import NO_PEOPLE
 from ..record.changing import skip
 from ..rows.answers import Ints
 from ..rows.contacts import IN_FLIGHT, Contacts, Realm
 from ..rows.persons import hashed, persons, recorded, secret_of
-from ..rows.statements import ANY, NO_ROWS, Guess, Question, Statements, foreseen, guessed
+from ..rows.statements import ANY, NO_ROWS, Guess, Question, Statements, guessed
 from ..rows.tables import MAY_HAVE_LEFT, OPTED_OUT, PLANNED, SENDING, SKIPPED
-from .rules import Row, Rows, Rules, Standing
-from .unheeded import Unheeded, unheeded
+from .rules import Row, Rows, Rules, Standing, Unheeded, unheeded
 
 _BLOCK = 1_000  # chunks
 Said = tuple[int, int]  # the latest thing that was said, how often arms were drawn
@@ -30,8 +29,6 @@ _LATEST = (
     "SELECT coalesce((SELECT max(id) FROM consent), 0), coalesce((SELECT sum(drawn) FROM experiment), 0), "
     "(SELECT count(*) FROM campaign WHERE purged<>0)"
 )
-_REQUESTS = "SELECT coalesce(max(id), 0) FROM attempt"
-_OPTED_OUT = "SELECT EXISTS (SELECT 1 FROM opted_out)"
 _FARTHEST = 2**62  # beyond every request: between two bounds a server expects few rows, and reads only those
 
 
@@ -46,12 +43,11 @@ class Holds:
 
     def begin(self, connection: Statements) -> None:
         """Gather what the ledger knows, in a snapshot; where it knows of nobody else, that is left for later."""
-        foreseen(connection, (_LATEST, ()), (_REQUESTS, ()), (_OPTED_OUT, ()), DRAWN, *self._others())
         words, arms, self._purged = _latest(connection, ANY)
-        requests = connection.execute(_REQUESTS).fetchone()[0]
+        sql = "SELECT (SELECT coalesce(max(id), 0) FROM attempt), EXISTS (SELECT 1 FROM opted_out)"
+        requests, opted_out = connection.execute(sql).fetchone()
         self._known = requests, words, arms
-        asked: list[Question] = [(_OPTED_OUT, ()), DRAWN, *self._others()]
-        if any(connection.execute(*question).fetchone()[0] for question in asked):
+        if opted_out or arms or self._has_others(connection):
             self._learn(connection)
 
     def unheeded(self, connection: Statements) -> tuple[Unheeded, ...]:
@@ -66,7 +62,6 @@ class Holds:
 
         With the number of the claim's request it goes to `confirm` when the transaction is on the disk.
         """
-        foreseen(connection, (_LATEST, ()), *self._since())
         words, arms, purged = _latest(connection, Guess(rows=((*self._known[1:], self._purged),)))
         others = [guessed(connection, sql, values, NO_ROWS).fetchall() for sql, values in self._since()]
         requests = [request for found in others for request in found if request[2] is not None]
@@ -152,16 +147,16 @@ class Holds:
         )
         return [(sql, (self._known[0], _FARTHEST, self._campaign, self._realm.service))]
 
-    def _others(self) -> list[Question]:
-        """Ask, where contacts count, whether other campaigns may have any."""
+    def _has_others(self, connection: Statements) -> bool:
+        """Say whether contacts count, and other campaigns may have any."""
         if not self._rules.longest:
-            return []
+            return False
         sql = (
             f"SELECT EXISTS (SELECT 1 FROM campaign k WHERE {self._realm.sql} AND kind='campaign' AND k.id<>? AND ("
             "EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id) "
             "OR EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id)))"
         )
-        return [(sql, (self._realm.service, self._campaign))]
+        return bool(connection.execute(sql, (self._realm.service, self._campaign)).fetchone()[0])
 
 
 def _latest(connection: Statements, guess: Guess) -> tuple[int, int, int]:

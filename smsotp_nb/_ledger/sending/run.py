@@ -6,31 +6,31 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 import pandas as pd
 
+from ..._services import name_key, shown
 from ..._wire import SendReply
 from ...errors import LedgerError, SmsOtpWarning
-from ..file.one_runner import RunLock
+from ..file.locks import RunLock
 from ..file.store import Store
-from ..reading.frames import Price, counts, digits_of, fates, how_it_stands, of_estimate, outcomes, prices
+from ..reading.frames import Price, counts, digits_of, fates, of_estimate, outcomes, prices
 from ..reading.spending import billed
-from ..record.approving import APPROVED, NOT_APPROVED, approved, may_go
-from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up, how_many
-from ..record.changing import places
+from ..record.approving import APPROVED, NOT_APPROVED, may_go
+from ..record.changing import OWNER_DIED, begin_changing, end_changing, give_up, places
 from ..record.passcodes import learn_currency
 from ..record.recording import Planned
-from ..rows import audit, contacts
+from ..rows import contacts, runners
 from ..rows.answers import Ints, totals_of
 from ..rows.damage import understood
 from ..rows.runners import void_at
-from ..rows.statements import ANY, NEXT, ONE, Guess, Question, Statements, foreseen, guessed, later
-from ..rows.tables import MAY_HAVE_LEFT, PLANNED, SENDING
+from ..rows.statements import ANY, NEXT, ONE, Guess, Statements, guessed, later
+from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, PLANNED, SENDING
 from ..server.address import in_code
 from .holds import Holds, set_aside
-from .ownership import OWNED, Ownership
 from .rules import Rules
 from .settling import Accepted, Claim, Ending, Found, Pending, Settling, Wanted
 
@@ -81,7 +81,7 @@ class Run(Account):
         self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
         begin_changing(store, campaign)
         with store.reading() as connection:
-            self._rows: int = connection.execute(*how_many(campaign)).fetchone()[0]
+            self._rows: int = connection.execute("SELECT rows FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
         self._holds = Holds(campaign, service, rules, clock)
         with store.snapshot() as connection:
             self._holds.begin(connection)
@@ -93,11 +93,6 @@ class Run(Account):
     def refused(self) -> str:
         """The code by which a claim was refused that would refuse every further one, else an empty text."""
         return NOT_APPROVED if self._not_approved else ""
-
-    @property
-    def claims_ahead(self) -> bool:
-        """Whether a claim takes so long that the next one is best made while requests are under way."""
-        return self._store.claims_ahead
 
     @property
     def in_code(self) -> str:
@@ -125,9 +120,6 @@ class Run(Account):
         them that may go later, or all still to go where the campaign is not approved.
         """
         with self._store.reading() as connection:
-            owner = [self._ownership.question] if self._ownership is not None else []
-            asked = how_it_stands(self.campaign), _spoken(self.campaign), _chunks(self.campaign)
-            foreseen(connection, *owner, approved(self.campaign), *asked)
             if self._ownership is not None:
                 self._ownership.check(connection)
             is_approved = may_go(connection, self.campaign)
@@ -137,7 +129,11 @@ class Run(Account):
     def chunks(self) -> list[int]:
         """Return the numbers of the chunks with rows still to go, in order."""
         with self._store.reading() as connection:
-            rows = connection.execute(*_chunks(self.campaign))
+            rows = connection.execute(
+                "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
+                "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
+                (self.campaign, PLANNED),
+            )
             return [row[0] for row in rows if row[0] not in self._aside]
 
     def pending(self, chunk: int) -> list[Pending]:
@@ -175,7 +171,7 @@ class Run(Account):
     def release(self) -> None:
         """Begin to send: forget what held rows back in an earlier call."""
         with self._changing() as connection:
-            audit.note(connection, "sending", rows=self._rows, now=self._clock(), campaign=self.campaign)
+            runners.note_decision(connection, "sending", rows=self._rows, now=self._clock(), campaign=self.campaign)
             connection.execute(
                 "UPDATE recipient SET problem=NULL, not_before=NULL "
                 "WHERE campaign=? AND own_state=? AND problem IS NOT NULL",
@@ -185,7 +181,13 @@ class Run(Account):
     def spoken(self) -> bool:
         """Say whether this campaign's service ever gave a valid reply, here or in another one."""
         with self._store.reading() as connection:
-            return connection.execute(*_spoken(self.campaign)).fetchone() is not None
+            found = connection.execute(
+                "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
+                "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
+                "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
+                (self.campaign,),
+            )
+            return found.fetchone() is not None
 
     def reached(self) -> Ints:
         return digits_of(self._store, self.campaign, MAY_HAVE_LEFT).to_numpy("int64")
@@ -390,18 +392,72 @@ def tried(counts: Mapping[str, int]) -> int:
     return sum(counts.values()) - counts["planned"] - counts["skipped"]
 
 
-def _chunks(campaign: int) -> Question:
-    return (
-        "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
-        "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
-        (campaign, PLANNED),
-    )
+# By another key or spelling of the address the same name would be a new campaign and text everybody again. So a name
+# belongs to the live service whose request claimed it first, for good: also when the campaign is purged, and when two
+# begin at once. It passes on only as long as the former owner can have reached nobody.
+
+OWNED = "(SELECT service FROM owner WHERE name_key=?)=?"  # in SQL: the name is this service's, see `Ownership.mine`
 
 
-def _spoken(campaign: int) -> Question:
-    return (
-        "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
-        "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
-        "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
-        (campaign,),
+@dataclass(slots=True)
+class Ownership:
+    """The check of one run before each claim: whether the name is this service's, or can become its own."""
+
+    name: str
+    service: str
+    mine: tuple[str, str] = field(init=False)  # the values of `OWNED`
+    is_recorded: bool = False  # so that a claim need not take the name
+    _lost_to: str = ""
+
+    def __post_init__(self) -> None:
+        self.mine = name_key(self.name), self.service
+
+    def _owner(self, connection: Statements) -> str | None:
+        found = connection.execute("SELECT service FROM owner WHERE name_key=?", self.mine[:1]).fetchone()
+        return found[0] if found else None
+
+    def held(self, connection: Statements) -> bool:
+        """Take or keep the name, inside the transaction of a claim; return whether it is this service's."""
+        owner = self._owner(connection)
+        if owner == self.service:
+            return True
+        if owner is not None and _reached(connection, self.mine[0], owner):
+            self._lost_to = owner
+            return False
+        connection.execute("INSERT OR REPLACE INTO owner (name_key, service) VALUES (?, ?)", self.mine)
+        return True
+
+    def takes(self, connection: Statements, condition: str, values: tuple[object, ...]) -> None:
+        """Take a name that is nobody's, where a condition is true, inside the transaction of a claim."""
+        if not self.is_recorded:
+            sql = f"INSERT OR IGNORE INTO owner (name_key, service) SELECT ?, ? WHERE {condition}"
+            guessed(connection, sql, (*self.mine, *values), ANY)
+
+    def refuse_if_lost(self) -> None:
+        """Raise the error for what `held` found, outside of the transaction."""
+        if self._lost_to:
+            raise self._refusal(self._lost_to)
+
+    def check(self, connection: Statements) -> None:
+        """Refuse at the start what every claim would refuse."""
+        owner = self._owner(connection)
+        self.is_recorded = owner == self.service
+        if owner is not None and not self.is_recorded and _reached(connection, self.mine[0], owner):
+            raise self._refusal(owner)
+
+    def _refusal(self, owner: str) -> LedgerError:
+        return LedgerError(
+            f"campaign {self.name!r} has already texted people, recorded under another key, variant or address "
+            f"({shown(owner)}, id {owner!r}). Nothing was sent. If this is the same account, go on with "
+            f"Settings(..., service={owner!r}); if it is a new campaign, choose another campaign name"
+        )
+
+
+def _reached(connection: Statements, key: str, service: str) -> bool:
+    """Return whether a campaign may have reached anybody; a purged one may have."""
+    found = connection.execute(
+        "SELECT 1 FROM campaign c WHERE c.name_key=? AND c.service=? AND c.kind='campaign' AND (c.purged<>0 OR EXISTS ("
+        f"SELECT 1 FROM fate f WHERE f.campaign=c.id AND f.state IN ({SENDING}, {ACCEPTED}, {IN_DOUBT}))) LIMIT 1",
+        (key, service),
     )
+    return found.fetchone() is not None

@@ -90,7 +90,6 @@ class Connection:
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self._raw = raw
         self._waiting: list[Late] = []
-        self._foreseen: dict[Question, Late] = {}
         self._is_heard = True  # what the beginning of the transaction said
         raw.adapters.register_loader("numeric", _Whole)
         raw.adapters.register_dumper(str, _Text)
@@ -127,14 +126,12 @@ class Connection:
 
     def begin(self, statements: Sequence[str], hear: Callable[[Row | None], None] | None = None) -> None:
         """Begin a transaction with the first result that is asked for; ``hear`` is then given the last one's row."""
-        self._foreseen.clear()
         hears = [None] * (len(statements) - 1) + [hear]
         self._waiting += [Late(self, (text, ()), one) for text, one in zip(statements, hears, strict=True)]
         self._is_heard = False
 
     def commit(self) -> bool:
         """End a transaction; return whether the server has confirmed it."""
-        self._foreseen.clear()
         if not self._is_heard:
             self.send()  # what is said of the server at the beginning is heard before anything is confirmed
         return self._wait("COMMIT").brought.said == "COMMIT"
@@ -142,7 +139,6 @@ class Connection:
     def roll_back(self, *, at_once: bool = True) -> None:
         """End a transaction, if there is one, and record nothing of it; or do so with the beginning of the next one."""
         self._waiting.clear()
-        self._foreseen.clear()
         if self.in_transaction:
             self._waiting.append(Late(self, ("ROLLBACK", ())))
         if at_once:
@@ -152,23 +148,9 @@ class Connection:
         """Run a statement; one that changes rows in a transaction waits until its result is asked for."""
         if self.in_transaction and _changes(sql):
             return self._wait(sql, values)
-        if (known := self._foreseen.pop(_question(sql, values), None)) is not None:
-            return known
         asked = self._wait(sql, values)
         self.send()
         return asked
-
-    def foresee(self, questions: Iterable[Question]) -> None:
-        """Ask in one message what is asked for next, one by one and in these words.
-
-        In a transaction that message is the next one.
-        """
-        transaction = self.in_transaction
-        asked = [Late(self, _question(*one)) for one in questions]
-        self._waiting += asked
-        self._foreseen.update((one.asked, one) for one in asked)
-        if not transaction:
-            self.send()
 
     def later(self, sql: str, values: Sequence[Any]) -> Callable[[], Row | None]:
         """Run a statement whose row is read when the transaction has ended."""
@@ -244,7 +226,6 @@ class Connection:
 
         Where a guess was wrong or a statement failed, there is no result, and the transaction is to be rolled back.
         """
-        self._foreseen.clear()
         left, self._waiting = [one.asked for one in self._waiting], []  # the end of the last transaction
         asked = [*began, *((guarded(spelled(sql), guess), values) for sql, values, guess in statements)]
         try:

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import count
 
-from ..rows.naming import PEOPLE, columns_of
-from ..rows.tables import TABLES
+from ..rows.tables import PEOPLE, TABLES, columns_of
 
 # What a server has beside the tables of a file: what its clients must know, and who runs which campaign.
 OF_SERVER = """

@@ -19,7 +19,7 @@ from ...errors import UsageError
 from .. import inbox, parameters
 from ..state import State, moment
 from .faults import BY_NAME
-from .journal import Journal, Told, Wanted
+from .journal import Entry, Journal, Wanted
 
 FIELDS: Final = ("to", "text", "code", "channel", "iso", "kind", "intent", "signature", "templateId", "id", "parts")
 WHOLE: Final = ("parts",)
@@ -250,7 +250,7 @@ def summary(expectation: Expectation, count: Count, state: State, journal: Journ
     """Return one sentence: what was expected, and what was found among how many messages and requests."""
     found = f"{count.found}" if count.found else "none"
     messages = len(state.rows("SELECT 1 FROM messages WHERE n > ? LIMIT ?", (expectation.after, MESSAGES)))
-    lost = sum(1 for told in _newest(journal) if _is_lost(told))
+    lost = sum(map(_is_lost, _newest(journal)))
     among = _counted(messages, MESSAGES, "message")
     others = f"; {_counted(lost, REQUESTS, 'request')} refused or struck" if lost else ""
     return f"Expected {expectation.describe()}; found {found} among {among}{others}."
@@ -296,28 +296,28 @@ def _distance(test: Test, found: Any) -> float:
     return 1.0 - SequenceMatcher(None, str(test.value)[:COMPARED], str(found)[:COMPARED]).quick_ratio()
 
 
-def _newest(journal: Journal) -> Iterator[Told]:
+def _newest(journal: Journal) -> Iterator[Entry]:
     return journal.select(Wanted(newest=True, limit=REQUESTS))
 
 
-def _is_lost(told: Told) -> bool:
-    return not told.entry.accepted and told.outcome != "answered"
+def _is_lost(request: Entry) -> bool:
+    return not request.accepted and request.outcome != "answered"
 
 
 def _requests(expectation: Expectation, journal: Journal) -> Iterator[Miss]:
     """Yield requests that resemble the expectation and were not accepted."""
     about = [test for test in expectation.tests if test.field in ("to", "text", "kind")]
-    lost = [told for told in _newest(journal) if _is_lost(told)]
-    every = [_asked(told) for told in lost]
+    lost = [request for request in _newest(journal) if _is_lost(request)]
+    every = [_asked(request) for request in lost]
     held = [_any_of(test, [asked[test.field] for asked in every]) for test in about]
-    for at, (told, asked) in enumerate(zip(lost, every, strict=True)):
+    for at, (request, asked) in enumerate(zip(lost, every, strict=True)):
         failed = [test for test, holds in zip(about, held, strict=True) if not holds[at]]
         if len(failed) < max(len(about), 1):
             said = [test.miss(next(iter(asked[test.field]), None)) for test in failed]
             words = "; ".join(
-                [f"{_heading(told.entry.n, told.entry.at, 'request')} ({told.action}) {_fate(told)}", *said]
+                [f"{_heading(request.n, request.at, 'request')} ({request.action}) {_fate(request)}", *said]
             )
-            yield len(failed), 0.5, -told.entry.n, words
+            yield len(failed), 0.5, -request.n, words
 
 
 def _any_of(test: Test, columns: Sequence[Sequence[Any]]) -> list[bool]:
@@ -326,13 +326,13 @@ def _any_of(test: Test, columns: Sequence[Sequence[Any]]) -> list[bool]:
     return [any(list(islice(held, len(values)))) for values in columns]
 
 
-def _asked(told: Told) -> dict[str, list[Any]]:
-    texts = [told.fields[name] for name in ("text", "content") if isinstance(told.fields.get(name), str)]
-    return {"to": list(told.to), "text": texts, "kind": ["passcode" if told.action == "otp.send" else "message"]}
+def _asked(request: Entry) -> dict[str, list[Any]]:
+    texts = [request.fields[name] for name in ("text", "content") if isinstance(request.fields.get(name), str)]
+    return {"to": list(request.to), "text": texts, "kind": ["passcode" if request.action == "otp.send" else "message"]}
 
 
-def _fate(told: Told) -> str:
-    if told.outcome == "struck":
-        kind = told.entry.fault.split(",")[-1]
+def _fate(request: Entry) -> str:
+    if request.outcome == "struck":
+        kind = request.fault.split(",")[-1]
         return f"was struck by {kind}: {BY_NAME[kind].meaning}"
-    return f"was refused: {told.entry.code} {wire.ERROR_NAMES.get(told.entry.code, ('',))[0]}".rstrip()
+    return f"was refused: {request.code} {wire.ERROR_NAMES.get(request.code, ('',))[0]}".rstrip()

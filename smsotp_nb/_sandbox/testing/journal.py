@@ -11,9 +11,9 @@ import codecs
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
 from typing import Any, ClassVar, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote_plus
@@ -32,84 +32,47 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 _HALF: Final = re.compile("[\ud800-\udfff]")  # of a character
 
-# What hides a secret: access key, signature, token, cookie, each by its name, and the key wherever else it stands.
+# What hides a secret: access key, signature, token, cookie, each by its name.
 MASK: Final = "***"
 _WORDS: Final = ("key", "secret", "token", "passw", "authorization", "cookie")  # one stands in every secret name
 _SECRET_NAME: Final = re.compile(r"access[-_]?key|secret|token|passw|api[-_]?key|authorization|cookie", re.I)
 # In a query `signature` is the one of the request; in a body it is the sender's name and stays.
 _SECRET_QUERY: Final = re.compile(rf"{_SECRET_NAME.pattern}|^signature$|^key$", re.I)
 _SECRET_HEADER: Final = re.compile(rf"{_SECRET_NAME.pattern}|signature", re.I)
-_PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _SECRET_FIELD: Final = re.compile(
     rf'("[^"\\]{{0,40}}?(?:{_SECRET_NAME.pattern})[^"\\]{{0,40}}"[ \t\r\n]{{0,20}}:[ \t\r\n]{{0,20}})'
     r'(?:"(?:[^"\\]|\\.)*+"?|[^\s,}\]"]++)',
     re.I | re.S,
 )
-SHORTEST: Final = 6  # a shorter key stands in ordinary words too, so it is masked by its name only
 
 
-# A client asks for the same address with the same headers again and again, unless it signs.
-
-
-@lru_cache(maxsize=256)
-def masked_target(path: str, secrets: tuple[str, ...] = ()) -> str:
+def masked_target(path: str) -> str:
     """Return the target of a request, its path and query, without its secrets."""
     before, mark, query = path.partition("?")
-    pairs = (_pair(piece) for piece in query.split("&"))
-    return _wherever(before + mark + "&".join(pairs), secrets)
+    return before + mark + "&".join(_pair(piece) for piece in query.split("&"))
 
 
 def _pair(piece: str) -> str:
     name, mark, _value = piece.partition("=")
-    return f"{name}={MASK}" if mark and _is_secret_query(name) else piece
+    return f"{name}={MASK}" if mark and _SECRET_QUERY.search(unquote_plus(name)) else piece
 
 
-@lru_cache(maxsize=512)  # the same few names come with every request
-def _is_secret_query(name: str) -> bool:
-    return _SECRET_QUERY.search(unquote_plus(name)) is not None
-
-
-@lru_cache(maxsize=256)
-def masked_headers(headers: Headers, secrets: tuple[str, ...] = ()) -> str:
-    """Return headers as JSON, a name and a value each, masked where the name says that it is a secret."""
+def masked_headers(headers: Headers) -> list[list[str]]:
+    """Return headers, a name and a value each, masked where the name says that it is a secret."""
     read = [(name.decode("latin-1"), value.decode("utf-8", "replace")) for name, value in headers]
-    masked = [MASK if _SECRET_HEADER.search(name) else _wherever(value, secrets) for name, value in read]
-    return json.dumps([[name, value] for (name, _), value in zip(read, masked, strict=True)])
+    return [[name, MASK if _SECRET_HEADER.search(name) else value] for name, value in read]
 
 
-def masked_text(body: str, secrets: Iterable[str] = ()) -> str:
+def masked_text(body: str) -> str:
     """Return a body of JSON, whole or cut off, without the fields whose names say that they are secrets."""
     lowered = body.lower()
     if any(word in lowered for word in _WORDS):  # most bodies have none, and this is the quicker question
         body = _SECRET_FIELD.sub(rf'\1"{MASK}"', body)
-    return _wherever(body, secrets)
-
-
-def _wherever(value: str, secrets: Iterable[str]) -> str:
-    """Return a text with all secrets masked that are too long to be ordinary words."""
-    for secret in secrets:
-        if len(secret) >= SHORTEST:
-            value = value.replace(secret, MASK)
-    return value
-
-
-@lru_cache(maxsize=256)
-def keys_of(path: str) -> tuple[str, ...]:
-    """Return the secrets in the query of a request, to be masked wherever else they occur."""
-    pairs = (piece.partition("=") for piece in path.partition("?")[2].split("&"))
-    as_sent = [value for name, _, value in pairs if value and _is_secret_query(name)]
-    # As decoded, as sent, and with the numbers behind percent signs in small letters, as .NET writes them, or capitals.
-    ways = (unquote_plus, str, _in_case(str.lower), _in_case(str.upper))
-    spelled = [way(value) for way in ways for value in as_sent]
-    return tuple(dict.fromkeys(spelled))
-
-
-def _in_case(case: Callable[[str], str]) -> Callable[[str], str]:
-    return lambda value: _PERCENT.sub(lambda found: case(found[0]), value)
+    return body
 
 
 class Entry(NamedTuple):
-    """One request, including its secrets; only `Told` may leave the journal.
+    """One request, including its secrets; only what `brief`, `whole`, ``fields``, ``to`` and ``text`` say leaves it.
 
     ``at`` is in microseconds of the sandbox's clock. ``size`` and ``reply_size`` count all bytes received and answered;
     ``body`` and ``reply`` hold the first of them. ``status`` is 0 if nothing was answered.
@@ -136,41 +99,24 @@ class Entry(NamedTuple):
     def weight(self) -> int:
         return WEIGHT + len(self.path) + _weight(self.headers) + len(self.body) + len(self.reply)
 
-
-@lru_cache(maxsize=256)
-def _weight(headers: Headers) -> int:
-    return sum(len(name) + len(value) for name, value in headers)
-
-
-class Told:
-    """An entry as it may be shown: without access key, signature, tokens and cookies, but for ``entry`` itself."""
-
-    def __init__(self, entry: Entry, secrets: tuple[str, ...] = ()) -> None:
-        self.entry = entry
-        self._signers = secrets
-
-    @cached_property
-    def _secrets(self) -> tuple[str, ...]:
-        return (*keys_of(self.entry.path), *self._signers)
-
     @property
     def action(self) -> str:
-        return dict(parse_qsl(self.entry.path.partition("?")[2])).get("action", "")
+        return dict(parse_qsl(self.path.partition("?")[2])).get("action", "")
 
     @property
     def outcome(self) -> str:
         """accepted (messages), answered (a passcode was checked), refused, or struck by a fault."""
-        if self.entry.fault not in ("", "latency"):
+        if self.fault not in ("", "latency"):
             return "struck"
-        if self.entry.code != "0":
+        if self.code != "0":
             return "refused"
-        return "accepted" if self.entry.accepted else "answered"
+        return "accepted" if self.accepted else "answered"
 
-    @cached_property
+    @property
     def fields(self) -> Mapping[str, Any]:
         """The object of the body, empty where it is none."""
         try:
-            found = json.loads(self.entry.body)
+            found = json.loads(self.body)
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -183,52 +129,52 @@ class Told:
 
     def brief(self) -> dict[str, Any]:
         """Return it without headers, body and reply."""
-        entry = self.entry
         return {
-            "n": entry.n,
-            "at": moment(entry.at),
+            "n": self.n,
+            "at": moment(self.at),
             "action": self.action,
             "to": self.to,
             "outcome": self.outcome,
-            "status": entry.status or None,
-            "code": entry.code or None,
-            "fault": entry.fault or None,
-            "accepted": entry.accepted,
-            "request_id": entry.request_id,
+            "status": self.status or None,
+            "code": self.code or None,
+            "fault": self.fault or None,
+            "accepted": self.accepted,
+            "request_id": self.request_id,
         }
 
     def whole(self) -> dict[str, Any]:
         """Return all of it; a body or reply that is not text is in base64."""
-        entry = self.entry
-        body, encoding = self.body
-        reply, reply_encoding = self._text(entry.reply)
+        body, encoding = self.text
+        reply, reply_encoding = _text(self.reply)
         return self.brief() | {
-            "method": entry.method,
-            "path": masked_target(entry.path, self._secrets),
-            "headers": self.headers(),
+            "method": self.method,
+            "path": masked_target(self.path),
+            "headers": masked_headers(self.headers),
             "body": body,
             "encoding": encoding,
-            "size": entry.size,
+            "size": self.size,
             "reply": reply,
             "reply_encoding": reply_encoding,
-            "reply_size": entry.reply_size,
+            "reply_size": self.reply_size,
         }
 
     @property
-    def body(self) -> tuple[str, str]:
-        return self._text(self.entry.body)
+    def text(self) -> tuple[str, str]:
+        """The body as it may be shown, and its encoding."""
+        return _text(self.body)
 
-    def headers(self) -> list[list[str]]:
-        """Return the headers as name and value, in the order they came."""
-        found: list[list[str]] = json.loads(masked_headers(self.entry.headers, self._secrets))
-        return found
 
-    def _text(self, raw: bytes) -> tuple[str, str]:
-        cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
-        try:
-            return masked_text(_UTF8().decode(raw, not cut_off), self._secrets), "utf-8"
-        except UnicodeDecodeError:
-            return base64.b64encode(raw).decode(), "base64"
+def _text(raw: bytes) -> tuple[str, str]:
+    cut_off = len(raw) == LONGEST  # perhaps in the middle of a character
+    try:
+        return masked_text(_UTF8().decode(raw, not cut_off)), "utf-8"
+    except UnicodeDecodeError:
+        return base64.b64encode(raw).decode(), "base64"
+
+
+@lru_cache(maxsize=256)
+def _weight(headers: Headers) -> int:
+    return sum(len(name) + len(value) for name, value in headers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,25 +198,23 @@ class Wanted(parameters.Section):
     outcome: str | None = None
     brief: bool = False
 
-    def fits(self, told: Told) -> bool:
+    def fits(self, entry: Entry) -> bool:
         return (
-            self.after < told.entry.n
-            and (self.before is None or told.entry.n < self.before)
-            and (self.action is None or told.action == self.action)
-            and (self.outcome is None or told.outcome == self.outcome)
-            and (self.to is None or self.to in told.to)
-            and (self.text is None or self.text.lower() in told.body[0].lower())
+            self.after < entry.n
+            and (self.before is None or entry.n < self.before)
+            and (self.action is None or entry.action == self.action)
+            and (self.outcome is None or entry.outcome == self.outcome)
+            and (self.to is None or self.to in entry.to)
+            and (self.text is None or self.text.lower() in entry.text[0].lower())
         )
 
 
 class Journal:
     """The last requests of one account."""
 
-    def __init__(self, now: Callable[[], int], *, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, now: Callable[[], int]) -> None:
         self._now = now
-        self._secrets = tuple(secrets)
         self._entries: deque[Entry] = deque()
-        self._weights: deque[int] = deque()
         self._bytes = 0
         self.last = 0
 
@@ -290,32 +234,28 @@ class Journal:
         reply: bytes = b"",
         accepted: int = 0,
         request_id: str = "",
-    ) -> Told:
-        """Record one request and return it; a body longer than `LONGEST` is cut off, and so is a reply."""
+    ) -> None:
+        """Record one request; a body longer than `LONGEST` is cut off, and so is a reply."""
         self.last += 1
         entry = Entry(
             self.last, self._now(), method, path, headers, body[:LONGEST], len(body), fault,
             status, code, reply[:LONGEST], len(reply), accepted, request_id,
         )  # fmt: skip
         self._entries.append(entry)
-        self._weights.append(entry.weight())
-        self._bytes += self._weights[-1]
+        self._bytes += entry.weight()
         while len(self._entries) > MOST or self._bytes > MOST_BYTES:
-            self._entries.popleft()
-            self._bytes -= self._weights.popleft()
-        return Told(entry, self._secrets)
+            self._bytes -= self._entries.popleft().weight()
 
-    def select(self, wanted: Wanted) -> Iterator[Told]:
+    def select(self, wanted: Wanted) -> Iterator[Entry]:
         known = max(0, len(self._entries) - (self.last - wanted.after))  # how many are not after it
         later = islice(self._entries, known, None)
         entries = [entry for entry in later if wanted.before is None or entry.n < wanted.before]
-        told = (Told(entry, self._secrets) for entry in (reversed(entries) if wanted.newest else entries))
-        return islice((one for one in told if wanted.fits(one)), wanted.limit)
+        ordered = reversed(entries) if wanted.newest else entries
+        return islice((entry for entry in ordered if wanted.fits(entry)), wanted.limit)
 
     def clear(self) -> None:
         """Forget every request; numbers are not used again."""
         self._entries.clear()
-        self._weights.clear()
         self._bytes = 0
 
 
@@ -323,8 +263,8 @@ def pages(journal: Journal, wanted: Wanted) -> Iterator[bytes]:
     """Yield the JSON object ``{"requests": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
     last, mark = journal.last, b"\n"
     yield b'{"requests": ['
-    for told in journal.select(replace(wanted, before=min(wanted.before or last + 1, last + 1))):
-        yield mark + _as_json(told.brief() if wanted.brief else told.whole())
+    for entry in journal.select(replace(wanted, before=min(wanted.before or last + 1, last + 1))):
+        yield mark + _as_json(entry.brief() if wanted.brief else entry.whole())
         mark = b",\n"
     yield f'\n], "last": {last}}}\n'.encode()
 
