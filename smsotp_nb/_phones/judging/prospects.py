@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..fast.assembly import Answers
 from ..fast.digits import READABLE
 from ..fast.engine import Stretch
 from ..fast.memory import Mask, Rows, matching
-from .answers import Answers
 from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
 from .work import Second, Work
 

@@ -29,11 +29,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..countries import calling_codes
+from ..fast.assembly import Answers
 from ..fast.memory import STRING, Mask, Rows
 from ..fast.tables import KINDS
 from ..vocabulary import NOTE_BIT, Bits
 from . import answers
-from .answers import Answers
 from .work import Work
 
 Doubts = Literal["any", "stronger", "as good", "never"]
