@@ -4,7 +4,7 @@
 ``fast``        phonenumbers' verdict for whole columns
 ``judging``     the verdict and the judgement on top of it, from a column to its frame
 ``owner``       cells replaced, and the workbook of questions that the owner of a list answers
-``reference``   phonenumbers' own answer, number by number
+``reference``   columns of phonenumbers' own answers
 ``countries``   one number, one country: names, calling codes, places, time zones
 ``vocabulary``  the codes of problems, notes and repairs
 ``columns``     which columns of a list hold numbers and countries
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .cells.regions import country_code
     from .cells.repairs import clean
     from .columns import Found, find_columns
-    from .countries import country_name, look_up, place, time_zones
+    from .countries import ask, country_name, place, time_zones
     from .judging.answers import verdict
     from .judging.evidence import DRAWN, Evidence, Level, drawn
     from .judging.explanation import Explanation, explain
@@ -46,7 +46,7 @@ __getattr__ = attributes(
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
         "columns": ["Found", "find_columns"],
-        "countries": ["country_name", "look_up", "place", "time_zones"],
+        "countries": ["ask", "country_name", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],
         "judging.judgement": ["normalize", "normalize_columns", "weigh_column"],
