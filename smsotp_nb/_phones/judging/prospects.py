@@ -98,26 +98,8 @@ def _perhaps_twice(work: Work, rows: Rows) -> Rows:
         return rows
     direct = work.stretch.direct[rows]
     sure, others = rows[direct], rows[~direct]
-    sure = sure[_first_digit_again(work.stretch, sure)]
     sure = sure[_before_second_code(work.stretch, sure) > 0]
     return np.sort(np.concatenate((sure, others))) if len(others) else sure
-
-
-def _first_digit_again(stretch: Stretch, rows: Rows) -> Mask:
-    """Return where a calling code is followed by its own first digit or a zero: a cheap test before an exact one."""
-    found = stretch.found
-    first = found.start.take(rows)
-    zeros = np.flatnonzero(~found.plus.take(rows))
-    first[zeros] += 2
-    signs = found.signs
-    digit = signs.take(first, mode="clip")
-    three = (
-        digit * np.int32(100) + signs.take(first + 1, mode="clip") * np.int32(10) + signs.take(first + 2, mode="clip")
-    )
-    length = stretch.tables.three_length.take(three, mode="clip")
-    behind = signs.take(first + length, mode="clip")
-    again: Mask = (behind == digit) | (behind == 0)
-    return again
 
 
 def _before_second_code(stretch: Stretch, rows: Rows) -> npt.NDArray[Any]:
