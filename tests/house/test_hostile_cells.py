@@ -33,7 +33,6 @@ CONTROL = "\x1b[2J\x00\u202e\x9b\u2028"
 
 
 CELLS: dict[str, Any] = {
-    "5,000 digits": lambda: 10**5_000,
     "a million digits": lambda: "1" * 1_000_000,
     "halves without end": lambda: "0 " * 100_000,
     "bytes": lambda: b"\xff" * 1_000_000,
@@ -45,12 +44,15 @@ WORDS: list[dict[str, Any]] = [{"message": "Hello {k}"}, {"message": {"x": "Hell
 
 @pytest.mark.parametrize("words", WORDS, ids=["placeholder", "segment"])
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_cell_in_a_text_is_written_or_named(cell: str, words: dict[str, Any]) -> None:
+def test_a_cell_in_a_text_is_written(cell: str, words: dict[str, Any]) -> None:
     frame = pd.DataFrame({"phone": [GOOD, GOOD], "k": pd.Series(["x", CELLS[cell]()], dtype=object)}).set_axis([*"ab"])
-    if cell != "5,000 digits":
-        sms.plan(frame, to="phone", campaign="c", policy=None, **words)
-        return
-    with pytest.raises(UsageError, match=r"column 'k', row 'b': a value of type \w+ \(\w+\) has no text; make"):
+    sms.plan(frame, to="phone", campaign="c", policy=None, **words)
+
+
+@pytest.mark.parametrize("words", WORDS, ids=["placeholder", "segment"])
+def test_a_cell_with_half_a_character_is_named(words: dict[str, Any]) -> None:
+    frame = pd.DataFrame({"phone": [GOOD, GOOD], "k": pd.Series(["x", "\ud800"], dtype=object)}).set_axis([*"ab"])
+    with pytest.raises(UsageError, match=r"column 'k', row 'b': a value of type \w+ \(.*\) has no text; make"):
         sms.plan(frame, to="phone", campaign="c", policy=None, **words)
 
 
@@ -155,11 +157,10 @@ def test_a_hostile_cell_is_a_row_with_its_problem_or_an_error_of_ours(taken: str
         TAKEN[taken](ANYWHERE[cell]())
 
 
-@pytest.mark.parametrize("label", ["5,000 digits", "half a character"])
 @pytest.mark.parametrize("levels", [1, 2])
-def test_a_plan_refuses_rows_that_nothing_could_name(label: str, levels: int) -> None:
+def test_a_plan_refuses_rows_that_nothing_could_name(levels: int) -> None:
     hostile = np.empty(2, object)
-    hostile[0], hostile[1] = "x", ANYWHERE[label]()
+    hostile[0], hostile[1] = "x", "\ud800"
     frame = pd.DataFrame({"phone": [GOOD, "+12025550124"]}, index=pd.Index(hostile, dtype=object))
     if levels == 2:
         frame.index = pd.MultiIndex([frame.index, ["a", "b"]], [[0, 1], [0, 1]])
