@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from .judging.judgement import normalize, normalize_columns, weigh_column
     from .judging.policy import Reading, not_reading
     from .judging.several import duplicates, explode, one_phone, one_phone_digits, spellings
-    from .owner.edits import Cells, edit, with_cells, without_rows
-    from .owner.merging import Answers, merge_answers
+    from .owner.merging import Answers, Cells, edit, merge_answers, with_cells, without_rows
     from .owner.questions import ask_owner, name_of_row, text_of
     from .pieces import Cleaned, clean_chunks, normalize_batch, verdict_batch
     from .summary import Report, Tally, free_names, report, unusable
@@ -53,8 +52,7 @@ __getattr__ = attributes(
         "judging.policy": ["Reading", "not_reading"],
         "judging.several": ["duplicates", "explode", "one_phone", "one_phone_digits", "spellings"],
         "judging.answers": ["verdict"],
-        "owner.edits": ["Cells", "edit", "with_cells", "without_rows"],
-        "owner.merging": ["Answers", "merge_answers"],
+        "owner.merging": ["Answers", "Cells", "edit", "merge_answers", "with_cells", "without_rows"],
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],
         "pieces": [
             *("Cleaned", "clean_chunks"),
