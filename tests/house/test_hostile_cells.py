@@ -49,13 +49,6 @@ def test_a_cell_in_a_text_is_written(cell: str, words: dict[str, Any]) -> None:
     sms.plan(frame, to="phone", campaign="c", policy=None, **words)
 
 
-@pytest.mark.parametrize("words", WORDS, ids=["placeholder", "segment"])
-def test_a_cell_with_half_a_character_is_named(words: dict[str, Any]) -> None:
-    frame = pd.DataFrame({"phone": [GOOD, GOOD], "k": pd.Series(["x", "\ud800"], dtype=object)}).set_axis([*"ab"])
-    with pytest.raises(UsageError, match=r"column 'k', row 'b': a value of type \w+ \(.*\) has no text; make"):
-        sms.plan(frame, to="phone", campaign="c", policy=None, **words)
-
-
 def test_the_repr_of_a_plan_moves_no_cursor() -> None:
     assert repr(sms.plan(pd.DataFrame({"phone": [GOOD]}), "Hello", to="phone", campaign=CONTROL)).isprintable()
 
