@@ -197,7 +197,8 @@ def _read(value: Any) -> tuple[str | None, np.uint8]:
     if isinstance(value, bool | np.bool_):
         return str(value), NOT_TEXT
     if isinstance(value, abstract.Integral):
-        return str(int(value)), TEXT if value >= 0 else NOT_WHOLE
+        whole = int(value)
+        return str(whole), TEXT if whole >= 0 else NOT_WHOLE
     if isinstance(value, abstract.Real | Decimal):
         return _real(value)
     if value is None or value is pd.NA or value is pd.NaT:
