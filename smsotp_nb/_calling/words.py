@@ -59,8 +59,7 @@ _CLIENT = ", such as Client(Settings.from_env()), or Sandbox().client() to try i
 def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     """Let a function answer a misspelt, missing or surplus argument with its own names, the nearest one first.
 
-    A number that no float holds, pd.NA, half a character or a list in a cell is refused by the name of its argument, if
-    the call broke on it.
+    pd.NA, half a character or a list in a cell is refused by the name of its argument, if the call broke on it.
 
     A frame that it returns is fit to be printed, see `_showing.frames`; an error shows no variable, see `tracebacks`.
 
