@@ -26,9 +26,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import phonenumbers
 
 from smsotp_nb import phones
-from smsotp_nb._phones import reference
+from smsotp_nb._phones import countries, reference
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "tests"))
@@ -78,7 +79,25 @@ LISTS: dict[str, Callable[[int], pd.DataFrame]] = {
 def row_by_row(frame: pd.DataFrame) -> pd.DataFrame:
     """phonenumbers' own loop: nothing is asked only once."""
     regions = frame["country"] if "country" in frame else ["US"] * len(frame)
-    return reference.frame([reference.ask(text, region) for text, region in zip(frame["phone"], regions, strict=True)])
+    return reference.frame([asked(text, region) for text, region in zip(frame["phone"], regions, strict=True)])
+
+
+def asked(text: str, region: str | None) -> reference.Answer:
+    """Put one number to phonenumbers, and whether it is valid beside its type."""
+    try:
+        parsed = phonenumbers.parse(text or "", region)
+    except phonenumbers.NumberParseException:
+        return reference.ask(text, region)
+    valid = phonenumbers.is_valid_number(parsed)
+    return reference.Answer(
+        e164=phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164),
+        region=phonenumbers.region_code_for_number(parsed),
+        cc=str(parsed.country_code),
+        valid=valid,
+        type=phonenumbers.PhoneNumberType.to_string(phonenumbers.number_type(parsed)),
+        reason=None if valid else countries._why(parsed),
+        extension=parsed.extension,
+    )
 
 
 def verdict(frame: pd.DataFrame) -> pd.DataFrame:
@@ -135,6 +154,7 @@ MEMORY = """
 import sys
 sys.path.insert(0, {root!r})
 import pandas as pd
+import phonenumbers
 from smsotp_nb import phones
 def megabytes(name):
     return int(open("/proc/self/status").read().split(name + ":")[1].split()[0]) * 1024 / 1e6

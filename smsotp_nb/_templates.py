@@ -294,10 +294,7 @@ def _objects(series: pd.Series[Any]) -> pd.Series[str]:
     values: list[Any] = series.astype(object).tolist()
     moments = [value for value in values if isinstance(value, dt.datetime) and not pd.isna(value)]
     dates_only = all(moment.time() == dt.time() for moment in moments)
-    try:
-        texts = [value if type(value) is str else _one(value, dates_only) for value in values]
-    except Exception:  # noqa: BLE001 - a cell may be of anybody's class
-        raise _no_text(series, dates_only) from None
+    texts = [value if type(value) is str else _one(value, dates_only) for value in values]
     try:
         return _str(texts).set_axis(series.index)
     except UnicodeEncodeError:
@@ -318,18 +315,6 @@ def _one(value: Any, dates_only: bool) -> str | None:
     if isinstance(value, (dt.date, dt.time)):
         return value.isoformat()
     return str(value)
-
-
-def _no_text(series: pd.Series[Any], dates_only: bool) -> UsageError:
-    """Complain of the first cell whose type fails to give its text."""
-    for row, value in series.items():
-        try:
-            _one(value, dates_only)
-        except Exception as error:  # noqa: BLE001 - see above
-            kind = f"{type(value).__name__} ({type(error).__name__})"
-            where = f"column {str(series.name)!r}, row {row!r}"
-            return UsageError(f"{where}: a value of type {kind} has no text; make it text first")
-    raise AssertionError("a cell has no text, and then it had one")
 
 
 def _unicode(text: str | None) -> str | None:

@@ -10,14 +10,12 @@ import errno
 import functools
 import inspect
 import itertools
-import numbers
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from decimal import Decimal
 from typing import Any, ClassVar, Final, ParamSpec, Self, TypeVar
 
-from .._showing import NoText, cited, is_whole, text_of
+from .._showing import cited, is_whole
 from ..errors import SmsOtpError, UsageError
 from .arguments import nearest
 from .tracebacks import without_variables
@@ -61,8 +59,7 @@ _CLIENT = ", such as Client(Settings.from_env()), or Sandbox().client() to try i
 def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     """Let a function answer a misspelt, missing or surplus argument with its own names, the nearest one first.
 
-    A number that no float holds, pd.NA, half a character or a list in a cell is refused by the name of its argument, if
-    the call broke on it.
+    pd.NA, half a character or a list in a cell is refused by the name of its argument, if the call broke on it.
 
     A frame that it returns is fit to be printed, see `_showing.frames`; an error shows no variable, see `tracebacks`.
 
@@ -179,8 +176,6 @@ def _cells(error: Exception, value: Any) -> Iterator[str]:
 
 
 def _no_value(error: Exception, value: Any) -> str:
-    if isinstance(error, ArithmeticError | ValueError | TypeError) and _is_beyond_measure(value):
-        return f"a number of the kind {type(value).__name__} is beyond what can be computed with"
     if isinstance(error, TypeError) and type(value).__name__ == "NAType":
         return "it is missing (pd.NA)"
     if isinstance(error, ValueError) and hasattr(value, "__array__") and "ambiguous" in str(error):
@@ -192,17 +187,6 @@ def _no_value(error: Exception, value: Any) -> str:
     if isinstance(error, UnicodeEncodeError | TypeError) and isinstance(value, str) and not is_whole(value):
         return "text with half a character; retype it"
     return ""
-
-
-def _is_beyond_measure(value: Any) -> bool:
-    if not isinstance(value, numbers.Real | Decimal):
-        return False
-    try:
-        float(value)
-        text_of(value)  # a fraction of two endless numbers may be a small one
-    except (ArithmeticError, ValueError, NoText):
-        return True
-    return False
 
 
 def _fits(shown: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Interval, Marked, Message, Meter, Note, State, Table
-from .sheet import PAGE, style_sheet
 from .terminal import blocks_text, fitted, one_line, terminal_width
-from .web import block_html, safe
+from .web import block_html, safe, sheet, style_sheet
 from .words import MISSING, about, and_more, counted, money, number, places_by, places_of, share, shares, width
 
 
@@ -93,7 +92,7 @@ def page(title: str, cards: Sequence[Card], *, facts: Sequence[tuple[str, str]] 
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{safe(title)}</title><style>{PAGE}</style></head>"
+        f"<title>{safe(title)}</title><style>{sheet('page')}</style></head>"
         f"<body><main><h1>{safe(title)}</h1>{f'<p>{safe(lead)}</p>' if lead else ''}"
         f"{f'<dl>{said}</dl>' if said else ''}{body}</main></body></html>"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from functools import cache
+from importlib import resources
 from itertools import pairwise
 from typing import Final
 
@@ -25,7 +27,6 @@ from .blocks import (
     State,
     Table,
 )
-from .sheet import MOST_FIGURES, SHORT
 from .words import beginning, plain_value, told
 
 _CODE_FONT: Final = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.93em"
@@ -35,6 +36,42 @@ _ONE_AMOUNT: Final = 16  # characters: USD 1,234,567.89
 _SHORT_BAR: Final = 10.0  # em
 _SCROLLS: Final = ("so-three", "so-wider")  # the others stack
 _TABULAR: Final = "font-variant-numeric:tabular-nums"
+
+
+MOST_FIGURES: Final = 8  # in one row
+SHORT: Final = 10  # characters of a figure
+# Class of figures and the em of a card that one of them needs: short ones, and those with a longer amount.
+_FIGURES: Final = (("so-of", 8.6), ("so-long-of", 13.8))
+# Class of a table and the card's width in em under which its rows stack.
+_STACK_BELOW: Final = (("so-narrow", 22), ("so-wide", 36), ("so-wider", 50))
+
+
+@cache
+def sheet(name: str) -> str:
+    """Return a style sheet of this room, without its comments."""
+    text = (resources.files(__package__) / f"{name}.css").read_text(encoding="utf-8")
+    return re.sub(r"/\*.*?\*/\n", "", text)
+
+
+@cache
+def style_sheet() -> str:
+    """Return the style sheet of all cards; tables of many columns stand as three, or stack, when
+    their card is narrow.
+    """
+    stacks = (f"@container (max-width:{em}em){{{sheet('stacked').replace('KIND', kind)}}}" for kind, em in _STACK_BELOW)
+    rows = "".join(_figures_in_rows(*kind, count) for kind in _FIGURES for count in range(3, MOST_FIGURES + 1))
+    return f"{sheet('card')}{rows}{''.join(stacks)}{sheet('three')}"
+
+
+def _figures_in_rows(kind: str, size: float, count: int) -> str:
+    """So many figures stand in one row, in two even ones, or two a row, as there is room: none is left over alone.
+
+    One that is wider than its share, such as a long amount, moves on to the next row.
+    """
+    return "".join(
+        f"@container (min-width:{across * size:g}em){{.smsotp-card .{kind}-{count}{{--so-across:{across}}}}}"
+        for across in sorted({-(-count // 2), count} - {2})
+    )
 
 
 def block_html(block: Block) -> str:

@@ -104,7 +104,7 @@ def _check(table: pd.DataFrame, value: str, top: int, title: str) -> None:
 def _is_amount(column: pd.Series) -> bool:
     """Say whether a column holds numbers; exact amounts are Decimals in a column of objects."""
     return pd.api.types.is_numeric_dtype(column.dtype) or all(
-        is_missing(cell) or (type(cell) is Decimal and not cell.is_snan()) for cell in column.array
+        is_missing(cell) or type(cell) is Decimal for cell in column.array
     )
 
 

@@ -4,7 +4,7 @@
 ``fast``        phonenumbers' verdict for whole columns
 ``judging``     the verdict and the judgement on top of it, from a column to its frame
 ``owner``       cells replaced, and the workbook of questions that the owner of a list answers
-``reference``   phonenumbers' own answer, number by number
+``reference``   columns of phonenumbers' own answers
 ``countries``   one number, one country: names, calling codes, places, time zones
 ``vocabulary``  the codes of problems, notes and repairs
 ``columns``     which columns of a list hold numbers and countries
@@ -24,15 +24,14 @@ if TYPE_CHECKING:
     from .cells.regions import country_code
     from .cells.repairs import clean
     from .columns import Found, find_columns
-    from .countries import country_name, look_up, place, time_zones
+    from .countries import ask, country_name, place, time_zones
     from .judging.answers import verdict
     from .judging.evidence import DRAWN, Evidence, Level, drawn
     from .judging.explanation import Explanation, explain
     from .judging.judgement import normalize, normalize_columns, weigh_column
     from .judging.policy import Reading, not_reading
     from .judging.several import duplicates, explode, one_phone, one_phone_digits, spellings
-    from .owner.edits import Cells, edit, with_cells, without_rows
-    from .owner.merging import Answers, merge_answers
+    from .owner.merging import Answers, Cells, edit, merge_answers, with_cells, without_rows
     from .owner.questions import ask_owner, name_of_row, text_of
     from .pieces import Cleaned, clean_chunks, normalize_batch, verdict_batch
     from .summary import Report, Tally, free_names, report, unusable
@@ -46,15 +45,14 @@ __getattr__ = attributes(
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
         "columns": ["Found", "find_columns"],
-        "countries": ["country_name", "look_up", "place", "time_zones"],
+        "countries": ["ask", "country_name", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],
         "judging.judgement": ["normalize", "normalize_columns", "weigh_column"],
         "judging.policy": ["Reading", "not_reading"],
         "judging.several": ["duplicates", "explode", "one_phone", "one_phone_digits", "spellings"],
         "judging.answers": ["verdict"],
-        "owner.edits": ["Cells", "edit", "with_cells", "without_rows"],
-        "owner.merging": ["Answers", "merge_answers"],
+        "owner.merging": ["Answers", "Cells", "edit", "merge_answers", "with_cells", "without_rows"],
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],
         "pieces": [
             *("Cleaned", "clean_chunks"),

@@ -17,6 +17,7 @@ import pyarrow as pa
 from .._calling import refuse
 from .cells import text as cells
 from .countries import country_name
+from .fast.assembly import REGION_PLACE, REGIONS
 from .fast.memory import STRING
 from .fast.tables import KINDS
 from .judging import answers
@@ -106,12 +107,12 @@ class Advice:
             return
         self.asked += len(chosen)
         self.default = default
-        if default in answers.REGION_PLACE:
+        if default in REGION_PLACE:
             mobile, landline = _read_in(chosen, [default])
             self.mobiles[default] += int(mobile[0])
             self.landlines += int(landline[0])
         if self.mobiles[default] <= HERE * self.asked:
-            others = [name for name in answers.REGIONS[1:] if name != default]
+            others = [name for name in REGIONS[1:] if name != default]
             mobile, _ = _read_in(chosen, others)
             self.mobiles.update({name: int(count) for name, count in zip(others, mobile, strict=True) if count})
 
@@ -184,7 +185,7 @@ def _read_in(texts: pd.Series, regions: list[str]) -> tuple[npt.NDArray[np.int64
     found = answers.of(
         pa.array(list(texts) * places, STRING), pa.DictionaryArray.from_arrays(which, pa.array(regions, STRING))
     )
-    mine = found.valid & (found.region == np.array([answers.REGION_PLACE[name] for name in regions])[which])
+    mine = found.valid & (found.region == np.array([REGION_PLACE[name] for name in regions])[which])
     kinds = (RANK.take(found.kind) == 2, found.kind == LANDLINE)
     mobile, landline = ((mine & kind).reshape(places, size).sum(axis=1) for kind in kinds)
     return mobile, landline

@@ -17,7 +17,7 @@ import pyarrow.compute
 from .._calling import given, in_our_words, not_frame, refuse
 from .._cards import Card, Figures, Note, Table, WithCard, share
 from .._frames import AnyFrame, as_pandas
-from .._pandas import STR
+from .._pandas import STR, is_missing
 from .._recipients import in_words, source_of
 from ..errors import UsageError
 from ..problems import asked_for
@@ -270,7 +270,7 @@ class Tally:
             has = (judged["problem"] == code) | judged["note"].isin(together)
             rows = np.flatnonzero(has.to_numpy(bool))[: EXAMPLES - len(kept)]
             cells = raw.iloc[rows].tolist()
-            kept += [str(cell) for cell in cells if not pd.api.types.is_scalar(cell) or not pd.isna(cell)]
+            kept += [str(cell) for cell in cells if not is_missing(cell)]
 
     def report(self) -> Report:
         return Report(

@@ -38,7 +38,7 @@ _IN_ENGLISH: Final = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Plan:
+class Plan(cards.WithCard):
     """A campaign as it would be sent: the dry run that `plan` returns and ``send`` takes.
 
     The plan of a `Folder` has its rows in files of its own: ``planned.parquet`` in the order of the requests,
@@ -427,12 +427,6 @@ class Plan:
     def __repr__(self) -> str:
         made = self._seen()
         return f"<Plan {visible(self.campaign)}: {overview.summary(made._figures, made.estimate)}>"
-
-    def __str__(self) -> str:
-        return str(self.card())
-
-    def _repr_html_(self) -> str:
-        return self.card().html()
 
 
 def _written(ledger: LedgerOrPath | None) -> list[tuple[int, ...]]:

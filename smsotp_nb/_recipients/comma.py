@@ -26,8 +26,7 @@ from ..errors import UsageError
 from . import encodings, tables
 from .heading import LOOKED_AT, heading
 from .kinds import Opener
-from .origin import Origin
-from .records import Header, Record, batches, empty, filled, is_of_totals
+from .records import Header, Origin, Record, batches, empty, filled, is_of_totals
 from .tables import TEXT, Numbers, Part
 
 SEPARATORS: Final = (",", ";", "\t", "|")

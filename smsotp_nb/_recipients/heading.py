@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..errors import UsageError
-from .origin import Origin, listed
-from .records import Record
+from .records import Origin, Record, listed
 
 FIND: Final = "find"
 LOOKED_AT: Final = 60  # filled records at the beginning

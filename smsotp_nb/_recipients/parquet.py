@@ -12,7 +12,7 @@ import pyarrow
 
 from .._foreign.gate import ours
 from .._foreign.parquet import names_and_rows, read_batches, read_parquet
-from .._pandas import STR
+from .._pandas import STR, is_missing
 from ..errors import UsageError
 from .tables import TEXT, Part
 from .workbook import cell_text
@@ -62,9 +62,7 @@ def _text(column: pd.Series) -> pyarrow.ChunkedArray:
         whole = column.astype(object)
         column = whole.map(lambda cell: f"{cell:.5e}" if abs(cell) >= exact else cell, na_action="ignore")
     if not isinstance(column.dtype, pd.StringDtype):
-        column = column.astype(object).map(
-            lambda cell: None if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell_text(cell)
-        )
+        column = column.astype(object).map(lambda cell: None if is_missing(cell) else cell_text(cell))
     text = column.astype(STR)
     made = pyarrow.array(text.mask(text.str.strip() == ""), TEXT, from_pandas=True)
     return made if isinstance(made, pyarrow.ChunkedArray) else pyarrow.chunked_array([made])

@@ -21,7 +21,7 @@ from ..errors import UsageError
 from . import comma, encodings, parquet, tables, workbook
 from .heading import FIND
 from .kinds import BOOKS, NAMED_BOOKS, Opener, kind_of
-from .origin import SHOWN, Origin, listed
+from .records import SHOWN, Origin, listed
 from .tables import TEXT, Part
 from .workbook import cell_text
 

@@ -22,8 +22,7 @@ from .._foreign.gate import ours, refuse_large, refuse_packed
 from ..errors import UsageError
 from . import tables
 from .heading import LOOKED_AT, Heading, heading
-from .origin import SHOWN, Origin, listed
-from .records import Header, Record, empty, is_of_totals
+from .records import SHOWN, Header, Origin, Record, empty, is_of_totals, listed
 from .tables import TEXT, Part
 from .unseen import Place, Unseen, cell_name, look, shown
 

@@ -35,7 +35,6 @@ _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _WHOLE: Final = r"-?(?:0|[1-9][0-9]{0,17})"
 _REFUSED: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")  # in the name of a sheet
 _LONGEST: Final = 31  # signs of the name of a sheet
-_SIMPLE: Final = {str, int, float, bool, type(None), type(pd.NA), type(pd.NaT)}  # cells that hold nothing else
 _EXCELS_OWN: Final = "history"  # a sheet of this name is refused by Excel, in any case of letters
 
 
@@ -327,14 +326,10 @@ def _not_sheet(name: object, path: Path) -> str | None:
 
 def _write_parquet(frame: pd.DataFrame, file: BinaryIO) -> None:
     named = headed(frame)
-    columns = [*_levels(frame.index), *(column for _, column in named.items())]
-    for column in columns:
-        if column.dtype == object and not {*map(type, column.array)} <= _SIMPLE:
-            told(column)  # which refuses what Arrow writes without a word, such as a signaling NaN
     try:
         (named if "mixed" in frame.columns.inferred_type else frame).to_parquet(file, engine="pyarrow")
     except (pyarrow.ArrowException, TypeError, ValueError, ArithmeticError, SystemError) as error:
-        for column in columns:
+        for column in (*_levels(frame.index), *(column for _, column in named.items())):
             told(column)  # which names column and row of what has no text
         raise UsageError(f"Parquet cannot hold this table: {error}") from None
 

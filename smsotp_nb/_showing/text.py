@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any, Final
 
 LONGEST: Final = 1_900  # characters of an error; a notebook keeps every one of them
@@ -90,7 +89,7 @@ def text_of(value: Any) -> str:
     """Return the text of a value, whatever it is.
 
     Raises:
-        NoText: Python writes no number so long, it holds half a character, or it is a signaling NaN.
+        NoText: Python writes no number so long, or it holds half a character.
 
     Example:
         >>> text_of(b"=1"), text_of(["a", 1])
@@ -108,8 +107,6 @@ def text_of(value: Any) -> str:
         raise NoText(f"{kind} ({type(error).__name__})") from None
     if not is_whole(text):
         raise NoText(f"{kind} (half a character)")
-    if isinstance(value, Decimal) and value.is_snan():
-        raise NoText(f"{kind} (signaling NaN)")
     return text
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -343,10 +342,10 @@ def test_a_time_that_cannot_be_read_is_told() -> None:
         assert lines_of(invoice, {"at": "When"}, "UTC", Written(), ".")["at"].notna().tolist() == [True, False, False]
 
 
-NO_TEXT = [10**5000, "\ud800", Decimal("sNaN"), Fraction(10**5000)]
+NO_TEXT = [10**5000, "\ud800", Fraction(10**5000)]
 
 
-@pytest.mark.parametrize("cell", NO_TEXT, ids=["digits", "half a character", "signaling", "fraction"])
+@pytest.mark.parametrize("cell", NO_TEXT, ids=["digits", "half a character", "fraction"])
 @pytest.mark.parametrize("name", ["id", "to", "at", "price", "parts", "currency"])
 @pytest.mark.filterwarnings("ignore:column:smsotp_nb.errors.SmsOtpWarning")
 def test_a_cell_without_a_text_is_a_line_that_cannot_be_read(name: str, cell: object) -> None:

@@ -7,8 +7,6 @@ import inspect
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -58,21 +56,17 @@ def test_a_wrong_call_is_answered_in_our_words(call: str, kind: str, held: list[
     assert all(isinstance(error, errors.SmsOtpError) for error in printed_with(found.value))
 
 
-EXTREME = (10**5000, -(10**5000), Fraction(10**5000, 3), Decimal("1E+999999"), Decimal("sNaN"), float("-inf"), 1e308)
-ODD = ((10**5000,), {"a": 10**5000}, pd.NA, np.zeros((2, 2)), "\ud800", "x" * 100_000, b"\xff")
+ODD = (float("-inf"), 1e308, ("a",), {"a": 1}, pd.NA, np.zeros((2, 2)), "\ud800", "x" * 100_000, b"\xff")
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("values", [EXTREME, ODD], ids=["numbers beyond measure", "odd"])
-def test_a_value_that_breaks_code_is_refused_in_our_words(
-    names: dict[str, Any], values: tuple[object, ...], sample: Sample
-) -> None:
+def test_a_value_that_breaks_code_is_refused_in_our_words(names: dict[str, Any], sample: Sample) -> None:
     """In the place of each argument of each of these calls."""
     foreign = []
     for call, _, _ in sample(rows(), 60):
         for spelled in with_another_argument(call):
-            for value in values:
+            for value in ODD:
                 try:
                     eval(spelled, {**names, "value": value})
                 except errors.SmsOtpError:

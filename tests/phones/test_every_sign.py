@@ -24,7 +24,7 @@ from smsotp_nb._pandas import STR
 from smsotp_nb._phones import reference
 from smsotp_nb._phones.fast import engine
 
-ASK = reference.ask_once
+ASK = reference.ask
 ALIKE = 200  # of larger kinds one sign is asked for all
 ASKED_OF_EACH = 5
 
@@ -103,7 +103,7 @@ def test_every_sign_at_eight_places(marked: str, region: str | None, monkeypatch
         front, behind = "".join(parts[:place]), "".join(parts[place:])
         texts = texts_with(front, behind)
         told = Told(front, behind, region)
-        monkeypatch.setattr(reference, "ask_once", told.again)
+        monkeypatch.setattr(reference, "ask", told.again)
         found, right = engine.verdict(texts, regions), told.frame()
         if not all(same(found[name], right[name]) for name in reference.COLUMNS):
             differ = (found.fillna("") != right.reset_index(drop=True).fillna("")).any(axis=1)

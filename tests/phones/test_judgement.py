@@ -422,7 +422,7 @@ class TestStrangers:
     def test_float_text_gains_a_digit(self) -> None:
         """Read as it stands, the .0 of a New Zealand number becomes a digit of another valid number."""
         number = digits(example("NZ"))
-        shorter = next(number[:end] for end in (10, 11, 9) if countries.look_up("+" + number[:end] + "0").valid)
+        shorter = next(number[:end] for end in (10, 11, 9) if countries.ask("+" + number[:end] + "0").valid)
         text = f"{shorter}.0"
         assert phones.verdict([text], default_region="NZ")["e164"][0] == f"+{shorter}0"
         assert row(text, "NZ")["to"] in ("", f"+{shorter}")

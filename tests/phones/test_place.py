@@ -1,4 +1,4 @@
-"""`phones.countries.place`, the quick country of an E.164 number, says what `phones.countries.look_up` says."""
+"""`phones.countries.place`, the quick country of an E.164 number, says what `phones.countries.ask` says."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ EXAMPLES = sorted(
 
 
 def slowly(number: str) -> tuple[str, str] | None:
-    found = countries.look_up(number)
-    return (found.iso, found.cc) if found.valid and found.e164 == number and len(found.iso) == 2 else None
+    found = countries.ask(number)
+    place = found.region or "", found.cc or ""
+    return place if found.valid and found.e164 == number and len(place[0]) == 2 else None
 
 
 def test_every_example_number_has_the_same_place_either_way() -> None:

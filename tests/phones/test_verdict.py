@@ -123,19 +123,6 @@ def test_what_is_no_column_is_refused_in_words(call: Callable[..., pd.DataFrame]
             call([NUMBER], region=numbers)
 
 
-@pytest.mark.parametrize("call", [phones.verdict, phones.normalize])
-@pytest.mark.parametrize("size", [1, 100])
-def test_a_signaling_nan_is_named_with_its_row(call: Callable[..., pd.DataFrame], size: int) -> None:
-    """Decimal('sNaN') refuses even to be compared; a quiet NaN is a missing number."""
-    numbers = pd.Series([NUMBER] * size + [Decimal("sNaN")], index=[f"r{n}" for n in range(size + 1)], name="phone")
-    with pytest.raises(UsageError, match=f"'phone' holds Decimal\\('sNaN'\\) in row 'r{size}':.* write None where"):
-        call(numbers)
-    with pytest.raises(UsageError, match=r"holds Decimal\('sNaN'\) in row 0"):
-        call([NUMBER] * size, region=[Decimal("sNaN")] * size)
-    quiet = call([*numbers.iloc[:-1], Decimal("NaN")])
-    assert quiet.iloc[-1, 0] is np.nan
-
-
 def test_half_a_surrogate_pair_is_no_crash() -> None:
     """A character no column can hold is read as an unknown sign."""
     assert phones.verdict(pd.Series(["+1 415 555 0100\ud83d"], dtype=object))["valid"][0]

@@ -250,11 +250,11 @@ def test_an_endless_cell_is_shown_by_its_beginning() -> None:
     assert all(len(problem) < 200 and "and more" in problem for problem in caught.value.problems)
 
 
-BEYOND = (10**5000, -(10**5000), Decimal("sNaN"), Decimal("1E+999999"))
+BEYOND = (10**5000, -(10**5000), Decimal("1E+999999"))
 
 
 @pytest.mark.parametrize("column", ["price", "valid_from"])
-@pytest.mark.parametrize("value", BEYOND, ids=["digits", "minus", "signaling", "exponent"])
+@pytest.mark.parametrize("value", BEYOND, ids=["digits", "minus", "exponent"])
 def test_a_number_beyond_all_measure_is_a_row_that_is_named(column: str, value: object) -> None:
     frame = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": 1}).astype(object)
     with pytest.raises(UsageError, match=f"row 0: {column} must be"):

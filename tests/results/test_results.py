@@ -232,13 +232,6 @@ def test_what_has_no_text_is_refused_everywhere(tmp_path: Path, place: str, kind
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 makes no frame of it")
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_a_signaling_nan_is_refused(tmp_path: Path, ending: str) -> None:
-    with pytest.raises(UsageError, match=r"row 0: a value of type Decimal \(signaling NaN\) has no text"):
-        results.write(table(2).assign(odd=[Decimal("sNaN"), "x"]), tmp_path / f"r{ending}")
-
-
 def test_texts_that_differ_behind_a_zero_character_are_each_looked_at(tmp_path: Path) -> None:
     """pandas 2 takes such objects for one."""
     odd = pd.Series(["a\0", "a\0;=1+1"], dtype=object)

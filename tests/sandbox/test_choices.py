@@ -516,7 +516,7 @@ def test_special_numbers_are_valid_ones_of_a_range_for_fiction() -> None:
     assert len(choices.RESERVED) == len(choices.NUMBERS)
     for row in choices.NUMBERS:
         assert re.fullmatch(r"\+190755501[0-9]{2}", row.number)
-        assert countries.look_up(row.number).valid
+        assert countries.ask(row.number).valid
 
 
 def test_every_template_of_the_sandbox_can_be_filled() -> None:

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..._calling import given
+from ..._pandas import texts
 from ...errors import UsageError
 from ..countries import calling_code, countries, main_region
 from ..vocabulary import NOTE_BIT, Bits
 from .country_names import flag, named, pieces, region_of_locale
-from .text import words as words_of
 
 Flags = npt.NDArray[np.bool_]
 
@@ -111,7 +111,7 @@ def read(cells: pd.Series, *, of_parts: bool | None = None) -> Regions:
         >>> read(pd.Series(["CA", "NY", "DE", "TX"])).unknown.tolist()
         [True, True, True, True]
     """
-    place, words = _numbered(words_of(cells))
+    place, words = _numbered(texts(cells))
     times = np.bincount(place[place >= 0], minlength=len(words)).tolist()
     read_as, of_parts = of_words(dict(zip(words, times, strict=True)), of_parts=of_parts)
     readings = list(read_as.values())

@@ -67,7 +67,7 @@ TIMES: Final = re.compile(
     r"|[1-9](?:st|nd|rd|th)\b|24/7\b)",
     re.IGNORECASE,
 )
-EMAIL: Final = re.compile(r"(?:mailto:)?[\w.+%-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE)
+EMAIL: Final = re.compile(r"(?:mailto:)?(?<![\w.+%-])[\w.+%-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE)
 # Links and URIs (RFC 3966, RFC 5724 and what messengers made up), ids of WhatsApp, lines of vCards.
 URI: Final = re.compile(
     r"\b(?:tel|callto|sms|smsto|mms|mmsto|phone|call|dial|whatsapp|viber|skype|facetime(?:-audio)?|imessage|sips?|tg|zalo"

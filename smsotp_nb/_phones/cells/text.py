@@ -25,8 +25,6 @@ from ...errors import UsageError
 BLOCK: Final = 1 << 15
 EXACT_INTEGERS: Final = {2: 2**11, 4: 2**24, 8: 2**53}  # by bytes of a float: beyond this it loses digits
 
-LONGEST_INTEGER: Final = 1000  # bits
-LONGEST_DECIMAL: Final = 300  # places before the point
 LONGEST_OBJECT: Final = 200  # characters
 CHANCE: Final = 30  # bits that are all zero in a column: once in 10^9 by chance
 
@@ -37,7 +35,6 @@ NOT_TEXT: Final = np.uint8(2)
 FLOAT: Final = np.uint8(3)  # a whole decimal number, written without its .0
 LOST_DIGITS: Final = np.uint8(4)  # too large for a float to hold every digit
 NOT_WHOLE: Final = np.uint8(5)  # fractional, negative or infinite
-SIGNALING: Final = np.uint8(6)  # a signaling NaN: the column is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +180,6 @@ def _of_categories(column: pd.Series) -> Cells:
 
 def _of_objects(column: pd.Series) -> Cells:
     cells = [_cell(value) for value in column]
-    _refuse_signaling(column, [kind for _, kind in cells])
     text = _of_strings(pd.Series([text for text, _ in cells], dtype=object)).text
     return _finish(text, np.array([kind for _, kind in cells], dtype=np.uint8))
 
@@ -201,18 +197,13 @@ def _read(value: Any) -> tuple[str | None, np.uint8]:
     if isinstance(value, bool | np.bool_):
         return str(value), NOT_TEXT
     if isinstance(value, abstract.Integral):
-        return _integer(int(value))
+        whole = int(value)
+        return str(whole), TEXT if whole >= 0 else NOT_WHOLE
     if isinstance(value, abstract.Real | Decimal):
         return _real(value)
     if value is None or value is pd.NA or value is pd.NaT:
         return None, MISSING
     return spelled(value)[:LONGEST_OBJECT], NOT_TEXT
-
-
-def _integer(value: int) -> tuple[str, np.uint8]:
-    if value.bit_length() > LONGEST_INTEGER:  # Python itself spells none of more than 4,300 digits
-        return "an integer of too many digits", NOT_WHOLE
-    return str(value), TEXT if value >= 0 else NOT_WHOLE
 
 
 def plain(column: pd.Series) -> list[str | None] | None:
@@ -226,37 +217,12 @@ def plain(column: pd.Series) -> list[str | None] | None:
 def plain_words(column: pd.Series) -> list[str | None]:
     """Return a short column of names or codes, missing ones as None."""
     found = plain(column)
-    return [word if isinstance(word, str) else None for word in words(column).tolist()] if found is None else found
-
-
-def words(column: pd.Series) -> pd.Series:
-    """Return a column of names or codes as text (``str``); missing cells stay missing."""
-    if column.dtype == object:
-        _refuse_signaling(column, [SIGNALING if _is_signaling(value) else TEXT for value in column.array])
-    return texts(column)
-
-
-def _is_signaling(value: Any) -> bool:
-    return issubclass(type(value), Decimal) and Decimal.is_snan(value)
-
-
-def _refuse_signaling(column: pd.Series, kinds: list[np.uint8]) -> None:
-    rows = [label for label, kind in zip(column.index, kinds, strict=True) if kind == SIGNALING]
-    if rows:
-        raise UsageError(
-            f"the column{'' if column.name is None else f' {cited(column.name)}'} holds Decimal('sNaN') in row"
-            f" {', '.join(map(cited, rows[:3]))}{' ...' if len(rows) > 3 else ''}: a signaling NaN stands for a failed"
-            " computation and cannot be read; write None where nothing is known"
-        )
+    return [word if isinstance(word, str) else None for word in texts(column).tolist()] if found is None else found
 
 
 def _real(value: Any) -> tuple[str | None, np.uint8]:
-    if _is_signaling(value):
-        return None, SIGNALING
     if value != value:  # NaN differs from itself
         return None, MISSING
-    if isinstance(value, Decimal) and value.adjusted() > LONGEST_DECIMAL:  # int() would write out every digit
-        return spelled(value)[:LONGEST_OBJECT], NOT_WHOLE
     if value in (float("inf"), float("-inf")) or value < 0 or value != int(value):
         return spelled(value)[:LONGEST_OBJECT], NOT_WHOLE
     if isinstance(value, Decimal) or value < EXACT_INTEGERS.get(getattr(value, "itemsize", 8), 2**53):

@@ -20,11 +20,9 @@ from ..._pandas import STR
 from .. import reference
 from ..reference import Answer
 from . import automata, tables
-from .memory import SHARED, lasting, taken
+from .memory import SHARED, Mask, Rows, lasting, replaced, taken
 from .prefixes import PARSED, Reading
 from .tables import KINDS, Tables
-
-Rows = npt.NDArray[np.intp]
 
 # places in REASONS: first the errors of `prefixes` in their order, then possibilities in the order of `tables`
 REASONS: Final = (
@@ -44,33 +42,51 @@ NOT_A_NUMBER: Final = 5
 POSSIBILITIES: Final = 6
 
 
+REGIONS: Final = ("001", *sorted(reference.SUPPORTED_REGIONS))
+REGION_PLACE: Final = {name: place for place, name in enumerate(REGIONS)}
+SMALL: Final = ("region", "cc", "kind", "reason", "extended")  # what of an answer is no text
+
+
 @dataclass(slots=True)
-class Columns:
-    """The verdict of a stretch of rows: small integers for texts that repeat, and the texts that are all different."""
+class Answers:
+    """The verdict on a stretch of rows in small integers; only the numbers themselves are text.
+
+    ``cc`` is the calling code; the rest are places in REGIONS, KINDS and REASONS; -1 is none.
+    """
 
     e164: pa.Array
-    region: npt.NDArray[np.int16]  # plan, -1: none
-    code: npt.NDArray[np.int16]  # plan, -1: none
-    kind: npt.NDArray[np.int8]  # place in KINDS, -1: none
-    reason: npt.NDArray[np.int8]  # place in REASONS
-    extension: pa.Array
+    region: npt.NDArray[np.int16]
+    cc: npt.NDArray[np.int16]
+    kind: npt.NDArray[np.int8]
+    reason: npt.NDArray[np.int8]
+    extended: Mask  # phonenumbers found an extension
 
-    def take(self, rows: Any) -> Columns:
-        return Columns(
-            e164=taken(self.e164, rows),
-            region=self.region.take(rows),
-            code=self.code.take(rows),
-            kind=self.kind.take(rows),
-            reason=self.reason.take(rows),
-            extension=taken(self.extension, rows),
-        )
+    @property
+    def valid(self) -> Mask:
+        return np.equal(self.reason, 0)
+
+    def __len__(self) -> int:
+        return len(self.reason)
+
+    def take(self, rows: Any) -> Answers:
+        return Answers(taken(self.e164, rows), **{name: getattr(self, name).take(rows) for name in SMALL})
+
+    def part(self, rows: slice) -> Answers:
+        """Return some rows next to each other, without copying."""
+        return Answers(self.e164[rows], **{name: getattr(self, name)[rows] for name in SMALL})
+
+    def adopt(self, rows: Rows, other: Answers) -> None:
+        """Replace the answers of these rows."""
+        if len(rows):
+            self.e164 = replaced(self.e164, rows, other.e164)
+            for name in SMALL:
+                getattr(self, name)[rows] = getattr(other, name)
 
 
-def joined(parts: list[Columns]) -> Columns:
+def joined(parts: Sequence[Answers]) -> Answers:
     """Return stretches of rows as one."""
-    arrays = {name: [getattr(part, name) for part in parts] for name in Columns.__slots__}
-    texts = {name: pa.concat_arrays(arrays.pop(name), SHARED) for name in ("e164", "extension")}
-    return Columns(**texts, **{name: np.concatenate(stretches) for name, stretches in arrays.items()})
+    small = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SMALL}
+    return Answers(e164=pa.concat_arrays([part.e164 for part in parts], SHARED), **small)
 
 
 @dataclass(slots=True)
@@ -81,53 +97,55 @@ class Asked:
     answers: list[Answer]
 
 
-def assemble(reading: Reading, rows: Rows, size: int, asked: Asked) -> Columns:
+@functools.cache
+def _region_places(it: Tables) -> npt.NDArray[np.int16]:
+    """Return the place in ``REGIONS`` of each plan's region; the last one is for none."""
+    return np.array([*(REGION_PLACE[str(name)] for name in it.plan_region), -1], np.int16)
+
+
+def assemble(reading: Reading, rows: Rows, size: int, asked: Asked) -> Answers:
     """Combine the verdicts of parsed rows (at ``rows``, of ``size`` in all) and of rows asked about.
 
     All other rows are NOT_A_NUMBER.
     """
     it = reading.tables
-    columns = Columns(
+    found = Answers(
         e164=None,
         region=np.full(size, -1, np.int16),
-        code=np.full(size, -1, np.int16),
+        cc=np.full(size, -1, np.int16),
         kind=np.full(size, -1, np.int8),
         reason=np.full(size, NOT_A_NUMBER, np.int8),
-        extension=missing(size),
+        extended=np.zeros(size, bool),
     )
-    columns.reason[rows] = reading.error
+    found.reason[rows] = reading.error
     parsed = np.flatnonzero(reading.error == PARSED)
     start, count = reading.start[parsed], reading.count[parsed]
     main = it.plan_main.take(reading.plan[parsed])
     region, kind = classify(reading, main, start, count)
     possible = it.lengths[main, count].astype(np.int8)
     target = rows[parsed]
-    columns.region[target] = region
-    columns.code[target] = main
-    columns.kind[target] = kind
-    columns.reason[target] = np.where(kind == tables.UNKNOWN, possible + POSSIBILITIES, 0)
+    found.region[target] = _region_places(it).take(region)
+    found.cc[target] = it.plan_code.take(main)
+    found.kind[target] = kind
+    found.reason[target] = np.where(kind == tables.UNKNOWN, possible + POSSIBILITIES, 0)
     if len(asked.rows):
-        start, count, target = _lay_in(reading, asked, columns, start, count, target)
-    columns.e164 = write_e164(reading.signs, it.plan_code.take(columns.code[target]), start, count, target, size)
-    return columns
+        start, count, target = _lay_in(reading, asked, found, start, count, target)
+    found.e164 = write_e164(reading.signs, found.cc[target], start, count, target, size)
+    return found
 
 
 def _lay_in(
-    reading: Reading, asked: Asked, columns: Columns, start: Any, count: Any, target: Rows
+    reading: Reading, asked: Asked, found: Answers, start: Any, count: Any, target: Rows
 ) -> tuple[Any, Any, Any]:
-    """Write phonenumbers' answers into the columns; their national numbers are appended to the digits."""
-    it = reading.tables
-    code_plan = {str(code): plan for plan, code in reversed(list(enumerate(it.plan_code)))}
-    region_plan = it.region_plan()
+    """Write phonenumbers' answers among the others; their national numbers are appended to the digits."""
     numbers: list[str] = []
     for row, answer in zip(asked.rows, asked.answers, strict=True):
-        columns.reason[row] = REASONS.index(answer.reason)
+        found.reason[row] = REASONS.index(answer.reason)
         if answer.e164 is None or answer.cc is None:
             continue
-        main = code_plan[answer.cc]
-        columns.code[row] = main
-        columns.region[row] = main if answer.region == "001" else region_plan.get(answer.region or "", -1)
-        columns.kind[row] = KINDS.index(answer.type or "UNKNOWN")
+        found.cc[row] = int(answer.cc)
+        found.region[row] = REGION_PLACE.get(answer.region or "", -1)
+        found.kind[row] = KINDS.index(answer.type or "UNKNOWN")
         numbers.append(answer.e164[1 + len(answer.cc) :])
     added = np.frombuffer("".join(numbers).encode(), np.uint8) - np.uint8(ord("0"))
     lengths = np.array([len(number) for number in numbers], np.int32)
@@ -237,13 +255,8 @@ class Speller:
     space.
     """
 
-    def __init__(self, it: Tables, size: int) -> None:
-        self.words = {
-            "cc": _dictionary([str(code) for code in it.plan_code]),
-            "type": _dictionary(KINDS),
-            "reason": _dictionary(REASONS),
-        }
-        self.regions = RegionSpeller([str(region) for region in it.plan_region])
+    def __init__(self, size: int) -> None:
+        self.words = {"cc": CODE_WORDS, "type": _dictionary(KINDS), "reason": _dictionary(REASONS)}
         self.places = {
             "region": lasting(size, np.int16),
             "cc": lasting(size, np.int16),
@@ -253,22 +266,22 @@ class Speller:
         self.texts = {name: _Text(size) for name in ("e164", "extension")}
         self.rows = 0
 
-    def add(self, columns: Columns) -> None:
+    def add(self, found: Answers, extension: pa.Array) -> None:
         """Add a stretch; all but the last one have a multiple of eight rows."""
-        rows = slice(self.rows, self.rows + len(columns.reason))
+        rows = slice(self.rows, self.rows + len(found))
         self.rows = rows.stop
-        self.places["region"][rows] = columns.region
-        self.places["cc"][rows] = columns.code
-        self.places["type"][rows] = columns.kind
-        self.places["reason"][rows] = columns.reason
-        self.texts["e164"].add(rows, columns.e164)
-        self.texts["extension"].add(rows, columns.extension)
+        self.places["region"][rows] = found.region
+        self.places["cc"][rows] = found.cc
+        self.places["type"][rows] = found.kind
+        self.places["reason"][rows] = found.reason
+        self.texts["e164"].add(rows, found.e164)
+        self.texts["extension"].add(rows, extension)
 
     def frame(self) -> pd.DataFrame:
         """Return the whole list as a frame; this uses the small numbers up, one column after the other."""
         columns: dict[str, Any] = {name: STR.__from_arrow__(text.column()) for name, text in self.texts.items()}
         reason = self.places["reason"]
-        columns["region"] = _in_pieces(self.regions.spelled, self.places.pop("region"))
+        columns["region"] = _in_pieces(REGION_SPELLER.spelled, self.places.pop("region"))
         for name, words in self.words.items():
             columns[name] = _in_pieces(functools.partial(_spelled, words), self.places.pop(name))
         columns["valid"] = np.equal(reason, 0, out=reason.view(bool))
@@ -326,6 +339,10 @@ class RegionSpeller:
 
 def _dictionary(words: Sequence[str | None]) -> pa.Array:
     return pa.array([*words, None], _STRING)
+
+
+REGION_SPELLER: Final = RegionSpeller(REGIONS)
+CODE_WORDS: Final = _dictionary([*map(str, range(1000))])
 
 
 def _spelled(words: pa.Array, places: Any) -> pa.Array:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from .. import reference
 from . import assembly, digits, prefixes, signs, tables
-from .assembly import Asked, Columns
+from .assembly import Answers, Asked
 from .digits import Digits
 from .memory import SHARED, picked, taken
 from .prefixes import NO_REGION, ODD_REGION, PARSED, Reading
@@ -113,6 +113,7 @@ class Stretch:
         self.direct: Flags  # rows whose digits were read without a closer look, by a plan that needs none
         self.reading: Reading
         self.rows: Rows  # of the reading
+        self.extension: pa.Array  # what phonenumbers calls so, of the rows that have any
 
     def replace(self, rows: Rows, texts: pa.Array, all_texts: pa.Array) -> None:
         """Replace the texts of some rows before the answer; ``all_texts`` is the whole column with the new ones."""
@@ -124,7 +125,7 @@ class Stretch:
         """Answer NOT_A_NUMBER for some rows without looking at them."""
         self.found.state[rows] = digits.NOT_A_NUMBER
 
-    def answer(self) -> Columns:
+    def answer(self) -> Answers:
         """Return the verdicts."""
         found, plan, it = self.found, self.plan, self.tables
         readable = found.state == digits.READABLE
@@ -135,9 +136,10 @@ class Stretch:
         self.reading = reading = prefixes.parse(found, self.rows, plan[self.rows], it)
         found.state[self.rows[reading.error == prefixes.UNDECIDED]] = digits.UNDECIDED
         asked = self._ask(np.flatnonzero(found.state == digits.UNDECIDED))
-        columns = assembly.assemble(reading, self.rows, len(self.texts), asked)
-        columns.extension = _extension(columns, extensions, asked)
-        return columns
+        answers = assembly.assemble(reading, self.rows, len(self.texts), asked)
+        self.extension = _extension(answers.cc < 0, extensions, asked)
+        answers.extended = np.array(self.extension.is_valid(), bool)
+        return answers
 
     def _ask(self, rows: Rows) -> Asked:
         """Ask phonenumbers about the rows that are left."""
@@ -193,16 +195,16 @@ def _missing_as_empty(texts: pa.Array) -> pa.Array:
     return texts.fill_null("") if (np.diff(offsets)[missing] != 0).any() else texts
 
 
-def _extension(columns: Columns, found: signs.Extensions, asked: Asked) -> pa.Array:
+def _extension(unread: Flags, found: signs.Extensions, asked: Asked) -> pa.Array:
     """Return the column of extensions; a text that could not be parsed has none, and phonenumbers' answers win."""
     told = [(row, it.extension) for row, it in zip(asked.rows, asked.answers, strict=True) if it.extension is not None]
     if not (told or len(found.rows)):
-        return columns.extension
+        return assembly.missing(len(unread))
     texts = pa.concat_arrays([found.texts, pa.array([text for _, text in told], pa.large_string())], SHARED)
-    place = np.full(len(columns.code), -1, np.int32)
+    place = np.full(len(unread), -1, np.int32)
     place[found.rows] = np.arange(len(found.rows))
     place[[row for row, _ in told]] = len(found.rows) + np.arange(len(told))
-    return taken(texts, pa.array(place, mask=(place < 0) | (columns.code < 0)))
+    return taken(texts, pa.array(place, mask=(place < 0) | unread))
 
 
 def verdict(
@@ -220,34 +222,39 @@ def verdict(
     if it is None:
         return reference.verdict(text, region)
     texts, regions = _as_arrow(text), _as_arrow(region)
-    speller = assembly.Speller(it, len(texts))
-    for columns in _stretches(texts, regions, it, progress):
-        speller.add(columns)
+    speller = assembly.Speller(len(texts))
+    for answers, extension in _stretches(texts, regions, it, progress):
+        speller.add(answers, extension)
     return speller.frame()
 
 
-def columns(texts: pa.Array, regions: pa.Array, it: Tables) -> Columns:
+def answered(texts: pa.Array, regions: pa.Array, it: Tables) -> Answers:
     """Answer for columns of text and region in small integers, for callers that process the verdict further."""
-    return assembly.joined(list(_each(pa.chunked_array([texts]), pa.chunked_array([regions]), it, None)))
+    return assembly.joined([one for one, _ in _each(pa.chunked_array([texts]), pa.chunked_array([regions]), it, None)])
 
 
 def _stretches(
     texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None
-) -> Iterator[Columns]:
-    """Yield the verdicts stretch by stretch, and free the working memory after the last one."""
+) -> Iterator[tuple[Answers, pa.Array]]:
+    """Yield the verdicts and extensions stretch by stretch, and free the working memory after the last one."""
     repeats = distinct_rows(texts, regions)
     if repeats is None:
         yield from _each(texts, regions, it, progress)
         return
     first, which = repeats
-    distinct = assembly.joined(list(_each(taken(texts, first), taken(regions, first), it, progress)))
+    parts, extensions = zip(*_each(taken(texts, first), taken(regions, first), it, progress), strict=True)
+    distinct, extension = assembly.joined(parts), pa.concat_arrays(extensions, SHARED)
     for begin in range(0, len(which), CHUNK):
-        yield distinct.take(which[begin : begin + CHUNK])
+        rows = which[begin : begin + CHUNK]
+        yield distinct.take(rows), taken(extension, rows)
 
 
-def _each(texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None) -> Iterator[Columns]:
+def _each(
+    texts: pa.ChunkedArray, regions: pa.ChunkedArray, it: Tables, progress: Progress | None
+) -> Iterator[tuple[Answers, pa.Array]]:
     for first in range(0, max(len(texts), 1), CHUNK):
-        yield Stretch(_piece(texts, first), _piece(regions, first), it).answer()
+        stretch = Stretch(_piece(texts, first), _piece(regions, first), it)
+        yield stretch.answer(), stretch.extension
         if progress is not None:
             progress(min(first + CHUNK, len(texts)))
 

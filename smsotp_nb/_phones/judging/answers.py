@@ -6,30 +6,25 @@ reasons. So only the numbers themselves are text in `Answers`; the rest are posi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
 from ..._calling import in_our_words, not_callable, not_text, refuse
+from ..._pandas import texts
 from .. import reference
 from ..cells import text as cells
-from ..fast import assembly, engine, tables
+from ..fast import engine, tables
+from ..fast.assembly import REASONS, REGION_PLACE, Answers
 from ..fast.engine import Progress, Stretch
-from ..fast.memory import SHARED, STRING, Mask, Rows, replaced, taken
+from ..fast.memory import STRING
 from ..fast.tables import KINDS, Tables
 from ..reference import Answer
 
 FEW: Final = 128  # rows; about as many as the first look-up in the tables costs
 WORTH_NEW_TABLES: Final = 100_000
-REGIONS: Final = ("001", *sorted(reference.SUPPORTED_REGIONS))
-REGION_PLACE: Final = {name: place for place, name in enumerate(REGIONS)}
-REASONS: Final = assembly.REASONS
-SMALL: Final = ("region", "cc", "kind", "reason", "extended")  # what of an answer is no text
 VERY_FEW: Final = 12
 
 
@@ -86,43 +81,10 @@ def _frame(text: pd.Series, region: pd.Series, *, progress: Progress | None = No
 def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.Series:
     if region is None:
         return cells.same(default_region, len(like))
-    codes = cells.words(cells.column(region, what="region", like=like)).reset_index(drop=True)
+    codes = texts(cells.column(region, what="region", like=like)).reset_index(drop=True)
     if default_region is None:  # to phonenumbers a blank is no region either
         return codes
     return codes.mask(codes.isna() | (codes == ""), default_region)
-
-
-@dataclass(slots=True)
-class Answers:
-    """The verdict on a stretch of rows. ``cc`` is the calling code (-1: none), the rest are places in the tables."""
-
-    e164: pa.Array
-    region: npt.NDArray[np.int16]
-    cc: npt.NDArray[np.int16]
-    kind: npt.NDArray[np.int8]
-    reason: npt.NDArray[np.int8]
-    extended: Mask  # phonenumbers found an extension
-
-    @property
-    def valid(self) -> Mask:
-        return np.equal(self.reason, 0)
-
-    def __len__(self) -> int:
-        return len(self.reason)
-
-    def take(self, rows: Any) -> Answers:
-        return Answers(taken(self.e164, rows), **{name: getattr(self, name).take(rows) for name in SMALL})
-
-    def part(self, rows: slice) -> Answers:
-        """Return some rows next to each other, without copying."""
-        return Answers(self.e164[rows], **{name: getattr(self, name)[rows] for name in SMALL})
-
-    def adopt(self, rows: Rows, other: Answers) -> None:
-        """Replace the answers of these rows."""
-        if len(rows):
-            self.e164 = replaced(self.e164, rows, other.e164)
-            for name in SMALL:
-                getattr(self, name)[rows] = getattr(other, name)
 
 
 def of(texts: pa.Array, regions: pa.Array) -> Answers:
@@ -130,7 +92,7 @@ def of(texts: pa.Array, regions: pa.Array) -> Answers:
     it = _tables(len(texts))
     if it is None:
         return _of_answers(reference.all_of(texts.to_pylist(), regions.to_pylist()))
-    return _of_columns(engine.columns(texts, regions, it), it)
+    return engine.answered(texts, regions, it)
 
 
 def few(size: int, limit: int = FEW) -> bool:
@@ -143,16 +105,11 @@ def few(size: int, limit: int = FEW) -> bool:
 
 
 def begun(texts: pa.Array, regions: pa.Array) -> Stretch:
-    """Return a stretch whose digits have been read, for ``told``."""
+    """Return a stretch whose digits have been read."""
     it = tables.load()
     if it is None:
         raise AssertionError("a list without tables is read row by row")
     return Stretch(texts, regions, it)
-
-
-def told(stretch: Stretch) -> Answers:
-    """Return the verdicts on a stretch."""
-    return _of_columns(stretch.answer(), stretch.tables)
 
 
 def _tables(size: int) -> Tables | None:
@@ -171,32 +128,3 @@ def _of_answers(found: list[Answer]) -> Answers:
         reason=np.array([REASONS.index(it.reason) for it in found], np.int8),
         extended=np.array([it.extension is not None for it in found], bool),
     )
-
-
-def _of_columns(columns: assembly.Columns, it: Tables) -> Answers:
-    extension = columns.extension
-    return Answers(
-        e164=columns.e164,
-        region=_region_places(it).take(columns.region),
-        cc=_codes(it).take(columns.code),
-        kind=columns.kind,
-        reason=columns.reason,
-        extended=np.array(extension.is_valid(), bool),
-    )
-
-
-@cache
-def _region_places(it: Tables) -> npt.NDArray[np.int16]:
-    """Return the place in ``REGIONS`` of each plan's region; the last one is for none."""
-    return np.array([*(REGION_PLACE[str(name)] for name in it.plan_region), -1], np.int16)
-
-
-@cache
-def _codes(it: Tables) -> npt.NDArray[np.int16]:
-    return np.append(it.plan_code, np.int16(-1))
-
-
-def joined(parts: list[Answers]) -> Answers:
-    """Return stretches of rows as one."""
-    small = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SMALL}
-    return Answers(e164=pa.concat_arrays([part.e164 for part in parts], SHARED), **small)

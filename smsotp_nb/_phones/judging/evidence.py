@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..fast.assembly import Answers
 from ..fast.memory import Mask, Rows
 from ..fast.tables import KINDS
 from . import prospects, readings
-from .answers import Answers
 from .readings import RANK, Trial
 from .work import Work
 

@@ -25,31 +25,25 @@ from ..._recipients import KEY, source_of
 from ..._showing import cited
 from ..cells import scrub
 from ..cells import text as cells
-from ..countries import calling_codes
-from ..fast.assembly import RegionSpeller, missing, only
+from ..fast.assembly import CODE_WORDS, REASONS, REGION_SPELLER, REGIONS, missing, only
 from ..fast.engine import Progress, Stretch, distinct_rows
 from ..fast.memory import SHARED, STRING, Mask, Rows, matching, picked, replaced, taken
 from ..fast.tables import KINDS
 from ..vocabulary import PROBLEM_CODE, PROBLEMS, note_words
 from . import answers, policy, rows, weighing
-from .answers import REASONS, REGIONS
 from .evidence import DRAWN, NOTHING, SAMPLE, WRITTEN_ONLY, Evidence, Level, drawn, gather
 from .policy import Reading, not_reading
 from .work import Intake, Second, Work, take_in
 
 COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
-CODES: Final = calling_codes()
 
 JUDGED_BY_ROWS: Final = 256  # rows of a list that takes less time row by row; from some 350 on it takes more
 STRETCH: Final = 64_000  # rows at a time: each call of a column function costs the same for few rows and many
 
-CODE_PLACE: Final = np.full(1001, -1, np.int16)  # of a calling code in CODES; the last one is for none
-CODE_PLACE[[int(code) for code in CODES]] = np.arange(len(CODES))
 PROBLEM_OF_REASON: Final = np.array(
     [PROBLEM_CODE.get(rows.OURS.get(name or "", name or ""), 0) for name in REASONS], np.uint8
 )
-REGION_SPELLER: Final = RegionSpeller(REGIONS)
-CODE_WORDS, KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (CODES, KINDS, PROBLEMS))
+KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (KINDS, PROBLEMS))
 
 
 @in_our_words
@@ -269,7 +263,7 @@ def _read(work: Work, repair: Collection[str]) -> Second:
     work.stretch = stretch = answers.begun(work.text, work.region)
     second = _clean(work, stretch, repair)
     stretch.close(~work.open())
-    work.answers = answers.told(stretch)
+    work.answers = stretch.answer()
     return second
 
 
@@ -319,7 +313,7 @@ def spelled(work: Work) -> list[pa.Array]:
     return [
         e164,
         REGION_SPELLER.spelled(np.where(valid, work.answers.region, -1)),
-        _words(CODE_WORDS, np.where(valid, CODE_PLACE.take(work.answers.cc), -1)),
+        _words(CODE_WORDS, np.where(valid, work.answers.cc, -1)),
         _words(KIND_WORDS, np.where(valid, work.answers.kind, -1)),
         _words(PROBLEM_WORDS, work.problem.astype(np.int16) - 1),
         note_words(work.notes, work.detail),

@@ -13,10 +13,10 @@ import pyarrow as pa
 from ..._calling import Options, given, made_in_our_words, not_a, not_choice, not_flag
 from ...errors import UsageError
 from ..countries import calling_code
+from ..fast.assembly import REGION_PLACE
 from ..fast.memory import Mask, matching
 from ..fast.tables import KINDS
 from ..vocabulary import REPAIRS
-from .answers import REGION_PLACE
 from .evidence import NOTHING, Evidence, Level
 from .work import Work
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..fast.assembly import Answers
 from ..fast.digits import READABLE
 from ..fast.engine import Stretch
 from ..fast.memory import Mask, Rows, matching
-from .answers import Answers
 from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
 from .work import Second, Work
 
@@ -39,26 +39,8 @@ def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Ro
 
 def _code_again(found: Answers, rows: Rows) -> Mask:
     """Return which E.164 numbers continue with the digits of their calling code, or with a zero."""
-    again = np.zeros(len(rows), bool)
-    known = np.flatnonzero(found.cc[rows] > 0)
-    _, offset_buffer, data_buffer = found.e164.buffers()
-    if not len(known):
-        return again
-    code = found.cc[rows[known]].astype(np.int32)
-    data = np.frombuffer(data_buffer, np.uint8)
-    length = 1 + (code > 9) + (code > 99)
-    at = np.frombuffer(offset_buffer, np.int64)[found.e164.offset :].take(rows[known]) + 1 + length
-    after = data.take(at, mode="clip")  # the first digit behind the code
-    zero = after == ord("0")
-    maybe = np.flatnonzero(after == data.take(at - length))
-    code, length, at = code[maybe], length[maybe], at[maybe]
-    number = np.zeros(len(maybe), np.int32)
-    for place in range(3):
-        inside = length > place
-        number[inside] = number[inside] * 10 + data.take(at[inside] + place, mode="clip") - np.uint8(ord("0"))
-    again[known[zero]] = True
-    again[known[maybe[number == code]]] = True
-    return again
+    pairs = zip(found.e164.take(rows).to_pylist(), map(str, found.cc[rows].tolist()), strict=True)
+    return np.array([(number or "")[1 + len(code) :].startswith((code, "0")) for number, code in pairs], bool)
 
 
 def worth(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool) -> Rows:
@@ -116,26 +98,8 @@ def _perhaps_twice(work: Work, rows: Rows) -> Rows:
         return rows
     direct = work.stretch.direct[rows]
     sure, others = rows[direct], rows[~direct]
-    sure = sure[_first_digit_again(work.stretch, sure)]
     sure = sure[_before_second_code(work.stretch, sure) > 0]
     return np.sort(np.concatenate((sure, others))) if len(others) else sure
-
-
-def _first_digit_again(stretch: Stretch, rows: Rows) -> Mask:
-    """Return where a calling code is followed by its own first digit or a zero: a cheap test before an exact one."""
-    found = stretch.found
-    first = found.start.take(rows)
-    zeros = np.flatnonzero(~found.plus.take(rows))
-    first[zeros] += 2
-    signs = found.signs
-    digit = signs.take(first, mode="clip")
-    three = (
-        digit * np.int32(100) + signs.take(first + 1, mode="clip") * np.int32(10) + signs.take(first + 2, mode="clip")
-    )
-    length = stretch.tables.three_length.take(three, mode="clip")
-    behind = signs.take(first + length, mode="clip")
-    again: Mask = (behind == digit) | (behind == 0)
-    return again
 
 
 def _before_second_code(stretch: Stretch, rows: Rows) -> npt.NDArray[Any]:

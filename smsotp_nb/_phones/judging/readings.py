@@ -29,11 +29,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..countries import calling_codes
+from ..fast.assembly import Answers
 from ..fast.memory import STRING, Mask, Rows
 from ..fast.tables import KINDS
 from ..vocabulary import NOTE_BIT, Bits
 from . import answers
-from .answers import Answers
 from .work import Work
 
 Doubts = Literal["any", "stronger", "as good", "never"]
@@ -229,24 +229,6 @@ CHOSEN: Final = {reading.fronts: _chosen(reading.fronts) for reading in READINGS
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """A reading that was tried: its rows, their texts rewritten, the notes they would get, and the verdicts."""
-
-    reading: Reading
-    rows: Rows
-    text: pa.Array
-    notes: Bits
-    answers: Answers
-
-    def only(self, chosen: Mask) -> Trial:
-        if chosen.all():
-            return self
-        place = np.flatnonzero(chosen)
-        text = self.text.take(pa.array(place))
-        return Trial(self.reading, self.rows[chosen], text, self.notes[chosen], self.answers.take(place))
-
-
-@dataclass(frozen=True, slots=True)
 class Rewritten:
     """A reading that is to be tried: its rows, their texts rewritten, and the notes they would get."""
 
@@ -254,6 +236,21 @@ class Rewritten:
     rows: Rows
     text: pa.Array
     notes: Bits
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A reading that was tried: its rows, the notes they would get, and the verdicts on their texts as rewritten."""
+
+    reading: Reading
+    rows: Rows
+    notes: Bits
+    answers: Answers
+
+    def only(self, chosen: Mask) -> Trial:
+        if chosen.all():
+            return self
+        return Trial(self.reading, self.rows[chosen], self.notes[chosen], self.answers.take(np.flatnonzero(chosen)))
 
 
 def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
@@ -273,7 +270,7 @@ def attempt(work: Work, written: Sequence[Rewritten]) -> list[Trial]:
     regions = work.regions(np.concatenate([it.rows for it in written]))
     found = answers.of(pa.concat_arrays([it.text for it in written]), regions)
     stretches = [found.part(slice(end - len(it.rows), end)) for it, end in zip(written, ends, strict=True)]
-    return [Trial(it.reading, it.rows, it.text, it.notes, own) for it, own in zip(written, stretches, strict=True)]
+    return [Trial(it.reading, it.rows, it.notes, own) for it, own in zip(written, stretches, strict=True)]
 
 
 def good(trial: Trial) -> Trial:

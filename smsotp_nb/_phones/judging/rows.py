@@ -44,7 +44,7 @@ class Asked(dict[tuple[str | None, str | None], Answer]):
     """phonenumbers' answers; nothing is asked twice."""
 
     def __missing__(self, pair: tuple[str | None, str | None]) -> Answer:
-        self[pair] = reference.ask_once(*pair)
+        self[pair] = reference.ask(*pair)
         return self[pair]
 
 

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..fast.assembly import joined
 from ..fast.memory import STRING, Mask, Rows
 from ..vocabulary import NOTE_BIT
-from . import answers, prospects, readings
+from . import prospects, readings
 from .evidence import Evidence, differing, meets, met, mixes, tells
 from .readings import RANK, SECOND_SPELLING, Rewritten, Trial
 from .work import Second, Work
@@ -177,7 +178,7 @@ def _take(work: Work, trials: list[Trial], chosen: Entries) -> None:
         work.notes[mine.row[told]] |= NOTE_BIT["COLUMN_EVIDENCE"]
         work.detail[mine.row[told]] = mine.share[told] * 1000 + trial.answers.cc[mine.place[told]]
     if rows:
-        work.answers.adopt(np.concatenate(rows), answers.joined(found))
+        work.answers.adopt(np.concatenate(rows), joined(found))
 
 
 def _flags(size: int, rows: Rows) -> Mask:

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 
 from ..cells import regions
 from ..cells import text as cells
+from ..fast.assembly import Answers
 from ..fast.digits import Digits
 from ..fast.engine import Stretch
 from ..fast.memory import SHARED, STRING, Mask, Rows, picked, taken
 from ..vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
-from .answers import Answers
 
 
 @dataclass(frozen=True, slots=True)

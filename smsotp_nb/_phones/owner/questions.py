@@ -14,7 +14,7 @@ import pandas as pd
 from ..._calling import in_our_words, not_flag, not_frame, not_list, not_path, refuse
 from ..._frames import AnyFrame, as_pandas
 from ..._outputs import StrPath
-from ..._pandas import STR
+from ..._pandas import STR, is_missing
 from ..._recipients import ROW as COUNTED
 from ..._recipients import cell_text, workbook_rows
 from ..._results import questions
@@ -150,9 +150,7 @@ def _texts(column: pd.Series) -> list[str | None]:
 
 def text_of(cell: Any) -> str | None:
     """Return a cell as text; None where it is blank."""
-    if cell is None or (pd.api.types.is_scalar(cell) and pd.isna(cell)):
-        return None
-    return cell_text(cell).strip() or None
+    return None if is_missing(cell) else cell_text(cell).strip() or None
 
 
 YES_WORDS: Final = frozenset({"yes", "y", "x", "true", "1", "leave out", "ja", "oui", "si", "sí"})

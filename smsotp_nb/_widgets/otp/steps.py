@@ -17,7 +17,7 @@ from ..._client import Client
 from ..._client.meaning import LONGEST_PAUSE
 from ..._ledger import Ledger
 from ..._moments import Now, utc_now
-from ..._phones import clean, country_name, look_up
+from ..._phones import ask, clean, country_name
 from ..._sandbox import Sandbox
 from ..._wire import CODE, MessageRecord, mask
 from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
@@ -288,10 +288,10 @@ def number_hint(typed: str) -> tuple[Notice, str]:
     number = read.text or typed.strip()
     if not number.startswith("+"):
         return Notice("Start with a plus and the calling code, such as +1.", "warn"), ""
-    found = look_up(number)
+    found = ask(number)
     if not found.e164:
         return Notice("Not a complete number yet.", "warn"), ""
-    place = country_name(found.iso) if found.iso else f"calling code {found.cc}"
+    place = country_name(found.region) if found.region else f"calling code {found.cc}"
     if not found.valid:
         return Notice(f"Not a valid number ({place}).", "warn"), ""
     kind = " (a landline; it may not receive texts)" if found.type == "FIXED_LINE" else ""
