@@ -51,6 +51,13 @@ _TRUTH_WORDS: Final = r"(?i:true|false)"
 _SUSPECT: Final = rf"(?:{_TRUTH_WORDS}|{_NOISE}|{_MOMENT})$"
 _TRUTHS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 _OTHER_TIMES: Final = "or day, time, weekday, %d.%m.%Y"
+# A filter, a chain of them or words in quotation marks, as template languages have them behind a bar.
+_FILTER: Final = re.compile(
+    r"""\|.*|.*\|.*|(['"`]).*\1|[a-z_]+(?:\s*[:=]\s*['"`].*|\((?:['"`\d].*)?\))|(?:default|fallback|else)\s*[:=].*"""
+    r"|(?:to_?)?(?:upper|lower|title)(?:_?case)?|(?:up|down|proper|camel|snake)_?case|capitali[sz]e(?:_all)?|capfirst"
+    r"|ucfirst|ucwords|l?r?trim|l?r?strip|escape|urlencode|url_encode|truncate|titleize",
+    re.IGNORECASE | re.DOTALL,
+)
 # What spreadsheets and programs write where there is no value. `Nan` and `Null` are names of people.
 _NO_VALUE: Final = (
     r"nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
@@ -155,6 +162,12 @@ def wrong_format(one: Slot, currency: str | None) -> str | None:
         "{owed:money} needs the currency of the amounts: write Message(words, currency='EUR')"
     """
     form = one.format
+    if _FILTER.fullmatch(one.missing or ""):
+        first = _source(Slot("", one.column, form, "words"))
+        return (
+            f"{{{one.source}}} has {given(one.missing)} as the words for a missing value, which is how other tools "
+            f"write a filter and would be sent literally; write {{{first}}} with plain words, or change the column"
+        )
     if form is None:
         return None
     if form == "money":
@@ -243,7 +256,11 @@ def _refuse(texts: pd.Series, marked: pd.Series, one: Slot, what: str, form: str
 
 
 def _source(one: Slot) -> str:
-    return f"{one.column}:{one.format}" + ("" if one.missing is None else f"|{one.missing}")
+    return (
+        one.column
+        + ("" if one.format is None else f":{one.format}")
+        + ("" if one.missing is None else f"|{one.missing}")
+    )
 
 
 def _counted(rows: int) -> str:

@@ -22,6 +22,7 @@ from .. import _templates as templates
 from .. import _wire as wire
 from .._calling import given
 from .._showing import few
+from .._values import slot as placeholder
 from ..columns import absent, listed
 from .wording import OneMessage, Wording, for_segments
 
@@ -293,7 +294,9 @@ class Foreign:
         if word is not None:
             yield shape, self.columns.get(folded(word))
             return
-        for inner in _shapes(shape[1:]):
+        ours = re.match(r"\{([^{}]*)\}", shape) if self._ours else None
+        # The marks of our own format, {due:%d.%m.%Y}, are no placeholders.
+        for inner in _shapes(placeholder(ours[1]).missing or "" if ours else shape[1:]):
             yield from self._judged(inner)
 
     def _word(self, shape: str) -> str | None:
@@ -302,7 +305,7 @@ class Foreign:
         opens = found[0] if found else ""
         slot = re.search(r"(?<!\{)\{([^{}]*)\}(?!\})", shape)
         if self._ours and slot and not shape.startswith("{{"):
-            return self._around_ours(opens, slot[1])
+            return self._around_ours(opens, placeholder(slot[1]).column)
         if re.fullmatch(r"%(\d\$)?[sd@]", shape) or opens.startswith(_ALWAYS):
             return next((word for word in _words(shape) if self._known(word, opens)), "")
         inner = _AROUND.sub("", shape)

@@ -84,6 +84,17 @@ def test_marks_around_other_words_are_words(text: str) -> None:
         assert plan(listed(words=text), message=sms.column("words")).texts.tolist() == [text]
 
 
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%d/%m", "%Y-%m-%d %H:%M", "%d.%m.|soon", "%m%d"])
+def test_our_own_format_of_a_time_is_no_placeholder(form: str) -> None:
+    frame = listed(due="2026-12-06 18:30")
+    text = f"Due {{due:{form}}}"
+    written = [pd.Timestamp("2026-12-06 18:30").strftime(f"Due {form.partition('|')[0]}")]
+    assert plan(frame, message=text).texts.tolist() == written
+    assert plan(frame, message={"Rome": text}, by="city").texts.tolist() == written
+    with pytest.raises(UsageError, match="'%NAME%', a placeholder as another tool writes it"):
+        plan(frame, message="Due {due:%d.%m.%Y|%NAME%}")
+
+
 def test_the_error_names_the_placeholder_the_column_and_the_way_out() -> None:
     with pytest.raises(UsageError) as caught:
         plan(listed(), message="Hi %FIRST_NAME%, you owe ((amount due)) or {{amount}}")

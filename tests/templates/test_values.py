@@ -132,3 +132,18 @@ def test_a_language_is_a_tag_and_no_country() -> None:
         "pt-BR",
         "zh-Hant",
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["|there", "'there'", '"there"', "default:'there'", "default: 'a' | upper", "upper", "capitalize", "default('x')",
+     "fallback=there", "Title", "trim", "date: '%d'", "truncate(20)"],
+)  # fmt: skip
+def test_a_filter_of_another_tool_is_no_word_for_a_missing_value(words: str) -> None:
+    said = wrong_format(slot(f"x|{words}"), None) or ""
+    assert "a filter and would be sent literally; write {x|words}" in said
+
+
+@pytest.mark.parametrize("words", ["there", "default", "friend's", "at: 5 pm", "open (see site)", "friend(s)", "safe"])
+def test_plain_words_for_a_missing_value_are_no_filter(words: str) -> None:
+    assert wrong_format(slot(f"x|{words}"), None) is None
