@@ -51,6 +51,7 @@ def _schema(connection: sqlite3.Connection) -> Schema:
     return Counter((kind, name, _plain(sql)) for kind, name, sql in found)
 
 
+@functools.lru_cache(maxsize=128)
 def _plain(sql: str) -> str:
     """Return SQL without comments and line breaks, so that another wording of a comment is no other table."""
     return _BLANKS.sub(" ", _COMMENT.sub("", sql)).strip(" ")

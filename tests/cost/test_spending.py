@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -202,14 +203,13 @@ def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
 ) -> None:
     """All of it is read as of one moment, and nobody who sends has to wait for it."""
     before = cost.by_campaign(ledger)
-    requests = summing.services_asked
+    packed = summing.packed_sums
 
-    def and_meanwhile(*arguments: object, **named: object) -> object:
-        found = requests(*arguments, **named)  # type: ignore[arg-type]
+    def and_meanwhile(*arguments: Any, **named: Any) -> Any:
+        yield from packed(*arguments, **named)
         send(client, ledger, "meanwhile", message="Hello")
-        return found
 
-    monkeypatch.setattr(summing, "services_asked", and_meanwhile)
+    monkeypatch.setattr(summing, "packed_sums", and_meanwhile)
     pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
     monkeypatch.undo()
     assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()

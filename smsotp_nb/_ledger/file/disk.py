@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
@@ -29,6 +30,7 @@ OWN = OwnFiles(LedgerError, "; nothing was sent or written", of_others=True)  # 
 _seeking = threading.Lock()
 
 
+@functools.lru_cache(maxsize=16)  # each table of costs is read by a connection of its own
 def file_system(path: Path, mounts: str) -> str:
     """Return the kind of file system that a path is on, by a table such as /proc/mounts; "" if it does not say.
 

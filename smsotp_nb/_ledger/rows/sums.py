@@ -115,8 +115,8 @@ def _request_blocks(connection: Statements, campaigns: str, currencies: list[str
 
 def days(micros: Ints, tz: str) -> Ints:
     """Return whole days since 1970 on the calendar of a time zone."""
-    local = pd.to_datetime(pd.Series(micros), unit="us", utc=True).dt.tz_convert(tz).dt.tz_localize(None)
-    return local.to_numpy(dtype="datetime64[D]").astype(np.int64)
+    utc = pd.DatetimeIndex(micros.astype("datetime64[us]"), tz="UTC")
+    return utc.tz_convert(tz).tz_localize(None).to_numpy().astype("datetime64[D]").astype(np.int64)
 
 
 def _highest(connection: Statements, table: str) -> int:
