@@ -45,7 +45,7 @@ _FACT_OF: Final = {  # of what columns say
     "iso": "country", **dict.fromkeys(("region", "type"), "destination"), "encoding": "encoding",
     **dict.fromkeys(OF_WORDS, "measure"),
 }  # fmt: skip
-_TYPES: Final = {**{name: COLUMNS[name] for name in _FACT_OF if name in COLUMNS}, **_WORD_TYPES}
+_TYPES: Final[dict[str, Any]] = {**{name: COLUMNS[name] for name in _FACT_OF if name in COLUMNS}, **_WORD_TYPES}
 _NAMED: Final = {"campaign": "name"}  # in the file
 _AT_ONCE: Final = 100_000  # sums that are held before they are added up
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
