@@ -14,6 +14,7 @@ from smsotp_nb import Ledger
 from smsotp_nb._ledger.file import disk
 from smsotp_nb._ledger.file.disk import file_system
 from smsotp_nb._ledger.file.store import Store
+from smsotp_nb._ledger.rows.statements import numbers_of
 from smsotp_nb.errors import LedgerError
 
 WAIT = 10.0
@@ -75,6 +76,13 @@ def statements(store: Store) -> list[str]:
     with store.reading() as connection:
         connection.set_trace_callback(found.append)
     return found
+
+
+def test_a_row_that_many_share_is_recorded_once(store: Store) -> None:
+    rows = [{"iso": iso, "cc": cc} for iso, cc in (("US", "1"), (None, None), ("CA", "1"), ("US", "1"), (None, "1"))]
+    with store.writing() as connection:
+        first, again = numbers_of(connection, "country", rows), numbers_of(connection, "country", rows[::-1])
+    assert first == again[::-1] == [1, 2, 3, 1, 4]
 
 
 def test_alone_it_is_a_transaction_of_its_own(store: Store) -> None:
