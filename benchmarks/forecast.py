@@ -5,8 +5,9 @@
 Every other history has 14 months, the others two years; every other one is forecast from the first day of a month, the
 others from a day in it; a third are of December, the others of any month. "Best simple" is the best of four that need
 no choice, known only afterwards: the weekdays of eight weeks, the same days of the month before, of three months, and
-of last year. The methods were chosen on the first 22 kinds; the others were written afterwards. Exits with 1 if one of
-the first is off by more than 1.1 times as much, or its intervals hold less than 75 % or more than 88 %.
+of last year. The methods were chosen on the first 22 kinds; the others were written afterwards. With 320 histories of
+a kind the standard error is 2.2 points of coverage and about 0.04 of the ratio. Exits with 1 if one of the first is off
+by more than 1.1 times as much, or its intervals hold less than 75 % or more than 88 %.
 """
 
 from __future__ import annotations
@@ -279,7 +280,7 @@ def of_kinds(kinds: dict[str, Callable[[Random], Any]], many: int, first: int) -
 
 
 def main() -> None:
-    many = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    many = int(sys.argv[1]) if len(sys.argv) > 1 else 320
     worst, held = of_kinds(KINDS, many, 0)
     of_kinds(OTHERS, many, 100)
     for name in PLANS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -490,17 +490,20 @@ def _card(made: Anomalies) -> Card:
 
 
 def _table(found: pd.DataFrame) -> Table:
+    shown = records(found.head(_SHOWN))
+    stake = _decimals(row["at_stake"] for row in shown)
+    spend = _decimals(row[name] for row in shown if row["what"] == "spend" for name in ("observed", "expected"))
     rows = tuple(
         (
             _where(row),
             _when(row),
-            _figure(row, "observed"),
-            f"{_figure(row, 'expected')} ({_figure(row, 'low')} to {_figure(row, 'high')})",
-            about(row["at_stake"], row["currency"]),
+            _figure(row, "observed", spend),
+            f"{_figure(row, 'expected', spend)} ({_figure(row, 'low', spend)} to {_figure(row, 'high', spend)})",
+            money(row["at_stake"], row["currency"], places=stake),
             _because(row),
             _basis(row),
         )
-        for row in records(found.head(_SHOWN))
+        for row in shown
     )
     more = and_more(len(found) - len(rows), ".found")
     heads = ("", "When", "Was", "Before", "At stake", "Cause", "Basis")
@@ -524,12 +527,18 @@ def _when(row: dict[str, Any]) -> str:
     return f"{row['since']:%Y-%m-%d} to {row['until']:%Y-%m-%d}"
 
 
-def _figure(row: dict[str, Any], name: str) -> str:
+def _decimals(amounts: Iterable[float]) -> int:
+    """Return how many decimal places a column of estimates has, so that the least of them keeps two digits."""
+    least = min((abs(amount) for amount in amounts if amount), default=1.0)
+    return 2 if least >= 0.1 else 4 if least >= 0.001 else 6
+
+
+def _figure(row: dict[str, Any], name: str, places: int = 2) -> str:
     value = float(row[name])
     if row["what"] == "price":
         return money(round(value, 5))
     if row["what"] == "spend":
-        return about(value)
+        return money(value, places=places)
     return f"{value:.1%}" if row["what"] == "refusals" else f"{value:.2f}"
 
 

@@ -28,7 +28,7 @@ MOST: Final = 24
 TRAINED: Final = 35  # days before the first of them
 _WEEK: Final = 7
 _POWER: Final = 8.0  # of the errors in the weights
-_OTHER_DAYS: Final = 0.3  # of the weight of a span that begins on the same day of a month
+_OTHER_DAYS: Final = 0.45  # of the weight of a span that begins on the same day of a month
 _KEEP: Final = 0.9  # of the weight of a month's errors is left a month later
 _OF_YEARS: Final = 4  # of the methods: the last ones know the year before
 _OF_SEASONS: Final = 5  # and one more the quarters
@@ -36,7 +36,10 @@ _KNOWN: Final = 0.8  # of the weights: months at which less of the methods were 
 _SURPRISE: Final = 2.0
 _FEW: Final = 5  # days; where they brought half a surprise, it was a campaign
 _SALES: Final = (11, 12)  # months in which such campaigns come again
-_PRIOR: Final = 2.0  # forecasts as good as the first method's, with which each begins
+_PRIOR: Final = 0.5  # forecasts as good as the first method's, with which each begins
+_LARGE: Final = 3.5  # times the median miss
+_AROUND: Final = 56  # days before and after it that are compared
+_STAYED: Final = 0.7  # of a large miss: where the weeks after it differ by as much from those before, it was a change
 _SMALL: Final = 0.02  # of a usual span: less of a difference is none
 _SPARSE: Final = 0.1  # of a usual span: where a month cost less, months are a matter of chance and have no ratio
 
@@ -260,9 +263,8 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
     sparse = bool((came <= _SPARSE * came.mean()).any())
     scale = np.sqrt if sparse else np.log
     tried = _Tried(said, np.abs(said[:-1] - outcomes[:, None]), np.array(every), many, small)
-    expected = np.array([tried.combined(at)[0] for at in range(many)])
+    expected = np.array([tried.combined(at)[0] for at in range(len(every))])
     coming, weights = tried.combined(-1)
-    known = (~np.isnan(said[:many]) * weights).sum(axis=1) >= _KNOWN
     season = None
     if method is None and not sparse and weights[-_OF_SEASONS:].sum() < 0.5:  # else it knows the season already
         plain = np.array([tried.combined(at, plain=True)[0] for at in (*range(many), -1)])
@@ -271,8 +273,11 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
             of_last_year = said[-1, -_OF_YEARS:]
             surprised = max((plain[-1] + small) * math.exp(season) - small, 0.0)
             coming = (surprised + float(np.nanmedian(of_last_year))) / 2
-    errors = np.abs(scale(came + small) - scale(expected + small))
-    mine = errors[known] if known.sum() >= LEAST + 2 else errors
+    errors = scale(outcomes + small) - scale(expected + small)
+    telling = _telling((~np.isnan(said[:-1]) * weights).sum(axis=1) >= _KNOWN, many)
+    if not sparse and (rest := telling & ~_lasting(history, every, errors, telling)).sum() >= LEAST:
+        telling = rest
+    mine = np.abs(errors[telling])
     margin = quantile(mine, level) * (1.0 if season is None else math.sqrt(2))
     held = [mine[at] <= quantile(np.delete(mine, at), level) + 1e-12 for at in range(len(mine))]
     methods = {
@@ -280,8 +285,33 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
         for at, name in enumerate(names)
         if not math.isnan(said[-1, at])
     }
-    of = list(zip(spans, expected.tolist(), came.tolist(), strict=True))
+    of = list(zip(spans, expected[:many].tolist(), came.tolist(), strict=True))
     return Outcome(coming, margin, small, sparse, float(np.mean(held)), methods, season, of)
+
+
+def _telling(known: npt.NDArray[np.bool_], many: int) -> npt.NDArray[np.bool_]:
+    """Return the spans whose misses say how far off the coming one may be: on the same day of a month, if enough were
+    known of them.
+    """
+    same = np.arange(len(known)) < many
+    return next((those for those in (known & same, known) if those.sum() >= LEAST + 2), same)
+
+
+def _lasting(
+    history: History, spans: Sequence[Span], errors: Floats, of: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Return which misses were large because the level changed and stayed so: no method could know, and all do now."""
+    days = history.days
+    change = [_week(days[one.end :][:_AROUND]) - _week(days[: one.origin][-_AROUND:]) for one in spans]
+    large = np.abs(errors) > _LARGE * np.median(np.abs(errors[of]))
+    return np.asarray(large & (np.array(change) * errors > _STAYED * errors**2))
+
+
+def _week(days: Floats) -> float:
+    """Return the logarithm of what the middle one of four weeks or more cost."""
+    whole = len(days) // _WEEK
+    week = float(np.median(days[: whole * _WEEK].reshape(whole, _WEEK).sum(axis=1))) if whole >= 4 else 0.0
+    return math.log(week) if week > 0 else math.nan
 
 
 def _off(off: Floats, came: Floats) -> float | None:

@@ -116,7 +116,9 @@ def by_country(results: Source, *, decimals: bool = False) -> pd.DataFrame:
 
 def with_country(table: pd.DataFrame) -> pd.DataFrame:
     """Put the English names of countries after their codes, in a table of our own."""
-    names = table["iso"].map({iso: country_name(iso) for iso in table["iso"].dropna().unique()}).astype(STR)
+    codes = table["iso"].tolist()
+    name = {iso: country_name(iso) for iso in {*codes} if isinstance(iso, str)}
+    names = pd.array([name.get(iso) for iso in codes], dtype=STR)
     table.insert(list(table.columns).index("iso") + 1, "country", names)
     return table
 

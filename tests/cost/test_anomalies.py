@@ -192,6 +192,18 @@ def test_a_second_change_counts_beyond_the_first() -> None:
     assert (row["open"], row["until"], row["at_stake"]) == (False, DAYS[54], pytest.approx(15 * 0.15))
 
 
+def test_the_amounts_of_a_column_have_as_many_decimals() -> None:
+    """Two, and more where the least of them would keep no two digits."""
+    both = [sums(iso=iso, region=iso, cost=from_day(0.75, then)) for iso, then in (("US", 0.7879), ("DE", 0.9))]
+    text = " ".join(cost.anomalies(pd.concat(both)).card().text().split())
+    assert "USD 0.38" in text
+    assert "USD 1.50" in text
+    assert "0.379" not in text
+    few = sums(iso="DE", region="DE", cost=from_day(0.75, 0.7505))
+    text = " ".join(cost.anomalies(pd.concat([both[0], few])).card().text().split())
+    assert "USD 0.3790" in text
+
+
 def test_what_a_price_explains_is_in_no_other_finding() -> None:
     dear = sums(cost=from_day(0.75, 3.0))
     assert only(cost.anomalies(dear).found)["what"] == "price"

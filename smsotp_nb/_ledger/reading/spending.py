@@ -45,7 +45,6 @@ _FACT_OF: Final = {  # of what columns say
     "iso": "country", **dict.fromkeys(("region", "type"), "destination"), "encoding": "encoding",
     **dict.fromkeys(OF_WORDS, "measure"),
 }  # fmt: skip
-_TYPES: Final[dict[str, Any]] = {**{name: COLUMNS[name] for name in _FACT_OF if name in COLUMNS}, **_WORD_TYPES}
 _NAMED: Final = {"campaign": "name"}  # in the file
 _AT_ONCE: Final = 100_000  # sums that are held before they are added up
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
@@ -307,10 +306,10 @@ def _told(store: Store, name: str, at: Ints) -> Any:
         return pd.array(np.array(_ENCODINGS, dtype=object)[at], dtype=STR)
     with store.reading() as connection:
         if name in OF_WORDS:
-            return words_of(connection)[name].reindex(at).astype(_TYPES[name]).array
+            return words_of(connection)[[name]].reindex(at).astype({name: _WORD_TYPES[name]})[name].array
         table = {"number": "campaign", "country": "country"}.get(_FACT_OF[name], "destination")
         known = dict(connection.execute(f"SELECT id, {_NAMED.get(name, name)} FROM {table}").fetchall())
-    return pd.array([known.get(number) for number in at.tolist()], dtype=_TYPES[name])
+    return pd.array([known.get(number) for number in at.tolist()], dtype=STR)
 
 
 def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
