@@ -228,7 +228,7 @@ def in_words(source: Mapping[str, Any]) -> str:
     left = [f"{rows:,} {reason}" for reason, rows in source.get("left_out", {}).items()]
     facts += [f"rows left out: {', '.join(left)}"] if left else []
     chosen = [f"{name!r} ({why})" for name, why in source.get("columns", {}).items()]
-    facts += [f"columns chosen: {', '.join(chosen)}"] if chosen else []
+    facts += [f"columns: {', '.join(chosen)}"] if chosen else []
     return f"Read from {called(source)}{': ' * bool(facts)}{'; '.join(facts)}."
 
 
