@@ -6,7 +6,8 @@ import datetime as dt
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -88,10 +89,12 @@ def problems(
     numbers: pd.DataFrame, worded: Worded, left_out: Sequence[LeftOut] = ()
 ) -> tuple[pd.Series[str], pd.Series[str], list[int]]:
     """Return problem and note of every row, duplicates aside, and how many rows each list to leave out matches."""
-    matched = []
-    problem, note, phone = numbers["problem"].copy(), numbers["note"].copy(), one_phone(numbers["to"])
+    matched, to = [], numbers["to"]
+    problem, note = numbers["problem"].copy(), numbers["note"].copy()
+    phones = [one_phone(numbers[name]) for name in numbers if name == "to" or name.startswith("to_")]
     for whom in left_out:
-        on_it = phone.isin(one_phone(whom.numbers)) & phone.notna()
+        among = one_phone(whom.numbers)
+        on_it = reduce(or_, (phone.isin(among) & phone.notna() for phone in phones)) & to.notna()
         problem = problem.mask(problem.isna() & on_it, whom.problem)
         matched.append(int(on_it.sum()))
     for code, marked, said in worded.lacking:

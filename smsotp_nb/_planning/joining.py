@@ -70,7 +70,7 @@ class Asking:
         return tuple(dict.fromkeys([*self.asked.keep, *([by.name] if by else [])]))
 
     def rows_schema(self) -> pa.Schema:
-        whole = ("position", "number", "person", "key", "code", "rank")
+        whole = ("position", "number", "person", *self.asked.each, "key", "code", "rank")
         texts = ("region", "type", "problem", "note", "lacking", "lacking_note")
         kept = [f"{KEPT}{at}" for at in range(len(self.kept))]
         return pa.schema([*((name, pa.int64()) for name in whole), *((name, pa.string()) for name in (*texts, *kept))])
@@ -95,12 +95,11 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
     keys[at] = bodies["key"].to_numpy("int64")[codes]
     number: pd.Series = numbers["to"].str[1:].astype("Int64")
     lacking = problem.where(numbers["problem"].isna())
-    known = number.notna().to_numpy(bool)
-    found = number.to_numpy("int64", na_value=0).copy()
     made = {
         "position": places,
         "number": number,
-        "person": pd.arrays.IntegerArray(one_phone_digits(found), ~known),
+        "person": _people(number),
+        **{name: _people(numbers[name].str[1:].astype("Int64")) for name in asking.asked.each},
         "key": pd.arrays.IntegerArray(keys, problem.notna().to_numpy(bool)),
         "code": words.segments.codes if words.segments else np.zeros(len(frame), np.int64),
         "rank": words.segments.ranks if words.segments else np.zeros(len(frame), np.int64),
@@ -112,6 +111,12 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
         by = words.segments
         made[f"{KEPT}{place}"] = by.values if by is not None and name == by.name else frame[name]
     return _table(made, asking.rows_schema()), _table(dict(bodies.items()), BODIES)
+
+
+def _people(numbers: pd.Series) -> pd.arrays.IntegerArray:
+    return pd.arrays.IntegerArray(
+        one_phone_digits(numbers.to_numpy("int64", na_value=0)), numbers.isna().to_numpy(bool)
+    )
 
 
 def _words(frame: pd.DataFrame, words: Words) -> Words:
@@ -284,7 +289,11 @@ def _decide(connection: Any, work: Path, asking: Asking, left_out: Sequence[Left
         connection.register("people", pa.table({"person": people}))
         connection.execute(f"CREATE TABLE list_{at} AS SELECT person FROM people")
         connection.unregister("people")
-    among = [(f"person IN (SELECT person FROM list_{at})", whom.problem) for at, whom in enumerate(left_out)]
+    each = ("person", *asking.asked.each)
+    among = []
+    for at, whom in enumerate(left_out):
+        listed = " OR ".join(f"{one} IN (SELECT person FROM list_{at})" for one in each)
+        among.append((f"(person IS NOT NULL AND ({listed}))", whom.problem))
     sql = _DECIDED.format(
         far=_FARTHEST,
         rows=_text(work / "rows.parquet"),
