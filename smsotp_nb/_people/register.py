@@ -177,8 +177,8 @@ class People:
             list: a frame, or the path of a CSV, Excel or Parquet file.
             column: the column of phone numbers.
             source: who the list is from, such as the provider's name.
-            at: the column of the time at which each was said: ISO 8601, real times, names of months, or numbers in the
-                order that ``dayfirst`` says. By default it counts as said now.
+            at: the column of the time at which each was said: ISO 8601, real times, names of months (in seven languages),
+                or numbers in the order that ``dayfirst`` says. By default it counts as said now.
             zone: zone of times that have none, such as ``"Europe/Berlin"``.
             dayfirst: whether 03/10/2026 is 3 October (True) or 10 March (False). Needed only if no cell tells.
             format: the times' format where it is another one, such as ``"%y%m%d"``; ``"excel"`` for the numbers by

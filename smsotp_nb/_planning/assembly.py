@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .. import _values as values
 from .. import rates as rate_tables
 from .._pandas import STR
 from .._phones import country_name, one_phone
@@ -21,7 +22,7 @@ from .._recipients import source_of
 from .._results import contract
 from . import bodies as body_rows
 from . import suppression
-from .arguments import MadeOf
+from .arguments import MadeOf, Words
 from .bodies import Ints, Worded
 from .rows import TRIMMED, InMemory
 from .segments import Segments
@@ -62,6 +63,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "fingerprint": fingerprint(numbers["to"].iloc[at], keys[codes]),
         "advice": (
             *passcode(wording.sampled(bodies.iloc[_shown(words.segments, at, codes, len(bodies))])),
+            *of_values(words),
             *made_of.advice,
         ),
         "_asked": asked,
@@ -329,6 +331,17 @@ _SELLS = re.compile(
 )
 _DIGITS = re.compile(r"(?<![A-Za-z0-9_.,/-])[0-9]{4,8}(?![A-Za-z0-9_/-]|[.,][0-9])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def of_values(words: Words) -> tuple[str, ...]:
+    """Return advice on how the values of placeholders are written."""
+    found = (
+        values.advice(words.frame[one.column], one, message.language)
+        for message in words.wording.messages
+        if message.own is None
+        for one in words.wording.slots(message)
+    )
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def passcode(texts: Iterable[str]) -> tuple[str, ...]:

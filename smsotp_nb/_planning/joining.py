@@ -22,6 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .. import _dates as dates
+from .. import _values as values
 from .._calling import refuse
 from .._pandas import STR
 from .._phones import Advice, Evidence, one_phone_digits
@@ -52,7 +54,8 @@ BODIES: Final = pa.schema(
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What is asked of every piece: the checked arguments, the words as they are on a sample, and what the whole list
-    says of a number; ``advice`` counts what would help it.
+    says of a number; ``advice`` counts what would help it. ``orders`` are whether the day stands first in the dates of
+    a column, with this sign between the numbers.
 
     ``columns`` are all that the list has, also those that are not read.
     """
@@ -62,6 +65,7 @@ class Asking:
     columns: tuple[str, ...]
     evidence: Sequence[Evidence]
     advice: Advice = field(default_factory=Advice)
+    orders: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -87,6 +91,7 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
     worded = body_rows.word(words)
+    _refuse_two_orders(words, asking, places)
     problem, note, _ = assembly.problems(numbers, worded)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
@@ -111,6 +116,18 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
         by = words.segments
         made[f"{KEPT}{place}"] = by.values if by is not None and name == by.name else frame[name]
     return _table(made, asking.rows_schema()), _table(dict(bodies.items()), BODIES)
+
+
+def _refuse_two_orders(words: Words, asking: Asking, places: np.ndarray) -> None:
+    """Refuse dates of which one piece shows that the day stands first, and an earlier one that the month does."""
+    slots = {one for message in words.wording.messages for one in words.wording.slots(message) if values.says_time(one)}
+    for name in sorted({one.column for one in slots}):
+        for sign, order in dates.read(words.frame[name], by_argument=False).shown.items():
+            if asking.orders.setdefault((name, sign), order) != order:
+                raise UsageError(
+                    f"column {name!r} has dates that are written in two ways: some from row {places[0]} on show the "
+                    f"{'day' if order else 'month'} first, some before it the other; write them all as 2026-10-03"
+                )
 
 
 def _people(numbers: pd.Series) -> pd.arrays.IntegerArray:
@@ -220,7 +237,7 @@ def planned(
             f"{target} cannot be written: {error.strerror or error}; what was there is unchanged"
         ) from None
     texts = asking.words.wording.sampled(fields["_held"].sample())
-    return fields | {"advice": (*assembly.passcode(texts), *asking.advice.told())}
+    return fields | {"advice": (*assembly.passcode(texts), *assembly.of_values(asking.words), *asking.advice.told())}
 
 
 @contextmanager
