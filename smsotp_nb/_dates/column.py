@@ -286,7 +286,9 @@ def _two_ways(one: Parsed, where: str, by_argument: bool, scalar: bool) -> str:
     readings: dict[dt.date, str] = {}
     for order, day in one.days.items():
         if scalar or not by_argument:
-            readings.setdefault(day, repr(day.isoformat()))
+            time = "" if one.time is None else f" {one.time.isoformat('auto' if one.time.second else 'minutes')}"
+            zone = "" if one.offset is None else str(dt.timezone(dt.timedelta(minutes=one.offset)))[3:] or "Z"
+            readings.setdefault(day, repr(f"{day.isoformat()}{time}{zone}"))
         else:
             readings.setdefault(day, "format='%y/%m/%d'" if order is None else f"dayfirst={order}")
     first, *others = [(how, spelled_day(day)) for day, how in readings.items()]

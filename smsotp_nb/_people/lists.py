@@ -25,6 +25,7 @@ from .._ledger import Said
 from .._moments import microseconds
 from .._pandas import STR, is_missing
 from .._phones import Reading, not_reading, own_columns, said_no, says_no
+from .._recipients import without_value
 from .._showing import cited, few, spelled
 from ..columns import require
 from ..errors import UsageError
@@ -118,6 +119,7 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
         for label, problem in zip(frame.index[unread], first["problem"][unread], strict=True)
     ]
     problems += [f"row {labels[place]!r}: {how.at} is {wrong}" for place, wrong in late.items()]
+    lost = without_value(frame, how.column)
     proofs = [None] * len(frame) if how.proof is None else [*map(_spelled, frame[how.proof])]
     said = [
         Said(int(to[1:]), opted_out, *moment, proofs[place])
@@ -126,7 +128,8 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     ]
     dated = [isinstance(to, str) and place not in late for place, to in first["to"].items()]
     span = None if found_at is None else found_at.span(np.array(dated, dtype=bool))
-    return Listed(said, span, problems, len({*np.flatnonzero(unread).tolist(), *late}), len(frame))
+    unread_rows = len({*np.flatnonzero(unread).tolist(), *late}) + len(lost)
+    return Listed(said, span, [*problems, *lost], unread_rows, len(frame))
 
 
 def _judged(frame: pd.DataFrame, how: How, region: Any, *, opted_out: bool) -> pd.DataFrame:

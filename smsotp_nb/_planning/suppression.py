@@ -17,7 +17,7 @@ from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, holds_text, texts
 from .._phones import own_columns, said_no
-from .._recipients import KEY
+from .._recipients import KEY, without_value
 from .._results.contract import STATES
 from .._showing import cited, spelled
 from ..columns import absent
@@ -57,12 +57,14 @@ class LeftOut:
 class _Column:
     """Numbers of a list, and the countries by which each is read: all of these readings count.
 
-    ``beside`` says that it stands beside the column of numbers proper, whose entries alone have to be readable.
+    ``beside`` says that it stands beside the column of numbers proper, whose entries alone have to be readable;
+    ``lost`` are cells of a workbook whose value the file does not have.
     """
 
     cells: pd.Series[Any]
     countries: Sequence[pd.Series[Any] | None] = (None,)
     beside: bool = False
+    lost: Sequence[str] = ()
 
 
 def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
@@ -173,10 +175,10 @@ def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> 
             problem = problem.mask(international["to"].notna(), None)
         # A blank entry is none, and a number of a kind that is never texted needs no suppression.
         unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
-        if unread.any() and reading.unreadable == "refuse" and not column.beside:
-            raise _unreadable(cells[unread], problem[unread])
+        if (unread.any() or column.lost) and reading.unreadable == "refuse" and not column.beside:
+            raise _unreadable(cells[unread], problem[unread], column.lost)
         read += int((~problem.isin(["MISSING"]).to_numpy() & ~unread).sum())
-        unreadable += int(unread.sum())
+        unreadable += int(unread.sum()) + len(column.lost)
     name += f" ({'; '.join(dict.fromkeys(told))})" if told else ""
     return LeftOut(name, why, pd.concat(to).dropna().drop_duplicates(), read, unreadable)
 
@@ -189,12 +191,12 @@ def _columns(source: Any, numbers: Numbers) -> list[_Column]:
         return [_Column(pd.Series(source, dtype=object))]
     names = _phone_columns(source, numbers)
     if len(source.columns) == 1:
-        return [_Column(_with_header(source[names[0]]))]
+        return [_Column(_with_header(source[names[0]]), lost=without_value(source, names[0]))]
     own, countries = own_columns(source, numbers.default_region)
     beside = None if numbers.region is None else _named(source, (numbers.region,))
     regions = [None, *(source[name] for name in countries)] if beside is None else [source[beside]]
     more = [name for name in own if name not in (*names, beside)]
-    return [_Column(source[name], regions, name in more) for name in (*names, *more)]
+    return [_Column(source[name], regions, name in more, without_value(source, name)) for name in (*names, *more)]
 
 
 def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:
@@ -262,10 +264,13 @@ def _shown(number: Any) -> str:
     return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else cited(text)
 
 
-def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str]) -> UsageError:
-    lines = tuple(
-        f"entry {cited(label)}: {problem} ({_shown(number)})"
-        for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
+def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], lost: Sequence[str]) -> UsageError:
+    lines = (
+        *(
+            f"entry {cited(label)}: {problem} ({_shown(number)})"
+            for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
+        ),
+        *lost,
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
     return UsageError(

@@ -249,6 +249,9 @@ def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origi
     if hidden:
         origin.note(f"hidden columns ({', '.join(hidden)}) are read like the others")
     errors = [cell_name(place) for place in unseen.errors if place[0] in rows and place[1] <= len(names)]
+    for row, column in (*unseen.errors, *unseen.uncomputed):
+        if row in rows and column <= len(names):
+            origin.facts.setdefault("no_value", {}).setdefault(names[column - 1], []).append(cell_name((row, column)))
     if errors:
         origin.note(
             f"{counted(len(errors), 'cell shows an error', 'cells show an error')} ({listed('cell', errors)}), read as "

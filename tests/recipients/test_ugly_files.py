@@ -495,6 +495,27 @@ def test_how_a_file_was_read_is_told_by_card_report_and_command_line(
     assert sms.plan(merged, "Hello", campaign="kept", to="Mobile").source["header"] == 3
 
 
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+@pytest.mark.parametrize("value", ["=A2", "#N/A"])
+def test_an_entry_of_a_list_of_no_whose_value_the_workbook_lacks_is_unreadable(tmp_path: Path, value: str) -> None:
+    """Read as blank it would be no entry, and its person texted."""
+    book = openpyxl.Workbook()
+    for cells in (("Name", "phone"), ("Ann", "+12025550160"), ("Bo", value), ("Cy", "+12025550162")):
+        book.active.append(cells)
+    stops = tmp_path / "stops.xlsx"
+    book.save(stops)
+    people = pd.DataFrame({"phone": ["+12025550160", "+12025550161"]})
+    with pytest.raises(UsageError, match=r"1 entry of leave_out= .* cell B3: an error or a formula without a value"):
+        sms.plan(people, "Hello", campaign="no", to="phone", leave_out=stops)
+    ignored = sms.Reading(unreadable="ignore")
+    plan = sms.plan(people, "Hello", campaign="no", to="phone", leave_out=stops, reading=ignored)
+    assert plan.left_out[["read", "matched", "unreadable"]].values.tolist() == [[2, 1, 1]]
+    register = sms.People(sms.Ledger(tmp_path / "ledger.sqlite", create=True))
+    with pytest.raises(UsageError, match="1 of 3 rows cannot be read, so nothing was recorded: cell B3"):
+        register.import_optouts(stops, column="phone", source="p")
+    assert register.import_optouts(stops, column="phone", source="p", reading=ignored) == 2
+
+
 def test_hidden_rows_are_taken_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The warning names the option, not the argument."""
     file = tmp_path / "filtered.xlsx"
