@@ -409,6 +409,23 @@ def test_names_in_an_encoding_that_is_not_named_are_read_and_said(tmp_path: Path
         assert read_recipients(file)["name"].tolist() == names
 
 
+@pytest.mark.parametrize("stray", [b"Jos\xe9", b"\x80 5", b"Stra\xdfe"])
+def test_a_line_that_is_not_utf_8_in_a_file_that_is_one_is_named(tmp_path: Path, stray: bytes) -> None:
+    """Read in another encoding, all other names would be garbled."""
+    file = tmp_path / "people.csv"
+    file.write_bytes("name;phone\nMüller;+12025550123\n".encode() + stray + b";+12025550124\n")
+    with pytest.raises(UsageError, match=r"people.csv: line 3 has a byte that is not UTF-8"):
+        read_recipients(file)
+
+
+@pytest.mark.parametrize("cells", [["5€", "6€"], ["€ 5", "€ 6"], ["£5", "£6"]])
+def test_the_sign_of_a_currency_is_no_letter_of_another_encoding(tmp_path: Path, cells: list[str]) -> None:
+    file = tmp_path / "due.csv"
+    file.write_bytes("\n".join(["due;phone", *(f"{cell};+12025550123" for cell in cells)]).encode("cp1252"))
+    with pytest.warns(SmsOtpWarning, match="is read as cp1252"):
+        assert read_recipients(file)["due"].tolist() == cells
+
+
 ALIKE = [case for case in CASES if case.rows and "Mobile" in case.columns]
 
 
