@@ -232,7 +232,7 @@ def _phone_columns(frame: pd.DataFrame, numbers: Numbers) -> list[Any]:
     if len(frame.columns) == 1:
         return [frame.columns[0]]
     columns = ", ".join(map(cited, frame.columns))
-    wanted = f"{', '.join(map(repr, numbers.to))}, 'to' or 'phone'"
+    wanted = " or ".join(map(repr, dict.fromkeys((*numbers.to, "to", "phone"))))
     raise UsageError(
         f"leave_out= has no column {wanted} (columns: {columns}); rename its column of the numbers, "
         "or pass it as a Series"

@@ -55,11 +55,16 @@ def parts(
     with opened(file, kind) as book:
         chosen, others = _chosen(book, file, kind, sheet)
         origin.facts["sheet"] = chosen.name
+        visible = _names_of_cells(book, hidden=False)
+        unread = [repr(name) for name in _names_of_cells(book) if name not in visible and name != chosen.name]
+        if unread and not chosen.is_table:
+            words = f"is no table, and there are hidden sheets ({', '.join(unread)}): sheet= names one"
+            origin.note(words, argument="sheet")
         if others:
             origin.facts["other_sheets"] = others
             origin.note(
-                f"is read, the first that shows; there are rows in {', '.join(map(repr, others))} as well: "
-                "sheet= names another",
+                f"is read, the first that shows with a table; there are rows in {', '.join(map(repr, others))} as "
+                "well: sheet= names another",
                 argument="sheet",
             )
         if not chosen.filled:

@@ -533,6 +533,19 @@ def test_an_entry_of_a_list_of_no_whose_value_the_workbook_lacks_is_unreadable(t
     assert register.import_optouts(stops, column="phone", source="p", reading=ignored) == 2
 
 
+def test_a_hidden_list_behind_a_sheet_to_read_is_named(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Please read me first"])
+    hidden = book.create_sheet("List")
+    for cells in (("Name", "phone"), ("Ann", "+12025550160")):
+        hidden.append(cells)
+    hidden.sheet_state = "hidden"
+    book.save(tmp_path / "list.xlsx")
+    with pytest.warns(SmsOtpWarning, match=r"is no table, and there are hidden sheets \('List'\): sheet= names one"):
+        read_recipients(tmp_path / "list.xlsx")
+    assert len(read_recipients(tmp_path / "list.xlsx", sheet="List")) == 1
+
+
 def test_hidden_rows_are_taken_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The warning names the option, not the argument."""
     file = tmp_path / "filtered.xlsx"
