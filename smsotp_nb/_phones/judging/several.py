@@ -66,7 +66,7 @@ def said_no(numbers: pd.Series, *, region: pd.Series | None, **how: Any) -> pd.D
     """
     judged = normalize(numbers, region=region, **how).reset_index(drop=True)
     among = judged["problem"].isin(AMONG_OTHERS)
-    texts = cells.read(numbers).text.reset_index(drop=True)[among]
+    texts = cells.read(numbers[among.to_numpy(bool)]).text.set_axis(judged.index[among])
     found = texts.map(_among_others).explode().dropna()
     if found.empty:
         return judged
