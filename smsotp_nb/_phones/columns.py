@@ -61,7 +61,7 @@ COUNTRY_NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 COUNTRY_OF_ELSE: Final = re.compile(  # of a birth, a bill: where somebody's phone need not be
-    r"birth|born|geburt|nacimiento|naissance|nascita|nascimento|origin|herkunft|national|citizen|staatsang|passport|\bpass"
+    r"birth|born|geburt|nacimiento|naissance|nascita|nascimento|origin|herkunft|nationalit|citizen|staatsang|passport|\bpass"
     r"|reisepass|visa\b|billing|rechnung|factur|fattur|invoice|shipping|liefer|employer|arbeitgeber|compan|firma|bank|\btax"
     r"|steuer|issu|ausstell|destination|ziel|manufactur|herstell|payment|zahl|card",
     re.IGNORECASE,
@@ -365,13 +365,10 @@ def _named_countries(
     first = max(own, key=lambda at: (fits[at], columns[at].share + columns[at].worth))
     if columns[first].worth < 0 and fits[first] < NEARLY_ALL:
         return None, own
-    to = [judged[at]["to"] for at in own]
-    rivals = [
-        at
-        for at, it in zip(own, to, strict=True)
-        if (it.notna() & to[own.index(first)].notna() & (it != to[own.index(first)])).any()
-    ]
-    return (None, own) if rivals else (first, [])
+    to = judged[first]["to"]
+    others = [judged[at]["to"].where(to.notna()) for at in own]
+    differ = any((it.ne(to) & it.notna()).any() for it in others)
+    return (None, own) if differ else (first, [])
 
 
 def _fit(judged: pd.DataFrame) -> float:
