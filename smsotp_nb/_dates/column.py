@@ -239,7 +239,7 @@ def _of_cells(
     if isinstance(orders, str):
         found.unclear = orders
         return
-    found.shown = {one.sign: order for one in parsed.values() if one.sign and (order := _proof(one)) is not None}
+    found.shown = {one.sign: first for one in parsed.values() if one.sign and (first := _proof(one)) is not None}
     for place, one in parsed.items():
         if (day := one.days.get(orders[one.sign])) is None:
             order = "day" if orders[one.sign] else "month"

@@ -122,9 +122,9 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     lost = without_value(frame, how.column)
     proofs = [None] * len(frame) if how.proof is None else [*map(_spelled, frame[how.proof])]
     said = [
-        Said(int(to[1:]), opted_out, *moment, proofs[place])
-        for place, to in found["to"].dropna().items()
-        if (moment := when[place]) is not None
+        Said(int(to[1:]), opted_out, moment.at, moment.zone, proofs[place])
+        for place, to in zip(found.index.tolist(), found["to"], strict=True)
+        if isinstance(to, str) and (moment := when[place]) is not None
     ]
     dated = [isinstance(to, str) and place not in late for place, to in first["to"].items()]
     span = None if found_at is None else found_at.span(np.array(dated, dtype=bool))
@@ -142,12 +142,13 @@ def _judged(frame: pd.DataFrame, how: How, region: Any, *, opted_out: bool) -> p
 
 def _refuse_other_countries(frame: pd.DataFrame, how: How, found: pd.DataFrame, *, opted_out: bool) -> None:
     """Refuse numbers that are others by a column of countries which region= does not name."""
-    read = set(zip(found.index, found["to"], strict=True))
+    read = set(zip(found.index.tolist(), found["to"], strict=True))
     for name in own_columns(frame, how.default_region)[1]:
         to = _judged(frame, how, name, opted_out=opted_out)["to"].dropna()
-        places = dict.fromkeys(place for place, number in to.items() if (place, number) not in read)
+        by = zip(to.index.tolist(), to, strict=True)
+        places = [*dict.fromkeys(place for place, number in by if (place, number) not in read)]
         if places and name != how.column:
-            rows = few(frame.index[[*places]].tolist(), given)
+            rows = few(frame.index.take(places).tolist(), given)
             raise UsageError(
                 f"column {name!r} holds countries by which {counted(len(places), 'number')} would be others, in row "
                 f"{rows}: pass region={name!r}, or leave the column out of the list. Nothing was recorded"

@@ -354,7 +354,8 @@ def _named_countries(
     Columns that fit equally well compete where they make other numbers of the same cells. A name that says that the
     countries are those of something else, such as a birth, counts for less than any other, and alone it has to fit.
     """
-    phone = next((at for it in named if (at := _phone(columns, it, default_region)[0]) is not None), None)
+    found = (_phone(columns, it, default_region)[0] for it in (*named, None))
+    phone = next((at for at in found if at is not None), None)
     if phone is None or not named:
         return max(named, key=lambda at: columns[at].share + columns[at].worth, default=None), []
     numbers = columns[phone].cells

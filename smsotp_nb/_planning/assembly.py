@@ -93,7 +93,7 @@ def problems(
     """Return problem and note of every row, duplicates aside, and how many rows each list to leave out matches."""
     matched, to = [], numbers["to"]
     problem, note = numbers["problem"].copy(), numbers["note"].copy()
-    phones = [one_phone(numbers[name]) for name in numbers if name == "to" or name.startswith("to_")]
+    phones = [one_phone(numbers[name]) for name in numbers if name == "to" or str(name).startswith("to_")]
     for whom in left_out:
         among = one_phone(whom.numbers)
         on_it = reduce(or_, (phone.isin(among) & phone.notna() for phone in phones)) & to.notna()

@@ -164,4 +164,4 @@ def test_countries_beside_imported_numbers_are_named_where_they_make_others_of_t
         people.import_optouts(stops, column="phone", source="p", default_region=default)
     assert people.import_optouts(stops, column="phone", source="p", default_region=default, region="Land") == 2
     assert people.is_opted_out("+61491570156")
-    assert people.import_optouts(stops.head(1), column="phone", source="p", default_region=default) == 0
+    assert people.import_optouts(stops.head(1), column="phone", source="p", default_region=default).read == 1

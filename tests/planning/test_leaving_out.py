@@ -155,7 +155,7 @@ def test_every_column_of_a_stop_list_with_numbers_of_its_people_counts() -> None
     stops = pd.DataFrame(
         {
             "phone": [number(1), number(2), None],
-            "Mobile (opted out)": [number(3), "?", number(4)],
+            "Mobile (opted out)": [number(3), "hello", number(4)],
             "fax": [number(5)] * 3,
             "agent phone": [number(6)] * 3,
         }
