@@ -266,9 +266,8 @@ def _refuse_without_text(column: pd.Series, texts: pd.Series, one: Slot) -> None
     """Refuse bytes, collections and lengths of time, whose text is Python's."""
     wrong = column[(texts.notna() & _holds(column, _NO_TEXT)).to_numpy(bool)]
     if len(wrong):
-        where = f"column {one.column!r}, row {cited(wrong.index[0])}: {cited(str(wrong.iloc[0]))}"
-        kind = type(wrong.iloc[0]).__name__
-        raise UsageError(f"{where} is no text but {kind}; make the column text first ({_counted(len(wrong))})")
+        where = f"column {one.column!r}, row {cited(wrong.index[0])}: a value of type {type(wrong.iloc[0]).__name__}"
+        raise UsageError(f"{where} is no text; make the column text first ({_counted(len(wrong))})")
 
 
 def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:

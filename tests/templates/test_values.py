@@ -127,7 +127,7 @@ def test_dates_in_two_orders_are_shown_with_their_own_rows() -> None:
 @pytest.mark.parametrize("value", [b"Ann", [1, 2], {"a": 1}, pd.Timedelta("1h"), pd.DateOffset(months=1), {"x"}])
 @pytest.mark.parametrize("source", ["x", "x:<=9"])
 def test_what_has_only_the_text_of_python_is_refused(value: Any, source: str) -> None:
-    with pytest.raises(UsageError, match=f"is no text but {type(value).__name__}; make the column text first"):
+    with pytest.raises(UsageError, match=f"a value of type {type(value).__name__} is no text; make the column"):
         written_as(source, value, value)
 
 
