@@ -187,6 +187,8 @@ def value_texts(column: pd.Series[Any]) -> pd.Series[str]:
     if column.dtype.kind in "iufbM":
         return texts
     texts = texts.str.strip()
+    if texts.str.startswith('="', na=False).any():  # as spreadsheets keep a text from being read as a number
+        texts = texts.str.replace(r'^="(.*)"$', r"\1", regex=True)
     return texts.mask(values.no_value(texts))
 
 

@@ -60,7 +60,7 @@ _FILTER: Final = re.compile(
 )
 # What spreadsheets and programs write where there is no value. `Nan` and `Null` are names of people.
 _NO_VALUE: Final = (
-    r"nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
+    r"nan|NaN|NAN|[Nn]/[Aa]|[nN]\.[aA]\.|[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\s]+|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
     r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN"
     r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|RIF|NOME|VALORE"
     r"|ARG|ADR|NAZWA|LICZBA|DZIEL/0|ZERO|VERW|WAARDE|NAAM|GETAL|DEEL/0)[!?]"
@@ -68,6 +68,11 @@ _NO_VALUE: Final = (
 # Characters that would turn a text of 160 letters into one of 70.
 _GSM: Final = str.maketrans({"\u202f": " ", "\u00a0": " ", "\u2009": " ", "\u2212": "-", "\u2019": "'"})
 _ROWS: Final = 3
+_LOOKED_AT: Final = 1_000  # values of a column
+_NO_TEXT: Final = (
+    *(bytes, bytearray, memoryview, list, tuple, dict, set, frozenset, np.ndarray),
+    *(dt.timedelta, np.timedelta64, pd.DateOffset),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +185,41 @@ def wrong_format(one: Slot, currency: str | None) -> str | None:
     return f"{{{one.source}}} has the format {form!r}, which is none; {_FORMATS}"
 
 
+def says_time(one: Slot) -> bool:
+    """Whether a format writes a day or a time."""
+    form = one.format or ""
+    return form in _TIMES or ("%" in form and not _PERCENT.fullmatch(form))
+
+
+def says_hours(one: Slot) -> bool:
+    """Whether a format writes a time of day."""
+    return one.format == "time" or any(code in (one.format or "") for code in ("%H", "%M"))
+
+
+def advice(column: pd.Series, one: Slot, language: Language) -> str | None:
+    """Say what people may read otherwise than it is meant: hours of UTC, a fraction with another language's sign.
+
+    Example:
+        >>> advice(pd.Series([19.99]), slot("owed"), Language("de"))
+        "{owed} is written as 19.99; 'de' has ',' there: write {owed:.2f}"
+    """
+    if says_hours(one):
+        read = dates.read(column.dropna().head(_LOOKED_AT), by_argument=False)
+        if len(read.wall) and read.zoned.all() and not read.offset.any():
+            return (
+                f"{{{one.source}}} is written in UTC, as the column has it; if people are to read another clock, "
+                "convert it first: .dt.tz_convert('Europe/Berlin')"
+            )
+    sign = cldr_numbers.get_decimal_symbol(language.locale)
+    if one.format is None and sign != "." and isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        fractions = column[(column % 1 != 0) & column.notna()]
+        if len(fractions):
+            shown = np.format_float_positional(fractions.iloc[0], trim="-")
+            again = _source(Slot("", one.column, ".2f", one.missing))
+            return f"{{{one.source}}} is written as {shown}; {language.tag!r} has {sign!r} there: write {{{again}}}"
+    return None
+
+
 def depends_on_language(one: Slot) -> bool:
     """Whether a value is written differently in another language."""
     form = one.format or ""
@@ -209,6 +249,7 @@ def written(column: pd.Series, texts: pd.Series, one: Slot, language: Language) 
     Raises:
         UsageError: the format cannot say a value of the column, or there is none and a value needs one.
     """
+    _refuse_without_text(column, texts, one)
     if one.format is None:
         _refuse_unreadable(column, texts, one)
         return texts
@@ -219,6 +260,14 @@ def written(column: pd.Series, texts: pd.Series, one: Slot, language: Language) 
 
 
 # -- values that need a format -----------------------------------------------------------------------------------------
+
+
+def _refuse_without_text(column: pd.Series, texts: pd.Series, one: Slot) -> None:
+    """Refuse bytes, collections and lengths of time, whose text is Python's."""
+    wrong = column[(texts.notna() & _holds(column, _NO_TEXT)).to_numpy(bool)]
+    if len(wrong):
+        where = f"column {one.column!r}, row {cited(wrong.index[0])}: a value of type {type(wrong.iloc[0]).__name__}"
+        raise UsageError(f"{where} is no text; make the column text first ({_counted(len(wrong))})")
 
 
 def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:
@@ -275,7 +324,7 @@ def _read(
 ) -> list[Any]:
     """Return each distinct value as the format needs it."""
     form, words = one.format or "", list(distinct)
-    if form in _TIMES or ("%" in form and not _PERCENT.fullmatch(form)):
+    if says_time(one):
         first = pd.Series(codes).drop_duplicates()
         return _times(column.iloc[first[first >= 0].index], one)
     if _LENGTH.fullmatch(form):
@@ -323,26 +372,29 @@ def _times(column: pd.Series, one: Slot) -> list[Any]:
         if one.format != "time" and (one.format in _TIMES or set(re.findall("%.", one.format or "")) - {"%H", "%M"}):
             raise UsageError(f"column {one.column!r} has times without a day, which {{{one.source}}} needs")
         return column.tolist()
-    read = dates.read(column.reset_index(drop=True), by_argument=False)
+    read = dates.read(column, by_argument=False)
     if read.unclear:
         raise UsageError(f"column {one.column!r} has {read.unclear}")
     if read.wrong:
         place, why = next(iter(read.wrong.items()))
         where = f"column {one.column!r}, row {cited(column.index[place])}"
         raise UsageError(f"{where} has {why}; {{{one.source}}} needs a time")
-    hours = one.format == "time" or any(code in (one.format or "") for code in ("%H", "%M"))
-    if hours and read.midnight.all():
+    if says_hours(one) and read.midnight.all():
         raise UsageError(f"column {one.column!r} has days without a time, which {{{one.source}}} needs")
+    days = np.flatnonzero(~read.clock & ~np.isnat(read.wall))
+    if says_hours(one) and len(days):
+        where = f"column {one.column!r}, row {cited(column.index[days[0]])}: {cited(column.iloc[days[0]])}"
+        raise UsageError(f"{where} is a day without a time, which {{{one.source}}} needs")
     return [moment.item() for moment in read.wall]
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def _writer(one: Slot, language: Language) -> Callable[[Any], str]:
+def _writer(one: Slot, language: Language) -> Callable[[Any], str | None]:
     form = one.format or ""
     if found := _LENGTH.fullmatch(form):
-        return lambda text: shortened(text, int(found[1]))
+        return lambda text: shortened(text, int(found[1])) or None
     if form in _TIMES:
         return lambda moment: _cldr_time(moment, form, language.locale).translate(_GSM)
     if _PERCENT.fullmatch(form) or form == "money" or _NUMBER.fullmatch(form):

@@ -73,7 +73,9 @@ def add_ledger(command: argparse.ArgumentParser) -> None:
     command.add_argument("--ledger", type=ledger_typed, metavar="PLACE", help=what)
 
 
-_CALL = re.compile(r"(?P<other>, or pass )?(?:\b\w{1,40}=)?\b(?:sms\.)?\w{1,40}\((?P<given>[^()]{0,400})\)")
+_CALL = re.compile(
+    r"(?P<other>, or pass )?(?:\b\w{1,40}=)?\b(?:sms\.)?\w{1,40}\((?P<given>[^()]{0,400})\)(?P<aside> if [^.;]*)?"
+)
 _VALUE = re.compile(r"'[^']*'|[\w.]+")
 
 
@@ -88,6 +90,8 @@ def with_options(said: str, options: argparse.Namespace) -> str:
         '3 with words behind: --repair trailing_note'
         >>> with_options("Pass default_region='DE', or pass reading=Reading(unreadable='ignore')", given)
         "Pass --default-region 'DE'"
+        >>> with_options("Write '{name}', or pass sms.Message(..., literal=True) if it is meant literally", given)
+        "Write '{name}'"
     """
     rest, whole = 0, []
     for call in _CALL.finditer(said):  # what else a call says is Python, and no option
@@ -100,15 +104,17 @@ def _as_options(call: re.Match[str], options: argparse.Namespace) -> str:
     name, _, given = call["given"].partition("=")
     if name not in vars(options):
         return "" if call["other"] else call[0]
+    aside = call["aside"] or ""
     option = f"--{name.replace('_', '-')}"
     values = [value.strip("'") for value in _VALUE.findall(given) if value != "..."]
-    return (call["other"] or "") + (" ".join(f"{option} {value}" for value in values) or option)
+    return (call["other"] or "") + (" ".join(f"{option} {value}" for value in values) or option) + aside
 
 
 def _options_in(said: str, options: argparse.Namespace) -> str:
     for name in vars(options):
         option = f"--{name.replace('_', '-')}"
         said = re.sub(rf"(?<![\w.(]){name}=True\b", option, said)
+        said = re.sub(rf"(?<![\w.(]){name}=False\b", option.replace("--", "--no-", 1), said)
         said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[\d])", f"{option} ", said)
         said = re.sub(rf"(?<![\w.(]){name}=", option, said)
     return said

@@ -32,9 +32,25 @@ _GERMAN: Final = (
     *("januar", "februar", "märz", "april", "mai", "juni"),
     *("juli", "august", "september", "oktober", "november", "dezember"),
 )
+# French, Spanish, Italian, Portuguese and Dutch, with their abbreviations; no name means two months.
+_OTHERS: Final = (
+    ("janvier", "janv", "enero", "ene", "gennaio", "gen", "janeiro", "januari"),
+    ("février", "févr", "fév", "fevrier", "fevr", "febrero", "febbraio", "fevereiro", "fev", "februari"),
+    ("mars", "marzo", "março", "marco", "maart", "mrt"),
+    ("avril", "avr", "abril", "abr", "aprile"),
+    ("mayo", "maggio", "mag", "maio", "mei"),
+    ("juin", "junio", "giugno", "giu", "junho"),
+    ("juillet", "juil", "julio", "luglio", "lug", "julho"),
+    ("août", "aout", "agosto", "ago", "augustus"),
+    ("septembre", "septiembre", "settembre", "set", "setembro"),
+    ("octobre", "octubre", "ottobre", "ott", "outubro", "out"),
+    ("novembre", "noviembre", "novembro"),
+    ("décembre", "déc", "decembre", "diciembre", "dicembre", "dic", "dezembro"),
+)
 _MONTHS: Final = {
     **{name.lower(): place + 1 for names in (_MONTH_NAMES, _GERMAN) for place, name in enumerate(names)},
     **{name[:3].lower(): place + 1 for names in (_MONTH_NAMES, _GERMAN) for place, name in enumerate(names)},
+    **{name: place + 1 for place, names in enumerate(_OTHERS) for name in names},
     "sept": 9, "jänner": 1, "jän": 1, "maerz": 3, "mrz": 3,
 }  # fmt: skip
 _WEEK: Final = (
@@ -50,7 +66,8 @@ _WEEKDAYS: Final = {
 _WEEKDAY: Final = re.compile(r"([^\W\d_]{2,10})\.?,? ")
 _NUMBERS: Final = re.compile(r"(?P<one>\d{1,4}) ?(?P<sign>[./-]) ?(?P<two>\d{1,2}) ?(?P=sign) ?(?P<three>\d{1,4})")
 _DAY_MONTH: Final = re.compile(
-    r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?[ /-]?(?P<month>[^\W\d_]{3,9})\.?,?[ /-](?P<year>\d{4}|\d{2})"
+    r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.)?[ /-]?(?:de )?(?P<month>[^\W\d_]{3,10})\.?,?[ /-](?:de )?"
+    r"(?P<year>\d{4}|\d{2})"
 )
 _MONTH_DAY: Final = re.compile(
     r"(?P<month>[^\W\d_]{3,9})\.?[ /-](?P<day>\d{1,2})(?:st|nd|rd|th)?(?:, ?| )(?P<year>\d{4})"
@@ -215,6 +232,8 @@ def _parsed(text: str) -> Parsed | str | None:
         if (found := pattern.match(rest)) and (clock := _clock(rest[found.end() :])) is not None:
             sign, days = _days(found)
             days = {order: day for order, day in days.items() if weekday in (None, day.weekday())}
+            if not days and (month := found.groupdict().get("month", "")).isalpha() and month not in _MONTHS:
+                return f"{no_date(shown)}, whose month is in no language that is read"
             if not days:
                 return f"a date that there is not: {given(shown)}"
             if len({*days.values()}) == 1 and (len(days) > 1 or weekday is not None or sign == _SHORT):
@@ -265,7 +284,7 @@ def _of_numbers(one: str, sign: str, two: str, three: str) -> Days:
         False: _date(year, int(one), int(two)),
     }
     if len(three) == 4:
-        return _known("." if sign == "." else "/", days)
+        return _known(sign, days)
     return _known(_SHORT, days | {None: _date(_year(one.zfill(2)), int(two), int(three))})
 
 

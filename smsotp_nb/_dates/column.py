@@ -32,7 +32,8 @@ class Dates:
 
     ``wall`` is what a clock showed (datetime64[us], NaT where a cell is blank or cannot be read), ``offset`` the
     minutes east of UTC where the cell names them (`zoned`); ``clock`` says whether it has a time of day. ``wrong`` says
-    what is wrong with a cell; ``unclear`` is the complaint of a column that can be read in two ways.
+    what is wrong with a cell; ``unclear`` is the complaint of a column that can be read in two ways. ``shown`` has, by
+    the sign between the numbers, whether cells show that the day stands first.
     """
 
     wall: npt.NDArray[np.datetime64]
@@ -40,6 +41,7 @@ class Dates:
     clock: npt.NDArray[np.bool_]
     wrong: dict[int, str] = field(default_factory=dict)
     unclear: str = ""
+    shown: dict[str, bool] = field(default_factory=dict)
 
     @property
     def zoned(self) -> npt.NDArray[np.bool_]:
@@ -237,6 +239,7 @@ def _of_cells(
     if isinstance(orders, str):
         found.unclear = orders
         return
+    found.shown = {one.sign: first for one in parsed.values() if one.sign and (first := _proof(one)) is not None}
     for place, one in parsed.items():
         if (day := one.days.get(orders[one.sign])) is None:
             order = "day" if orders[one.sign] else "month"
@@ -283,7 +286,9 @@ def _two_ways(one: Parsed, where: str, by_argument: bool, scalar: bool) -> str:
     readings: dict[dt.date, str] = {}
     for order, day in one.days.items():
         if scalar or not by_argument:
-            readings.setdefault(day, repr(day.isoformat()))
+            time = "" if one.time is None else f" {one.time.isoformat('auto' if one.time.second else 'minutes')}"
+            zone = "" if one.offset is None else str(dt.timezone(dt.timedelta(minutes=one.offset)))[3:] or "Z"
+            readings.setdefault(day, repr(f"{day.isoformat()}{time}{zone}"))
         else:
             readings.setdefault(day, "format='%y/%m/%d'" if order is None else f"dayfirst={order}")
     first, *others = [(how, spelled_day(day)) for day, how in readings.items()]

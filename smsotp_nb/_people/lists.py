@@ -6,6 +6,7 @@ without an hour is unclear, and so is an hour that autumn repeats or spring leav
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -22,9 +23,10 @@ from .._cards import counted
 from .._frames import as_pandas
 from .._ledger import Said
 from .._moments import microseconds
-from .._pandas import is_missing
-from .._phones import Reading, not_reading
-from .._showing import spelled
+from .._pandas import STR, is_missing
+from .._phones import Reading, not_reading, own_columns, said_no, says_no
+from .._recipients import without_value
+from .._showing import cited, few, spelled
 from ..columns import require
 from ..errors import UsageError
 from ..problems import PROBLEMS
@@ -32,6 +34,23 @@ from ..problems import PROBLEMS
 _SHOWN = 5
 _AHEAD: Final = timedelta(hours=1)  # by which the clock of who recorded an opt-out may be fast
 _FIRST: Final = 1992  # the year of the first text message: an earlier one stands for no date
+_NOES: Final = frozenset("no n false 0 0.0 nein nie non não nao nej nei ei nee ne off falsch".split())  # noqa: SIM905
+_BLANK: Final = frozenset(("", "-", "none", "nan", "n/a", "null", "nat"))
+_WITHDRAWN: Final = (
+    r"(?:consent |opt[ -]?in )?(?:withdrawn|revoked|unsubscribed?|opt(?:ed)?[ -]?out|stop|stopp(?:ed)?|declined|refused"
+    r"|denied|do[ -]?not[ -].*|dnc|widerrufen|widersprochen|abgemeldet|abgelehnt|d[eé]sinscrite?|d[eé]sabonn[eé]e?"
+    r"|retirad[oa]|revocad[oa]|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)[.!]?"
+)
+_OF_NO: Final = re.compile(
+    r"opt(?:ed)? ?out|unsub|withdr|revok|widerr|widerspr|abgemeldet|abmeld|d[eé]sinscri|d[eé]sabonn|\bbaja\b|do ?not"
+    r"|\bdnc\b|\bstop|uitgeschreven|disiscri|suppress|blocked",
+    re.IGNORECASE,
+)
+_OF_CONSENT: Final = re.compile(
+    r"consen[ts]|opt(?:ed)? ?in\b|status|subscri|permission|permiso|einwillig|zustimm|erlaub|agree|accept|allow|autoris"
+    r"|toestem|\bgdpr\b|\bdsgvo\b|\bsms\b",
+    re.IGNORECASE,
+)
 _DAY: Final = timedelta(days=1) - timedelta(microseconds=1)
 
 
@@ -82,29 +101,83 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     for name, column in (("column", how.column), ("at", how.at), ("proof", how.proof), ("region", how.region)):
         if column is not None:
             require(column, frame.columns, where=f"{name}=")
-    regions = None if how.region is None else frame[how.region]
-    found = phones.normalize(frame[how.column], region=regions, default_region=how.default_region, reading=how.reading)
-    blank = found["problem"].eq("MISSING").to_numpy(bool)
-    unread = found["to"].isna().to_numpy() & ~blank
+    found = _judged(frame, how, how.region, opted_out=opted_out)
+    if how.region is None:
+        _refuse_other_countries(frame, how, found, opted_out=opted_out)
+    first = found[~found.index.duplicated()]
+    blank = first["problem"].eq("MISSING").to_numpy(bool)
+    unread = first["to"].isna().to_numpy() & ~blank
     found_at = None if how.at is None else dates.read(frame[how.at], how.written)
     if found_at is not None and found_at.unclear:
         raise UsageError(f"column {how.at!r} has {found_at.unclear}. Nothing was recorded")
+    if not opted_out:
+        _refuse_noes(frame, how, found_at)
     when, late = _moments(found_at, how, blank, opted_out=opted_out, now=now)
     labels = frame.index.tolist()
     problems = [
         f"row {label!r}: {explained(problem)}"
-        for label, problem in zip(frame.index[unread], found["problem"][unread], strict=True)
+        for label, problem in zip(frame.index[unread], first["problem"][unread], strict=True)
     ]
     problems += [f"row {labels[place]!r}: {how.at} is {wrong}" for place, wrong in late.items()]
+    lost = without_value(frame, how.column)
     proofs = [None] * len(frame) if how.proof is None else [*map(_spelled, frame[how.proof])]
     said = [
-        Said(int(to[1:]), opted_out, *moment, proof)
-        for to, moment, proof in zip(found["to"], when, proofs, strict=True)
-        if isinstance(to, str) and moment is not None
+        Said(int(to[1:]), opted_out, moment.at, moment.zone, proofs[place])
+        for place, to in zip(found.index.tolist(), found["to"], strict=True)
+        if isinstance(to, str) and (moment := when[place]) is not None
     ]
-    dated = [isinstance(to, str) and place not in late for place, to in enumerate(found["to"])]
+    dated = [isinstance(to, str) and place not in late for place, to in first["to"].items()]
     span = None if found_at is None else found_at.span(np.array(dated, dtype=bool))
-    return Listed(said, span, problems, len({*np.flatnonzero(unread).tolist(), *late}), len(frame))
+    unread_rows = len({*np.flatnonzero(unread).tolist(), *late}) + len(lost)
+    return Listed(said, span, [*problems, *lost], unread_rows, len(frame))
+
+
+def _judged(frame: pd.DataFrame, how: How, region: Any, *, opted_out: bool) -> pd.DataFrame:
+    """Judge the numbers on the places 0.. of their rows; a row of an opt-out may have several."""
+    beside = None if region is None else frame[region]
+    judge = said_no if opted_out else phones.normalize
+    found = judge(frame[how.column], region=beside, default_region=how.default_region, reading=how.reading)
+    return found if opted_out else found.reset_index(drop=True)
+
+
+def _refuse_other_countries(frame: pd.DataFrame, how: How, found: pd.DataFrame, *, opted_out: bool) -> None:
+    """Refuse numbers that are others by a column of countries which region= does not name."""
+    read = set(zip(found.index.tolist(), found["to"], strict=True))
+    for name in own_columns(frame, how.default_region)[1]:
+        to = _judged(frame, how, name, opted_out=opted_out)["to"].dropna()
+        by = zip(to.index.tolist(), to, strict=True)
+        places = [*dict.fromkeys(place for place, number in by if (place, number) not in read)]
+        if places and name != how.column:
+            rows = few(frame.index.take(places).tolist(), given)
+            raise UsageError(
+                f"column {name!r} holds countries by which {counted(len(places), 'number')} would be others, in row "
+                f"{rows}: pass region={name!r}, or leave the column out of the list. Nothing was recorded"
+            )
+
+
+def _refuse_noes(frame: pd.DataFrame, how: How, at: dates.Dates | None) -> None:
+    """Refuse opt-ins with a column that says no, or of a no that is later than the opt-in."""
+    for name in frame.columns:
+        if name in (how.column, how.at, how.proof, how.region) or not isinstance(frame[name], pd.Series):
+            continue
+        heading, texts = re.sub(r"[_-]", " ", spelled(name)), frame[name].map(_spelled).astype(STR).str.strip()
+        words = texts.str.casefold()
+        no = words.str.fullmatch(_WITHDRAWN, na=False)
+        if _OF_NO.search(heading):
+            said = dates.read(frame[name].reset_index(drop=True), how.written)
+            day = said.wall.astype("datetime64[D]")
+            dated = ~np.isnat(day)
+            before = dated & (day < at.wall.astype("datetime64[D]") if at is not None else False)
+            no |= words.notna() & ~words.isin(_NOES) & ~words.isin(_BLANK) & ~before
+        elif _OF_CONSENT.search(heading):
+            no |= words.isin(_NOES) | texts.map(says_no, na_action="ignore").fillna(False).astype(bool)
+        wrong = texts[no.to_numpy(bool)]
+        if len(wrong):
+            raise UsageError(
+                f"column {name!r} says no in row {few(wrong.index.tolist(), given)}: {cited(wrong.iloc[0])}. An "
+                "opt-in would end the opt-outs of these people: leave these rows out, or the column if it means "
+                "something else. Nothing was recorded"
+            )
 
 
 def explained(problem: str) -> str:

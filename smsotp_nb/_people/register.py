@@ -177,8 +177,8 @@ class People:
             list: a frame, or the path of a CSV, Excel or Parquet file.
             column: the column of phone numbers.
             source: who the list is from, such as the provider's name.
-            at: the column of the time at which each was said: ISO 8601, real times, names of months, or numbers in the
-                order that ``dayfirst`` says. By default it counts as said now.
+            at: the column of the time at which each was said: ISO 8601, real times, names of months (in seven
+                languages), or numbers in the order that ``dayfirst`` says. By default it counts as said now.
             zone: zone of times that have none, such as ``"Europe/Berlin"``.
             dayfirst: whether 03/10/2026 is 3 October (True) or 10 March (False). Needed only if no cell tells.
             format: the times' format where it is another one, such as ``"%y%m%d"``; ``"excel"`` for the numbers by
@@ -340,8 +340,11 @@ class People:
         with opened(self._ledger) as book:
             found = lists.read(source_list, how, opted_out=opted_out, now=self._clock(book._store))
             if found.problems and how.reading.unreadable == "refuse":
+                lacks = {"default_region=": "REGION_MISSING", "zone=": "a time without a zone"}
+                named = [name for name, why in lacks.items() if any(why in problem for problem in found.problems)]
+                name = f" name {' or '.join(named)}," if named else ""
                 raise UsageError(
-                    f"{found.told('so nothing was recorded')}. Correct them, name default_region= or zone=, or pass "
+                    f"{found.told('so nothing was recorded')}. Correct them,{name} or pass "
                     "reading=Reading(unreadable='ignore') to record the others",
                     problems=tuple(found.problems),
                 )

@@ -21,16 +21,17 @@ from .._lazy import attributes
 
 if TYPE_CHECKING:
     from .advice import Advice
+    from .cells.notes import says_no
     from .cells.regions import country_code
     from .cells.repairs import clean
-    from .columns import Found, find_columns
+    from .columns import Found, find_columns, own_columns
     from .countries import ask, country_name, place, time_zones
     from .judging.answers import verdict
     from .judging.evidence import DRAWN, Evidence, Level, drawn
     from .judging.explanation import Explanation, explain
-    from .judging.judgement import normalize, normalize_columns, weigh_column
+    from .judging.judgement import first_usable, normalize, normalize_columns, weigh_column
     from .judging.policy import Reading, not_reading
-    from .judging.several import duplicates, explode, one_phone, one_phone_digits, spellings
+    from .judging.several import duplicates, explode, one_phone, one_phone_digits, said_no, spellings
     from .owner.merging import Answers, Cells, edit, merge_answers, with_cells, without_rows
     from .owner.questions import ask_owner, name_of_row, text_of
     from .pieces import Cleaned, clean_chunks, normalize_batch, verdict_batch
@@ -42,15 +43,16 @@ __getattr__ = attributes(
     __name__,
     {
         "advice": ["Advice"],
+        "cells.notes": ["says_no"],
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
-        "columns": ["Found", "find_columns"],
+        "columns": ["Found", "find_columns", "own_columns"],
         "countries": ["ask", "country_name", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],
-        "judging.judgement": ["normalize", "normalize_columns", "weigh_column"],
+        "judging.judgement": ["first_usable", "normalize", "normalize_columns", "weigh_column"],
         "judging.policy": ["Reading", "not_reading"],
-        "judging.several": ["duplicates", "explode", "one_phone", "one_phone_digits", "spellings"],
+        "judging.several": ["duplicates", "explode", "one_phone", "one_phone_digits", "said_no", "spellings"],
         "judging.answers": ["verdict"],
         "owner.merging": ["Answers", "Cells", "edit", "merge_answers", "with_cells", "without_rows"],
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._recipients import add_columns
-from .cells import regions
+from .cells import notes, regions
 from .cells import text as cells
 from .judging.judgement import normalize
 from .judging.policy import Reading
@@ -31,9 +31,16 @@ MOBILE_NAMED: Final = re.compile(
 OF_OTHERS: Final = re.compile(  # whom the row names beside its own person
     r"emergency|notfall|emergencia|urgence|emerg[eê]ncia|emergenza|noodgeval|manager|vorgesetzt|supervisor|\bboss\b|assist"
     r"|asistente|sekret[aä]r|secretar|spouse|partner|parent\b|mother|father|guardian|next of kin|referr|wife|husband"
-    r"|eltern|mutter|vater|ehe(?:frau|mann)|c[oó]nyuge|conjoint|agent|owner|store|branch|filiale|driver|fahrer",
+    r"|eltern|mutter|vater|ehe(?:frau|mann)|c[oó]nyuge|conjoint|agent|owner|store|branch|filiale|driver|fahrer|\brep\b"
+    r"|sales|representative|betreuer|berater|vertreter|ansprechpartner|broker|makler|employer|arbeitgeber|nachbar|neighbo",
     re.IGNORECASE,
 )
+SAYING_NO: Final = re.compile(
+    r"opt(?:ed)?[ -]?out|unsub|do[ -]?not|\bdon'?t\b|\bdn[cdtm]\b|suppress|black ?list|block ?list|robinson|abgemeldet"
+    r"|gesperrt|sperrliste|d[eé]sinscri|de baja|disiscri",
+    re.IGNORECASE,
+)
+NUMBER_WORD: Final = re.compile(r"\b(?:no|nr)\b\.?", re.IGNORECASE)  # Phone no. says nothing against it
 PERHAPS_NAMED: Final = re.compile(r"contact|kontakt|number|nummer|n[uú]mero|num[eé]ro", re.IGNORECASE)
 NAMED_OTHERWISE: Final = re.compile(
     r"order|invoice|account|customer|client|ticket|serial|tracking|reference|article|product|member|policy|card"
@@ -51,6 +58,12 @@ COUNTRY_NAMED: Final = re.compile(
     r"country|countries|\bland\b|land[_ .-]?(?:code|kode|kod)|l[äa]nder|staat\b|pa[ií]s(?:es)?\b|\bpays\b|paese|nazione"
     r"|\biso(?:$|\b|[_ -]?\d|[_ -]?code)|nationality|\bnation\b|\bkraj\b|\bmaa\b|[üu]lke|стран|国|國|국가|الدولة|بلد"
     r"|dial(?:l?ing)?[_ -]?code|calling[_ -]?code|l[äa]ndervorwahl|landesvorwahl|indicatif|\bddi\b",
+    re.IGNORECASE,
+)
+COUNTRY_OF_ELSE: Final = re.compile(  # of a birth, a bill: where somebody's phone need not be
+    r"birth|born|geburt|nacimiento|naissance|nascita|nascimento|origin|herkunft|nationalit|citizen|staatsang|passport|\bpass"
+    r"|reisepass|visa\b|billing|rechnung|factur|fattur|invoice|shipping|liefer|employer|arbeitgeber|compan|firma|bank|\btax"
+    r"|steuer|issu|ausstell|destination|ziel|manufactur|herstell|payment|zahl|card",
     re.IGNORECASE,
 )
 REGION_NAMED: Final = re.compile(r"region|regi[oó]n|région", re.IGNORECASE)  # of the world, of sales, or a country
@@ -117,7 +130,8 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     are no countries, although NO, 1, DE and CA read as such. If ``default_region`` fits the numbers clearly better than
     the column, no column is chosen. ``shares`` has the columns ``column, numbers, countries``, best first. ``why`` says
     by column why it was chosen; a frame of `read_recipients` has it in ``attrs["smsotp_nb"]["columns"]`` from then on,
-    and so have its plan and its report.
+    and so have its plan and its report. Of two columns of countries the one is chosen that the numbers fit; if both fit
+    and make other numbers of them, neither is, and ``why`` says so.
 
     Example:
         >>> frame = pd.DataFrame({"id": ["17", "18"], "m": ["0491 570 156", "030 901820"], "land": ["AU", "DE"]})
@@ -128,18 +142,13 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     frame = as_pandas(frame)
     refuse(not_frame("frame", frame))
     regions.default(default_region)
-    sample = frame.sample(SAMPLE, random_state=0) if len(frame) > SAMPLE else frame
-    columns = {
-        place: _Column.of(_words(str(name)), sample.iloc[:, place])
-        for place, name in enumerate(frame.columns)
-        if list(frame.columns).count(name) == 1
-    }
-    named = {place: it.share + it.worth for place, it in columns.items() if it.telling and it.share >= ENOUGH}
-    beside = max(named, key=named.__getitem__, default=None)
+    columns = _sampled(frame)
+    named = [place for place, it in columns.items() if it.telling and it.share >= ENOUGH]
+    beside, compete = _named_countries(columns, named, default_region)
     phone, numbers = _phone(columns, beside, default_region)
     if phone is None and beside is not None:
         phone, numbers = _phone(columns, None, default_region)
-    unnamed = [place for place, it in columns.items() if it.perhaps]
+    unnamed = [place for place, it in columns.items() if it.perhaps and place not in compete]
     if phone is not None:
         region = _region(columns, phone, beside, [place for place in unnamed if place != phone], default_region)
     else:
@@ -159,9 +168,47 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     name = [None if place is None else frame.columns[place] for place in (phone, region)]
     why = {} if phone is None else {str(name[0]): _why(phone, columns, numbers, frame.columns)}
     why |= {} if region is None else {str(name[1]): f"{columns[region].share:.0%} of its cells are countries"}
+    rivals = " or ".join(repr(str(frame.columns[place])) for place in compete)
+    unclear = f"not chosen: the numbers do not show that the countries of {rivals} are theirs"
+    why |= {str(frame.columns[place]): unclear for place in compete}
     add_columns(frame, why)
     table = table.sort_values(["numbers", "countries"], ascending=False, ignore_index=True)
     return Found(name[0], name[1], table, why)
+
+
+def own_columns(frame: pd.DataFrame, default_region: str | None) -> tuple[list[Any], list[Any]]:
+    """Return all columns named and read as numbers of a row's own person, whatever their names say of them, and all
+    that are named and read as countries: for a list in which each number of a person counts.
+
+    Example:
+        >>> own_columns(pd.DataFrame({"phone": ["+14155550100"], "Old mobile": ["+14155550101"], "Land": "US"}), None)
+        (['phone', 'Old mobile'], ['Land'])
+    """
+    numbers, countries = [], []
+    for place, it in _sampled(frame).items():
+        label = frame.columns[place]
+        name = _words(str(label))
+        if it.telling and it.share >= ENOUGH:
+            countries.append(label)
+        elif NAMED.search(name) and not OF_OTHERS.search(name) and (not it.never or SAYING_NO.search(name)):
+            judged = normalize(it.cells, default_region=default_region)
+            filled = judged[judged["problem"] != "MISSING"]
+            read = filled["type"].notna() | filled["problem"].isin(
+                ["REGION_MISSING", "MULTIPLE_NUMBERS", "NOTE_SAYS_NO"]
+            )
+            if len(filled) and read.mean() >= ENOUGH:
+                numbers.append(label)
+    return numbers, countries
+
+
+def _sampled(frame: pd.DataFrame) -> dict[int, _Column]:
+    """Return a sample of each column whose name is its own, by place."""
+    sample = frame.sample(SAMPLE, random_state=0) if len(frame) > SAMPLE else frame
+    return {
+        place: _Column.of(_words(str(name)), sample.iloc[:, place])
+        for place, name in enumerate(frame.columns)
+        if list(frame.columns).count(name) == 1
+    }
 
 
 def _why(phone: int, columns: dict[int, _Column], shares: dict[int, float], names: pd.Index) -> str:
@@ -220,7 +267,7 @@ class _Column:
             known=known,
             share=share,
             telling=bool(country) or world,
-            worth=NAME_WORTH if country else 0.0,
+            worth=0.0 if not country else -NAME_WORTH if COUNTRY_OF_ELSE.search(name) else NAME_WORTH,
             perhaps=not counted and share >= NEARLY_ALL and SEVERAL <= kinds <= MOST,
             number_worth=_name_of_numbers(name),
             never=_never_numbers(name, text),
@@ -236,6 +283,8 @@ def _name_of_numbers(name: str) -> float:
     """What a column's name says for its being the one to text: order numbers are no phone numbers."""
     if OF_OTHERS.search(name):
         return NAME_WORTH / 2 if NAMED.search(name) else 0.0
+    if notes.says_no(NUMBER_WORD.sub(" ", name)):
+        return NAME_WORTH / 4 if NAMED.search(name) else 0.0
     if MOBILE_NAMED.search(name):
         return NAME_WORTH + MOBILE_WORTH
     if NAMED.search(name):
@@ -247,6 +296,8 @@ def _name_of_numbers(name: str) -> float:
 
 def _never_numbers(name: str, text: pd.Series) -> bool:
     """Return whether a column is one of ids, days or the like, whatever its cells read as."""
+    if SAYING_NO.search(name):
+        return True
     if _share(text, WITH_PLUS) >= ENOUGH:
         return "fax" in name.casefold()
     named = NAMED.search(name) is not None and "fax" not in name.casefold()
@@ -293,6 +344,39 @@ def _numbers(column: _Column, region: pd.Series | None, default_region: str | No
     if column.number_worth >= NAME_WORTH or _share(column.text, WRITTEN) >= ENOUGH:
         return share, share
     return share, float(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean()) if len(kinds) else 0.0
+
+
+def _named_countries(
+    columns: dict[int, _Column], named: list[int], default_region: str | None
+) -> tuple[int | None, list[int]]:
+    """Return that of the columns named as countries which the numbers fit; else none, and those that compete.
+
+    Columns that fit equally well compete where they make other numbers of the same cells. A name that says that the
+    countries are those of something else, such as a birth, counts for less than any other, and alone it has to fit.
+    """
+    found = (_phone(columns, it, default_region)[0] for it in (*named, None))
+    phone = next((at for at in found if at is not None), None)
+    if phone is None or not named:
+        return max(named, key=lambda at: columns[at].share + columns[at].worth, default=None), []
+    numbers = columns[phone].cells
+    judged = {at: normalize(numbers, region=columns[at].cells, default_region=default_region) for at in named}
+    fits = {at: _fit(it) for at, it in judged.items()}
+    near = [at for at in named if fits[at] > max(fits.values()) - CLEARLY / 2]
+    own = [at for at in near if columns[at].worth >= 0] or near
+    first = max(own, key=lambda at: (fits[at], columns[at].share + columns[at].worth))
+    if columns[first].worth < 0 and fits[first] < NEARLY_ALL:
+        return None, own
+    to = judged[first]["to"]
+    others = [judged[at]["to"].where(to.notna()) for at in own]
+    differ = any((it.ne(to) & it.notna()).any() for it in others)
+    return (None, own) if differ else (first, [])
+
+
+def _fit(judged: pd.DataFrame) -> float:
+    """Return the share of filled cells that are valid numbers of the country beside them."""
+    filled = judged[judged["problem"] != "MISSING"]
+    agree = filled["type"].notna() & ~filled["note"].str.contains("REGION_MISMATCH", na=False)
+    return float(agree.mean()) if len(filled) else 0.0
 
 
 def _region(

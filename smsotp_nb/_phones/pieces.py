@@ -21,7 +21,7 @@ from ..columns import require, several_named
 from ..errors import UsageError
 from .judging.answers import verdict
 from .judging.evidence import Evidence
-from .judging.judgement import normalize, normalize_columns, weigh_column
+from .judging.judgement import first_usable, normalize, normalize_columns, weigh_column
 from .judging.policy import Reading, not_reading
 from .reference import COLUMNS
 from .summary import Tally, free_names, with_reasons
@@ -213,7 +213,7 @@ def clean_chunks(
             "default_region": default_region,
         }
         evidence = evidence or [weigh_column(each, reading=reading, **how) for each in numbers]
-        judged = normalize_columns(numbers, evidence, reading=reading, **how)
+        judged = first_usable(numbers, normalize_columns(numbers, evidence, reading=reading, **how))
         raw = numbers[0] if len(names) == 1 else chunk[names]
         repeats = tally.add(judged, raw, reading=reading.replace(evidence=evidence[0]), **how)
         left_out = _unusable(chunk, judged)

@@ -81,8 +81,8 @@ def plan(
             service holds. Placeholders as other tools write them are refused, unless ``Message(..., literal=True)``.
         campaign: name under which the send is recorded. The same name again means the same campaign.
         to: the column with the phone numbers, or a Series on the same index. Of several columns, such as ``["mobile",
-            "phone"]``, the first usable number of each row is texted; the card says how many are of which. A cell that
-            says no ends the search, and whom `leave_out` holds back at that number is not texted at another.
+            "phone"]``, the first usable number of each row is texted; the card says how many are of which. A row of
+            which a cell says no, or any of whose numbers `leave_out` has, is not texted.
         region: each number's country: a column name, or a Series on the same index.
         default_region: two-letter country code for rows without a country.
         by: each row's segment, for messages by segment: a column name, or a Series on the same index. Labels are

@@ -16,7 +16,7 @@ from .. import rates as rate_tables
 from .._calling import given, not_a, refuse
 from .._frames import as_pandas
 from .._pandas import lent
-from .._phones import Advice, Evidence, normalize_columns, not_reading
+from .._phones import Advice, Evidence, first_usable, normalize_columns, not_reading
 from .._policy import Policy, not_policy
 from .._results import contract
 from .._showing import NoText, is_whole, text_of
@@ -70,9 +70,20 @@ class Asked:
         names = [*numbers, self.numbers.region, self.message["by"], *self.keep, *self.wording.columns]
         return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
+    @property
+    def each(self) -> list[str]:
+        """The columns of `judged` with the numbers of each of several columns."""
+        return [f"to_{at}" for at in range(len(self.numbers.to))] if len(self.numbers.to) > 1 else []
+
     def judged(self, frame: pd.DataFrame, evidence: Sequence[Evidence] = ()) -> pd.DataFrame:
-        """Return what `phones.normalize` says of these rows, by the evidence of each column where it is known."""
-        return normalize_columns(self._columns(frame), evidence, **self._how(frame))
+        """Return what `phones.normalize` says of these rows, by the evidence of each column where it is known.
+
+        Of several columns, ``to_0`` and so on have the number of each, any of which may be on a list to leave out.
+        """
+        columns = self._columns(frame)
+        judged = normalize_columns(columns, evidence, **self._how(frame))
+        each = zip(self.each, judged, strict=False)
+        return first_usable(columns, judged).assign(**{name: one["to"] for name, one in each})
 
     def weighed(self, frame: pd.DataFrame) -> list[Evidence]:
         return [phones.weigh_column(column, **self._how(frame)) for column in self._columns(frame)]

@@ -6,13 +6,15 @@ import datetime as dt
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .. import _values as values
 from .. import rates as rate_tables
 from .._pandas import STR
 from .._phones import country_name, one_phone
@@ -20,7 +22,7 @@ from .._recipients import source_of
 from .._results import contract
 from . import bodies as body_rows
 from . import suppression
-from .arguments import MadeOf
+from .arguments import MadeOf, Words
 from .bodies import Ints, Worded
 from .rows import TRIMMED, InMemory
 from .segments import Segments
@@ -61,6 +63,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "fingerprint": fingerprint(numbers["to"].iloc[at], keys[codes]),
         "advice": (
             *passcode(wording.sampled(bodies.iloc[_shown(words.segments, at, codes, len(bodies))])),
+            *of_values(words),
             *made_of.advice,
         ),
         "_asked": asked,
@@ -88,10 +91,12 @@ def problems(
     numbers: pd.DataFrame, worded: Worded, left_out: Sequence[LeftOut] = ()
 ) -> tuple[pd.Series[str], pd.Series[str], list[int]]:
     """Return problem and note of every row, duplicates aside, and how many rows each list to leave out matches."""
-    matched = []
-    problem, note, phone = numbers["problem"].copy(), numbers["note"].copy(), one_phone(numbers["to"])
+    matched, to = [], numbers["to"]
+    problem, note = numbers["problem"].copy(), numbers["note"].copy()
+    phones = [one_phone(numbers[name]) for name in numbers if name == "to" or str(name).startswith("to_")]
     for whom in left_out:
-        on_it = phone.isin(one_phone(whom.numbers)) & phone.notna()
+        among = one_phone(whom.numbers)
+        on_it = reduce(or_, (phone.isin(among) & phone.notna() for phone in phones)) & to.notna()
         problem = problem.mask(problem.isna() & on_it, whom.problem)
         matched.append(int(on_it.sum()))
     for code, marked, said in worded.lacking:
@@ -326,6 +331,17 @@ _SELLS = re.compile(
 )
 _DIGITS = re.compile(r"(?<![A-Za-z0-9_.,/-])[0-9]{4,8}(?![A-Za-z0-9_/-]|[.,][0-9])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def of_values(words: Words) -> tuple[str, ...]:
+    """Return advice on how the values of placeholders are written."""
+    found = (
+        values.advice(words.frame[one.column], one, message.language)
+        for message in words.wording.messages
+        if message.own is None
+        for one in words.wording.slots(message)
+    )
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def passcode(texts: Iterable[str]) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .. import _dates as dates
+from .. import _values as values
 from .._calling import refuse
 from .._pandas import STR
 from .._phones import Advice, Evidence, one_phone_digits
@@ -52,7 +54,8 @@ BODIES: Final = pa.schema(
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What is asked of every piece: the checked arguments, the words as they are on a sample, and what the whole list
-    says of a number; ``advice`` counts what would help it.
+    says of a number; ``advice`` counts what would help it. ``orders`` are whether the day stands first in the dates of
+    a column, with this sign between the numbers.
 
     ``columns`` are all that the list has, also those that are not read.
     """
@@ -62,6 +65,7 @@ class Asking:
     columns: tuple[str, ...]
     evidence: Sequence[Evidence]
     advice: Advice = field(default_factory=Advice)
+    orders: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -70,7 +74,7 @@ class Asking:
         return tuple(dict.fromkeys([*self.asked.keep, *([by.name] if by else [])]))
 
     def rows_schema(self) -> pa.Schema:
-        whole = ("position", "number", "person", "key", "code", "rank")
+        whole = ("position", "number", "person", *self.asked.each, "key", "code", "rank")
         texts = ("region", "type", "problem", "note", "lacking", "lacking_note")
         kept = [f"{KEPT}{at}" for at in range(len(self.kept))]
         return pa.schema([*((name, pa.int64()) for name in whole), *((name, pa.string()) for name in (*texts, *kept))])
@@ -87,6 +91,7 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
     worded = body_rows.word(words)
+    _refuse_two_orders(words, asking, places)
     problem, note, _ = assembly.problems(numbers, worded)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
@@ -95,12 +100,11 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
     keys[at] = bodies["key"].to_numpy("int64")[codes]
     number: pd.Series = numbers["to"].str[1:].astype("Int64")
     lacking = problem.where(numbers["problem"].isna())
-    known = number.notna().to_numpy(bool)
-    found = number.to_numpy("int64", na_value=0).copy()
     made = {
         "position": places,
         "number": number,
-        "person": pd.arrays.IntegerArray(one_phone_digits(found), ~known),
+        "person": _people(number),
+        **{name: _people(numbers[name].str[1:].astype("Int64")) for name in asking.asked.each},
         "key": pd.arrays.IntegerArray(keys, problem.notna().to_numpy(bool)),
         "code": words.segments.codes if words.segments else np.zeros(len(frame), np.int64),
         "rank": words.segments.ranks if words.segments else np.zeros(len(frame), np.int64),
@@ -112,6 +116,24 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
         by = words.segments
         made[f"{KEPT}{place}"] = by.values if by is not None and name == by.name else frame[name]
     return _table(made, asking.rows_schema()), _table(dict(bodies.items()), BODIES)
+
+
+def _refuse_two_orders(words: Words, asking: Asking, places: np.ndarray) -> None:
+    """Refuse dates of which one piece shows that the day stands first, and an earlier one that the month does."""
+    slots = {one for message in words.wording.messages for one in words.wording.slots(message) if values.says_time(one)}
+    for name in sorted({one.column for one in slots}):
+        for sign, order in dates.read(words.frame[name], by_argument=False).shown.items():
+            if asking.orders.setdefault((name, sign), order) != order:
+                raise UsageError(
+                    f"column {name!r} has dates that are written in two ways: some from row {places[0]} on show the "
+                    f"{'day' if order else 'month'} first, some before it the other; write them all as 2026-10-03"
+                )
+
+
+def _people(numbers: pd.Series) -> pd.arrays.IntegerArray:
+    return pd.arrays.IntegerArray(
+        one_phone_digits(numbers.to_numpy("int64", na_value=0)), numbers.isna().to_numpy(bool)
+    )
 
 
 def _words(frame: pd.DataFrame, words: Words) -> Words:
@@ -215,7 +237,7 @@ def planned(
             f"{target} cannot be written: {error.strerror or error}; what was there is unchanged"
         ) from None
     texts = asking.words.wording.sampled(fields["_held"].sample())
-    return fields | {"advice": (*assembly.passcode(texts), *asking.advice.told())}
+    return fields | {"advice": (*assembly.passcode(texts), *assembly.of_values(asking.words), *asking.advice.told())}
 
 
 @contextmanager
@@ -284,7 +306,11 @@ def _decide(connection: Any, work: Path, asking: Asking, left_out: Sequence[Left
         connection.register("people", pa.table({"person": people}))
         connection.execute(f"CREATE TABLE list_{at} AS SELECT person FROM people")
         connection.unregister("people")
-    among = [(f"person IN (SELECT person FROM list_{at})", whom.problem) for at, whom in enumerate(left_out)]
+    each = ("person", *asking.asked.each)
+    among = []
+    for at, whom in enumerate(left_out):
+        listed = " OR ".join(f"{one} IN (SELECT person FROM list_{at})" for one in each)
+        among.append((f"(person IS NOT NULL AND ({listed}))", whom.problem))
     sql = _DECIDED.format(
         far=_FARTHEST,
         rows=_text(work / "rows.parquet"),

@@ -16,7 +16,8 @@ from .._calling import given
 from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, holds_text, texts
-from .._recipients import KEY
+from .._phones import own_columns, said_no
+from .._recipients import KEY, without_value
 from .._results.contract import STATES
 from .._showing import cited, spelled
 from ..columns import absent
@@ -52,14 +53,29 @@ class LeftOut:
     unreadable: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """Numbers of a list, and the countries by which each is read: all of these readings count.
+
+    ``beside`` says that it stands beside the column of numbers proper, whose entries alone have to be readable;
+    ``lost`` are cells of a workbook whose value the file does not have.
+    """
+
+    cells: pd.Series[Any]
+    countries: Sequence[pd.Series[Any] | None] = (None,)
+    beside: bool = False
+    lost: Sequence[str] = ()
+
+
 def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
     """Return the lists to leave out: first of who said no, then of whom another campaign has.
 
     ``leave_out`` is a list of numbers, a Series, a frame or a path; the record of a campaign, its result table or its
     plan, of which those count whom it may have reached or is about to; or a list of all these. A frame's numbers stand
-    in its columns ``to`` (the recipients' names for them), else in ``to`` or ``phone``, else in its only one; its
-    ``region`` column is used where it has it. Capitals in these names make no difference. Of a result table a number
-    without a plus, as a spreadsheet or pandas makes it, is read as E.164, too.
+    in its columns ``to`` (the recipients' names for them), else in ``to`` or ``phone``, else in its only one; other
+    columns of phone numbers count, too. Its ``region`` column is used where it has it, else all of countries. Capitals
+    in these names make no difference. Of a result table a number without a plus, as a spreadsheet or pandas makes it,
+    is read as E.164, too.
 
     Raises:
         UsageError: the column is not clear, or entries cannot be read; it lists them. LedgerError: it was purged.
@@ -75,7 +91,7 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
             table = recipients.read_recipients(table, hidden=True)
         if isinstance(table, pd.DataFrame) and _is_result(table):
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
-            found.append(_read(name, "EXCLUDED", [(cells, None)], numbers))
+            found.append(_read(name, "EXCLUDED", [_Column(cells)], numbers))
         elif len(table) or isinstance(source, str | Path):
             found.append(_read(name, "SUPPRESSED", _columns(table, numbers), numbers))
     return sorted(found, key=lambda one: one.problem, reverse=True)
@@ -134,18 +150,24 @@ def _is_result(table: pd.DataFrame) -> bool:
     return alone and bool(table["status"].isin(STATES).all())
 
 
-def _read(
-    name: str, why: str, columns: list[tuple[pd.Series[Any], pd.Series[Any] | None]], numbers: Numbers
-) -> LeftOut:
-    """Read the columns of a list. Where they may be E.164 without the plus, both readings of each entry count.
+def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> LeftOut:
+    """Read the columns of a list. Where they may be E.164 without the plus, both readings of each entry count, and so
+    do those by countries beside them that the plan does not name.
 
     Leaving out one person too many is the smaller mistake: the other one texts somebody who is on the list.
     """
     reading, to, read, unreadable = numbers.reading.replace(test_numbers="note"), [], 0, 0
-    for cells, regions in columns:
-        found = phones.normalize(cells, region=regions, default_region=numbers.default_region, reading=reading)
-        to.append(found["to"])
-        problem = found["problem"]
+    told = [] if len(columns) == 1 else [f"columns {', '.join(cited(one.cells.name) for one in columns)}"]
+    for column in columns:
+        cells, problem = column.cells, None
+        for countries in column.countries:
+            found = said_no(cells, region=countries, default_region=numbers.default_region, reading=reading)
+            said = found["problem"][~found.index.duplicated()].set_axis(cells.index)
+            if problem is not None and countries is not None and not found["to"].dropna().isin(to[-1]).all():
+                told.append(f"also by the countries in {cited(countries.name)}")
+            problem = said if problem is None else problem.mask(said.isna(), None)
+            to.append(found["to"])
+        assert problem is not None
         if cells.name == "to":
             digits = texts(cells).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
             international = phones.normalize("+" + digits, reading=reading)
@@ -153,24 +175,28 @@ def _read(
             problem = problem.mask(international["to"].notna(), None)
         # A blank entry is none, and a number of a kind that is never texted needs no suppression.
         unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
-        if unread.any() and reading.unreadable == "refuse":
-            raise _unreadable(cells[unread], problem[unread])
+        if (unread.any() or column.lost) and reading.unreadable == "refuse" and not column.beside:
+            raise _unreadable(cells[unread], problem[unread], column.lost)
         read += int((~problem.isin(["MISSING"]).to_numpy() & ~unread).sum())
-        unreadable += int(unread.sum())
+        unreadable += int(unread.sum()) + len(column.lost)
+    name += f" ({'; '.join(dict.fromkeys(told))})" if told else ""
     return LeftOut(name, why, pd.concat(to).dropna().drop_duplicates(), read, unreadable)
 
 
-def _columns(source: Any, numbers: Numbers) -> list[tuple[pd.Series[Any], pd.Series[Any] | None]]:
+def _columns(source: Any, numbers: Numbers) -> list[_Column]:
     """Return each column of numbers that a list has, with their countries: a no at one number is a no at all."""
-    if isinstance(source, pd.DataFrame):
-        names = _phone_columns(source, numbers)
-        beside = None if numbers.region is None else _named(source, (numbers.region,))
-        regions = None if beside is None else source[beside]
-        alone = len(source.columns) == 1
-        return [(_with_header(source[name]) if alone else source[name], regions) for name in names]
     if isinstance(source, pd.Series):
-        return [(source, None)]
-    return [(pd.Series(source, dtype=object), None)]
+        return [_Column(source)]
+    if not isinstance(source, pd.DataFrame):
+        return [_Column(pd.Series(source, dtype=object))]
+    names = _phone_columns(source, numbers)
+    if len(source.columns) == 1:
+        return [_Column(_with_header(source[names[0]]), lost=without_value(source, names[0]))]
+    own, countries = own_columns(source, numbers.default_region)
+    beside = None if numbers.region is None else _named(source, (numbers.region,))
+    regions = [None, *(source[name] for name in countries)] if beside is None else [source[beside]]
+    more = [name for name in own if name not in (*names, beside)]
+    return [_Column(source[name], regions, name in more, without_value(source, name)) for name in (*names, *more)]
 
 
 def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:
@@ -206,7 +232,7 @@ def _phone_columns(frame: pd.DataFrame, numbers: Numbers) -> list[Any]:
     if len(frame.columns) == 1:
         return [frame.columns[0]]
     columns = ", ".join(map(cited, frame.columns))
-    wanted = f"{', '.join(map(repr, numbers.to))}, 'to' or 'phone'"
+    wanted = " or ".join(map(repr, dict.fromkeys((*numbers.to, "to", "phone"))))
     raise UsageError(
         f"leave_out= has no column {wanted} (columns: {columns}); rename its column of the numbers, "
         "or pass it as a Series"
@@ -238,10 +264,13 @@ def _shown(number: Any) -> str:
     return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else cited(text)
 
 
-def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str]) -> UsageError:
-    lines = tuple(
-        f"entry {cited(label)}: {problem} ({_shown(number)})"
-        for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
+def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], lost: Sequence[str]) -> UsageError:
+    lines = (
+        *(
+            f"entry {cited(label)}: {problem} ({_shown(number)})"
+            for label, number, problem in zip(numbers.index, numbers, problems, strict=True)
+        ),
+        *lost,
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
     return UsageError(

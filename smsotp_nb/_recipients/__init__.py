@@ -11,5 +11,5 @@ from __future__ import annotations
 from . import parquet, tables
 from .heading import row_typed
 from .reading import ROW, read_chunks, read_recipients, workbook_rows
-from .records import KEY, add_columns, called, in_words, source_of
+from .records import KEY, add_columns, called, in_words, source_of, without_value
 from .workbook import cell_text

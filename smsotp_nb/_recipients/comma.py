@@ -39,6 +39,8 @@ def _encoding(opener: Opener, origin: Origin) -> str:
     if _fits(opener, known):
         return known
     lines = _beyond_ascii(opener)
+    if known.startswith("utf-8"):
+        _refuse_stray_bytes(opener, lines, origin)
     likeliest = encodings.likeliest(lines, lambda encoding: _fits(opener, encoding))
     example = lines[0].decode(likeliest, "replace").strip()
     origin.note(
@@ -47,6 +49,20 @@ def _encoding(opener: Opener, origin: Origin) -> str:
         argument="encoding",
     )
     return likeliest
+
+
+def _refuse_stray_bytes(opener: Opener, lines: list[bytes], origin: Origin) -> None:
+    """Refuse a text that is UTF-8 but for some bytes: read in any other encoding, all its other names are garbled."""
+    signs = b"\n".join(lines).decode("utf-8", "replace")
+    stray = signs.count("\ufffd")
+    if sum(sign > "\x7f" for sign in signs) < 2 * max(stray, 1):
+        return
+    with opener() as raw:
+        wrong = next(at for at, line in enumerate(raw, start=1) if "\ufffd" in line.decode("utf-8", "replace"))
+    raise UsageError(
+        f"{origin.facts['file']}: line {wrong} has a byte that is not UTF-8, and other lines are UTF-8; correct that "
+        "line and save the file as UTF-8, or name the encoding of the whole with encoding="
+    )
 
 
 def _beyond_ascii(opener: Opener) -> list[bytes]:

@@ -59,6 +59,9 @@ LANGUAGES: Final = {
 }
 RARE: Final = 0.9  # Iceland's letters are where Turkey's stand in the same bytes, and its lists are fewer
 WORD: Final = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+BESIDE_DIGIT: Final = re.compile(  # a letter alone beside a number, where another encoding has a sign of a currency
+    r"\d[ \u00a0]?[^\W\d_a-zA-Z](?![^\W\d_])|(?<![^\W\d_])[^\W\d_a-zA-Z][ \u00a0]?\d"
+)
 PLAIN: Final = frozenset("€£°§©®«»“”„‘’–—…·ºª¿¡№、。・「」（）　\u00a0")
 ENOUGH: Final = 4_000  # characters that are judged
 
@@ -103,7 +106,10 @@ def _worth(sample: bytes, encoding: str) -> float:
         return float("-inf")
     shape = sum(_misplaced(word) for word in WORD.findall(text[: 4 * ENOUGH]))
     if not LANGUAGES[encoding]:
+        # Half-width kana do not stand alone; the sign of a pound does.
+        shape += len(re.findall("(?<![\uff61-\uff9f])[\uff61-\uff9f](?![\uff61-\uff9f])", text))
         return (sum(_of_east_asia(sign, encoding) for sign in signs) - shape) / len(signs)
+    shape += len(BESIDE_DIGIT.findall(text[: 4 * ENOUGH]))
     letters = [sign.lower() for sign in signs if sign.isalpha() or encoding in ("cp874", "cp1255", "cp1256")]
     languages = LANGUAGES[encoding]
     best: float = max(sum(letter in language for letter in letters) for language in languages)

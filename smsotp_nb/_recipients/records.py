@@ -168,6 +168,7 @@ class Origin:
         facts: ``file``, ``kind``, and where they apply ``sheet``, ``other_sheets`` (those with rows),
             ``header`` (its row in the file, None without one), ``encoding``, ``separator``, ``rows``, ``left_out`` (how
             many rows, by reason), ``columns`` (those that were chosen for numbers and countries, with the reason),
+            ``no_value`` (by column the cells with an error or a formula that was not computed),
             ``changed_by`` (the arguments that would change what the notes say).
         notes: what somebody should look at, as sentences without the name of the file.
     """
@@ -203,6 +204,12 @@ def source_of(table: pd.DataFrame | pd.Series[Any], *used: object) -> dict[str, 
     return source
 
 
+def without_value(table: pd.DataFrame | pd.Series[Any], column: object) -> list[str]:
+    """Return which cells of a column show an error or have a formula without a value, and are read as blank."""
+    cells = source_of(table).get("no_value", {}).get(column, [])
+    return [f"cell {cell}: an error or a formula without a value" for cell in cells]
+
+
 def add_columns(table: pd.DataFrame, chosen: Mapping[str, str]) -> None:
     """Keep which columns were chosen, and why, where the reader of a table has left its record."""
     if source := source_of(table):
@@ -228,7 +235,7 @@ def in_words(source: Mapping[str, Any]) -> str:
     left = [f"{rows:,} {reason}" for reason, rows in source.get("left_out", {}).items()]
     facts += [f"rows left out: {', '.join(left)}"] if left else []
     chosen = [f"{name!r} ({why})" for name, why in source.get("columns", {}).items()]
-    facts += [f"columns chosen: {', '.join(chosen)}"] if chosen else []
+    facts += [f"columns: {', '.join(chosen)}"] if chosen else []
     return f"Read from {called(source)}{': ' * bool(facts)}{'; '.join(facts)}."
 
 

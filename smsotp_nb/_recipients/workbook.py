@@ -55,11 +55,16 @@ def parts(
     with opened(file, kind) as book:
         chosen, others = _chosen(book, file, kind, sheet)
         origin.facts["sheet"] = chosen.name
+        visible = _names_of_cells(book, hidden=False)
+        unread = [repr(name) for name in _names_of_cells(book) if name not in visible and name != chosen.name]
+        if unread and not chosen.is_table:
+            words = f"is no table, and there are hidden sheets ({', '.join(unread)}): sheet= names one"
+            origin.note(words, argument="sheet")
         if others:
             origin.facts["other_sheets"] = others
             origin.note(
-                f"is read, the first that shows; there are rows in {', '.join(map(repr, others))} as well: "
-                "sheet= names another",
+                f"is read, the first that shows with a table; there are rows in {', '.join(map(repr, others))} as "
+                "well: sheet= names another",
                 argument="sheet",
             )
         if not chosen.filled:
@@ -249,6 +254,9 @@ def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origi
     if hidden:
         origin.note(f"hidden columns ({', '.join(hidden)}) are read like the others")
     errors = [cell_name(place) for place in unseen.errors if place[0] in rows and place[1] <= len(names)]
+    for row, column in (*unseen.errors, *unseen.uncomputed):
+        if row in rows and column <= len(names):
+            origin.facts.setdefault("no_value", {}).setdefault(names[column - 1], []).append(cell_name((row, column)))
     if errors:
         origin.note(
             f"{counted(len(errors), 'cell shows an error', 'cells show an error')} ({listed('cell', errors)}), read as "

@@ -44,8 +44,12 @@ WORDS: list[dict[str, Any]] = [{"message": "Hello {k}"}, {"message": {"x": "Hell
 
 @pytest.mark.parametrize("words", WORDS, ids=["placeholder", "segment"])
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_cell_in_a_text_is_written(cell: str, words: dict[str, Any]) -> None:
+def test_a_cell_in_a_text_is_written_or_refused_in_a_few_words(cell: str, words: dict[str, Any]) -> None:
     frame = pd.DataFrame({"phone": [GOOD, GOOD], "k": pd.Series(["x", CELLS[cell]()], dtype=object)}).set_axis([*"ab"])
+    if cell == "bytes" and "by" not in words:
+        with pytest.raises(UsageError, match=r"column 'k', row 'b': a value of type bytes is no text.{,60}$"):
+            sms.plan(frame, to="phone", campaign="c", policy=None, **words)
+        return
     sms.plan(frame, to="phone", campaign="c", policy=None, **words)
 
 

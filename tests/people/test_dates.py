@@ -121,7 +121,7 @@ def test_a_workbook_with_real_dates_is_read(ledger: Ledger, tmp_path: Path) -> N
 
 def test_a_moment_that_is_given_by_itself_follows_the_same_law(ledger: Ledger) -> None:
     people = People(ledger)
-    with pytest.raises(UsageError, match="write '2025-10-03' if it is 3 October 2025, '2025-03-10' if 10 March 2025"):
+    with pytest.raises(UsageError, match="write '2025-10-03 10:00Z' if it is 3 October 2025, '2025-03-10 10:00Z'"):
         people.opt_out(ONE, source="phone", at="03/10/2025 10:00+00:00")
     with pytest.raises(UsageError, match="at= must be a time in the past with its zone"):
         people.opt_out(ONE, source="phone", at=45933)

@@ -108,3 +108,60 @@ def test_an_opt_out_in_the_future_is_refused(ledger: Ledger, clock: Clock) -> No
 def test_a_window_without_a_unit_is_refused(window: Any) -> None:
     with pytest.raises(UsageError, match="window"):
         Policy(caps=[(1, window)])
+
+
+def test_words_beside_a_number_of_an_import_say_what_the_list_says(ledger: Ledger) -> None:
+    """A list of opt-outs says no with or without STOP, and each number of a cell counts; an opt-in with it is none."""
+    people = People(ledger)
+    cells = [f"{NUMBERS[0]} STOP", f"{NUMBERS[1]} / {NUMBERS[2]}", "+12025550199"]
+    stops = pd.DataFrame({"phone": cells, "at": "2026-01-02 09:00", "ref": ["a", "b", "c"]}, index=list("xyz"))
+    found = people.import_optouts(stops, column="phone", source="p", at="at", zone="UTC", proof="ref")
+    assert found == 4
+    register = people.register.set_index("to")
+    assert register["proof"].reindex(NUMBERS[:3]).tolist() == ["a", "b", "b"]
+    assert all(map(people.is_opted_out, NUMBERS[:3]))
+    with pytest.raises(UsageError, match=r"2 of 3 rows cannot be read, so nothing was recorded: row 'x': NOTE_SAYS_NO"):
+        people.import_optins(stops, column="phone", source="p", at="at", zone="UTC")
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "said"),
+    [
+        ("consent", ["given", "withdrawn"], "'withdrawn'"),
+        ("Opt-In", [True, False], "'False'"),
+        ("status", ["active", "inactive"], "'inactive'"),
+        ("Abgemeldet am", ["", "2026-04-01"], "'2026-04-01'"),
+        ("opted_out", [0, 1], "'1'"),
+        ("remark", ["", "Unsubscribed"], "'Unsubscribed'"),
+        ("consent", ["given", "yes"], None),
+        ("unsubscribed_at", ["2026-01-01", ""], None),
+        ("opted_out", ["no", "No"], None),
+        ("name", ["No", "Ann"], None),
+        ("city", ["Old Town", "Le Mans"], None),
+    ],
+)
+def test_opt_ins_with_a_column_that_says_no_are_refused(
+    ledger: Ledger, name: str, cells: list[Any], said: str | None
+) -> None:
+    """They would end opt-outs. A no before the opt-in is none."""
+    people = People(ledger)
+    listed = pd.DataFrame({"phone": NUMBERS[:2], "at": "2026-03-01", name: cells}, index=["x", "y"])
+    if said is None:
+        assert people.import_optins(listed, column="phone", source="p", at="at", zone="UTC") == 2
+        return
+    with pytest.raises(UsageError, match=rf"column '{name}' says no in row 'y': {said}.*Nothing was recorded"):
+        people.import_optins(listed, column="phone", source="p", at="at", zone="UTC")
+    assert people.register.empty
+
+
+@pytest.mark.parametrize("default", ["DE", None])
+def test_countries_beside_imported_numbers_are_named_where_they_make_others_of_them(
+    ledger: Ledger, default: str | None
+) -> None:
+    people = People(ledger)
+    stops = pd.DataFrame({"phone": ["+4930901820", "0491 570 156"], "Land": ["DE", "AU"]}, index=["x", "y"])
+    with pytest.raises(UsageError, match=r"column 'Land' holds countries .* in row 'y': pass region='Land'"):
+        people.import_optouts(stops, column="phone", source="p", default_region=default)
+    assert people.import_optouts(stops, column="phone", source="p", default_region=default, region="Land") == 2
+    assert people.is_opted_out("+61491570156")
+    assert people.import_optouts(stops.head(1), column="phone", source="p", default_region=default).read == 1

@@ -66,6 +66,46 @@ def test_the_mobile_number_of_the_person_is_found_before_others(names: tuple[str
         assert phones.find_columns(frame).phone == chosen
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("Old phone", "Phone new"), ("Telefon (alt)", "Telefon (neu)"), ("Do not call phone", "Tel"),
+     ("Handy alt", "Handy"), ("Phone (opted out)", "Phone"), ("Sales rep phone", "Customer phone"),
+     ("Ancien mobile", "Mobile"), ("Former mobile no.", "Phone no.")],
+)  # fmt: skip
+def test_a_name_that_says_no_or_is_of_somebody_else_comes_after_any_other(wrong: str, right: str) -> None:
+    for order in ((wrong, right), (right, wrong)):
+        assert phones.find_columns(pd.DataFrame(dict.fromkeys(order, NUMBERS))).phone == right
+    found = phones.find_columns(pd.DataFrame({"Phone (opted out)": NUMBERS}))
+    assert found.phone is None
+
+
+HERE = ["(202) 555-0123", "(202) 555-0124", "(202) 555-0125"] * 5
+ELSEWHERE = ["DE", "FR", "IT"] * 5
+
+
+@pytest.mark.parametrize(
+    "name", ["Country of birth", "Billing country", "Employer country", "Passport country", "Land der Rechnung", "Pays"]
+)
+def test_of_two_columns_of_countries_the_one_that_the_numbers_fit_is_chosen(name: str) -> None:
+    for names in ((name, "Country"), ("Country", name)):
+        frame = pd.DataFrame({"Mobile": HERE, **{it: ELSEWHERE if it == name else "US" for it in names}})
+        assert phones.find_columns(frame).region == "Country"
+
+
+def test_columns_of_countries_that_compete_are_named_and_none_is_chosen() -> None:
+    """Both fit all numbers and make others of them; a column of something else's country alone has to fit."""
+    numbers = ["0171 3920001", "06 39 98 00 01", "0664 1234567"] * 5
+    frame = pd.DataFrame({"Mobile": numbers, "Country A": ["DE", "FR", "AT"] * 5, "Country B": ["AT", "FR", "DE"] * 5})
+    found = phones.find_columns(frame)
+    assert (found.phone, found.region) == ("Mobile", None)
+    said = "not chosen: the numbers do not show that the countries of 'Country A' or 'Country B' are theirs"
+    assert [found.why[name] for name in ("Country A", "Country B")] == [said] * 2
+    assert phones.find_columns(frame.drop(columns="Country B")).region == "Country A"
+    assert phones.find_columns(pd.DataFrame({"Mobile": HERE, "Country of birth": ELSEWHERE})).region is None
+    assert phones.find_columns(pd.DataFrame({"Mobile": HERE, "Billing country": "US"})).region == "Billing country"
+    assert phones.find_columns(pd.DataFrame({"Mobile": HERE, "Country": "USA", "ISO": "US"})).region == "Country"
+
+
 def test_a_national_list_without_a_country_has_a_column_of_numbers() -> None:
     """Its rows say that the country is missing; without the column nobody could say so."""
     frame = pd.DataFrame({"name": ["Ann"] * 50, "phone": [f"0151 234567{n:02d}" for n in range(50)]})

@@ -344,6 +344,9 @@ SAYING_NO = (
         "\u0644\u0627 \u062a\u062a\u0635\u0644",
         "home \u2020",
         "Ann (deceased)",
+        *("Desuscrito", "Rejet\u00e9", "Nope", "Umgezogen", "Ausgetreten", "K\u00fcndigung", "Sperrvermerk"),
+        *("Robinsonliste", "Untersagt", "Hausverbot", "Minderj\u00e4hrig", "Disdetta", "Vietato", "Blocklist"),
+        *("only emergency", "Emergencies only", "nur Notfall", "s\u00f3lo urgencias", "S T O P", "R.I.P."),
     ),
 )
 SAYING_NOTHING = (
@@ -354,6 +357,8 @@ SAYING_NOTHING = (
         "Ann Smith",
         "J. Smith",
         "Ann van Dyck",
+        "J. R. R. Tolkien",
+        "emergency",
         "work phone",
         "B\u00fcro",
         "maison",

@@ -76,6 +76,17 @@ def cells(frame: pd.DataFrame) -> list[list[Any]]:
     return frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
 
 
+def test_files_of_which_one_shows_the_day_first_and_another_the_month_are_refused(tmp_path: Path) -> None:
+    """As one frame is; each file alone could be read."""
+    for name, cells in (("a", ["03/10/2026", "10/25/2026"]), ("b", ["03/10/2026", "25/10/2026"])):
+        phones = [f"+120255501{ord(name)}{at}"[:12] for at in range(2)]
+        pd.DataFrame({"phone": phones, "due": cells}).to_parquet(tmp_path / f"{name}.parquet")
+    (tmp_path / "work").mkdir()
+    folder = sms.Folder(tmp_path, into=tmp_path / "work" / "plan")
+    with pytest.raises(UsageError, match=r"column 'due' has dates that are written in two ways"):
+        sms.plan(folder, "Due {due:date}", to="phone", campaign="c")
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "changes",

@@ -108,6 +108,65 @@ def test_an_exclusion_that_cannot_be_understood_is_refused(source: Any, says: st
         plan(leave_out=source)
 
 
+@pytest.mark.parametrize(
+    ("cell", "whom"),
+    [
+        ("+1 202 555 0101 STOP", [1]),
+        ("Unsubscribed 12.11.2026: (202) 555-0101", [1]),
+        ("+12025550101 (ring twice)", [1]),
+        ("+12025550101STOP", [1]),
+        ("202 555 0101 / 202 555 0102", [1, 2]),
+        ("+12025550101;+12025550102 no sms", [1, 2]),
+        ("+12025550101\n+12025550102", [1, 2]),
+    ],
+)
+def test_words_and_second_numbers_in_a_cell_of_a_stop_list_leave_nobody_in(cell: str, whom: list[int]) -> None:
+    made = plan(people(3), leave_out=[cell], default_region="US", reading=Reading(unreadable="ignore"))
+    assert problems(made) == ["SUPPRESSED" if n in whom else "" for n in range(3)]
+    assert made.left_out[["read", "unreadable"]].values.tolist() == [[1, 0]]
+    assert plan(people(3), leave_out=[cell], default_region="US").fingerprint == made.fingerprint
+
+
+@pytest.mark.parametrize("cell", ["2025550101/2", "202 555 0101 or 202 555 99", "STOP", "1-800-FLOWERS"])
+def test_a_cell_of_a_stop_list_with_a_number_that_cannot_be_read_is_unreadable(cell: str) -> None:
+    with pytest.raises(UsageError, match="1 entry of leave_out= cannot be read"):
+        plan(people(3), leave_out=[cell], default_region="US")
+
+
+@pytest.mark.parametrize("name", ["Land", "country", "code_pays", "ISO"])
+@pytest.mark.parametrize("by", ["name", "Series", None])
+@pytest.mark.parametrize("default", ["DE", None])
+def test_countries_of_a_stop_list_that_the_plan_does_not_name_count_too(
+    name: str, by: str | None, default: str | None
+) -> None:
+    """Read by the default country alone, the number of the Australian is a German's."""
+    listed = pd.DataFrame({"phone": ["0491 570 156", "030 901820"], "home": ["AU", "DE"], "name": "Ann"})
+    region = {"name": "home", "Series": listed["home"], None: None}[by]
+    listed["phone"] = listed["phone"] if by else ["+61491570156", "+4930901820"]
+    stops = pd.DataFrame({"phone": ["0491 570 156", "+12025550199"], name: ["AU", "US"]})
+    made = plan(listed, region=region, default_region=default, leave_out=stops)
+    assert problems(made) == ["SUPPRESSED", ""]
+    assert made.left_out["list"].tolist() == [f"a DataFrame (also by the countries in '{name}')"]
+    assert f"(also by the countries in '{name}') (2 entries read)" in " ".join(str(made).split())
+
+
+def test_every_column_of_a_stop_list_with_numbers_of_its_people_counts() -> None:
+    """Not a fax or an agent's; what cannot be read beside the column of numbers proper refuses no plan."""
+    stops = pd.DataFrame(
+        {
+            "phone": [number(1), number(2), None],
+            "Mobile (opted out)": [number(3), "hello", number(4)],
+            "fax": [number(5)] * 3,
+            "agent phone": [number(6)] * 3,
+        }
+    )
+    made = plan(people(7), leave_out=stops)
+    assert problems(made) == ["", *["SUPPRESSED"] * 4, "", ""]
+    assert made.left_out.values.tolist() == [
+        ["a DataFrame (columns 'phone', 'Mobile (opted out)')", "SUPPRESSED", 4, 4, 1]
+    ]
+
+
 def test_unreadable_exclusions_can_be_ignored_on_request() -> None:
     made = plan(leave_out=["hello", number(1)], reading=Reading(unreadable="ignore"))
     assert problems(made) == ["", "SUPPRESSED", "", ""]

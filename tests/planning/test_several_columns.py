@@ -43,6 +43,23 @@ def test_the_first_usable_number_of_each_row_counts() -> None:
     assert phones.explode(PEOPLE, "mobile")["mobile"].tolist()[-2:] == ["0151 23456781", "0151 23456782"]
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_no_or_a_stop_list_counts_in_whichever_column_it_meets_a_row(tmp_path: Path, turned: bool) -> None:
+    """A fax says nothing of the other number, in memory and in files alike."""
+    ours = [f"+1202555010{n}" for n in range(5)]
+    other = ["+12025550110 STOP", "+12025550111", "Fax: +12025550112", None, "+12025550114 (old)"]
+    frame = pd.DataFrame({"a": ours, "b": other})
+    frame = frame[["b", "a"]].set_axis(["a", "b"], axis=1) if turned else frame
+    frame.to_parquet(tmp_path / "list.parquet", index=False)
+    (tmp_path / "work").mkdir()
+    for source in (frame, sms.Folder(tmp_path, into=tmp_path / "work" / "plan")):
+        made = sms.plan(source, "Hello", campaign="no", to=["a", "b"], leave_out=[ours[1], "+12025550111", ours[3]])
+        assert texts(made.rows["problem"]) == ["NOTE_SAYS_NO", "SUPPRESSED", None, "SUPPRESSED", "NOTE_SAYS_NO"]
+        assert made.rows["to"].iloc[2] == ours[2]
+        assert made.left_out["matched"].tolist() == [2]
+        assert "to_0" not in made.rows
+
+
 def test_each_column_is_read_by_its_own_evidence() -> None:
     """One column with numbers that lost their plus says nothing of another."""
     lost = [f"4479111234{n:02}" for n in range(60)]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import smsotp_nb as sms
 from smsotp_nb import parts
 from smsotp_nb._templates import as_text
 from smsotp_nb._values import Language, is_language, no_value, slot, written, wrong_format
@@ -106,6 +107,44 @@ def test_a_format_writes(source: str, value: Any, language: str, said: str) -> N
 def test_what_a_format_cannot_say_is_refused(source: str, values: list[Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         written_as(source, *values, currency="EUR")
+
+
+@pytest.mark.parametrize("source", ["x:time", "x:%H:%M"])
+def test_a_day_among_times_is_refused_with_its_row(source: str) -> None:
+    """No time is made up for it; a midnight that is written is one."""
+    cells = pd.Series(["2026-12-06 18:30", "2026-12-06 18:30", "2026-12-07"], index=list("abc"), name="x")
+    with pytest.raises(UsageError, match=r"row 'c': '2026-12-07' is a day without a time"):
+        written(cells, as_text(cells), slot(source), Language())
+    assert len(written_as(source, "2026-12-06 18:30", "2026-12-07 00:00")) == 2
+
+
+def test_dates_in_two_orders_are_shown_with_their_own_rows() -> None:
+    """Also where a cell stands before them twice."""
+    with pytest.raises(UsageError, match=r"'25/10/2026' in row 3 begins with the day, '10/25/2026' in row 1"):
+        written_as("x:date", "03/10/2026", "10/25/2026", "03/10/2026", "25/10/2026")
+
+
+@pytest.mark.parametrize("value", [b"Ann", [1, 2], {"a": 1}, pd.Timedelta("1h"), pd.DateOffset(months=1), {"x"}])
+@pytest.mark.parametrize("source", ["x", "x:<=9"])
+def test_what_has_only_the_text_of_python_is_refused(value: Any, source: str) -> None:
+    with pytest.raises(UsageError, match=f"a value of type {type(value).__name__} is no text; make the column"):
+        written_as(source, value, value)
+
+
+def test_a_text_that_is_cut_to_nothing_is_no_value() -> None:
+    assert pd.isna(written_as("x:<=3", "\U0001f468\u200d\U0001f469\u200d\U0001f467abc")[0])
+
+
+def test_hours_of_utc_and_fractions_of_another_language_are_told() -> None:
+    people = pd.DataFrame({"phone": ["+12025550123"], "at": pd.Timestamp("2026-12-06 17:30Z"), "owed": 19.99})
+    made = sms.plan(people, sms.Message("{at:time} {owed}", language="de"), campaign="told", to="phone")
+    assert made.texts.tolist() == ["17:30 19.99"]
+    assert "{at:time} is written in UTC" in str(made)
+    assert "{owed} is written as 19.99; 'de' has ',' there: write {owed:.2f}" in " ".join(str(made).split())
+    people["at"] = people["at"].dt.tz_convert("Europe/Berlin")
+    told = sms.plan(people, sms.Message("{at:time} {owed:.2f}", language="de"), campaign="told", to="phone")
+    assert told.texts.tolist() == ["18:30 19,99"]
+    assert not told.advice
 
 
 def test_thousands_are_read_where_another_value_shows_the_point_to_be_a_decimal_one() -> None:

@@ -56,6 +56,10 @@ WORD: Final = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
 EAST: Final = 4  # signs of a Chinese, Japanese or Korean name
 LATIN_NOT: Final = re.compile(r"n['’ʼ`´]t\b")
 FRENCH_NOT: Final = re.compile(r"\bn['’ʼ`´](?=\w)")
+SPELLED: Final = re.compile(r"(?<![^\W_])[^\W\d_](?:[ .]{1,2}[^\W\d_]){2,}(?![^\W_])")  # S T O P, R.I.P.
+ALONE: Final = r"(?:only|just|nur|lediglich|solo|seulement|uniquement|alleen|endast|kun|bara|tylko|somente|apenas)"
+NEED: Final = r"(?:emergen|notfall|urgen|noodgeval|nodsituation)"
+IN_NEED_ALONE: Final = re.compile(rf"\b{ALONE}\b[\W_]*(?:\w+[\W_]+)?{NEED}|{NEED}\w*[\W_]+{ALONE}\b")
 PUNCTUATION: Final = frozenset(" \t\r\n()[]<>{},;:.-–—/&'’`´\"|*+#!=~\u200d\ufe0f")
 SOUTHERN: Final = 12  # letters of a name in a script without capitals
 EASTERN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -71,6 +75,9 @@ def says_no(text: str) -> bool:
     folded = _folded(FRENCH_NOT.sub("ne ", LATIN_NOT.sub(" not", text.casefold())))
     if not folded.isascii() and any(sign in folded for sign in SIGNS):
         return True
+    if IN_NEED_ALONE.search(folded):
+        return True
+    folded = SPELLED.sub(lambda word: re.sub(r"[ .]", "", word[0]), folded)
     words = [word for word in LETTERS.findall(folded) if word not in HARMLESS]  # none of these says no
     return not WORDS.isdisjoint(words) or STEMS.search(" ".join(words)) is not None
 

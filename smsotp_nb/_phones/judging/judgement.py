@@ -23,7 +23,7 @@ from ..._frames import as_pandas
 from ..._pandas import STR
 from ..._recipients import KEY, source_of
 from ..._showing import cited
-from ..cells import scrub
+from ..cells import notes, scrub
 from ..cells import text as cells
 from ..fast.assembly import CODE_WORDS, REASONS, REGION_SPELLER, REGIONS, missing, only
 from ..fast.engine import Progress, Stretch, distinct_rows
@@ -62,7 +62,7 @@ def normalize(
 
     Args:
         numbers: the column of numbers; any dtype. Of a frame, such as ``people[["mobile", "phone"]]``, the first usable
-            number of each row counts; behind a cell that says no (NOTE_SAYS_NO) no other one is looked for.
+            number of each row counts; where a cell says no (NOTE_SAYS_NO), none of the row's does.
         region: each number's country, used for numbers without a calling code: codes in any case, ``UK``, three-letter
             codes, English names or calling codes.
         default_region: two-letter country code used where ``region`` is blank.
@@ -91,7 +91,7 @@ def normalize(
         columns = [people.iloc[:, at] for at in range(len(people.columns))]
         refuse(*map(_not_of_numbers, columns))
         how: dict[str, Any] = {"region": region, "default_region": default_region, "progress": progress}
-        return normalize_columns(columns, reading=reading, **how)
+        return first_usable(columns, normalize_columns(columns, reading=reading, **how))
     numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
     if answers.few(len(column), JUDGED_BY_ROWS):
         made = _by_rows(rows.judge(column, region, default_region, reading), column.index)
@@ -118,18 +118,26 @@ def _not_of_numbers(column: pd.Series) -> str | None:
 
 def normalize_columns(
     columns: Sequence[pd.Series], evidence: Sequence[Evidence] = (), *, reading: Reading, **how: Any
-) -> pd.DataFrame:
-    """Judge each column by its own evidence; give of each row the first number, else the first that is not blank.
-
-    Whoever said no beside one of their numbers is not texted at another: such a cell ends the search.
-    """
+) -> list[pd.DataFrame]:
+    """Judge each column by its own evidence."""
     readings = [reading.replace(evidence=found) for found in evidence] or [reading] * len(columns)
-    judged = [normalize(column, reading=one, **how) for column, one in zip(columns, readings, strict=True)]
+    return [normalize(column, reading=one, **how) for column, one in zip(columns, readings, strict=True)]
+
+
+def first_usable(columns: Sequence[pd.Series], judged: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return of each row the first number, else the first that is not blank.
+
+    Whoever said no beside one of their numbers is not texted at another; a fax says nothing of the others.
+    """
     if len(judged) == 1:
         return judged[0]
-    settled = [one["to"].notna().to_numpy() | one["problem"].eq("NOTE_SAYS_NO").to_numpy(bool) for one in judged]
+    usable = [one["to"].notna().to_numpy() for one in judged]
     filled = [~one["problem"].eq("MISSING").to_numpy(bool) for one in judged]
-    which = np.where(np.any(settled, axis=0), np.argmax(settled, axis=0), np.argmax(filled, axis=0))
+    which = np.where(np.any(usable, axis=0), np.argmax(usable, axis=0), np.argmax(filled, axis=0))
+    for at in reversed(range(len(columns))):
+        noted = np.flatnonzero(judged[at]["problem"].eq("NOTE_SAYS_NO").to_numpy(bool))
+        words = cells.read(columns[at].iloc[noted]).text
+        which[noted[[notes.of_all_numbers(text) for text in words]]] = at
     rows = which * len(judged[0]) + np.arange(len(judged[0]))
     found = pd.concat(judged, ignore_index=True).take(rows).set_axis(judged[0].index)
     named = pd.Series([str(column.name) for column in columns], dtype=STR).take(which).set_axis(found.index)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,11 @@ from ..._showing import is_whole
 from ...columns import require
 from ..cells import notes, repairs
 from ..cells import text as cells
+from .judgement import normalize
 
 SEVEN: Final = 7  # digits that a number has at least
+AMONG_WORDS: Final = re.compile(r"(?:\+|(?<!\w))\(?\d(?:[ ().\-/]*\d)*(?!\d|[^\W\d_](?![^\W\d_]))")
+AMONG_OTHERS: Final = ("NOTE_SAYS_NO", "TEXT_IN_NUMBER", "MULTIPLE_NUMBERS")
 
 
 @in_our_words
@@ -43,6 +47,43 @@ def explode(frame: AnyFrame, column: str) -> pd.DataFrame:
     exploded = people.iloc[rows].copy()
     exploded[column] = pd.Series(divided, index=exploded.index, dtype=object if len(rows) == len(people) else STR)
     return exploded if len(rows) > len(people) else people.copy()
+
+
+def said_no(numbers: pd.Series, *, region: pd.Series | None, **how: Any) -> pd.DataFrame:
+    """Judge the numbers of people who said no, on the places 0.. of their cells; a cell of several has several rows.
+
+    On such a list, words beside a number that say no say what the list says, and each number of a cell counts. Cells of
+    which a number cannot be read are as `normalize` judges them.
+
+    Example:
+        >>> cells = pd.Series(["+1 202 555 0100 STOP", "+12025550101 / +12025550102", "STOP"])
+        >>> said_no(cells, region=None)[["to", "problem"]]
+                     to       problem
+        0  +12025550100           NaN
+        1  +12025550101           NaN
+        1  +12025550102           NaN
+        2           NaN  NOT_A_NUMBER
+    """
+    judged = normalize(numbers, region=region, **how).reset_index(drop=True)
+    among = judged["problem"].isin(AMONG_OTHERS)
+    texts = cells.read(numbers[among.to_numpy(bool)]).text.set_axis(judged.index[among])
+    found = texts.map(_among_others).explode().dropna()
+    if found.empty:
+        return judged
+    beside = None if region is None else region.reset_index(drop=True).loc[found.index].set_axis(found.index)
+    each = normalize(found.astype(STR), region=beside, **how)
+    read = each["problem"].isna() | each["problem"].eq("TYPE_NOT_ALLOWED")
+    whole = each[read.groupby(level=0).transform("all").to_numpy(bool)]
+    return pd.concat([judged.drop(whole.index.unique()), whole]).sort_index(kind="stable")
+
+
+def _among_others(cell: str) -> list[str]:
+    """Return the numbers of a cell that stand among words or side by side; none where one of them is shorthand."""
+    pieces = repairs.pieces(repairs.characters(cell)[0])
+    if len(pieces) > 1 and any(_digits(piece) < SEVEN for piece in pieces):
+        return []
+    found = [written for piece in pieces for written in AMONG_WORDS.findall(piece)]
+    return [one for one in found if _digits(one) >= SEVEN and not repairs.DATE.fullmatch(one)]
 
 
 def _digits(text: str) -> int:
