@@ -17,28 +17,31 @@ TEST_READY := $(VENV)/.ready-test
 
 OLDEST := .venv-oldest
 OLDEST_READY := $(OLDEST)/.ready
-# What the oldest libraries change nothing of, and why it is left out. All else that handles a frame stays in, with
-# OLDEST_ROWS row of each table: what differs between versions of pandas differs in most rows.
+# What the oldest libraries change nothing of, and why it is left out. Of the rooms that compute with frames every test
+# stays in, with OLDEST_ROWS row of each table: what differs between versions of pandas differs in most rows. All others
+# hand frames on, so a glance at them is enough: every other test, others each day.
 #   browser, documents/test_site.py, typed   need Chromium, mkdocs and mypy, of which no oldest version is claimed
 #   engines                                  Dask and Spark, of which no oldest version is claimed
 #   kills                                    minutes of deaths; what survives them is SQLite's and the file system's
-#   settings, cards, parts                   text in, text out: no library takes part
+#   settings, cards, parts, wire             text in, text out: no library takes part
 #   house/test_patterns.py, test_layers.py   our source and our regular expressions: no library takes part
 #   sandbox                                  but for its facade, which hands out frames, it loads no pandas
 #   marked slow or notebook                  minutes of what quicker tests of the same rooms hold
 #   marked on_server                         the same tests on a ledger in a file stay in
-LEFT_OUT := browser documents/test_site.py typed engines kills settings cards parts \
+LEFT_OUT := browser documents/test_site.py typed engines kills settings cards parts wire \
 	house/test_patterns.py house/test_layers.py \
 	$(patsubst tests/%,%,$(filter-out %/test_facade.py,$(wildcard tests/sandbox/test_*.py)))
 OLDEST_ROWS := 1
+OLDEST_IN_FULL := phones,planning,results,recipients,templates,cost,charts,rates,house
 
 # Each host's set lies over the environment of the tests, so that only what differs is installed.
 HOSTS := $(patsubst tests/hosts/%.txt,%,$(wildcard tests/hosts/*.txt))
 HOST_ROOMS := planning dispatch cost otp widgets
 HOST_LEFT_OUT := planning/test_dataset.py widgets/test_marimo.py
 
-# The tests run in this many processes, the tests of a file in one of them, the longest files first.
-WORKERS ?= 3
+# The tests run in this many processes, the tests of a file in one of them, the longest files first. Twice as many as
+# the two cores of CI: they wait for disks, servers and browsers about as long as they compute.
+WORKERS ?= 4
 PYTEST := -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 QUICK := not slow and not browser and not notebook and not on_server
 
@@ -63,9 +66,10 @@ exhaustive: $(TEST_READY)
 	$(BIN)/python $(PYTEST) --exhaustive $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST_READY)
-	$(OLDEST)/bin/python $(PYTEST) -m "$(QUICK)" --at-most=$(OLDEST_ROWS) $(LEFT_OUT:%=--ignore=tests/%) $(PYTEST_ARGS)
+	$(OLDEST)/bin/python $(PYTEST) -m "$(QUICK)" --at-most=$(OLDEST_ROWS) --glance-but=$(OLDEST_IN_FULL) \
+		$(LEFT_OUT:%=--ignore=tests/%) $(PYTEST_ARGS)
 
-# They can run beside each other: make -j2 test-hosts
+# They can run beside each other: make -j3 test-hosts
 test-hosts: $(HOSTS:%=test-host-%)
 
 $(HOSTS:%=test-host-%): test-host-%: .venv-hosts/%/.ready

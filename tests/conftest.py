@@ -7,6 +7,7 @@ import gc
 import signal
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from support.sampling import Sample, leave_out
 from support.servers import Server, ledger_of, need_server
 
 from smsotp_nb import Client, Ledger, Sandbox
+from smsotp_nb._client import Patience
 
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -34,10 +36,13 @@ LONGEST_FIRST = (
     "engines/test_snippets.py",
     "kills/test_random_kills.py",
     "kills/test_interrupts.py",
-    "ledger/test_damage.py",
-    "phones/test_exact.py",
-    "house/test_every_wrong_call.py",
+    "kills/test_power_cut.py",
     "ledger/test_server.py",
+    "ledger/test_hand_over.py",
+    "faults/test_campaign.py",
+    "phones/test_exact.py",
+    "ledger/test_damage.py",
+    "house/test_every_wrong_call.py",
     "charts/test_totals.py",
     "doors/test_cli.py",
     "house/test_patterns.py",
@@ -56,6 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--exhaustive", action="store_true", help="all rows of the tables of which a run takes a sample")
     group.addoption("--at-most", type=int, metavar="N", help="at most N rows of each table")
     group.addoption("--glance", action="store_true", help="every other test, with one row of its table")
+    group.addoption("--glance-but", default="", metavar="ROOMS", help="a glance at all rooms but these, with commas")
     today = dt.datetime.now(dt.UTC).date().isoformat()
     group.addoption("--sample-seed", default=today, metavar="TEXT", help="chooses the rows of samples (default: today)")
 
@@ -74,12 +80,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out rows that are not in the sample, and put the files that take longest first."""
     sample = sample_of(config)
     if not any("::" in argument for argument in config.args):
-        glance = config.option.glance
-        left_out = leave_out(items, sample, at_most=1 if glance else config.option.at_most, every_other=glance)
+        glanced_at = partial(_glanced, config)
+        left_out = leave_out(items, sample, at_most=config.option.at_most, glanced_at=glanced_at)
         config.hook.pytest_deselected(items=left_out)
     folder = Path(__file__).parent
     place = {folder / name: number for number, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
+def _glanced(config: pytest.Config, item: pytest.Item) -> bool:
+    room = item.path.relative_to(Path(__file__).parent).parts[0]
+    but = config.option.glance_but
+    return bool(config.option.glance or (but and room not in but.split(",")))
 
 
 def sample_of(config: pytest.Config) -> Sample:
@@ -161,3 +173,9 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     """A ledger of its own: in a file, or where a test asks for both, on a server."""
     with ledger_of(request, tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What provably was not sent is tried three times, at once: the waiting itself is the client's own test."""
+    monkeypatch.setattr("smsotp_nb._dispatch.requests.PATIENCE", Patience(attempts=3, first_wait=0.001))

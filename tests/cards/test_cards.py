@@ -25,7 +25,9 @@ from smsotp_nb._cards import (
     State,
     Table,
     about,
+    fitted,
     style_sheet,
+    width,
 )
 from smsotp_nb._widgets import skin
 from smsotp_nb.errors import UsageError
@@ -260,3 +262,51 @@ def test_of_a_text_without_an_end_a_card_tells_the_beginning() -> None:
 
 def test_what_a_form_says_turns_no_line() -> None:
     assert skin.line("a\u202eb") == '<p class="smsotp-line smsotp-plain">a\\u202eb</p>'
+
+
+NUMBERS = Table(
+    ("Country", "Messages", "Estimated cost, USD", "What it means"),
+    (("東京都港区赤坂", 1234567, "1,234,567.8901", "a long story in several words that go over lines"),) * 2,
+    ("left", "right", "right", "left"),
+)
+
+
+CARD = Card(
+    "A card with a title of many words, which is longer than a narrow terminal",
+    "and a state of as many words, 東京都港区赤坂 東京都港区赤坂 東京都港区赤坂, to be broken",
+    (
+        Figures((("recipients with a label of some length that goes on", 1984),)),
+        NUMBERS,
+        Note("!", "Two rows have no name, and that is told in a sentence of more than one line."),
+        Message(
+            "+1202...0123",
+            "A text longer than the line, as its reader sees it, line breaks kept\nas is",
+            "1 part",
+        ),
+    ),
+    "Next: what to do is said at the end, in a sentence that does not fit either.",
+)
+
+
+@pytest.mark.parametrize("columns", [32, 40, 60, 80, 120])
+def test_a_card_fits_and_keeps_its_numbers(columns: int) -> None:
+    """Wide characters count two; every number stands whole on one line."""
+    lines = CARD.text(columns).split("\n")
+    assert [line for line in lines if width(line) > columns] == []
+    for number in ("1,234,567.8901", "1,984", "+1202...0123"):
+        assert any(number in line for line in lines)
+    said = set(" ".join(lines).replace(":", "").split())
+    ours = {word for word in CARD.text().replace(":", "").split() if word.strip("-")}
+    assert ours - said <= {"Country"}  # a row as a paragraph begins with its country
+
+
+def test_what_fits_is_left_as_it_is() -> None:
+    assert CARD.text(500) == CARD.text()
+    assert fitted("a  b", 4) == "a  b"
+
+
+def test_print_asks_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``text()`` is for files and logs, as wide as it is."""
+    monkeypatch.setenv("COLUMNS", "44")
+    assert str(CARD) == CARD.text(44)
+    assert str(CARD) != CARD.text()

@@ -16,7 +16,6 @@ from support.tables import table, two_currencies
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Limits, Sandbox, Wire, charts, cost
-from smsotp_nb._results import files
 from smsotp_nb.errors import UsageError
 
 
@@ -197,13 +196,3 @@ def test_every_figure_is_that_of_the_replies(client: Client, ledger: Ledger, box
     for iso, rows in inbox.groupby("iso"):
         assert countries.loc[iso, "cost"] == sum(Decimal(str(price)) for price in rows["price"])
         assert countries.loc[iso, "parts"] == rows["parts"].sum()
-
-
-def test_a_book_of_tables_is_as_safe_as_one_table(tmp_path: Path) -> None:
-    """A sheet each, rows that do not fit refused, an old file kept when it fails."""
-    file = files.write_book({"a": pd.DataFrame({"x": ["=1"]}), "b": pd.DataFrame({"y": [1.5]})}, tmp_path / "t.xlsx")
-    assert openpyxl.load_workbook(file)["a"]["A2"].value == "'=1"
-    before = file.read_bytes()
-    with pytest.raises(UsageError, match="holds 1,048,575 rows"):
-        files.write_book({"long": pd.DataFrame({"x": range(1_048_576)})}, file, overwrite=True)
-    assert file.read_bytes() == before

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import socket
-from collections.abc import Iterator
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
 
 import pytest
 import responses
+from faults.acts import encoded
+from faults.server import BreakingServer, Script
 from hypothesis import given
 from hypothesis import strategies as st
 from requests import PreparedRequest
@@ -20,7 +25,7 @@ from support.tracebacks import chain
 from smsotp_nb import Client, Sandbox, Settings
 from smsotp_nb._client import Gate, Patience
 from smsotp_nb._client.meaning import Scrubber, retry_after, success
-from smsotp_nb._client.transport import RawReply
+from smsotp_nb._client.transport import Packed, RawReply, ReplyTooLarge, unpacked
 from smsotp_nb._moments import utc_now
 from smsotp_nb._wire import Body, MessageRecord, OtpReply
 from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled, UsageError
@@ -378,3 +383,74 @@ def test_a_deep_reply_with_a_secret_in_it_is_read_as_any_other(depth: int) -> No
 
 def test_a_key_that_is_called_as_a_country_hides_none() -> None:
     assert [Scrubber("US", "", "1234").field(text) for text in ("US", "", "1234")] == ["US", "", "***"]
+
+
+# -- compressed replies: unpacked exactly, and never past the limit -----------------------------------
+
+
+LIMIT = 1_000_000
+
+
+def raw(data: bytes) -> bytes:
+    machine = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return machine.compress(data) + machine.flush()
+
+
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "Deflate ": raw,
+    "X-GZIP": gzip.compress,
+    "identity": bytes,
+}
+
+
+@pytest.mark.parametrize("encoding", PACKINGS)
+@pytest.mark.parametrize("data", [b"", b"x", b'{"code":"0"}' * 100], ids=len)
+def test_what_was_packed_comes_out(encoding: str, data: bytes) -> None:
+    assert unpacked(PACKINGS[encoding](data), encoding, limit=LIMIT) == data
+
+
+def bomb(megabytes: int = 20) -> bytes:
+    machine = zlib.compressobj(9, wbits=31)
+    return b"".join(machine.compress(bytes(1_000_000)) for _ in range(megabytes)) + machine.flush()
+
+
+def test_a_bomb_takes_no_more_memory_than_its_limit() -> None:
+    """Twenty megabytes in some kilobytes."""
+    packed = bomb()
+    tracemalloc.start()
+    try:
+        with pytest.raises(ReplyTooLarge):
+            unpacked(packed, "gzip", limit=LIMIT)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * LIMIT
+
+
+@pytest.mark.parametrize(
+    ("packed", "encoding"),
+    [
+        (gzip.compress(b"Hello")[:-9], "gzip"),
+        (zlib.compress(b"Hello")[:-5], "deflate"),
+        (b"\xff" * 50, "deflate"),
+        (gzip.compress(b"Hello") + b"more", "gzip"),
+        (b"Hello", "br"),
+        (gzip.compress(gzip.compress(b"Hello")), "gzip, gzip"),
+    ],
+    ids=["cut gzip", "cut deflate", "noise", "a tail", "another encoding", "twice"],
+)
+def test_what_cannot_be_unpacked_is_said(packed: bytes, encoding: str) -> None:
+    """By our error, never that of zlib."""
+    with pytest.raises(Packed):
+        unpacked(packed, encoding, limit=LIMIT)
+
+
+def test_a_reply_is_in_doubt_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through the client: the send may have been accepted."""
+    monkeypatch.setattr("smsotp_nb._client.transport.MAX_REPLY", LIMIT)
+    with BreakingServer(Script((encoded("gzip", lambda data: bomb()),))) as server:
+        settings = Settings(base_url=f"http://127.0.0.1:{server.port}", access_key_id="key")
+        with Client(settings, patience=Patience(attempts=1)) as one, pytest.raises(InDoubt, match="ReplyTooLarge"):
+            one.send_message("+12025550123", text="Hello")

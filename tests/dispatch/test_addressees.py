@@ -12,23 +12,15 @@ from kills.people import numbers
 from support.sending import sent
 
 from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, Wire, plan
-from smsotp_nb._dispatch import addressees
-from smsotp_nb._dispatch.addressees import Addressees
 from smsotp_nb.errors import LedgerError
 
 STRANGER = "+12025550199"
 
 
-@pytest.fixture(autouse=True, params=[0, 8], ids=["as arrays", "one by one"])
-def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few recipients are compared one by one, more as arrays."""
-    monkeypatch.setattr(addressees, "_FEW", request.param)
-
-
-def made(**options: object) -> Plan:
-    """Six people in chunks of three, each chunk with words of its own."""
-    frame = pd.DataFrame({"phone": numbers(6), "team": list("aaabbb")})
-    return plan(frame, "Hello {team}", to="phone", campaign="autumn", wire=Wire(chunk_size=3), **options)  # type: ignore[arg-type]
+def made(team: int = 3) -> Plan:
+    """Two teams in a chunk each, with words of its own."""
+    frame = pd.DataFrame({"phone": numbers(2 * team), "team": ["a"] * team + ["b"] * team})
+    return plan(frame, "Hello {team}", to="phone", campaign="autumn", wire=Wire(chunk_size=team))
 
 
 def recorded(ledger: Ledger, first: Plan, client: Client) -> Path:
@@ -62,16 +54,18 @@ ALTERED = {
 }
 
 
+@pytest.mark.parametrize("team", [3, 12], ids=["one by one", "as arrays"])
 @pytest.mark.parametrize("sql", ALTERED.values(), ids=ALTERED.keys())
 def test_an_altered_record_texts_nobody_else(
-    sql: str, box: Sandbox, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    sql: str, team: int, box: Sandbox, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    altered(recorded(ledger, made(), client), sql)
+    """Few recipients of a request are compared one by one, more as arrays."""
+    altered(recorded(ledger, made(team), client), sql.replace("position=5", f"position={2 * team - 1}"))
     monkeypatch.setattr("smsotp_nb._ledger.opening._refuse_damaged", lambda *_: None)  # as if nobody had seen the file
     with pytest.raises(LedgerError, match="Nothing of this request was sent"):
-        sent(made(), client, ledger, threads=1)
+        sent(made(team), client, ledger, threads=1)
     inbox = box.inbox
-    words = dict(zip(numbers(6), ["Hello a"] * 3 + ["Hello b"] * 3, strict=True))
+    words = dict(zip(numbers(2 * team), ["Hello a"] * team + ["Hello b"] * team, strict=True))
     assert not inbox["to"].duplicated().any()
     assert {to: text for to, text in zip(inbox["to"], inbox["text"], strict=True) if words.get(to) != text} == {}
 
@@ -105,15 +99,3 @@ def test_a_list_in_another_order_continues(box: Sandbox, client: Client, ledger:
     again = plan(turned, "Hello {team}", to="phone", campaign="autumn", wire=Wire(chunk_size=3))
     assert sent(again, client, ledger)["status"].eq("accepted").all()
     assert sorted(box.inbox["to"]) == sorted(numbers(6))
-
-
-def test_what_was_not_sent_may_be_claimed_again(client: Client, ledger: Ledger) -> None:
-    with ledger._begin(made(), service=client.service) as run:
-        known = Addressees(made(), run.reached())
-        claim = run.claim(0)
-        assert claim is not None
-        known.take(claim)
-        with pytest.raises(LedgerError, match="a second time"):
-            known.take(claim)
-        known.give_back(claim)
-        known.take(claim)

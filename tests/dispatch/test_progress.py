@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from smsotp_nb._progress import Bar, in_notebook, words
+from smsotp_nb._cards import Card, Meter
+from smsotp_nb._progress import Bar, ended_card, in_notebook, running_card, words
 from smsotp_nb.results import Progress
 
 
@@ -142,3 +143,37 @@ def test_a_note_is_said_once() -> None:
             bar(Progress(done=2, total=2, accepted=2))
         assert out.getvalue().count("recorded in x") == 1
         assert said in out.getvalue()
+
+
+def test_the_bar_says_its_role_and_its_value() -> None:
+    """A screen reader is told what is under way, and how far it is."""
+    html = running_card("a <b>", "", Progress(done=87, total=233, accepted=87), 10.0).html()
+    assert 'role="progressbar" aria-label="a &lt;b&gt;"' in html
+    assert 'aria-valuemin="0" aria-valuemax="233" aria-valuenow="87"' in html
+    assert "width:37.3%" in html
+    assert "width:100.0%" in Card("", "", (Meter(0, 0, "nobody"),)).html()
+
+
+def test_time_left_is_told_by_the_pace_of_this_call() -> None:
+    """Rows of earlier calls took no time of this one."""
+    update = Progress(done=120, total=160, accepted=120)
+    assert "about 20 s left" in running_card("x", "", update, 10.0, before=100).state
+    assert running_card("x", "", update, 10.0, before=120).state == "120 of 160, 10 s"
+
+
+@pytest.mark.parametrize(
+    ("update", "says"),
+    [
+        (Progress(done=2, total=2, in_doubt=1), ("1 row is in doubt", "x: complete but for rows in doubt")),
+        (Progress(done=1, total=2, accepted=1), ("1 row was not sent", "not complete")),
+        (Progress(done=1, total=3, accepted=1), ("2 rows were not sent",)),
+        (Progress(done=2, total=3, accepted=2, waiting=80), ("2 of 3", "80  held back", "81 rows were not sent")),
+    ],
+)
+def test_what_to_do_next_is_said(update: Progress, says: tuple[str, ...]) -> None:
+    text = ended_card("x", "", update, 1.0).text()
+    assert [words for words in says if words not in text] == []
+
+
+def test_nothing_to_do_asks_for_nothing() -> None:
+    assert "again" not in ended_card("x", "", Progress(done=2, total=2, accepted=2), 1.0).text()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 import threading
-import time
-from datetime import datetime
+import time as clock
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,10 @@ from support.sending import sent, status
 
 from smsotp_nb import Ledger, Limits, Wire, plan, send
 from smsotp_nb._dispatch.guards import QuietHours
-from smsotp_nb._dispatch.pacing import Pacer
-from smsotp_nb.errors import SmsOtpWarning
+from smsotp_nb._dispatch.pacing import Crew, Pacer
+from smsotp_nb._ledger import Run, Wanted
+from smsotp_nb.errors import LedgerError, SmsOtpWarning
+from smsotp_nb.results import Progress
 
 ALWAYS = ("21:00", "20:59")  # quiet hours; the tests say of each number whether it is silent
 
@@ -39,7 +43,7 @@ def test_a_kill_while_requests_wait_for_the_rate_leaves_nobody_in_doubt(service:
     child = fork(work)
     try:
         _until(lambda: _accepted(path) >= 10)
-        time.sleep(0.3)  # the other threads come to their wait
+        clock.sleep(0.3)  # the other threads come to their wait
     finally:
         assert child.kill()
     with Ledger(path, create=True) as ledger:
@@ -55,10 +59,10 @@ def _accepted(path: Path) -> int:
 
 
 def _until(true: Any, seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
+    end = clock.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+        assert clock.monotonic() < end
+        clock.sleep(0.02)
 
 
 def test_quiet_hours_that_begin_while_a_request_waits_hold_it(
@@ -131,7 +135,7 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
         rates=rates,
         wire=Wire(chunk_size=10),
     )
-    service.seen = lambda post: time.sleep(0.1)
+    service.seen = lambda post: clock.sleep(0.1)
     table = sent(made, service.client(), ledger, threads=4, limits=Limits(budget={"USD": "0.20"}, per_second=40))
     assert status(table) == {"accepted": 20, "planned": 20}
     assert table["problem"].dropna().unique().tolist() == ["BUDGET"]
@@ -139,10 +143,10 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
 
 def test_a_request_that_waits_for_its_turn_ends_with_the_campaign(service: Service, ledger: Ledger) -> None:
     """A canary that is out lets nobody wait a hundred seconds to be told so."""
-    began = time.monotonic()
+    began = clock.monotonic()
     table = sent(plan_of(40), service.client(), ledger, threads=4, limits=Limits(per_second=0.1, first=5))
     assert status(table) == {"accepted": 5, "planned": 35}
-    assert time.monotonic() - began < 80
+    assert clock.monotonic() - began < 80
 
 
 def test_an_answer_does_not_wait_for_the_turn_of_the_next_request(service: Service, ledger: Ledger) -> None:
@@ -153,7 +157,7 @@ def test_an_answer_does_not_wait_for_the_turn_of_the_next_request(service: Servi
         service.client(),
         ledger,
         threads=1,
-        progress=lambda now: told.append((now.accepted, time.monotonic())),
+        progress=lambda now: told.append((now.accepted, clock.monotonic())),
         limits=Limits(per_second=20),
     )
     assert dict(told)[10] < service.posts[1].at
@@ -212,7 +216,7 @@ def test_the_first_request_is_alone_until_it_is_answered(ledger: Ledger) -> None
     def look(post: Post) -> None:
         posts.append(len(post.to))
         if len(posts) == 1:
-            time.sleep(0.3)
+            clock.sleep(0.3)
             assert len(posts) == 1
 
     with Service(seen=look) as service:
@@ -241,3 +245,115 @@ def test_the_small_request_keeps_to_the_guards(service: Service, ledger: Ledger)
     table = sent(plan_of(100, chunk_size=50), service.client(), ledger, limits=Limits(first=13))
     assert [len(post.to) for post in service.posts] == [10, 3]
     assert status(table) == {"accepted": 13, "planned": 87}
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "moment", "quiet"),
+    [
+        (time(21), time(8), time(20, 59), False),
+        (time(21), time(8), time(21), True),
+        (time(21), time(8), time(3), True),
+        (time(21), time(8), time(8), False),
+        (time(12), time(14), time(13, 59), True),
+        (time(12), time(14), time(14), False),
+    ],
+)
+def test_quiet_hours_include_their_beginning_only(begins: time, ends: time, moment: time, quiet: bool) -> None:
+    """A span may pass midnight; its end is allowed again."""
+    assert QuietHours(begins, ends).covers(moment) is quiet
+
+
+def test_a_number_of_unknown_zone_is_held() -> None:
+    """Where nobody knows the time it counts as quiet."""
+    assert QuietHours(time(21), time(8)).silences("+999", datetime(2026, 11, 20, 12, tzinfo=UTC))
+
+
+def test_a_second_stop_leaves_what_is_under_way_in_doubt_and_a_late_answer_settles_it(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_wait, answer = threading.Barrier(3), threading.Event()
+
+    def hold(post: Post) -> None:
+        if post.to[0] != numbers(1)[0]:
+            both_wait.wait(120)
+            answer.wait(120)
+
+    def stop(progress: Progress) -> None:
+        if progress.done:
+            both_wait.wait(120)
+            monkeypatch.setattr(Crew, "_next_report", stopped_again)
+            raise KeyboardInterrupt
+
+    def stopped_again(crew: Crew[Any, Any]) -> Any:
+        raise KeyboardInterrupt
+
+    with Service(seen=hold) as service:
+        with pytest.raises(KeyboardInterrupt, match="10 accepted, 20 in doubt"):
+            sent(plan_of(60), service.client(read_timeout=30.0), ledger, threads=2, progress=stop)
+        campaign = ledger.record("autumn")
+        assert campaign.in_doubt["error"].str.contains("interrupted a second time").all()
+        answer.set()
+        for thread in threading.enumerate():
+            if re.fullmatch(r"smsotp-\d+", thread.name):
+                thread.join(120)
+    assert campaign.counts["accepted"] == 30
+    assert len(service.posts) == 3
+
+
+def test_an_answer_is_recorded_when_the_next_rows_cannot_be_read(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fails while the next chunk is looked at does not put the answered one in doubt."""
+    read = Run.pending
+
+    def fails(self: Run, chunk: int) -> Any:
+        if chunk and service.accepted:
+            raise LedgerError("the disk failed")
+        return read(self, chunk)
+
+    monkeypatch.setattr(Run, "pending", fails)
+    made = plan_of(30)
+    with pytest.raises(LedgerError, match="the disk failed"):
+        sent(made, service.client(), ledger, threads=1, limits=Limits(first=25))
+    assert ledger.record("autumn").counts["accepted"] == 10
+    monkeypatch.undo()
+    assert status(sent(made, service.client(), ledger)) == {"accepted": 30}
+    assert len(service.posts) == 3
+
+
+def test_an_answer_is_recorded_when_the_next_intent_cannot_be(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The transaction that both share fails; the answer gets one of its own."""
+    claim = Run._claim
+    broken = sqlite3.OperationalError("disk I/O error")
+    broken.sqlite_errorcode = sqlite3.SQLITE_IOERR  # as SQLite itself raises it
+
+    def fails(self: Run, connection: sqlite3.Connection, wanted: Wanted) -> Any:
+        if wanted.chunk:
+            raise broken
+        return claim(self, connection, wanted)
+
+    monkeypatch.setattr(Run, "_claim", fails)
+    with pytest.raises(LedgerError, match="disk I/O error"):
+        sent(plan_of(30), service.client(), ledger, threads=1)
+    assert ledger.record("autumn").counts == {
+        "planned": 20, "sending": 0, "accepted": 10, "rejected": 0, "in_doubt": 0, "skipped": 0
+    }  # fmt: skip
+
+
+def test_an_answer_is_recorded_before_the_chunk_after_next_is_looked_at(
+    service: Service, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A walk through a thousand chunks that a guard holds back leaves no answer waiting."""
+    read, accepted = Run.pending, dict[int, int]()
+
+    def watched(self: Run, chunk: int) -> Any:
+        accepted[chunk] = ledger.record("autumn").counts["accepted"]
+        return read(self, chunk)
+
+    monkeypatch.setattr(Run, "pending", watched)
+    monkeypatch.setattr(QuietHours, "silences", lambda self, to, now: to not in numbers(10))
+    table = sent(plan_of(50), service.client(), ledger, threads=1, limits=Limits(quiet_hours=("21:00", "20:59")))
+    assert status(table) == {"accepted": 10, "planned": 40}
+    assert accepted == {0: 0, 1: 0, 2: 10, 3: 10, 4: 10}

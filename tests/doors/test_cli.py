@@ -52,6 +52,7 @@ def inbox(url: str) -> list[dict[str, Any]]:
     return messages
 
 
+@pytest.mark.slow
 def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -> None:
     """`demo` prints plan, results and cost by country and ends with 0; on the same ledger it accepts nobody new."""
     first = run("demo", "--ledger", str(tmp_path / "ledger"))

@@ -7,47 +7,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from smsotp_nb import Ledger, People, Policy, Sandbox, send
-from smsotp_nb._experiments.assigning import drawn, evenly, uniform
 from smsotp_nb.errors import UsageError
 
 from .people import NUMBERS, arm_plan, arms_of, customers, experiment, send_arms
-
-MANY = [f"customer {n}" for n in range(20_000)]
-
-
-def test_the_draw_is_that_of_every_machine() -> None:
-    """Fixed values: another machine, or a later version, that draws otherwise would mix the arms."""
-    place = uniform(["ann", "ben", "7"], b"autumn\0")
-    assert place.round(9).tolist() == [0.731897494, 0.549848308, 0.156192364]
-
-
-def test_shares_are_those_declared_and_experiments_know_nothing_of_each_other() -> None:
-    weights = {"plain": 45, "emoji": 45, "holdout": 10}
-    one, other = (drawn(uniform(MANY, key), weights) for key in (b"one", b"other"))
-    assert np.abs(np.bincount(one) / len(MANY) - [0.45, 0.45, 0.1]).max() < 0.01
-    assert abs(np.corrcoef(one == 2, other == 2)[0, 1]) < 0.025
-
-
-def test_the_order_in_which_arms_are_declared_changes_nothing() -> None:
-    place = uniform(MANY[:100], b"key")
-    there, back = {"a": 20, "b": 30, "holdout": 50}, {"holdout": 50, "b": 30, "a": 20}
-    assert [[*there][code] for code in drawn(place, there)] == [[*back][code] for code in drawn(place, back)]
-
-
-def test_strata_are_divided_evenly_and_every_unit_keeps_its_chance() -> None:
-    strata = [f"s{n % 7}" for n in range(700)]
-    weights = {"a": 50, "holdout": 50}
-    sizes = pd.crosstab(strata, drawn(evenly(uniform(MANY[:700], b"k"), strata, b"k"), weights))
-    assert (sizes.to_numpy() == 50).all()
-    lone = [
-        drawn(evenly(uniform(["ann"], key), ["s"], key), weights)[0] for key in map(str.encode, map(str, range(400)))
-    ]
-    assert 160 < sum(lone) < 240
 
 
 def test_the_same_list_in_any_order_has_the_same_arms(ledger: Ledger, tmp_path: Path) -> None:

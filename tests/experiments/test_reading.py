@@ -317,3 +317,19 @@ def test_a_cost_that_is_not_known_is_said_and_shown() -> None:
     same = orders(some, base=0.3).assign(spend=5.0)
     texted = read(some, same, **arguments(kinds={"spend": "amount"}, amount="spend"))
     assert "nothing more came in" not in texted.sentence()
+
+
+def test_messages_without_a_price_that_can_be_read_are_in_no_cost() -> None:
+    """They cost no more than the dearest of the others."""
+    sent = pd.Timestamp("2026-11-01 10:00", tz="UTC")
+    people = pd.DataFrame(
+        {"unit": range(2000), "arm": ["plain", "holdout"] * 1000, "at": sent, "contacted": [True, False] * 1000,
+         "cost": [0.0075, 0] * 1000, "currency": "USD", "unpriced": [1, 0] * 3 + [0] * 1994}
+    )  # fmt: skip
+    orders = pd.DataFrame({"customer": range(0, 200, 2), "day": sent + timedelta(days=1)})
+    how: dict[str, Any] = {"on": "customer", "at": "day", "kinds": {"bought": "binary"}, "window": timedelta(days=14)}
+    reading = read(people, orders, **how)
+    said = "It cost between USD 7.50 and USD 7.5225, as 3 messages were accepted without a price that can be read, each"
+    assert said in reading.sentence()
+    assert reading.sentence().endswith("between USD 0.062 and USD 0.092 for each.")
+    assert "It cost USD 7.50: between" in read(people.drop(columns="unpriced"), orders, **how).sentence()

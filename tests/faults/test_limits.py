@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
@@ -18,11 +19,13 @@ import pytest
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from smsotp_nb import Client, Settings
+from smsotp_nb import _wire as wire
 from smsotp_nb._client import Patience, transport
 from smsotp_nb._wire import Body
 from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError
 from smsotp_nb.settings import Secret
 
+from . import reply_fuzz
 from .acts import (
     after_reading,
     answer,
@@ -503,3 +506,31 @@ def test_the_password_of_a_proxy_is_not_printed(monkeypatch: pytest.MonkeyPatch,
         with Client(settings, sleep=lambda seconds: None, patience=Patience(attempts=1)) as one:
             assert send(one) == "NotSent"
     assert capsys.readouterr().out == ""
+
+
+# -- replies by chance ---------------------------------------------------------------------------------
+
+
+def test_no_reply_brings_a_foreign_error_or_takes_time_or_memory() -> None:
+    """Every outcome is a reply, our error, or one of the transport's own."""
+    wrong, outcomes = reply_fuzz.findings(range(3_000))
+    assert wrong == []
+    assert {"SendReply", "InDoubt", "ServiceError", "Throttled", "VerifyReply", "OtpReply", "cut"} <= set(outcomes)
+
+
+UNITS = ["[],", "{},", "1.5,", '{"é":0},', '"\U0001f600aaaa",', "\U0001f600" + "a" * 99]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=ascii)
+def test_a_reply_of_the_largest_size_takes_little_memory_beyond_it(unit: str) -> None:
+    """Whatever it is made of: a list for each byte would take gigabytes."""
+    start, end = b'{"code":"0","data":{"messages":[', b"0]}}"
+    raw = start + unit.encode() * ((transport.MAX_REPLY - 99) // len(unit.encode())) + end
+    tracemalloc.start()
+    try:
+        with pytest.raises(wire.Unreadable):
+            wire.read_send(wire.read_envelope(raw).data, ["+12025550123"])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * 1024 * 1024

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import smsotp_nb as sms
+from smsotp_nb._ledger.reading import parquet
 from smsotp_nb.errors import UsageError
 from smsotp_nb.widgets import PhoneCleaner
 
@@ -52,3 +53,7 @@ def test_a_series_in_place_of_a_name_is_not_printed() -> None:
     with pytest.raises(UsageError, match="a column is named by its name, got Series") as caught:
         sms.plan(PEOPLE, "y", to="phone", campaign="x", keep=[PEOPLE["phone"]])  # type: ignore[arg-type]
     assert "555" not in str(caught.value)
+
+
+def test_every_column_of_a_folder_of_parquet_has_its_meaning() -> None:
+    assert list(parquet.MEANINGS) == ["month", *parquet.SCHEMA.names]

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import smsotp_nb
-from smsotp_nb import problems
-from smsotp_nb._phones.vocabulary import NOTES, PROBLEM_CODE
+from smsotp_nb import phones, problems
+from smsotp_nb._phones.summary import ASKS, REPAIR_NOTES
+from smsotp_nb._phones.vocabulary import NOTES, PROBLEM_CODE, PROBLEMS
 from smsotp_nb._results.contract import STATES
 from smsotp_nb.rates import TYPES
 
@@ -60,3 +61,15 @@ def test_a_code_helps(problem: problems.Problem) -> None:
 def test_the_table_is_the_codes() -> None:
     assert problems.table()["code"].tolist() == list(problems.PROBLEMS)
     assert problems.table().notna().all(axis=None)
+
+
+def test_vocabulary_stands_in_the_docstring() -> None:
+    """The table people read is the table the code uses."""
+    rows = re.findall(r"^([A-Z0-9_]+) {2,}(.+)$", phones.__doc__ or "", re.MULTILINE)
+    assert rows == [*PROBLEMS.items(), *NOTES.items()]
+
+
+def test_every_problem_has_a_question() -> None:
+    """Whoever gets a report knows what to ask for; policies a caller chose need none."""
+    assert set(PROBLEMS) - set(ASKS) == {"REGION_MISMATCH", "TEST_NUMBER", "DUPLICATE_OF"}
+    assert set(NOTES) > REPAIR_NOTES > {"TRIMMED", "OLD_PREFIX_DROPPED"}

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from smsotp_nb._phones.cells import notes
+
 ROOT = Path(__file__).parents[2]
 READ = [
     *ROOT.glob("*.md"),
@@ -50,3 +52,11 @@ def test_a_coined_phrase_is_said_plainly(phrase: str) -> None:
         for hit in kind.finditer(path.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+def test_no_word_says_both() -> None:
+    """A harmless word is none that says no, has no part of one, and none of the signs."""
+    assert not notes.HARMLESS & notes.WORDS
+    assert not [word for word in notes.HARMLESS if notes.STEMS.search(word)]
+    assert not [sign for sign in notes.SIGNS if sign.isascii()]
+    assert not [word for word in notes.HARMLESS if any(sign in word for sign in notes.SIGNS)]

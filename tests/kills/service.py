@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -31,6 +32,7 @@ REFUSALS = {
     "internal": ("101000", "Internal"),
 }
 STRANGER = "+14155550100"
+PRICE = Decimal("0.0075")  # of a message, in USD
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,16 @@ class Service:
     ``refused 200`` (a refusal beside HTTP 200), any other HTTP status in digits.
     """
 
-    def __init__(self, *script: str, usual: str = "accept", seen: Callable[[Post], None] | None = None) -> None:
+    def __init__(
+        self,
+        *script: str,
+        usual: str = "accept",
+        seen: Callable[[Post], None] | None = None,
+        price: Decimal = PRICE,
+    ) -> None:
         self.posts: list[Post] = []
         self.accepted: Counter[str] = Counter()
-        self.usual, self.seen = usual, seen
+        self.usual, self.seen, self.price = usual, seen, price
         self._script: Iterator[str] = iter(script)
         self._guard = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -134,7 +142,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif post.fate == "garbage":
             self._answer(200, b"<html>")
         else:
-            body = json.dumps({"code": "0", "message": "Success", "data": result(post)}).encode()
+            data = result(post, self.server.service.price)
+            body = json.dumps({"code": "0", "message": "Success", "data": data}).encode()
             self._answer(500 if post.fate == "500" else 200, body, half=post.fate == "half")
 
     def _answer(self, status: int, body: bytes, *headers: tuple[str, str], half: bool = False) -> None:
@@ -151,8 +160,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no log."""
 
 
-def result(post: Post) -> dict[str, Any]:
-    """Return the Send-result of a post, each message 0.0075 USD."""
+def result(post: Post, price: Decimal = PRICE) -> dict[str, Any]:
+    """Return the Send-result of a post, each message at this price in USD."""
     to = list(post.to[1:] if post.fate == "missing" else post.to)
     to = [] if post.fate == "strangers" else to
     to += {"foreign": [STRANGER], "strangers": [STRANGER], "repeated": to[:1]}.get(post.fate, [])
@@ -163,15 +172,15 @@ def result(post: Post) -> dict[str, Any]:
             "iso": "US",
             "cc": "1",
             "parts": 1,
-            "price": "0.007500",
+            "price": f"{price:.6f}",
         }
         for number in to
     ]
-    total = 7500 * len(to) + (10_000 if post.fate == "totals" else 0)
+    total = price * len(to) + (Decimal("0.01") if post.fate == "totals" else 0)
     return {
         "recipients": len(to),
         "messageCount": len(to),
         "currency": "USD",
-        "totalAmount": f"0.{total:06d}",
+        "totalAmount": f"{total:.6f}",
         "messages": records,
     }

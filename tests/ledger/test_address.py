@@ -6,25 +6,47 @@ import contextlib
 import shutil
 import socket
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
 import pytest
 from faults import certificates
 from support.servers import Server, need_server
 
 from smsotp_nb import Ledger
-from smsotp_nb._ledger.server.address import read_address
 from smsotp_nb.errors import LedgerError, UsageError
-from smsotp_nb.settings import Secret, is_address
+from smsotp_nb.settings import is_address
+
+Asked = Callable[[str], tuple[str, dict[str, str]]]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """How the error of a ledger that is not reached names its address, and what the driver was asked for."""
+
+    def ask(address: str) -> tuple[str, dict[str, str]]:
+        seen: list[dict[str, str]] = []
+
+        def connect(**arguments: str) -> None:
+            seen.append(arguments)
+            raise psycopg.OperationalError("nobody listens")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(psycopg, "connect", connect)
+            with pytest.raises(LedgerError) as caught:
+                Ledger(address)
+        return str(caught.value), seen[0]
+
+    return ask
 
 
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
         ("postgresql:///campaigns", "postgresql:///campaigns"),
-        ("host=/run/a port=5433 dbname=campaigns", "postgresql:///campaigns?host=/run/a&port=5433"),
+        ("postgresql:///campaigns?host=/run/a&port=5433", "postgresql:///campaigns?host=/run/a&port=5433"),
         ("postgresql://ann@localhost:6432/campaigns", "postgresql://ann@localhost:6432/campaigns"),
         ("postgresql://ann@[::1]:6432/my%20list", "postgresql://ann@[::1]:6432/my%20list"),
         ("postgresql://ann@db.example/campaigns?sslrootcert=x", "postgresql://ann@db.example/campaigns"),
@@ -32,26 +54,27 @@ from smsotp_nb.settings import Secret, is_address
         ("postgresql://ann@one,two:5433/c", "postgresql://ann@/c?host=one,two&port=,5433"),
     ],
 )
-def test_an_address_is_shown_as_it_was_meant(address: str, shown: str) -> None:
-    found = read_address(Secret(address))
-    assert str(found) == shown
-    assert read_address(Secret(shown)).key == found.key
+def test_an_address_is_shown_as_it_was_meant(address: str, shown: str, asked: Asked) -> None:
+    said, arguments = asked(address)
+    assert f"the ledger {shown} cannot be used" in said
+    again = asked(shown)[1]
+    assert again == {name: arguments[name] for name in again}
 
 
 @pytest.mark.usefixtures("_services")
-def test_a_service_is_shown_with_the_place_that_it_names() -> None:
-    found = read_address(Secret("postgresql:///campaigns?service=shop"))
-    assert str(found) == "postgresql://db.example:6000/campaigns?service=shop"
+def test_a_service_is_shown_with_the_place_that_it_names(asked: Asked) -> None:
+    said, _ = asked("postgresql:///campaigns?service=shop")
+    assert "the ledger postgresql://db.example:6000/campaigns?service=shop cannot be used" in said
 
 
 @pytest.mark.parametrize("host", ["db.example", "192.0.2.7", "localhost,db.example"])
-def test_over_a_network_the_server_is_verified(host: str) -> None:
-    assert read_address(Secret(f"postgresql://ann@{host}/campaigns")).arguments()["sslmode"] == "verify-full"
+def test_over_a_network_the_server_is_verified(host: str, asked: Asked) -> None:
+    assert asked(f"postgresql://ann@{host}/campaigns")[1]["sslmode"] == "verify-full"
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
-def test_on_this_machine_no_encryption_is_asked_for(host: str) -> None:
-    assert "sslmode" not in read_address(Secret(f"postgresql://ann@{host}/campaigns")).arguments()
+def test_on_this_machine_no_encryption_is_asked_for(host: str, asked: Asked) -> None:
+    assert "sslmode" not in asked(f"postgresql://ann@{host}/campaigns")[1]
 
 
 NAMED_ELSEWHERE = [
@@ -82,13 +105,13 @@ def _services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("address", "environment"), NAMED_ELSEWHERE)
 @pytest.mark.usefixtures("_services")
 def test_a_host_that_libpq_would_find_elsewhere_is_verified_as_well(
-    address: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    address: str, environment: dict[str, str], asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    found = read_address(Secret(address))
-    assert found.arguments()["sslmode"] == "verify-full"
-    assert "hunter-2-secret" not in repr(found)
+    said, arguments = asked(address)
+    assert arguments["sslmode"] == "verify-full"
+    assert "hunter-2-secret" not in said
 
 
 @pytest.mark.parametrize(
@@ -102,23 +125,23 @@ def test_a_host_that_libpq_would_find_elsewhere_is_verified_as_well(
 )
 @pytest.mark.usefixtures("_services")
 def test_a_host_that_libpq_finds_on_this_machine_needs_no_encryption(
-    address: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    address: str, environment: dict[str, str], asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    found = read_address(Secret(address))
-    assert "sslmode" not in found.arguments()
-    assert found.name == "campaigns"
+    arguments = asked(address)[1]
+    assert "sslmode" not in arguments
+    assert arguments["dbname"] == "campaigns"
 
 
 @pytest.mark.usefixtures("_services")
-def test_an_address_stays_where_it_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = read_address(Secret("postgresql:///campaigns"))
+def test_an_address_stays_where_it_was_read(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, alone = asked("postgresql:///campaigns")
+    assert {alone[name] for name in ("host", "hostaddr")} == {""}  # libpq asks no environment then
     monkeypatch.setenv("PGHOST", "db.example")
-    assert {alone.arguments()[name] for name in ("host", "hostaddr")} == {""}  # libpq asks no environment then
-    named = read_address(Secret("postgresql:///campaigns"))
-    assert str(named) == "postgresql://db.example/campaigns"
-    assert named.key == read_address(Secret("postgresql://db.example/campaigns")).key != alone.key
+    said, named = asked("postgresql:///campaigns")
+    assert "the ledger postgresql://db.example/campaigns cannot be used" in said
+    assert named == asked("postgresql://db.example/campaigns")[1] != alone
 
 
 @pytest.mark.usefixtures("_services")

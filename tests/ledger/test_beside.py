@@ -6,7 +6,6 @@ import hashlib
 import os
 import signal
 import socket
-import sqlite3
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -16,10 +15,9 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Ledger, Sandbox, plan, send
-from smsotp_nb._ledger import opening
-from smsotp_nb._widgets.campaign.drafts import Drafts
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.settings import state_folder
+from smsotp_nb.widgets import CampaignForm
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders and no modes")
 PEOPLE = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(100, 104)]})
@@ -169,7 +167,7 @@ def test_files_and_folders_that_were_open_to_others_are_closed_to_them(tmp_path:
         with Ledger(path, create=True) as ledger:
             made = plan(PEOPLE, "Hello", to="phone", campaign="autumn")
             send(made, client=box.client(), ledger=ledger, progress=False)
-            Drafts(path).keep({"campaign": "spring"})
+            draft(ledger, box)
             ledger.to_parquet(home / "parquet")
             assert (home / "l.sqlite-wal").stat().st_size
             assert open_to_others(home) == {}
@@ -232,9 +230,15 @@ def _to_parquet(ledger: Ledger, _: Sandbox) -> None:
     ledger.to_parquet(ledger.path.with_name("parquet"))
 
 
-WRITERS: dict[str, Callable[[Ledger, Sandbox], None]] = {
+def draft(ledger: Ledger, box: Sandbox) -> CampaignForm:
+    form = CampaignForm(PEOPLE, client=box.client(), ledger=ledger)
+    form.fields.campaign.value = "spring"
+    form._latest.settle()
+    return form
+
+
+WRITERS: dict[str, Callable[[Ledger, Sandbox], object]] = {
     "-runs": _run,
-    "-drafts": lambda ledger, _: Drafts(ledger.path).keep({"campaign": "spring"}),
     "parquet": _to_parquet,
     "parquet/month=": _to_parquet,
 }
@@ -305,19 +309,6 @@ def test_beside_a_ledger_of_ours_nothing_is_somebody_elses(ending: str, made: bo
 
 
 @as_root
-def test_a_log_that_somebody_put_there_meanwhile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, keep = tmp_path / "l.sqlite", opening._prepare
-
-    def and_then(connection: sqlite3.Connection) -> None:
-        keep(connection)
-        os.chown(f"{path}-wal", STRANGER, STRANGER)
-
-    monkeypatch.setattr(opening, "_prepare", and_then)
-    with pytest.raises(LedgerError, match=r"-wal is a file of another user"):
-        Ledger(path, create=True).campaigns()
-
-
-@as_root
 def test_a_ledger_of_another_user_is_used_as_it_is(tmp_path: Path) -> None:
     """Several users may share it, and what is beside it belongs to whoever came first."""
     path = tmp_path / "l.sqlite"
@@ -328,26 +319,33 @@ def test_a_ledger_of_another_user_is_used_as_it_is(tmp_path: Path) -> None:
 
 
 @as_root
-def test_drafts_of_another_user_are_not_offered(tmp_path: Path) -> None:
+def test_drafts_of_another_user_are_not_offered(tmp_path: Path, box: Sandbox) -> None:
     path = tmp_path / "l.sqlite"
-    Ledger(path, create=True).close()
-    Drafts(path).keep({"campaign": "evil"})
-    folder = path.with_name(path.name + "-drafts")
-    assert Drafts(path).latest() is not None
-    os.chown(folder, STRANGER, STRANGER)
-    assert Drafts(path).latest() is None
-    with pytest.raises(UsageError, match=r"-drafts is a folder of another user.*the draft was not kept"):
-        Drafts(path).keep({"campaign": "autumn"})
+    with Ledger(path, create=True) as ledger:
+        draft(ledger, box)
+        folder = path.with_name(path.name + "-drafts")
+        assert "campaign spring" in draft(ledger, box).write._kept.value
+        os.chown(folder, STRANGER, STRANGER)
+        assert "campaign spring" not in draft(ledger, box).write._kept.value
+    assert len([*folder.iterdir()]) == 2, "none is put there"
 
 
-def test_a_draft_is_made_through_no_link(tmp_path: Path) -> None:
+def test_no_draft_is_put_into_a_folder_elsewhere(tmp_path: Path, box: Sandbox) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    with Ledger(tmp_path / "l.sqlite", create=True) as ledger:
+        (tmp_path / "l.sqlite-drafts").symlink_to(theirs)
+        draft(ledger, box)
+    assert not any(theirs.iterdir())
+
+
+def test_a_draft_is_made_through_no_link(tmp_path: Path, box: Sandbox) -> None:
     path = tmp_path / "l.sqlite"
-    Ledger(path, create=True).close()
-    drafts = Drafts(path)
-    drafts.keep({"campaign": "a"})
-    (file,) = path.with_name(path.name + "-drafts").iterdir()
-    file.unlink()
-    file.symlink_to(tmp_path / "planted")
-    with pytest.raises(UsageError, match="is a link to"):
-        drafts.keep({"campaign": "b"})
+    with Ledger(path, create=True) as ledger:
+        form = draft(ledger, box)
+        (file,) = path.with_name(path.name + "-drafts").iterdir()
+        file.unlink()
+        file.symlink_to(tmp_path / "planted")
+        form.fields.campaign.value = "autumn"
+        form._latest.settle()
     assert not (tmp_path / "planted").exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from smsotp_nb import Ledger
+from smsotp_nb._ledger import opening
 from smsotp_nb._ledger.file import disk
 from smsotp_nb._ledger.file.disk import file_system
 from smsotp_nb._ledger.file.store import Store
@@ -226,3 +229,53 @@ def test_an_interrupt_in_a_shared_transaction_reaches_all_who_shared_it(store: S
     outcomes = Crowd(store, [(insert("a"), "FULL"), (stops, "FULL"), (insert("b"), "NORMAL")]).run()
     assert [type(outcome) for outcome in outcomes] == [KeyboardInterrupt] * 3
     assert names(store) == []
+
+
+HOME = Path("/home/ann/.local/share/smsotp_nb/ledger.sqlite")
+DISK = "/dev/vda / ext4 rw 0 0\n"
+
+
+@pytest.mark.parametrize(
+    ("mounts", "said"),
+    [
+        ("overlay / overlay rw 0 0", "a container.*overlay"),
+        ("none / aufs rw 0 0", "a container.*aufs"),
+        (f"{DISK}tmpfs /home tmpfs rw 0 0", "in memory.*tmpfs"),
+        ("overlay / overlay rw 0 0\n/dev/sdb /home ext4 rw 0 0", "^$"),
+        (f"{DISK}/dev/sdb /home/ann/.local btrfs rw 0 0\ntmpfs /tmp tmpfs rw 0 0", "^$"),
+        ("", "^$"),
+    ],
+)
+def test_a_machine_is_known_by_the_disk_under_its_home(mounts: str, said: str) -> None:
+    found = disk.lent(HOME, mounts, {})
+    assert re.search(said, found)
+
+
+@pytest.mark.parametrize(
+    "kind", ["fuse.drive", "fuse", "fuse.goofys", "fuse.blobfuse2", "fuse.mountpoint-s3", "fuse.gcsfuse", "nfs4"]
+)
+def test_storage_that_is_no_disk_of_this_machine_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(disk, "_mounts", lambda: f"{DISK}x {tmp_path} {kind} rw 0 0")
+    with pytest.raises(LedgerError, match=rf"network file system \({kind}\).*PostgreSQL"):
+        disk.check_file_system(tmp_path / "ledger.sqlite")
+
+
+@pytest.mark.parametrize("kind", ["ext4", "fuseblk", "fuse.gocryptfs", "fuse.fuse-overlayfs", "overlay"])
+def test_a_disk_of_this_machine_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(disk, "_mounts", lambda: f"{DISK}x {tmp_path} {kind} rw 0 0")
+    disk.check_file_system(tmp_path / "ledger.sqlite")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives a file away")
+def test_a_log_that_somebody_put_there_meanwhile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, keep = tmp_path / "l.sqlite", opening._prepare
+
+    def and_then(connection: sqlite3.Connection) -> None:
+        keep(connection)
+        os.chown(f"{path}-wal", 54_321, 54_321)  # a user that nobody is
+
+    monkeypatch.setattr(opening, "_prepare", and_then)
+    with pytest.raises(LedgerError, match=r"-wal is a file of another user"):
+        Ledger(path, create=True).campaigns()

@@ -47,6 +47,7 @@ def begin(ledger: Ledger, box: Sandbox, made: Plan, *, first: int) -> None:
         send(made, client=box.client(), ledger=ledger, progress=False, limits=Limits(first=first))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ledger", ["file", "server"], indirect=True)
 @pytest.mark.parametrize("seed", range(3))

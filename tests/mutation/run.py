@@ -46,7 +46,7 @@ CLIENT = ("client/test_client.py", "client/test_bytes.py", "faults/test_limits.p
 CAMPAIGN = (
     "dispatch/test_send.py",
     "ledger/test_ledger.py",
-    "dispatch/test_crew.py",
+    "dispatch/test_pacing.py",
     "ledger/test_store.py",
     "ledger/test_copies.py",
     "ledger/test_fork.py",

@@ -66,6 +66,7 @@ def test_who_was_forgotten_is_not_retried(ledger: Ledger, service: Service, forg
     assert sent(ledger, service) == {"accepted": 2, "skipped OPTED_OUT": 1}
 
 
+@pytest.mark.usefixtures("little_patience")
 def test_a_request_that_did_not_leave_does_not_take_the_forgotten_along_again(ledger: Ledger, service: Service) -> None:
     ended(ledger, service, "throttle", forgotten="under way")
     assert ledger.record("a").counts["skipped"] == 1

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -254,6 +255,7 @@ FORGOTTEN = [("send", Limits(budget={"EUR": 5})), ("leave out", [ROWS[13]]), ("f
              ("withdraw", [ROWS[13]])]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=st.lists(STEPS, max_size=7), limits=st.sampled_from(LIMITS))
 @example(history=FORGOTTEN, limits=Limits())
@@ -263,6 +265,7 @@ def test_what_is_said_to_go_is_what_goes(history: list[tuple[str, Any]], limits:
         tell(story, limits)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(history=st.lists(STEPS, max_size=6), fields=st.sampled_from(FIELDS))
 def test_the_button_of_the_form_says_what_goes(history: list[tuple[str, Any]], fields: dict[str, str | int]) -> None:

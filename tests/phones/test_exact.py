@@ -1,4 +1,4 @@
-"""The fast engine answers as phonenumbers does, on every input there is: made lists, fuzz, properties, old findings."""
+"""What is done quickly says what is done slowly: the engine and phonenumbers, columns and cells, lists and rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,12 +20,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import phone_lists, phone_signs
+from support.phone_lists import example
 
 from smsotp_nb import phones
 from smsotp_nb._pandas import STR
-from smsotp_nb._phones import reference
-from smsotp_nb._phones.fast import assembly, automata, engine, tables
-from smsotp_nb._phones.judging import answers
+from smsotp_nb._phones import countries, one_phone, reference
+from smsotp_nb._phones.cells import repairs, scrub
+from smsotp_nb._phones.fast import assembly, automata, digits, engine, tables
+from smsotp_nb._phones.judging import answers, judgement, readings
+from smsotp_nb._phones.summary import Met
+from smsotp_nb._phones.vocabulary import PROBLEM_CODE, REPAIRS, bits
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+import phone_books
+import phone_rules
 
 FINDINGS = Path(__file__).parent / "phone_findings.csv"
 METADATA = [metadata for _, _, metadata in tables._plans()]
@@ -84,7 +93,7 @@ def test_the_wide_tilde_is_a_label_in_lists_of_any_length(size: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -282,11 +291,11 @@ def test_recognizer_matches_as_re_does(metadata: object) -> None:
             continue
         machine = automata.Recognizer(automata.Graph())
         start = machine.start([machine.graph.pattern(description.national_number_pattern, automata.Accept(0))])
-        for digits in _around(description.example_number, draw):
+        for dialled in _around(description.example_number, draw):
             state = start
-            for digit in digits:
+            for digit in dialled:
                 state = machine.following[state][int(digit)]
-            assert (0 in machine.labels[state]) == bool(re.fullmatch(description.national_number_pattern, digits)), (
+            assert (0 in machine.labels[state]) == bool(re.fullmatch(description.national_number_pattern, dialled)), (
                 digits
             )
 
@@ -333,3 +342,303 @@ def test_unknown_syntax_is_refused(expression: str) -> None:
     """What the reader does not know it does not guess."""
     with pytest.raises(automata.Unsupported):
         automata.Graph().pattern(expression, automata.Accept(0))
+
+
+# -- the country of a number ---------------------------------------------------------------------
+
+
+EXAMPLES = sorted(
+    {
+        example(region, kind)
+        for region in phonenumbers.SUPPORTED_REGIONS
+        for kind in ("FIXED_LINE", "MOBILE", "TOLL_FREE", "PREMIUM_RATE", "VOIP", "UAN", "PAGER", "VOICEMAIL")
+    }
+    - {""}
+)
+
+
+def slowly(number: str) -> tuple[str, str] | None:
+    found = countries.ask(number)
+    place = found.region or "", found.cc or ""
+    return place if found.valid and found.e164 == number and len(place[0]) == 2 else None
+
+
+def test_every_example_number_has_the_same_place_either_way() -> None:
+    assert len(EXAMPLES) > 800
+    assert [number for number in EXAMPLES if countries.place(number) != slowly(number)] == []
+
+
+@given(st.sampled_from(EXAMPLES), st.data())
+def test_a_changed_example_number_has_the_same_place_either_way(number: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(2, len(number) - 1))
+    changed = number[:at] + data.draw(st.text("0123456789", max_size=3)) + number[at + data.draw(st.integers(0, 2)) :]
+    assert countries.place(changed[:16]) == slowly(changed[:16])
+
+
+@given(st.from_regex(r"\+[1-9][0-9]{1,14}", fullmatch=True))
+def test_any_number_has_the_same_place_either_way(number: str) -> None:
+    assert countries.place(number) == slowly(number)
+
+
+@pytest.mark.parametrize(
+    "number", ["", "+", "12025550123", "+1202555o123", "+1 202 555 0123", "+０１２", "+80012345678"]
+)
+def test_what_is_no_e164_number_of_a_country_has_no_place(number: str) -> None:
+    assert countries.place(number) is None
+
+
+# -- repairs of a column as those of one cell -----------------------------------------------------
+
+
+SHAPES = [
+    *("Tel: 030 901820", "tel.030 901820", "Mobile no.: 030 901820", "'030 901820", "030 901820.0", "030.901820.0"),
+    *("030 901820 x12", "030 901820 ext. 1234567", "030 901820#1", " 030 901820 ", "030 901820,;", "030 901820 / 2"),
+    *(
+        "(030) 901820 or +4930901821",
+        "030 9018201;030 9018202",
+        "0309018201 / 0309018201",
+        "1234567...8 or 1234567",
+    ),
+    *("030 901820 or 030 901821", "030 901820/-1", "030 901820 (home)", "030 901820 (at home)", "n/a", "N/A", "null"),
+    *("+49 (0)30 901820", "0049 (0) 30 901820", "+49 (0)30 (0) 901820", "(0)30 901820", "+49 (0) (30) 901820 (2)"),
+    *(
+        "\u00a0030\u00a0901820",
+        "030\u2013901820",
+        "\u0660\u0663\u0660 \u0669\u0660\u0661\u0668\u0662\u0660",
+        "030 901820\t",
+    ),
+    *("Tel: 030 901820.0", "'2024-01-15", "Tel: 15.01.2024", "'1234567 1234567", "030 901820...", "x 030 901820", ""),
+    *(
+        "\u00a0Tel: 030 901820",
+        "\u00a030 901820 (home)",
+        "sms 030 901820 x1",
+        "030 901820 (e)",
+        "1 (2) x3",
+        "+49 (0)1.0",
+    ),
+]
+
+
+@pytest.mark.parametrize("repair", [frozenset(), frozenset(REPAIRS)], ids=["none asked", "all asked"])
+@pytest.mark.parametrize("seed", range(3))
+def test_by_column_as_one_by_one(seed: int, repair: frozenset[str]) -> None:
+    """Text, notes, problem and other spelling are those of ``clean``, on lists of every mess and on odd shapes."""
+    lists = (
+        phone_lists.messy(4_000, seed=seed),
+        phone_lists.corpus(4_000, seed=seed),
+        phone_lists.fuzz(2_000, seed=seed),
+    )
+    texts = SHAPES + [text for made in lists for text in made["phone"]]
+    column = pa.array(texts, pa.large_string())
+    odd = np.flatnonzero(~scrub.plain(column)).tolist()
+    nothing = (texts[row] for row in set(range(len(texts))) - set(odd))
+    assert all(repairs.clean(text, repair) == repairs.Cleaned(text) for text in nothing)
+    texts = [texts[row] for row in odd]
+    found = scrub.scrub(pa.array(texts, pa.large_string()), repair)
+    said = zip(
+        *(found.text.to_pylist(), found.notes.tolist(), found.problem.tolist()),
+        *(found.other.to_pylist(), found.other_notes.tolist()),
+        strict=True,
+    )
+    for raw, (text, notes, problem, other, other_notes) in zip(texts, said, strict=True):
+        one = repairs.clean(raw, repair)
+        assert (problem, notes) == (PROBLEM_CODE.get(one.problem, 0), int(bits(one.notes))), raw
+        if not problem:
+            assert (text, other, other_notes) == (one.text, one.other, int(bits(one.other_notes))), raw
+
+
+PIECES = [
+    *("0123456789" * 4),
+    *("  --..()++//,,;;&&xxXeEtToOyYaAbBdDwWnNiI#*_\"'=?@!~[]{}<>|\\:\n\r\t"),
+    *("tel:", "Tel. ", "mob ", "(home)", " or ", " o ", " y ", "int", "dw", "ext", "ext. ", "(0)", "(2)", "[3]", ".."),
+    *("\u2026", "\u00b7", "\u2022", "\u00e9", "\u2460", "\u00b2", "\u017f", "\u30fc", "\u212a", "\u0434\u043e\u0431"),
+    *("\u0663", "\uff10", "\uff0b", "\u00a0", "\u200b", "\u2028", "\x85", "\u2013", "e5", "E+1", "T10:2"),
+    *("2024-01-05", "05.01.2024", "1234567 1234567", "1234567", "00", "+49"),
+]
+
+
+def _made_up(draw: random.Random) -> str:
+    """A number with some separators and some pieces put in anywhere."""
+    front = draw.choice(("", "", "+", "00", "("))
+    text = front + "".join(draw.choice("0123456789") for _ in range(draw.randint(2, 15)))
+    put_in = [draw.choice(" -.()/ ") for _ in range(draw.choice((0, 0, 2, 4)))]
+    for piece in put_in + [draw.choice(PIECES) for _ in range(draw.randint(0, 4))]:
+        at = draw.randint(0, len(text))
+        text = text[:at] + piece + text[at:]
+    return text
+
+
+@pytest.mark.parametrize("repair", [frozenset(), frozenset(REPAIRS)], ids=["none asked", "all asked"])
+def test_made_up_cells(repair: frozenset[str]) -> None:
+    """By column as one by one, on numbers with anything put in."""
+    draw = random.Random(31)
+    texts = pa.array([_made_up(draw) for _ in range(12_000)], pa.large_string())
+    plain = scrub.plain_by_digits(texts, digits.read(*digits.bytes_of(texts)))
+    assert plain.tolist() == scrub.plain(texts).tolist()
+    assert all(
+        repairs.clean(text, repair) == repairs.Cleaned(text) for text in texts.filter(pa.array(plain)).to_pylist()
+    )
+    odd = texts.filter(pa.array(~plain))
+    found = scrub.scrub(odd, repair)
+    for row, raw in enumerate(odd.to_pylist()):
+        one = repairs.clean(raw, repair)
+        assert (PROBLEM_CODE.get(one.problem, 0), bits(one.notes)) == (found.problem[row], found.notes[row]), raw
+        if not one.problem:
+            assert (one.text, one.other) == (found.text[row].as_py(), found.other[row].as_py()), raw
+
+
+def test_characters_of_a_column_are_those_of_a_cell() -> None:
+    """Every code point of the basic plane, and some beyond, becomes what ``repairs.characters`` makes of it."""
+    signs = [chr(code) for code in [*range(0xD800), *range(0xE000, 0x10000), 0x1D7CE, 0x1F4DE, 0xE0001]]
+    texts = [f"0{sign}1" for sign in signs]
+    text, notes = scrub.written(pa.array(texts, pa.large_string()))
+    each = [repairs.characters(it) for it in texts]
+    assert text.to_pylist() == [it for it, _ in each]
+    assert notes.tolist() == [int(bits(said)) for _, said in each]
+
+
+def test_most_cells_take_a_form() -> None:
+    """Of a messy list next to nothing is left to be cleaned one by one: that is what makes it quick."""
+    texts = pa.array(phone_lists.messy(4_000, seed=7)["phone"], pa.large_string())
+    asked: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        clean = repairs.clean
+        patch.setattr(repairs, "clean", lambda raw, repair: asked.append(raw) or clean(raw, repair))
+        scrub.scrub(texts.filter(pa.array(~scrub.plain(texts))))
+    assert len(asked) < 0.03 * len(texts), asked[:50]
+
+
+# -- short lists row by row, long ones by column --------------------------------------------------
+
+
+LIMIT = judgement.JUDGED_BY_ROWS
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"repair": ["lost_plus", "trailing_note", "vanity"]},
+    {"evidence": "none", "landlines": False},
+    {"evidence": "majority", "test_numbers": "refuse", "region_mismatch": "refuse"},
+]
+
+
+def assert_alike(numbers: Any, **how: Any) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judgement, "JUDGED_BY_ROWS", 0)
+        by_column, weighed = phones.normalize(numbers, **how), phones.weigh_column(numbers, **how)
+        patch.setattr(judgement, "JUDGED_BY_ROWS", 1 << 40)
+        by_row, counted = phones.normalize(numbers, **how), phones.weigh_column(numbers, **how)
+    pd.testing.assert_frame_equal(by_row, by_column)
+    assert str(counted) == str(weighed)
+    assert (counted.of_parts, counted.narrow) == (weighed.of_parts, weighed.narrow)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_address_books(options: dict[str, Any]) -> None:
+    reading = phones.Reading(**options)
+    for book in phone_books.books(60, len(str(options)), held_out="evidence" in options):
+        assert_alike(book.phone, default_region=book.home, reading=reading)
+        assert_alike(book.phone, region=book.country, reading=reading)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_lists_of_every_rule(options: dict[str, Any]) -> None:
+    reading = phones.Reading(**options)
+    draw = random.Random(str(options))
+    for region in ("AR", "BR", "DE", "FR", "GB", "IT", "MX", "US"):
+        for it in phone_rules.of_one_region(region, phone_rules.people(region, 9, draw), draw):
+            assert_alike(it.phone, region=it.country, default_region=it.default, reading=reading)
+
+
+@pytest.mark.parametrize("size", [LIMIT - 1, LIMIT, LIMIT + 1, 2_000])
+def test_either_side_of_the_limit(size: int) -> None:
+    people = phone_lists.messy(size, seed=size)
+    assert_alike(people["phone"], region=people["country"])
+    assert_alike(people["phone"], default_region="DE")
+    whole = phones.normalize(people["phone"], region=people["country"], reading=phones.Reading(evidence="none"))
+    first = phones.normalize(
+        people["phone"].head(9), region=people["country"].head(9), reading=phones.Reading(evidence="none")
+    )
+    pd.testing.assert_frame_equal(first, whole.head(9))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(
+                st.text(st.sampled_from("0123456789+() -./x*;,oOl1６٣ー\u00a0\ud800"), max_size=22),
+                st.sampled_from(
+                    ["447911123456", "0055 51 99334-8698", "+49 49171 1234567", "n/a", "(201) 555-0123 (fax)"]
+                ),
+                st.none(),
+                st.floats(),
+                st.integers(),
+                st.booleans(),
+            ),
+            st.sampled_from(
+                ["DE", "us", "UK", "Italy", "+1", "CA", "NY", "TX", "MX", "FR", "", None, "Atlantis", "AQ"]
+            ),
+        ),
+        max_size=12,
+    ),
+    st.sampled_from([None, "DE", "US", "BR", "FR"]),
+)
+def test_cells_of_any_kind(rows: list[tuple[Any, Any]], default: str | None) -> None:
+    numbers = pd.Series([number for number, _ in rows], dtype=object, name="phone")
+    assert_alike(numbers, default_region=default)
+    assert_alike(numbers, region=pd.Series([region for _, region in rows], dtype=object), default_region=default)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "Int64", "category", "str", "object", "string[pyarrow]"])
+def test_columns_of_any_dtype(dtype: str) -> None:
+    draw = random.Random(36)
+    values = [draw.randrange(4_915_110_000_000, 4_915_119_999_999) for _ in range(40)]
+    numbers = pd.Series(values, index=range(7, 47))
+    numbers = numbers.astype("str").astype(dtype) if dtype not in ("float32", "Int64") else numbers.astype(dtype)
+    assert_alike(numbers, default_region="DE")
+    assert_alike(numbers.where(np.arange(40) % 3 > 0), default_region="AT")
+
+
+def test_plans_that_keep_a_zero_are_known() -> None:
+    """Every region with an example that begins with a zero is among those whose zeros are restored."""
+    kept = {region for region, number in phone_lists.example_numbers() if number.italian_leading_zero}
+    assert kept - {"001"} <= readings.ZERO_KEPT
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.lists(st.lists(st.integers(0, 40), max_size=12), max_size=12))
+def test_numbers_met_before_are_known(chunks: list[list[int]]) -> None:
+    """However they are cut into chunks, all but the first of equal numbers were there; each is kept once."""
+    met, seen = Met(), set[int]()
+    for chunk in chunks:
+        expected = []
+        for number in chunk:
+            expected.append(number in seen)
+            seen.add(number)
+        assert met.add(np.array(chunk, np.int64)).tolist() == expected
+    assert len(met) == len(seen)
+
+
+def test_every_mobile_digit_that_phonenumbers_knows_is_one() -> None:
+    """A later version of its data may know more; the example numbers of all regions stay themselves but for those."""
+    numbers = [
+        phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.E164)
+        for region in phonenumbers.SUPPORTED_REGIONS
+        for kind in (phonenumbers.PhoneNumberType.MOBILE, phonenumbers.PhoneNumberType.FIXED_LINE)
+        if (example := phonenumbers.example_number_for_type(region, kind))
+    ]
+    to = pd.Series(numbers, dtype="str")
+    changed = to[one_phone(to) != to].tolist()
+    digit = {code: phonenumbers.country_mobile_token(code) for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE}
+    assert changed == [one for one in numbers if any(t and one.startswith(f"+{c}{t}") for c, t in digit.items())]
+    assert changed
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
+def test_one_phone_takes_any_kind_of_text_and_keeps_the_index(dtype: str) -> None:
+    to = pd.Series(["+5491123456789", None, "+14155550100"], index=["a", "a", 3], dtype=dtype)
+    alike = one_phone(to)
+    assert alike.index.tolist() == ["a", "a", 3]
+    assert alike.fillna("").tolist() == ["+541123456789", "", "+14155550100"]
+    assert one_phone(to.head(0)).empty

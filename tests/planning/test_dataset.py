@@ -171,6 +171,7 @@ def sent(made: Any, box: sms.Sandbox, ledger: sms.Ledger, **options: Any) -> pd.
         return sms.send(made, client=box.client(), ledger=ledger, **({"progress": False} | options))
 
 
+@pytest.mark.slow
 def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
     """The inbox, the ledger and the costs are those of the plan in memory, whichever of the two is sent again."""
     mine, other = both(
@@ -193,6 +194,7 @@ def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
         assert ledger.record("demo").counts["skipped"] == len(mine.skipped)
 
 
+@pytest.mark.slow
 def test_a_killed_send_is_resumed_by_the_same_call(tmp_path: Path) -> None:
     """A process killed by SIGKILL while it sends texts nobody twice; a new plan of the same files goes on."""
     place, whole = saved(tmp_path, people(1_500))

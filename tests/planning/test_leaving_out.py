@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import phonenumbers
 import pytest
 from kills.people import plan_of
-from kills.service import Service
+from kills.service import Post, Service
+from support.sending import sent
 from support.small_plans import number, people, plan
 
 import smsotp_nb as sms
-from smsotp_nb import Ledger, Reading, Wire, phones, results, send
-from smsotp_nb._ledger import Ending
-from smsotp_nb._phones import one_phone
-from smsotp_nb._wire import MessageRecord, SendReply
+from smsotp_nb import Ledger, Limits, Reading, Wire, phones, results, send
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 
@@ -179,20 +176,17 @@ def test_a_results_file_is_a_suppression_list_too() -> None:
 
 def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: Service, ledger: Ledger) -> None:
     """Accepted, in doubt and under way are left out; rejected, planned and skipped are not."""
-    run = ledger._begin(plan(people(10), message="Hello", wire=Wire(chunk_size=2)), service="a service")
-    for chunk, ending in ((1, Ending("in_doubt", "body", 500)), (2, Ending("rejected", "body", 400))):
-        claim = run.claim(chunk)
-        assert claim
-        run.settle(claim, ending)
-    accepted = run.claim(0)
-    assert accepted
-    records = tuple(MessageRecord(f"{place:032x}", to, "US", "1", 1, 7500) for place, to in enumerate(accepted.to))
-    run.settle_reply(accepted, SendReply(records, currency="USD"), seconds=0.1)
-    assert run.claim(3)
-    campaign = ledger.record("demo")
-    assert campaign._reached.tolist() == [number(n) for n in (0, 1, 2, 3, 6, 7)]
-    made = plan(people(10), leave_out=campaign, campaign="next")
-    assert problems(made) == ["EXCLUDED"] * 4 + [""] * 2 + ["EXCLUDED"] * 2 + [""] * 2
+    found = []
+
+    def look(_: Post) -> None:
+        if len(service.posts) == 4:
+            found.append(plan(people(10), leave_out=ledger.record("demo"), campaign="next"))
+
+    service.seen = look
+    service.script(["accept", "lost", "refuse", "accept"])
+    made = plan(people(10), message="Hello", wire=Wire(chunk_size=2))
+    sent(made, service.client(), ledger, threads=1, limits=Limits(first=8))
+    assert problems(found[0]) == ["EXCLUDED"] * 4 + [""] * 2 + ["EXCLUDED"] * 2 + [""] * 2
 
 
 def test_a_purged_campaign_excludes_nobody_and_says_so(service: Service, ledger: Ledger) -> None:
@@ -238,39 +232,7 @@ def test_a_campaign_that_texted_one_number_of_a_phone_excludes_the_other(service
     assert problems(plan(listed, leave_out=ledger.record("demo"), campaign="next")) == ["EXCLUDED"]
 
 
-def test_every_mobile_digit_that_phonenumbers_knows_is_one() -> None:
-    """A later version of its data may know more; the example numbers of all regions stay themselves but for those."""
-    numbers = [
-        phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.E164)
-        for region in phonenumbers.SUPPORTED_REGIONS
-        for kind in (phonenumbers.PhoneNumberType.MOBILE, phonenumbers.PhoneNumberType.FIXED_LINE)
-        if (example := phonenumbers.example_number_for_type(region, kind))
-    ]
-    to = pd.Series(numbers, dtype="str")
-    changed = to[one_phone(to) != to].tolist()
-    digit = {code: phonenumbers.country_mobile_token(code) for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE}
-    assert changed == [one for one in numbers if any(t and one.startswith(f"+{c}{t}") for c, t in digit.items())]
-    assert changed
-
-
-@pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
-def test_one_phone_takes_any_kind_of_text_and_keeps_the_index(dtype: str) -> None:
-    to = pd.Series(["+5491123456789", None, "+14155550100"], index=["a", "a", 3], dtype=dtype)
-    alike = one_phone(to)
-    assert alike.index.tolist() == ["a", "a", 3]
-    assert alike.fillna("").tolist() == ["+541123456789", "", "+14155550100"]
-    assert one_phone(to.head(0)).empty
-
-
 # -- one id, many records ----------------------------------------------------------------------------------------------
-
-
-def test_one_id_on_many_records_is_a_disagreement(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    records = [MessageRecord("a" * 32, number(n), "US", "1", 1, 7500) for n in range(3)]
-    records.append(MessageRecord(None, number(4), "US", "1", 1, 7500))
-    records.append(MessageRecord(None, number(5), "US", "1", 1, 7500))
-    assert SendReply(tuple(records)).disagreements() == ("2 records repeat the id of another one",)
-    assert SendReply(tuple(records[2:])).disagreements() == ()
 
 
 def test_one_id_on_many_records_is_warned_of_and_recorded(service: Service, ledger: Ledger) -> None:

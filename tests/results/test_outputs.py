@@ -489,3 +489,31 @@ def test_an_index_that_is_a_column_as_well_is_written_once(tmp_path: Path, endin
 def test_a_cell_of_many_lists_is_written(tmp_path: Path, ending: str) -> None:
     track = [[float(n), 1.0] for n in range(100_001)]
     assert results.write(pd.DataFrame({"track": [track]}), tmp_path / f"r{ending}").stat().st_size > 100_000
+
+
+def calls_of(act: Callable[[], object]) -> int:
+    """Return how many Python functions a call goes through: the time it takes, on a machine that is never busy."""
+    counted = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal counted
+        counted += event == "call"
+
+    sys.setprofile(count)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def test_putting_many_columns_into_the_index_is_linear_work() -> None:
+    """Four times the columns before ``status`` are four times the work, not sixteen times."""
+
+    def work(levels: int) -> int:
+        frame = pd.DataFrame([["a"] * levels + ["c"]], columns=[*map(str, range(levels)), "status"])
+        assert files._unflattened(frame).index.names == [*map(str, range(levels))]
+        return calls_of(lambda: files._unflattened(frame))
+
+    fixed, few, many = work(2), work(100), work(400)
+    assert many - fixed < 6 * (few - fixed)

@@ -441,7 +441,7 @@ CELLS = st.none() | st.just("") | st.sampled_from([*HOSTILE, '""', ',"",', "'", 
 ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=6)
 
 
-@settings(deadline=None, max_examples=20, suppress_health_check=FIXTURE)
+@settings(deadline=None, max_examples=10, suppress_health_check=FIXTURE)
 @given(rows=ROWS, price=st.none() | st.just(0.0075), safe=st.booleans(), labelled=st.booleans())
 def test_any_frame_comes_back_equal(
     tmp_path: Path, rows: list[tuple[str | None, ...]], price: float | None, safe: bool, labelled: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -40,24 +40,29 @@ class Sample:
 
 
 def leave_out(
-    items: list[pytest.Item], sample: Sample, *, at_most: int | None = None, every_other: bool = False
+    items: list[pytest.Item],
+    sample: Sample,
+    *,
+    at_most: int | None = None,
+    glanced_at: Callable[[pytest.Item], bool] = lambda _: False,
 ) -> list[pytest.Item]:
     """Take from ``items`` what the sample does not hold, and return it.
 
-    A test marked ``sampled(count)`` runs with so many of its rows; with ``at_most``, every test with no more than that,
-    and with ``every_other`` half of the tests.
+    A test marked ``sampled(count)`` runs with so many of its rows; with ``at_most``, every test with no more than that.
+    Of those that are glanced at, every other one runs, with one of its rows.
     Of those that run on a ledger in a file and again on a server, every other one does the second.
     Tests of one file on one table take the same rows, so that what a row needs is made once.
     """
     tables: dict[str, list[pytest.Item]] = {}
     for item in items:
         name = item.nodeid.partition("[")[0]
-        if sample.chosen(name) or not (every_other or item.get_closest_marker("on_server")):
+        if sample.chosen(name) or not (glanced_at(item) or item.get_closest_marker("on_server")):
             tables.setdefault(name, []).append(item)
     kept = {
         id(item)
         for name, table in tables.items()
-        for item in sample(table, min(_count(table), at_most or len(table)), name.partition("::")[0])
+        for most in [1 if glanced_at(table[0]) else at_most or len(table)]
+        for item in sample(table, min(_count(table), most), name.partition("::")[0])
     }
     left_out = [item for item in items if id(item) not in kept]
     items[:] = [item for item in items if id(item) in kept]

@@ -262,6 +262,7 @@ def test_only_held_out(steps: CampaignSteps, box: Sandbox) -> None:
     assert len(box.inbox) == len(steps.arms[0].frame)
 
 
+@pytest.mark.slow
 def test_doubt_of_both_texts_is_settled_in_one_place(client: Client, ledger: Ledger, box: Sandbox) -> None:
     """Rows of each text are ticked together; one is found accepted, the others go again, and each keeps its text."""
     form = CampaignForm(PEOPLE, client=client, ledger=ledger)

@@ -14,7 +14,6 @@ from support.servers import Server
 from support.uploads import upload
 
 from smsotp_nb import Client, Ledger
-from smsotp_nb._widgets.campaign.drafts import MOST, Drafts
 from smsotp_nb.widgets import CampaignForm
 
 PEOPLE = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
@@ -38,6 +37,20 @@ def files(ledger: Path) -> list[Path]:
     return sorted(ledger.with_name(ledger.name + "-drafts").glob("*"))
 
 
+def drafted(path: Path, client: Client, campaign: str) -> CampaignForm:
+    """Return a form in which a campaign was begun."""
+    form = CampaignForm(PEOPLE, client=client, ledger=path)
+    form.fields.campaign.value = campaign
+    form._latest.settle()
+    return form
+
+
+def offered(path: Path, client: Client) -> str:
+    """Return what a new form says of a draft."""
+    return str(CampaignForm(PEOPLE, client=client, ledger=path).write._kept.value)
+
+
+@pytest.mark.slow
 def test_a_draft_is_offered_after_a_kernel_died(tmp_path: Path, client: Client) -> None:
     path = tmp_path / "ledger.sqlite"
     assert subprocess.run([sys.executable, "-c", KERNEL, str(path)], check=False).returncode == -9
@@ -88,7 +101,7 @@ def test_a_draft_for_a_ledger_on_a_server_is_in_the_user_s_folder(server: Server
 
 def test_a_discarded_draft_is_gone(tmp_path: Path, client: Client) -> None:
     path = Ledger(tmp_path / "ledger.sqlite", create=True).path
-    Drafts(path).keep({"campaign": "<b>spring"})
+    drafted(path, client, "<b>spring")
     form = CampaignForm(PEOPLE, client=client, ledger=path)
     assert "&lt;b&gt;spring" in form.write._kept.value
     form.write.discard_button.click()
@@ -111,36 +124,36 @@ def test_what_was_sent_to_the_end_leaves_no_draft(tmp_path: Path, client: Client
     assert files(path) == []
 
 
-def test_each_form_has_its_own_draft_and_the_latest_is_offered(tmp_path: Path) -> None:
-    first, second = Drafts(tmp_path / "l.sqlite"), Drafts(tmp_path / "l.sqlite")
-    first.keep({"campaign": "first"})
-    second.keep({"campaign": "second"})
-    first.keep({"campaign": "first again"})
-    found = Drafts(tmp_path / "l.sqlite").latest()
-    assert found is not None
-    assert found.values == {"campaign": "first again"}
-    assert len(files(tmp_path / "l.sqlite")) == 2
-    for number in range(MOST + 5):
-        Drafts(tmp_path / "l.sqlite").keep({"campaign": f"c{number}"})
-    assert len(files(tmp_path / "l.sqlite")) == MOST
+def test_each_form_has_its_own_draft_and_the_latest_is_offered(tmp_path: Path, client: Client) -> None:
+    path = Ledger(tmp_path / "l.sqlite", create=True).path
+    first, _second = drafted(path, client, "first"), drafted(path, client, "second")
+    first.fields.campaign.value = "first again"
+    first._latest.settle()
+    assert "campaign first again" in offered(path, client)
+    assert len(files(path)) == 2
+    for number in range(25):
+        (path.with_name("l.sqlite-drafts") / f"{number}.json").write_bytes(files(path)[0].read_bytes())
+    drafted(path, client, "latest")
+    assert len(files(path)) == 20, "older ones go"
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"[" * 100_000, b'{"at": 5, "values": {}}', b'{"at": "2026-01-01", "values": 1}']
 )
-def test_a_file_that_is_no_draft_is_passed_over(tmp_path: Path, content: bytes) -> None:
-    drafts = Drafts(tmp_path / "l.sqlite")
-    drafts.keep({"campaign": "a"})
-    files(tmp_path / "l.sqlite")[0].write_bytes(content)
-    assert Drafts(tmp_path / "l.sqlite").latest() is None
+def test_a_file_that_is_no_draft_is_passed_over(tmp_path: Path, client: Client, content: bytes) -> None:
+    path = Ledger(tmp_path / "l.sqlite", create=True).path
+    drafted(path, client, "autumn")
+    files(path)[0].write_bytes(content)
+    assert "autumn" not in offered(path, client)
 
 
 def test_values_of_a_draft_that_do_not_fit_are_left_out(tmp_path: Path, client: Client) -> None:
     path = Ledger(tmp_path / "ledger.sqlite", create=True).path
-    Drafts(path).keep({"campaign": "a", "phone": "no such column", "kind": "letter", "canary": "many"})
+    drafted(path, client, "a")
     (file,) = files(path)
     kept = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps({**kept, "values": {**kept["values"], "words": ["x"]}}), encoding="utf-8")
+    odd = {"phone": "no such column", "kind": "letter", "canary": "many", "words": ["x"]}
+    file.write_text(json.dumps({**kept, "values": {**kept["values"], **odd}}), encoding="utf-8")
     form = CampaignForm(PEOPLE, client=client, ledger=path)
     form.write.take_button.click()
     assert (form._choices().to, form._choices().kind, form._guards().first, form._choices().words) == (
@@ -162,10 +175,10 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, client: Client)
 
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-def test_a_draft_of_a_time_that_no_clock_tells_is_none(at: str, tmp_path: Path) -> None:
+def test_a_draft_of_a_time_that_no_clock_tells_is_none(at: str, tmp_path: Path, client: Client) -> None:
     """No form could be opened beside that ledger."""
-    drafts = Drafts(tmp_path / "l.sqlite")
-    drafts.keep({"campaign": "a"})
-    (file,) = files(tmp_path / "l.sqlite")
-    file.write_text(json.dumps({"at": at, "values": {"campaign": "a"}}), encoding="utf-8")
-    assert drafts.latest() is None
+    path = Ledger(tmp_path / "l.sqlite", create=True).path
+    drafted(path, client, "autumn")
+    (file,) = files(path)
+    file.write_text(json.dumps({"at": at, "values": {"campaign": "autumn"}}), encoding="utf-8")
+    assert "autumn" not in offered(path, client)

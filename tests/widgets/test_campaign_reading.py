@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import ipywidgets
 import pandas as pd
 import pytest
+from secrecy.test_labels import numbers_in, unread
+from secrecy.test_labels import people as labelled  # noqa: F401
 
 from smsotp_nb import Client, Experiment, Ledger, Sandbox, plan, send
+from smsotp_nb._widgets.campaign.cards import _messages as previewed
 from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
 from smsotp_nb._widgets.campaign.reading import AMOUNT, AT, ON, OrderColumns, ReadingSteps, orders
+from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb._widgets.lists import read_upload
 from smsotp_nb.errors import LedgerError, UsageError
 from smsotp_nb.widgets import CampaignForm
@@ -330,3 +336,62 @@ def test_the_other_service_has_sent_nothing(client: Client, ledger: Ledger) -> N
     steps = ReadingSteps(ledger, service="another")
     steps.read("autumn", OrderColumns())
     assert steps.notice.text.startswith("Not read. Nothing was sent in experiment 'autumn' yet")
+
+
+# -- rows are named by masked labels ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["when", "price"])
+def test_orders_that_cannot_be_read_are_named_by_masked_labels(labelled: pd.DataFrame, column: str) -> None:  # noqa: F811
+    asked = OrderColumns("name", "when", "price", "UTC", "usd")
+    found = orders(labelled.fillna("Cy").assign(**{"when": "2026-11-03", "price": "1", column: "x"}), asked,
+                   {"spent": "amount"}, integers=False)  # fmt: skip
+    words = " ".join(found.faults.values())
+    assert "In rows" in words
+    assert numbers_in(words) == []
+
+
+@pytest.fixture
+def no_widgets() -> Iterator[None]:
+    ipywidgets.Widget.close_all()
+    yield
+    ipywidgets.Widget.close_all()
+
+
+def state_of_widgets() -> str:
+    """Return all that a notebook would keep of the widgets that there are, and what their threads left."""
+    return json.dumps(ipywidgets.Widget.get_manager_state(drop_defaults=False), ensure_ascii=False)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.usefixtures("no_widgets")
+@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
+def test_forms_name_rows_by_masked_labels(labelled: pd.DataFrame, client: Client, ledger: Ledger) -> None:  # noqa: F811
+    """Every step of a campaign: a faulty list of people to leave out, no customer, sending, what was not sent."""
+    listed = labelled[["phone", "name"]].assign(other=[*labelled["phone"].iloc[:8], "nobody", None])
+    form = CampaignForm(listed, client=client, ledger=ledger)
+    choices = Choices(campaign="autumn", to="other", kind="text", words="Hi!")
+    form.steps.check(Choices(campaign="autumn", to="phone", kind="text", words="Hi!", leave_out=unread(labelled)))
+    assert "cannot be read" in form.steps.refusal.text
+    assert numbers_in(state_of_widgets()) == []
+    form.steps.check(
+        Choices(campaign="autumn", to="phone", kind="text", words="Hi!",
+                compared=Compared(other="Ho!", held=20, unit="name"))
+    )  # fmt: skip
+    assert "row" in form.steps.refusal.text
+    form.steps.check(choices)
+    form.steps.send(form._guards())
+    assert form.steps.stage == "done", form.steps.refusal
+    state = state_of_widgets()
+    assert numbers_in(state) == []
+    assert numbers_in(form._saved().text()) == []
+
+
+def test_a_number_that_a_text_quotes_is_masked_in_an_inbox_and_a_draft(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"phone": [f"+120255501{n}" for n in range(10, 20)]})
+    made = plan(frame, dict.fromkeys(frame["phone"], "Your number is {phone}."), to="phone", campaign="a", by="phone")
+    with Sandbox() as box, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
+        send(made, client=box.client(), ledger=ledger, progress=False)
+        coded = box.inbox.assign(code="0110", text="Code 0110 for +12025550110 is 0110")
+        shown = [inbox_html(box.inbox, open_ids=[]), inbox_html(coded, open_ids=[]), previewed(made)]
+    assert [numbers_in(text) for text in shown] == [[]] * 3
