@@ -53,14 +53,15 @@ _TRUTHS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": T
 _OTHER_TIMES: Final = "or day, time, weekday, %d.%m.%Y"
 # A filter, a chain of them or words in quotation marks, as template languages have them behind a bar.
 _FILTER: Final = re.compile(
-    r"""\|.*|.*\|.*|(['"`]).*\1|[a-z_]+(?:\s*[:=]\s*['"`].*|\((?:['"`\d].*)?\))|(?:default|fallback|else)\s*[:=].*"""
+    r"""\A(?:\|.*|.*\|.*|(['"`]).*\1|[a-z_]+(?:\s*[:=]\s*['"`].*|\((?:['"`\d].*)?\))|(?:default|fallback|else)\s*[:=].*"""
     r"|(?:to_?)?(?:upper|lower|title)(?:_?case)?|(?:up|down|proper|camel|snake)_?case|capitali[sz]e(?:_all)?|capfirst"
-    r"|ucfirst|ucwords|l?r?trim|l?r?strip|escape|urlencode|url_encode|truncate|titleize",
+    r"|ucfirst|ucwords|l?r?trim|l?r?strip|escape|urlencode|url_encode|truncate|titleize)",
     re.IGNORECASE | re.DOTALL,
 )
 # What spreadsheets and programs write where there is no value. `Nan` and `Null` are names of people.
 _NO_VALUE: Final = (
-    r"nan|NaN|NAN|[Nn]/[Aa]|[nN]\.[aA]\.|[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\s]+|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
+    r"[Nn]/[Aa]|[nN]\.[aA]\.|[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\s]+"
+    r"|nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
     r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN"
     r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|RIF|NOME|VALORE"
     r"|ARG|ADR|NAZWA|LICZBA|DZIEL/0|ZERO|VERW|WAARDE|NAAM|GETAL|DEEL/0)[!?]"

@@ -59,7 +59,7 @@ FRENCH_NOT: Final = re.compile(r"\bn['’ʼ`´](?=\w)")
 SPELLED: Final = re.compile(r"(?<![^\W_])[^\W\d_](?:[ .]{1,2}[^\W\d_]){2,}(?![^\W_])")  # S T O P, R.I.P.
 ALONE: Final = r"(?:only|just|nur|lediglich|solo|seulement|uniquement|alleen|endast|kun|bara|tylko|somente|apenas)"
 NEED: Final = r"(?:emergen|notfall|urgen|noodgeval|nodsituation)"
-IN_NEED_ALONE: Final = re.compile(rf"\b{ALONE}\b[\W_]*(?:\w+[\W_]+)?{NEED}|{NEED}\w*[\W_]+{ALONE}\b")
+IN_NEED_ALONE: Final = re.compile(rf"\b{ALONE} {{1,3}}(?:\w{{1,9}} {{1,3}})?{NEED}|{NEED}\w{{0,9}} {{1,3}}{ALONE}\b")
 PUNCTUATION: Final = frozenset(" \t\r\n()[]<>{},;:.-–—/&'’`´\"|*+#!=~\u200d\ufe0f")
 SOUTHERN: Final = 12  # letters of a name in a script without capitals
 EASTERN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
