@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import pytest
 
@@ -21,7 +21,7 @@ from smsotp_nb import Sandbox
 from smsotp_nb import _wire as wire
 from smsotp_nb._phones import countries
 from smsotp_nb._sandbox import choices, inbox, messages
-from smsotp_nb._sandbox.access import Access
+from smsotp_nb._sandbox.access import Access, signed_texts
 from smsotp_nb._sandbox.desk import ASSETS, Desk
 from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.server import Server
@@ -524,3 +524,10 @@ def test_every_template_of_the_sandbox_can_be_filled() -> None:
         names = messages.variables(template)
         assert names
         assert "{" not in messages.fill(template, dict.fromkeys(names, "x"))
+
+
+def test_values_are_signed_raw_as_sent_or_escaped() -> None:
+    dotnet, value = "k=a+b~c%2fd%2b%c3%a9*(!)%27", "a b~c/d+é*(!)'"
+    for text in (f"k={quote(value, safe='')}", f"k={quote_plus(value)}", f"k={value}", dotnet):
+        assert text in signed_texts(dotnet)
+    assert len(signed_texts("k=1&nonce=abcdefgh")) == 1, "plain values cost one digest"

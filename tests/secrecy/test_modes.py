@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import os
-import re
-import signal
 import stat
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-from kills.child import fork
-from openpyxl.worksheet import _writer
 
-from smsotp_nb import Folder, Ledger, Sandbox, plan, results, send
+from smsotp_nb import Folder, Ledger, Sandbox, plan, send
 from smsotp_nb import __main__ as cli
-from smsotp_nb._ledger.file import copies
-from smsotp_nb._widgets.campaign.drafts import Drafts
 from smsotp_nb.errors import LedgerError
+from smsotp_nb.widgets import CampaignForm
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes"),
+    pytest.mark.usefixtures("everybody_may_do_everything"),
+]
 PEOPLE = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(100, 120)]})
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def everybody_may_do_everything() -> Iterator[None]:
     before = os.umask(0)
     yield
@@ -51,7 +47,10 @@ def test_ledger_marks_locks_backups_drafts_and_sandbox_are_for_their_owner(
         made = plan(PEOPLE, "Hello!", to="phone", campaign="autumn")
         send(made, client=box.client(), ledger=ledger, progress=False)
         assert len(list(ledger.path.parent.iterdir())) >= 4  # with its log, its memory, its mark, its locks
-        Drafts(ledger.path).keep({"campaign": "spring"})
+        form = CampaignForm(PEOPLE, client=box.client(), ledger=ledger)
+        form.fields.campaign.value = "spring"
+        form._latest.settle()
+        assert list(ledger.path.parent.glob("*-drafts/*"))
         backup = ledger.backup(tmp_path / "backups" / "b.sqlite")
         assert too_open(tmp_path) == {}
         ledger.close()
@@ -85,50 +84,6 @@ def test_a_planted_link_is_not_written_through(tmp_path: Path) -> None:
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "privacy.md"
-
-
-def killed_in(place: Any, name: str, call: Callable[[], object]) -> None:
-    """Make a call in a child that is killed as soon as it comes to a function."""
-
-    def task() -> None:
-        setattr(place, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
-        call()
-
-    child = fork(task)
-    assert child.wait() is None, "the child was not killed"
-
-
-def backed_up(ledger: Ledger, folder: Path) -> object:
-    return ledger.backup(folder / "b.sqlite")
-
-
-def in_excel(ledger: Ledger, folder: Path) -> object:
-    return results.write(ledger.record("autumn").results, folder / "sent.xlsx")
-
-
-@pytest.mark.parametrize(
-    ("place", "name", "call", "said", "left"),
-    [
-        (copies, "_put", backed_up, ".NAME.PID", r"\.b\.sqlite\..*"),
-        (_writer.WorksheetWriter, "cleanup", in_excel, "openpyxl.*", r"openpyxl\..*|\.smsotp-.*\.partial"),
-    ],
-    ids=["a backup", "a table in Excel"],
-)
-def test_a_call_that_is_killed_leaves_what_the_page_names_and_for_its_owner_alone(
-    place: Any, name: str, call: Callable[[Ledger, Path], object], said: str, left: str,
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """The rows that were to be written are in it, so it must be known where it is."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with Sandbox() as box, Ledger(tmp_path / "own" / "l.sqlite", create=True) as ledger:
-        made = plan(PEOPLE, "Hello!", to="phone", campaign="autumn")
-        send(made, client=box.client(), ledger=ledger, progress=False)
-        killed_in(place, name, lambda: call(ledger, tmp_path))
-    found = [path for path in tmp_path.iterdir() if path.is_file()]
-    assert found
-    assert [path.name for path in found if not re.fullmatch(left, path.name)] == []
-    assert too_open(tmp_path) == {}
-    assert f"`{said}`" in PAGE.read_text(encoding="utf-8")
 
 
 def test_the_demo_leaves_what_the_page_names(tmp_path: Path) -> None:

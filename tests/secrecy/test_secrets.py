@@ -32,8 +32,6 @@ from support.tracebacks import chain, has_other_styles, in_other_styles, shown
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
-from smsotp_nb._client import Patience
-from smsotp_nb._wire import Body
 from smsotp_nb.errors import SmsOtpError
 
 KEY = "canary/key+7f3a&91e6="  # spelled otherwise in an address, in HTML and in base64
@@ -89,7 +87,7 @@ FAULTS: dict[str, Act] = {
     "deep": body(b"[" * 50_000),
 }
 CALLS: dict[str, Callable[[Client], Any]] = {
-    "message": lambda one: one._deliver(NUMBERS, Body(text="Hello")),
+    "message": lambda one: one.send_message(NUMBERS, text="Hello"),
     "own code": lambda one: one.send_otp(ANN, code=OWN_CODE, ttl=60),
     "generated": lambda one: one.send_otp(ANN, intent="login"),
     "check": lambda one: one.verify_otp(ANN, ENTERED, intent="login"),
@@ -112,7 +110,7 @@ def speaking(act: Act, tls: dict[str, Any] | None = None) -> Iterator[Client]:
         scheme = "https" if tls else "http"
         address = f"{scheme}://127.0.0.1:{server.port}"
         settings = Settings(base_url=address, access_key_id=KEY, read_timeout=5, deadline=5, **more)
-        with Client(settings, sleep=lambda seconds: None, patience=Patience(attempts=2)) as one:
+        with Client(settings, sleep=lambda seconds: None) as one:
             yield one
 
 

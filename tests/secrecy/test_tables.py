@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,9 +19,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from kills.child import fork
+from openpyxl.worksheet import _writer
 from support.servers import Pooler, Server, ledger_of, need_pooler, sampled, stored
 
-from smsotp_nb import Experiment, Ledger, People, Sandbox, Wire, otp, plan, preflight, send, send_test
+from secrecy.test_modes import PAGE, everybody_may_do_everything, too_open  # noqa: F401
+from smsotp_nb import Experiment, Ledger, People, Sandbox, Wire, otp, plan, preflight, results, send, send_test
+from smsotp_nb._ledger.file import copies
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.server.store import ServerStore
@@ -394,3 +399,40 @@ def test_by_a_pooler_in_transaction_mode_people_are_deleted_as_well(server: Serv
         texted(ledger, box, clock).forget(ASKED)
         assert ledger.record("autumn").purge() == AUTUMN + 1
         assert left_of(ledger, numbers=[ASKED, ONESELF]) == set()
+
+
+# -- what a killed call leaves beside the ledger -------------------------------------------------------
+
+
+def backed_up(ledger: Ledger, folder: Path) -> object:
+    return ledger.backup(folder / "b.sqlite")
+
+
+def in_excel(ledger: Ledger, folder: Path) -> object:
+    return results.write(ledger.record("autumn").results, folder / "sent.xlsx")
+
+
+@pytest.mark.usefixtures("everybody_may_do_everything")
+@pytest.mark.parametrize(
+    ("place", "name", "call", "said", "left"),
+    [
+        (copies, "_put", backed_up, ".NAME.PID", r"\.b\.sqlite\..*"),
+        (_writer.WorksheetWriter, "cleanup", in_excel, "openpyxl.*", r"openpyxl\..*|\.smsotp-.*\.partial"),
+    ],
+    ids=["a backup", "a table in Excel"],
+)
+def test_a_call_that_is_killed_leaves_what_the_page_names_and_for_its_owner_alone(
+    place: Any, name: str, call: Callable[[Ledger, Path], object], said: str, left: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The rows that were to be written are in it, so it must be known where it is."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Sandbox() as box, Ledger(tmp_path / "own" / "l.sqlite", create=True) as ledger:
+        made = plan(pd.DataFrame({"phone": PEOPLE}), "Hello!", to="phone", campaign="autumn")
+        send(made, client=box.client(), ledger=ledger, progress=False)
+        killed_in(place, name, lambda: call(ledger, tmp_path))
+    found = [path for path in tmp_path.iterdir() if path.is_file()]
+    assert found
+    assert [path.name for path in found if not re.fullmatch(left, path.name)] == []
+    assert too_open(tmp_path) == {}
+    assert f"`{said}`" in PAGE.read_text(encoding="utf-8")
