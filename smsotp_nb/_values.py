@@ -36,7 +36,7 @@ _FORMATS: Final = (
 _TIMES: Final = ("date", "day", "time", "weekday")
 _NUMBER: Final = re.compile(r"(,?)\.(\d)f")
 _PERCENT: Final = re.compile(r"\.(\d)%")
-_TRUTH: Final = re.compile(r"([^/%{}|]+)/([^/%{}|]+)")
+_TRUTH: Final = re.compile(r"\A([^/%{}|]+)/([^/%{}|]+)")
 _LENGTH: Final = re.compile(r"<=(\d{1,4})")
 _CODES: Final = {"%d": "{:%d}", "%m": "{:%m}", "%Y": "{:%Y}", "%H": "{:%H}", "%M": "{:%M}"}
 # A language tag as BCP 47 writes it: "de", "pt-BR", "zh-Hant". "DE" is a country, and "AT" would be no language at all.
