@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 OTHERS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,),
@@ -28,34 +28,41 @@ Change = tuple[str, Callable[[], object]]
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One mutant: where, what was done, and the whole source."""
+    """One place of a file and what is done to it."""
 
+    path: Path
+    number: int
     function: str
     line: int
     change: str
-    source: str
+
+    def source(self) -> str:
+        """Return the whole file with this change."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        changes = dict(_changes(list(_deciding(tree))[self.number]))
+        changes[self.change]()
+        return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def mutants(source: str) -> Iterator[Mutant]:
+def mutants(path: Path) -> list[Mutant]:
     """Return every mutant of a source file."""
-    tree = ast.parse(source)
-    for number, node in enumerate(_deciding(tree)):
-        for change, _ in _changes(node):
-            copied = copy.deepcopy(tree)
-            target = list(_deciding(copied))[number]
-            apply = dict(_changes(target))[change]
-            apply()
-            line = getattr(node, "lineno", 0)
-            yield Mutant(_function(tree, line), line, change, ast.unparse(ast.fix_missing_locations(copied)))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = sorted((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), key=_first_line)
+    return [
+        Mutant(path, number, _around(functions, line), line, change)
+        for number, (node, line) in enumerate((node, _first_line(node)) for node in _deciding(tree))
+        for change, _ in _changes(node)
+    ]
 
 
-def _function(tree: ast.AST, line: int) -> str:
+def _first_line(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0)
+
+
+def _around(functions: list[ast.FunctionDef], line: int) -> str:
     """Return the name of the innermost function around a line, or an empty text."""
-    around = [
-        node for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or line)
-    ]  # fmt: skip
-    return max(around, key=lambda node: node.lineno).name if around else ""
+    around = [node.name for node in functions if node.lineno <= line <= (node.end_lineno or line)]
+    return around[-1] if around else ""
 
 
 def _deciding(node: ast.AST) -> Iterator[ast.AST]:
