@@ -37,7 +37,7 @@ _FIRST: Final = 1992  # the year of the first text message: an earlier one stand
 _NOES: Final = frozenset("no n false 0 0.0 nein nie non não nao nej nei ei nee ne off falsch".split())  # noqa: SIM905
 _BLANK: Final = frozenset(("", "-", "none", "nan", "n/a", "null", "nat"))
 _WITHDRAWN: Final = (
-    r"(?:consent |opt[ -]?in )?(?:withdrawn|revoked|unsubscribed?|opt(?:ed)?[ -]?out|stop|stopp(?:ed)?|declined|refused"
+    r"(?:consent |opt[ -]?in )?(?:withdrawn|revoked|unsubscribed?|opt(?:ed)?[ -]?out|stop(?:p|ped)?|declined|refused"
     r"|denied|do[ -]?not[ -].*|dnc|widerrufen|widersprochen|abgemeldet|abgelehnt|d[eé]sinscrite?|d[eé]sabonn[eé]e?"
     r"|retirad[oa]|revocad[oa]|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)[.!]?"
 )
