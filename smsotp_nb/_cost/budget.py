@@ -164,7 +164,7 @@ def _verdict(amount: float, billed: float, row: Any, at_most: float) -> str:
 
 def _used_up(left: float, rest: float, end: pd.Timestamp, last: pd.Timestamp) -> pd.Timestamp | None:
     """Return the day on which nothing is left, if the days until the end of the month cost alike."""
-    if left < 0 or not rest > left:
+    if left <= 0 or not rest > left:
         return None
     return (end + (last - end) * (left / rest)).normalize()
 

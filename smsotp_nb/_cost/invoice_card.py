@@ -69,7 +69,8 @@ def _days(lines: pd.DataFrame) -> Iterator[Note]:
     if len(known):
         said = f"are {spanned((known.min(), known.max()))}"
         if lines[["id", "to"]].isna().all(axis=None):  # totals, by days or longer periods
-            said = "begin " + " to ".join(dict.fromkeys(f"on {day:%Y-%m-%d}" for day in (known.min(), known.max())))
+            first, last = known.min(), known.max()
+            said = f"begin on {first}" if first == last else f"begin on days from {first} to {last}"
         yield Note("i", f"Its lines {said}.")
 
 

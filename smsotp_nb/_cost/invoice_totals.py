@@ -106,7 +106,7 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         our_price=prices,
         our_currency=lines["currency"].where(there),
     )
-    longer = (lines["until"] - lines["at"]).gt(pd.Timedelta(days=1)).any()
+    longer = (lines["until"] - lines["at"]).gt(pd.Timedelta(hours=25)).any()
     read.notes.append(
         f"Its lines are totals, compared {'by' if grain else 'with'} {by.replace('day', 'period') if longer else by}."
     )

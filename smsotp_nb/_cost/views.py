@@ -331,7 +331,9 @@ def _figures(totals: pd.DataFrame) -> Figures:
 def _title(frame: pd.DataFrame) -> str:
     if "campaign" not in frame.columns:
         return "Cost"
-    kind = frame["kind"].fillna("campaign") if "kind" in frame.columns else pd.Series("campaign", index=frame.index)
+    kind = pd.Series("campaign", index=frame.index)
+    if is_summed(frame) and "kind" in frame.columns:  # a result table's is a column of its sender
+        kind = frame["kind"].astype(STR).fillna("campaign")
     names = frame.loc[kind.eq("campaign").to_numpy(bool), "campaign"].dropna().unique().tolist()
     others = [f"{one}s" for one in ("test", "passcode") if kind.eq(one).any()]
     if not others and len(names) < 2:

@@ -170,7 +170,7 @@ def _refuse_noes(frame: pd.DataFrame, how: How, at: dates.Dates | None) -> None:
             before = dated & (day < at.wall.astype("datetime64[D]") if at is not None else False)
             no |= words.notna() & ~words.isin(_NOES) & ~words.isin(_BLANK) & ~before
         elif _OF_CONSENT.search(heading):
-            no |= words.isin(_NOES) | texts.map(says_no, na_action="ignore").fillna(False).astype(bool)
+            no |= words.isin(_NOES) | texts.astype(object).map(says_no, na_action="ignore").eq(True)
         wrong = texts[no.to_numpy(bool)]
         if len(wrong):
             raise UsageError(

@@ -206,7 +206,10 @@ def source_of(table: pd.DataFrame | pd.Series[Any], *used: object) -> dict[str, 
 
 def without_value(table: pd.DataFrame | pd.Series[Any], column: object) -> list[str]:
     """Return which cells of a column show an error or have a formula without a value, and are read as blank."""
-    cells = source_of(table).get("no_value", {}).get(column, [])
+    source = source_of(table)
+    if source.get("rows") != len(table):  # rows were taken out since it was read
+        return []
+    cells = source.get("no_value", {}).get(column, [])
     return [f"cell {cell}: an error or a formula without a value" for cell in cells]
 
 

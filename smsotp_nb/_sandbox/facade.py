@@ -256,8 +256,8 @@ class Sandbox:
         Columns ``n, status, size, accepted, reply_size`` (Int64), ``at`` (datetime64[us, UTC]) and, as str, ``action``,
         ``to`` (several numbers separated by blanks), ``outcome`` (accepted, answered, refused, or struck by a fault),
         ``code``, ``fault``, ``request_id``, ``method``, ``path``, ``headers`` (one per line), ``body`` and
-        ``reply``. Access key, signature, tokens and cookies are masked. The first 64 KiB of a body or reply are kept,
-        and the last 5,000 requests or 16 MiB of them.
+        ``reply``. Access key, signature, tokens and cookies are masked where they stand beside their names. The first
+        64 KiB of a body or reply are kept, and the last 5,000 requests or 16 MiB of them.
 
         Example:
             >>> with Sandbox() as box:

@@ -63,7 +63,7 @@ class State:
         except UsageError:
             self._db.close()
             raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, TypeError, ValueError, LookupError) as error:  # of the disk, or of what the file holds
             self._db.close()
             raise unusable(self.path, error) from None
 
@@ -351,7 +351,7 @@ def _check_layout(db: sqlite3.Connection, path: Path | None) -> None:
         )
 
 
-def unusable(path: Path | None, error: sqlite3.Error) -> UsageError:
+def unusable(path: Path | None, error: Exception) -> UsageError:
     """Return the error for a state file that is held, damaged or none, or whose disk has no room."""
     if "locked" in str(error):
         return UsageError(

@@ -47,6 +47,7 @@ FIELDS = {
     "language": "the language",
 }
 
+TRIED = ("accepted", "rejected", "in_doubt")
 HEARD_EVERY = 0.25  # seconds: tens of thousands of quick updates hang a notebook's page
 CHANGED = "This campaign has changed meanwhile: look at what is to go now, and press again."
 PRESSED_ANOTHER = "What the button says had changed when you pressed it: read it, and press again."

@@ -90,7 +90,9 @@ def test_messages_without_a_price_leave_open_what_is_within_the_budget() -> None
 
 def test_a_budget_that_is_just_reached() -> None:
     exact = sums().assign(cost=3.0)
-    assert cost.budget(exact, 30).card().state == "USD 30.00 of 30.00 spent: all of it"
+    reached = cost.budget(exact, 30)
+    assert reached.card().state == "USD 30.00 of 30.00 spent: all of it"
+    assert row_of(reached)["used_up"] is pd.NaT
     assert row_of(cost.budget(exact, 90))["verdict"] == "within"
     assert (
         cost.budget(exact, 90).card().state == "USD 30.00 of 90.00 spent, 90.00 expected: within the budget, 0.00 left"

@@ -250,3 +250,8 @@ def test_the_headline_of_a_cost_without_every_price_is_a_least() -> None:
     assert cost.card(table).state == "At least USD 0.02 for 3 accepted messages, 1 of them without a readable price"
     assert cost.card(table.iloc[:2]).state == "USD 0.02 for 2 accepted messages"
     assert cost.card(table.iloc[2:]).state == "No price for 1 accepted message"
+
+
+def test_a_column_of_ones_own_that_is_called_kind_is_no_kind_of_campaign() -> None:
+    given = table(2).assign(campaign="autumn", kind=pd.Categorical(["adult", "child"]))
+    assert cost.card(given).title == "Cost: autumn"

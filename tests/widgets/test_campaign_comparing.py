@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from typing import Any
 
@@ -179,7 +180,8 @@ def test_stopped_between_the_texts_and_gone_on(client: Client, ledger: Ledger, b
         if steps.running and steps.running.progress.done and not steps.running.stopping:
             steps.stop()
 
-    steps = CampaignSteps(PEOPLE, client=client, ledger=ledger, changed=stop_once)
+    ticks = itertools.count()  # a second at each look, so that every update is passed on
+    steps = CampaignSteps(PEOPLE, client=client, ledger=ledger, changed=stop_once, clock=lambda: float(next(ticks)))
     checked(steps).send(Guards())
     assert steps.notice.text.startswith("Stopped: ")
     assert "B" not in set(told(box).values())

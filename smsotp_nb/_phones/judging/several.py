@@ -67,7 +67,7 @@ def said_no(numbers: pd.Series, *, region: pd.Series | None, **how: Any) -> pd.D
     judged = normalize(numbers, region=region, **how).reset_index(drop=True)
     among = judged["problem"].isin(AMONG_OTHERS)
     texts = cells.read(numbers[among.to_numpy(bool)]).text.set_axis(judged.index[among])
-    found = texts.map(_among_others).explode().dropna()
+    found = texts.astype(object).map(_among_others).explode().dropna()
     if found.empty:
         return judged
     beside = None if region is None else region.reset_index(drop=True).loc[found.index].set_axis(found.index)

@@ -21,9 +21,9 @@ from ..._ledger import Ledger, Prospect, Record, Unfinished, limited
 from ..._moments import utc_now
 from ..._planning import Plan
 from ...results import Progress
+from ..stages import TRIED
 from .choices import Choices, Guards
 
-TRIED = ("accepted", "rejected", "in_doubt")
 NOBODY = Prospect(None)  # what becomes of no list
 _LINE = ["status", "problem", "rows"]
 _MICRO = Decimal("0.000001")

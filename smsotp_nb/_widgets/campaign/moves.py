@@ -370,12 +370,13 @@ class CampaignSteps(CampaignState):
         if not self._as_shown("Nothing was changed."):
             return
         unrecorded = [arm for arm in self.arms if not arm.counts]
-        gone = sum(arm.waiting for arm in unrecorded)
+        gone = 0
         for campaign, _ in self.doubtful():
             with self._telling(self.stage, f"{counted(gone, 'row')} withdrawn." if gone else "Nothing was changed."):
                 gone += campaign.withdraw(reason=reason.strip() or "withdrawn in the form")
                 continue
             return
+        gone += sum(arm.waiting for arm in unrecorded)
         said = f"{counted(gone, 'row')} withdrawn: this campaign never texts them."
         with self._telling("done", said):
             self.arms = [arm for arm in self.arms if arm not in unrecorded]

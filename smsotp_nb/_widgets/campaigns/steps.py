@@ -23,7 +23,7 @@ from ..._sandbox import Sandbox
 from ..._sandbox.facade import client_of
 from ..._services import shown
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
-from ..stages import CHANGED, PRESSED_ANOTHER, UNREAD, Sending, Sign, broken, ended_early, refused
+from ..stages import CHANGED, PRESSED_ANOTHER, TRIED, UNREAD, Sending, Sign, broken, ended_early, refused
 
 PAGE: Final = 10
 TYPE_ABOVE: Final = 1000
@@ -281,7 +281,7 @@ class CampaignsSteps(Sending):
         return False
 
     def _send(self, opened: Opened, plan: Plan) -> None:
-        self._start(0)
+        self._start(sum(opened.counts[state] for state in TRIED))
         assert self.client is not None
         try:
             with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
