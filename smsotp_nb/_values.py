@@ -60,12 +60,12 @@ _FILTER: Final = re.compile(
 )
 # What spreadsheets and programs write where there is no value. `Nan` and `Null` are names of people.
 _NO_VALUE: Final = (
-    r"[Nn]/[Aa]|[nN]\.[aA]\.|"
+    r"(?:[Nn]/[Aa]|[nN]\.[aA]\.|"
     "[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\\s]+"
     r"|nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
     r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN"
     r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|RIF|NOME|VALORE"
-    r"|ARG|ADR|NAZWA|LICZBA|DZIEL/0|ZERO|VERW|WAARDE|NAAM|GETAL|DEEL/0)[!?]"
+    r"|ARG|ADR|NAZWA|LICZBA|DZIEL/0|ZERO|VERW|WAARDE|NAAM|GETAL|DEEL/0)[!?])"  # a group: some pandas anchor one end
 )
 # Characters that would turn a text of 160 letters into one of 70.
 _GSM: Final = str.maketrans({"\u202f": " ", "\u00a0": " ", "\u2009": " ", "\u2212": "-", "\u2019": "'"})
