@@ -342,7 +342,7 @@ def test_messages_of_no_currency_are_told_and_what_has_no_price_is_not_free() ->
     def table(price: float | None, many: int, currency: str | None = "USD") -> pd.DataFrame:
         return pd.DataFrame(
             {"status": "accepted", "iso": "US", "currency": currency, "parts": 1, "price": [price] * many}
-        )
+        ).astype({"price": "float64"})
 
     unknown, known = table(None, 2, None), table(0.01, 3)
     some = cost.bridge(pd.concat([known, unknown]), known)
