@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import json
-import re
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterator
