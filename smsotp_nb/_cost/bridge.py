@@ -213,7 +213,8 @@ def _comparable(
     for currency in cells["currency"].unique().tolist():
         mine = cells["currency"].eq(currency).to_numpy(bool)
         sides = {side: int(cells.loc[mine, f"messages{side}"].sum()) for side in missed}
-        if any(not sides[side] and missed[side].reindex([currency, pd.NA]).sum() for side in missed):
+        unpriced = {side: by[by.index.isna() | (by.index == currency)].sum() for side, by in missed.items()}
+        if any(unpriced[side] and not sides[side] for side in missed):
             cells = cells[~mine]
             left_out = left_out.add(pd.Series({currency: sum(sides.values())}), fill_value=0)
     return cells, left_out
