@@ -32,7 +32,7 @@ import pandas as pd
 from smsotp_nb import cost
 from smsotp_nb._ledger import Ledger
 from smsotp_nb._ledger.file.store import Store
-from smsotp_nb._ledger.record import changing as beginning
+from smsotp_nb._ledger.record import beginning
 from smsotp_nb._ledger.rows.answers import KIND, Whole
 from smsotp_nb._ledger.rows.tables import ACCEPTED, IN_DOUBT, PLANNED, REJECTED
 

@@ -31,7 +31,8 @@ from ..errors import (
 )
 from . import guards
 from .addressees import Addressees, Bodies
-from .pacing import Crew, Pacer, with_rests
+from .crew import Crew, with_rests
+from .pacing import Pacer
 from .table import Answer, ProgressCallback, Report, Settled, Tally, accepted
 
 # Long enough for the longest pause that a Retry-After may ask for.

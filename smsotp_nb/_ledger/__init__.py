@@ -1,16 +1,18 @@
 """The campaign record. Verbs: claim, settle, recover, settle, retry.
 
 ``book`` and ``campaign`` are the ledger as a person sees it, ``places`` finds it, ``opening`` opens a file as a ledger,
-``moving`` takes one to a server, ``reconciling`` compares the totals of replies with the rows.
+``moving`` takes one to a server, ``listing`` lists campaigns a page at a time, ``reconciling`` compares the totals of
+replies with the rows.
 
 Below them stand seven rooms: ``rows`` (what is stored, over one connection), ``file`` and ``server`` (where it is
 stored), ``record`` (a plan comes in and changes), ``people`` (what is known of them), ``reading`` (frames and sums come
 out), ``sending`` (a run and its rules).
 """
 
-from .book import Entry, Ledger, LedgerOrPath, Listing, listed, opened, read_from
+from .book import Ledger, LedgerOrPath, opened, read_from
 from .campaign import Record
 from .file.store import Store
+from .listing import Entry, Listing, listed
 from .people import consents, experiments, purging
 from .people.consents import Said
 from .places import not_a_ledger, path_of, snapshot_of

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,12 +12,12 @@ import pandas as pd
 from .. import _cards as cards
 from .._calling import given as shown
 from .._calling import in_our_words, not_callable, not_choice, not_flag, not_path, not_text, refuse
-from .._moments import Now, microseconds, moment, utc_now
+from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._results.contract import STATES
-from .._services import is_rehearsal, name_key
+from .._services import is_rehearsal
 from .._wire import MessageRecord
-from ..errors import CampaignHeld, InDoubt, LedgerError, UsageError
+from ..errors import InDoubt, LedgerError, UsageError
 from ..settings import TEMPORARY, ledger_is_chosen
 from . import moving
 from .campaign import LedgerBase, Record, not_its_plan, service_of
@@ -29,13 +27,12 @@ from .people import purging
 from .places import begins, given, not_a_ledger, own_file, path_of, place_of, sealed, store_of
 from .reading import cards as overview
 from .reading import frames as reading
-from .reading import parquet, spending
-from .reading.spending import Billed
-from .record import approving, changing, passcodes, recording
+from .reading import parquet
+from .record import approving, beginning, changing, passcodes, recording
 from .record.changing import Revised
 from .record.recording import Planned
 from .rows.columns import TIME, framed
-from .rows.damage import Unfit, understood
+from .rows.damage import understood
 from .sending.comparison import Admit, Prospect, Unfinished, prospect, unfinished
 from .sending.rules import Rules
 from .sending.run import Account, Ownership, Run
@@ -261,7 +258,7 @@ class Ledger(LedgerBase):
         if kind == "campaign":
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
             with self._store.reading() as connection:
-                changing.refuse_unknown_kinds(connection)
+                beginning.refuse_unknown_kinds(connection)
             number = self._find(service, plan.campaign)
         if ownership is not None:
             with self._store.reading() as connection:
@@ -271,8 +268,8 @@ class Ledger(LedgerBase):
         lock = self._store.lock(number, plan.campaign)
         try:
             with self._store.reading() as connection:
-                changing.refuse_contradicted(connection, number)
-            changing.agree(self._store, number, plan, now=self._clock())
+                beginning.refuse_contradicted(connection, number)
+            beginning.agree(self._store, number, plan, now=self._clock())
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":
@@ -550,60 +547,3 @@ def read_from(ledger: object) -> Iterator[Ledger]:
     """
     with opened(ledger) as book, book._store.understood():
         yield book
-
-
-_WANTED = "FROM campaign WHERE kind='campaign' AND (?='' OR instr(name_key, ?) > 0 OR instr(lower(name), ?) > 0)"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One campaign in a list: how it is known, its rows by state, and what was billed for it in each currency."""
-
-    name: str
-    service: str
-    created: datetime
-    rows: int
-    purged: bool
-    counts: dict[str, int]
-    billed: Billed
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A page of campaigns, the latest first: ``found`` of ``total`` have a name that was searched for."""
-
-    entries: tuple[Entry, ...]
-    found: int
-    total: int
-
-
-def listed(ledger: Ledger, *, search: str = "", first: int = 0, most: int = 10) -> Listing:
-    """Return up to ``most`` campaigns from the ``first`` on whose names contain ``search``. Tests are left out."""
-    wanted = (name_key(search), name_key(search), search.strip().lower())
-    with ledger._store.understood(), ledger._store.snapshot() as connection:
-        total = connection.execute(f"SELECT count(*) {_WANTED}", ("", "", "")).fetchone()[0]
-        found = connection.execute(f"SELECT count(*) {_WANTED}", wanted).fetchone()[0]
-        rows = connection.execute(
-            f"SELECT id, name, service, created_at, rows, purged {_WANTED} ORDER BY id DESC LIMIT ? OFFSET ?",
-            (*wanted, most, first),
-        ).fetchall()
-        if not all(
-            isinstance(name, str) and isinstance(of, str) and isinstance(size, int) for _, name, of, _, size, _ in rows
-        ):
-            raise Unfit("a campaign has a name, a service or a number of rows that is none")
-        billed = spending.billed(ledger._store, [row[0] for row in rows])
-    entries = tuple(
-        Entry(name, service, moment(created), size, bool(purged),
-              _counts(ledger, number, name, service), billed.get(number, Billed()))
-        for number, name, service, created, size, purged in rows
-    )  # fmt: skip
-    return Listing(entries, found, total)
-
-
-def _counts(ledger: Ledger, number: int, name: str, service: str) -> dict[str, int]:
-    """Count the rows of a campaign; rows under way of a process that died are in doubt."""
-    found = reading.counts(ledger._store, number)
-    if found["sending"]:
-        with contextlib.suppress(CampaignHeld):
-            return ledger.record(name, service=service).counts
-    return found

@@ -33,7 +33,7 @@ from .reading import frames as reading
 from .reading.cards import state_line
 from .record import approving, changing
 from .record.approving import Proposal
-from .record.changing import OWNER_DIED, end_changing, give_up
+from .record.beginning import OWNER_DIED, end_changing, give_up
 from .record.evidence import Evidence, lines_kept, take_over
 from .record.passcodes import KIND
 from .record.recording import Planned

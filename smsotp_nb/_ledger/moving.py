@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CampaignHeld, LedgerError
 from .file.store import Store
 from .opening import Move, move_of
-from .record.changing import OWNER_DIED, give_up
+from .record.beginning import OWNER_DIED, give_up
 from .rows import runners
 from .rows.statements import Statements
 from .rows.tables import PLANNED, SENDING

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smsotp_nb._dispatch.pacing import DEFAULT_PAUSE, Crew, Pacer
+from smsotp_nb._dispatch.crew import Crew
+from smsotp_nb._dispatch.pacing import DEFAULT_PAUSE, Pacer
 from smsotp_nb.errors import NotSent
 
 

@@ -18,8 +18,9 @@ from kills.service import Post, Service
 from support.sending import sent, status
 
 from smsotp_nb import Ledger, Limits, Wire, plan, send
+from smsotp_nb._dispatch.crew import Crew
 from smsotp_nb._dispatch.guards import QuietHours
-from smsotp_nb._dispatch.pacing import Crew, Pacer
+from smsotp_nb._dispatch.pacing import Pacer
 from smsotp_nb._ledger import Run, Wanted
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 from smsotp_nb.results import Progress

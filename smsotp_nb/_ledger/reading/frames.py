@@ -16,7 +16,7 @@ from ..._pandas import STR
 from ..._results.contract import ALL, DETAILS, STATES, TIMES, money, ordered, without_zone
 from ..._services import is_rehearsal, name_key
 from ..file.store import Store
-from ..record.changing import refuse_contradicted
+from ..record.beginning import refuse_contradicted
 from ..record.evidence import source_of
 from ..rows.columns import TIME, Columns, accepted_whole, framed, hexadecimal, times
 from ..rows.damage import Unfit

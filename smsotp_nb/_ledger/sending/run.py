@@ -20,7 +20,8 @@ from ..file.store import Store
 from ..reading.frames import Price, counts, digits_of, fates, of_estimate, outcomes, prices
 from ..reading.spending import billed
 from ..record.approving import APPROVED, NOT_APPROVED, may_go
-from ..record.changing import OWNER_DIED, begin_changing, end_changing, give_up, places
+from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up
+from ..record.changing import places
 from ..record.passcodes import learn_currency
 from ..record.recording import Planned
 from ..rows import contacts, runners
