@@ -1,4 +1,4 @@
-"""How fast a campaign may go: the caller's ceiling, and pauses that the service asks for."""
+"""How fast a campaign may go: the caller's ceiling, pauses that the service asks for, requests under way at once."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ DEFAULT_PAUSE = 1.0  # seconds, where a throttled reply does not say
 SLOWER, FASTER = 0.5, 0.05  # a throttled reply halves the speed; each second without one gives a twentieth back
 SLOWEST = 1 / 64
 SLICE = 0.1  # seconds
+LOOK_AROUND = 0.1  # seconds between two looks whether the call has ended
+AHEAD = 2.0  # seconds for which a claim may wait: a fifth of the time after which it is void
+MOST_AHEAD = 32  # claims that wait for a slot
 DEAF = sys.platform == "win32"  # where Ctrl-C does not end a wait
 
 
@@ -57,6 +60,11 @@ class Pacer(Gate):
             return False
         with self._guard:
             return max(self._due, self._paused_until) > self._clock()
+
+    def paused(self) -> bool:
+        """Return whether the service asked for a pause that has not ended."""
+        with self._guard:
+            return self._paused_until > self._clock()
 
     def before(self, recipients: int, stop: threading.Event | None = None) -> None:
         """Wait until these recipients may be posted, and return."""
@@ -112,3 +120,26 @@ class Pacer(Gate):
         until = self._clock() + seconds
         while (left := until - self._clock()) > 0 and not self._ended(event):
             event.wait(min(left, SLICE) if self._cancel is not None or DEAF else left)
+
+
+class Slots:
+    """The right to have a request under way, taken when its claim is recorded and before its first byte."""
+
+    def __init__(self, many: int) -> None:
+        self._left = threading.Semaphore(many)
+
+    def take(self, over: Callable[[], bool], *, seconds: float = float("inf")) -> bool:
+        """Wait until a request may begin; return False if ``over`` says that none may, or after so many seconds."""
+        while not over():
+            if self._left.acquire(timeout=min(seconds, LOOK_AROUND)):
+                if not over():
+                    return True
+                self.give_back()
+                break
+            seconds -= LOOK_AROUND
+            if seconds <= 0:
+                break
+        return False
+
+    def give_back(self) -> None:
+        self._left.release()

@@ -32,7 +32,7 @@ from ..errors import (
 from . import guards
 from .addressees import Addressees, Bodies
 from .crew import Crew, with_rests
-from .pacing import Pacer
+from .pacing import AHEAD, MOST_AHEAD, Pacer, Slots
 from .table import Answer, ProgressCallback, Report, Settled, Tally, accepted
 
 # Long enough for the longest pause that a Retry-After may ask for.
@@ -93,6 +93,7 @@ class Requests:
         self._deciding = _OPEN if asked.first is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
         self._bodies = Bodies(plan._body_keys)
+        self._slots: Slots | None = None
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
         self._report = Report(plan, run)
@@ -105,7 +106,7 @@ class Requests:
             self._going = self._watch.foresee(takewhile(lambda _: not self._ended(self._stop), chunks))
         tally = Tally(tried(counts) + self._going, counts, Counter(billed))
         callback(tally.progress())
-        threads = min(concurrency, max(len(chunks), 1))
+        threads = min(self._threads(concurrency), max(len(chunks), 1))
         crew = Crew(self._share, chunks, threads=threads, stop=self._stop)
         try:
             for settled in crew.reports():
@@ -126,6 +127,16 @@ class Requests:
         if self._stopper:
             self._run.hold(self._stopper[0])
         return self._report.table(accepted=tally.counts["accepted"])
+
+    def _threads(self, concurrency: int) -> int:
+        """Return how many threads send. Where a claim takes long, more than have requests under way.
+
+        Not where a guard counts what is under way, and not where requests keep a speed: they are claimed in their turn.
+        """
+        if not self._run.claims_ahead or concurrency == 1 or self._looks or self._pacer.paced:
+            return concurrency
+        self._slots = Slots(concurrency)
+        return concurrency + min(concurrency, MOST_AHEAD)
 
     def tell(self) -> None:
         """Warn of what is not complete, in doubt, or in disagreement with itself."""
@@ -234,8 +245,16 @@ class Requests:
                     return None
                 claim = again
             self._hold_against_plan(claim)
-            started = time.monotonic()
-            outcome = self._deliver(claim, admission)
+            with tries.at_the_gate():
+                ready, admission = self._in_slot(claim, admission)
+            if ready is None:
+                return None
+            claim, started = ready, time.monotonic()
+            try:
+                outcome = self._deliver(claim, admission)
+            finally:
+                if self._slots is not None:
+                    self._slots.give_back()
             seconds = time.monotonic() - started
             if isinstance(outcome, REPEATABLE):
                 self._run.settle(claim, ending(outcome)[0])
@@ -254,6 +273,35 @@ class Requests:
         elif outcome is not None:
             self._end(STOPPED, "cancelled")
         return Answer(claim, None, Settled({}))
+
+    def _in_slot(self, claim: Claim, admission: guards.Admission) -> tuple[Claim | None, guards.Admission]:
+        """Wait until a claimed request may begin; None if the call ended first, and its rows are planned again.
+
+        A claim that would wait long, so that it might expire, is given back, and made again when there is a slot.
+        """
+        slots = self._slots
+        if slots is None:
+            return claim, admission
+        if slots.take(self._is_over, seconds=AHEAD):
+            if not self._pacer.paused():
+                return claim, admission
+            slots.give_back()
+        self._run.settle(claim, Ending("NOT_SENT", "before", error="ended before it was sent"))
+        self._addressees.give_back(claim)
+        self._watch.returned(admission)
+        if not slots.take(self._is_over):
+            return None, admission
+        with contextlib.ExitStack() as held:
+            held.callback(slots.give_back)
+            admission = self._turn(claim.chunk, self._stop, claim.positions)
+            again, admission = self._claim_again(claim, admission)
+            if again is not None:
+                self._hold_against_plan(again)
+                held.pop_all()  # it is given back when the request has ended
+        return again, admission
+
+    def _is_over(self) -> bool:
+        return self._ended(self._stop)
 
     def _hold_against_plan(self, claim: Claim) -> None:
         """Refuse to send what an altered or damaged record would have sent, before a byte of it leaves."""

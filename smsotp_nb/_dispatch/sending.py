@@ -54,7 +54,8 @@ def send(
         stop: an event that ends the call like a first interrupt when another thread sets it, except that the table is
             returned. A form's Cancel button uses it.
         ledger: where the campaign is recorded: a Ledger or its path. By default that of the plan, else this user's one
-            ledger. At most ``threads`` x ``chunk_size`` rows of the plan's `Wire` can be in doubt.
+            ledger. At most ``threads`` x ``chunk_size`` rows of the plan's `Wire` can be in doubt, and twice as many
+            with a ledger on a server.
 
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns

@@ -41,8 +41,8 @@ class Work:
 
     @property
     def most_claimed(self) -> int:
-        """How many requests may be claimed and not settled."""
-        return self.concurrency
+        """How many requests may be claimed and not settled: on a server the next ones are claimed ahead."""
+        return self.concurrency * (1 if isinstance(self.ledger, Path) else 2)
 
     def run(self, progress: bool | Callable[[Progress], None] = False) -> dict[str, int]:
         """Send it, or go on with it; return its rows by state."""

@@ -122,7 +122,7 @@ def test_a_kernel_on_another_machine_goes_on_and_texts_nobody_twice(
             doubtful = ledger.record("hand-over").counts["in_doubt"]
         told = notebook.settle(ben)
     print(refused, card, went_on, told, sep="\n")
-    assert 0 < doubtful <= CHUNK * THREADS
+    assert 0 < doubtful <= CHUNK * THREADS * 2
     assert re.search(rf"accepted +{PEOPLE - doubtful}\n", went_on)
     with Ledger(address) as ledger:
         nobody_twice(box.inbox["to"], ledger.record("hand-over").counts, told)

@@ -55,6 +55,7 @@ class Store:
 
     beyond = ""  # in words, where deleted rows stay that no ledger can reach
     packs_ids = True  # ids of 32 hexadecimal digits are kept as 16 bytes
+    claims_ahead = False  # the next requests are claimed while others are under way
 
     def __init__(self, path: Path, *, create: bool = True, accept_older: bool = False, moving: bool = False) -> None:
         self.path: Any = path  # of a ledger on a server its address

@@ -96,6 +96,11 @@ class Run(Account):
         return NOT_APPROVED if self._not_approved else ""
 
     @property
+    def claims_ahead(self) -> bool:
+        """Whether a claim takes so long that the next one is best made while requests are under way."""
+        return self._store.claims_ahead
+
+    @property
     def in_code(self) -> str:
         """The argument that names its ledger in a line of code, where that needs one."""
         return in_code(self._store.path)

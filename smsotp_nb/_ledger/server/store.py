@@ -156,6 +156,7 @@ class ServerStore(Store):
 
     beyond = "the server's own files: free space until other rows take it, its log, standbys and backups"
     packs_ids = False
+    claims_ahead = True
 
     def __init__(self, address: Address, *, create: bool = True, accept_older: bool = False) -> None:
         self.path = address
