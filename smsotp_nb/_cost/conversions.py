@@ -50,13 +50,12 @@ def per_conversion(
         amount: the column of ``conversions`` with what each is worth.
 
     Returns:
-        ``currency`` (str), the columns of ``by``, ``messages`` (Int64: accepted), ``cost`` (float64;
-        missing where no message has a price), ``unpriced,
-        in_doubt`` (Int64: messages whose cost is not in it), ``conversions, people`` (Int64), with ``amount`` its sum
-        (float64), ``cost_per_conversion`` (float64; missing where there is none) and ``cost_per_conversion_high``
-        (float64: if every message in doubt or without a price cost as much as the most expensive one of its group;
-        missing where none of them has a price). The last row, without a currency, has the conversions that no message
-        belongs to.
+        ``currency`` (str), the columns of ``by``, ``messages`` (Int64: accepted), ``cost`` (float64; missing where no
+        message has a price), ``unpriced, in_doubt`` (Int64: messages whose cost is not in it), ``conversions, people``
+        (Int64), with ``amount`` its sum (float64), ``cost_per_conversion`` (float64; missing where there is none) and
+        ``cost_per_conversion_high`` (float64: if every message in doubt or without a price cost as much as the most
+        expensive one of its group; missing where none of them has a price). The last row, without a currency, has the
+        conversions that no message belongs to.
 
     Raises:
         UsageError: a column is missing or holds something else.

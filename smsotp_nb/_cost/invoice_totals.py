@@ -92,6 +92,7 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         [lines["match"].fillna(""), "unreadable", "only_theirs", "matched"],
         default="other_price",
     )
+    longer = (lines["until"] - lines["at"]).gt(pd.Timedelta(hours=25)).any()  # than a day
     by = " and ".join(grain) or "everything recorded"
     lines = lines.assign(
         id=pd.Series(pd.NA, index=lines.index, dtype=STR),
@@ -106,10 +107,8 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         our_price=prices,
         our_currency=lines["currency"].where(there),
     )
-    longer = (lines["until"] - lines["at"]).gt(pd.Timedelta(hours=25)).any()
-    read.notes.append(
-        f"Its lines are totals, compared {'by' if grain else 'with'} {by.replace('day', 'period') if longer else by}."
-    )
+    said = by.replace("day", "period") if longer else by
+    read.notes.append(f"Its lines are totals, compared {'by' if grain else 'with'} {said}.")
     strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
     if "country" in grain and strange:
         read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")

@@ -24,9 +24,10 @@ from .._frames import as_pandas
 from .._ledger import Said
 from .._moments import microseconds
 from .._pandas import STR, is_missing
-from .._phones import Reading, not_reading, own_columns, said_no, says_no
+from .._phones import SAYING_NO, Reading, not_reading, own_columns, said_no, says_no
 from .._recipients import without_value
 from .._showing import cited, few, spelled
+from .._values import no_value
 from ..columns import require
 from ..errors import UsageError
 from ..problems import PROBLEMS
@@ -35,16 +36,10 @@ _SHOWN = 5
 _AHEAD: Final = timedelta(hours=1)  # by which the clock of who recorded an opt-out may be fast
 _FIRST: Final = 1992  # the year of the first text message: an earlier one stands for no date
 _NOES: Final = frozenset("no n false 0 0.0 nein nie non não nao nej nei ei nee ne off falsch".split())  # noqa: SIM905
-_BLANK: Final = frozenset(("", "-", "none", "nan", "n/a", "null", "nat"))
 _WITHDRAWN: Final = (
     r"(?:consent |opt[ -]?in )?(?:withdrawn|revoked|unsubscribed?|opt(?:ed)?[ -]?out|stop(?:p|ped)?|declined|refused"
     r"|denied|do[ -]?not[ -].*|dnc|widerrufen|widersprochen|abgemeldet|abgelehnt|d[eé]sinscrite?|d[eé]sabonn[eé]e?"
     r"|retirad[oa]|revocad[oa]|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)[.!]?"
-)
-_OF_NO: Final = re.compile(
-    r"opt(?:ed)? ?out|unsub|withdr|revok|widerr|widerspr|abgemeldet|abmeld|d[eé]sinscri|d[eé]sabonn|\bbaja\b|do ?not"
-    r"|\bdnc\b|\bstop|uitgeschreven|disiscri|suppress|blocked",
-    re.IGNORECASE,
 )
 _OF_CONSENT: Final = re.compile(
     r"consen[ts]|opt(?:ed)? ?in\b|status|subscri|permission|permiso|einwillig|zustimm|erlaub|agree|accept|allow|autoris"
@@ -163,12 +158,12 @@ def _refuse_noes(frame: pd.DataFrame, how: How, at: dates.Dates | None) -> None:
         heading, texts = re.sub(r"[_-]", " ", spelled(name)), frame[name].map(_spelled).astype(STR).str.strip()
         words = texts.str.casefold()
         no = words.str.fullmatch(_WITHDRAWN, na=False)
-        if _OF_NO.search(heading):
+        if SAYING_NO.search(heading):
             said = dates.read(frame[name].reset_index(drop=True), how.written)
             day = said.wall.astype("datetime64[D]")
             dated = ~np.isnat(day)
             before = dated & (day < at.wall.astype("datetime64[D]") if at is not None else False)
-            no |= words.notna() & ~words.isin(_NOES) & ~words.isin(_BLANK) & ~before
+            no |= texts.notna() & texts.ne("") & ~no_value(texts) & ~words.isin(_NOES) & ~before
         elif _OF_CONSENT.search(heading):
             no |= words.isin(_NOES) | texts.astype(object).map(says_no, na_action="ignore").eq(True)
         wrong = texts[no.to_numpy(bool)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .cells.notes import says_no
     from .cells.regions import country_code
     from .cells.repairs import clean
-    from .columns import Found, find_columns, own_columns
+    from .columns import SAYING_NO, Found, find_columns, own_columns
     from .countries import ask, country_name, place, time_zones
     from .judging.answers import verdict
     from .judging.evidence import DRAWN, Evidence, Level, drawn
@@ -46,7 +46,7 @@ __getattr__ = attributes(
         "cells.notes": ["says_no"],
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
-        "columns": ["Found", "find_columns", "own_columns"],
+        "columns": ["SAYING_NO", "Found", "find_columns", "own_columns"],
         "countries": ["ask", "country_name", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],

@@ -36,8 +36,9 @@ OF_OTHERS: Final = re.compile(  # whom the row names beside its own person
     re.IGNORECASE,
 )
 SAYING_NO: Final = re.compile(
-    r"opt(?:ed)?[ -]?out|unsub|do[ -]?not|\bdon'?t\b|\bdn[cdtm]\b|suppress|black ?list|block ?list|robinson|abgemeldet"
-    r"|gesperrt|sperrliste|d[eé]sinscri|de baja|disiscri",
+    r"opt(?:ed)?[ -]?out|unsub|withdr|revok|do[ -]?not|\bdon'?t\b|\bdn[cdtm]\b|\bstop|suppress|black ?list"
+    r"|block(?:ed| ?list)|robinson|abgemeldet|abmeld|widerr|widerspr|gesperrt|sperrliste|d[eé]sinscri|d[eé]sabonn"
+    r"|\bbaja\b|disiscri|uitgeschreven",
     re.IGNORECASE,
 )
 NUMBER_WORD: Final = re.compile(r"\b(?:no|nr)\b\.?", re.IGNORECASE)  # Phone no. says nothing against it

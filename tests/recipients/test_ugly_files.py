@@ -527,6 +527,8 @@ def test_an_entry_of_a_list_of_no_whose_value_the_workbook_lacks_is_unreadable(t
     ignored = sms.Reading(unreadable="ignore")
     plan = sms.plan(people, "Hello", campaign="no", to="phone", leave_out=stops, reading=ignored)
     assert plan.left_out[["read", "matched", "unreadable"]].values.tolist() == [[2, 1, 1]]
+    corrected = sms.read_recipients(stops).dropna(subset=["phone"])
+    assert sms.plan(people, "Hello", campaign="no", to="phone", leave_out=corrected).left_out["read"].tolist() == [2]
     register = sms.People(sms.Ledger(tmp_path / "ledger.sqlite", create=True))
     with pytest.raises(UsageError, match="1 of 3 rows cannot be read, so nothing was recorded: cell B3"):
         register.import_optouts(stops, column="phone", source="p")

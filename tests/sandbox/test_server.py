@@ -277,6 +277,18 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
         Sandbox(state=tmp_path / "no" / "folder" / "box.sqlite")
 
 
+@pytest.mark.parametrize(
+    "damage", ["UPDATE facts SET value='x' WHERE name='starts'", "INSERT INTO unfiled VALUES (1, '{')"]
+)
+def test_a_state_whose_values_cannot_be_is_refused(tmp_path: Path, damage: str) -> None:
+    with Sandbox(state=tmp_path / "box.sqlite"):
+        pass
+    with contextlib.closing(sqlite3.connect(tmp_path / "box.sqlite")) as state, state:
+        state.execute(damage)
+    with pytest.raises(UsageError, match="is not a sandbox state file, or is damaged"):
+        Sandbox(state=tmp_path / "box.sqlite")
+
+
 def test_a_database_of_another_program_or_version_is_refused(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
         other.execute("CREATE TABLE requests (n INTEGER)")

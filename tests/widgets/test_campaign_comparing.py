@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Client, Experiment, Ledger, Sandbox
+from smsotp_nb import Client, Experiment, Ledger, Record, Sandbox
 from smsotp_nb._widgets.campaign.cards import comparison_card, draft_html
 from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
 from smsotp_nb._widgets.campaign.moves import CampaignSteps
 from smsotp_nb._widgets.campaign.reading import OrderColumns
+from smsotp_nb.errors import CampaignHeld
 from smsotp_nb.widgets import CampaignForm
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
@@ -175,7 +176,7 @@ def test_after_a_restart_the_same_people_get_the_rest(client: Client, ledger: Le
     assert told(box) == {to: arm for to, arm in arms_of(ledger).items() if arm != "holdout"}
 
 
-def test_stopped_between_the_texts_and_gone_on(client: Client, ledger: Ledger, box: Sandbox) -> None:
+def stopped_in_the_first_text(client: Client, ledger: Ledger) -> CampaignSteps:
     def stop_once() -> None:
         if steps.running and steps.running.progress.done and not steps.running.stopping:
             steps.stop()
@@ -184,8 +185,13 @@ def test_stopped_between_the_texts_and_gone_on(client: Client, ledger: Ledger, b
     steps = CampaignSteps(PEOPLE, client=client, ledger=ledger, changed=stop_once, clock=lambda: float(next(ticks)))
     checked(steps).send(Guards())
     assert steps.notice.text.startswith("Stopped: ")
-    assert "B" not in set(told(box).values())
     steps._draw = lambda: None
+    return steps
+
+
+def test_stopped_between_the_texts_and_gone_on(client: Client, ledger: Ledger, box: Sandbox) -> None:
+    steps = stopped_in_the_first_text(client, ledger)
+    assert "B" not in set(told(box).values())
     steps.send(Guards())
     assert steps.stage == "done"
     assert told(box) == {to: arm for to, arm in arms_of(ledger).items() if arm != "holdout"}
@@ -221,6 +227,23 @@ def test_opt_outs_and_withdrawal_hold_for_both_texts(steps: CampaignSteps, ledge
     assert steps.to_go == 0
     assert steps.notice.text == f"{before - 1} rows withdrawn: this campaign never texts them."
     assert len(box.inbox) == 4
+
+
+def test_nothing_is_said_to_be_withdrawn_that_was_not(
+    client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first text has begun, the second has not; the first one cannot be changed now."""
+
+    def held(*_: object, **__: object) -> int:
+        raise CampaignHeld("held by another process")
+
+    steps = stopped_in_the_first_text(client, ledger)
+    assert [bool(arm.counts) for arm in steps.arms] == [True, False]
+    before = steps.to_go
+    monkeypatch.setattr(Record, "withdraw", held)
+    steps.withdraw()
+    assert steps.refusal.text == "Nothing was changed. Held by another process."
+    assert steps.to_go == before
 
 
 @pytest.mark.parametrize(
