@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -120,7 +121,7 @@ def read(
     )
     day = read_on or (assigned["at"].max() + window).to_pydatetime()
     gone = forgotten or {}
-    sizes = {arm: people + gone.get(arm, 0) for arm, people in found.people().items()}
+    sizes = dict(Counter(found.people()) + Counter(gone))
     checked = statistics.check(sizes, _weights(weights, sizes)) if weights else None
     state = _state(now() < day, early, checked)
     doubt, unpriced = (_messages(assigned, found, name) for name in ("in_doubt", "unpriced"))

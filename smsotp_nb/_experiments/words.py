@@ -69,8 +69,8 @@ def elsewhere(facts: Facts) -> list[str]:
     said = []
     if many := sum(facts.forgotten.values()):
         each = few([f"{count:,} of {arm}" for arm, count in facts.forgotten.items()])
-        were = "person was" if many == 1 else "people were"
-        said.append(f"{many:,} {were} forgotten ({each}): they, and what they brought, are in no figure.")
+        were = counted(many, "number was", "numbers were")
+        said.append(f"{were} forgotten ({each}): who has no other one is in no figure, nor is what they brought.")
     for one in facts.elsewhere:
         if one.arm == HOLDOUT:
             were = "was" if one.texted == 1 else "were"

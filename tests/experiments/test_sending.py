@@ -101,7 +101,7 @@ def test_people_who_were_forgotten_are_in_no_figure_and_are_told(ledger: Ledger,
     assert set(reading.left_out["customer"]) == {"c000", "c001", "c002"}
     counts = found.value_counts()
     assert reading.frame.groupby("arm")["people"].first().to_dict() == counts.to_dict()
-    said = "3 people were forgotten ("
+    said = "3 numbers were forgotten ("
     assert said in reading.sentence()
     assert said in " ".join(reading.card().text().split())
     assert reading.ratio is not None
