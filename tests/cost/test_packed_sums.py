@@ -27,7 +27,7 @@ from support.tables import whole
 from smsotp_nb import Ledger, Limits, People, Plan, Sandbox, Wire, cost, otp, plan
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
-from smsotp_nb._ledger.record import changing as beginning
+from smsotp_nb._ledger.record import beginning
 from smsotp_nb._ledger.rows import sums as kept_sums
 from smsotp_nb.errors import LedgerError, SmsOtpWarning
 
