@@ -79,8 +79,10 @@ def by(results: Source, columns: str | Sequence[str], *, decimals: bool = False)
     return sums_by(results, columns, decimals)
 
 
-def sums_by(results: Source, columns: str | Sequence[str], decimals: bool, *, tz: str = "UTC") -> pd.DataFrame:
-    """Return what `by` does; a ledger's days and months are those of a time zone."""
+def sums_by(
+    results: Source, columns: str | Sequence[str], decimals: bool, *, tz: str = "UTC", by_cost: bool = True
+) -> pd.DataFrame:
+    """Return what `by` does, or the groups in their own order; a ledger's days and months are those of a time zone."""
     if isinstance(results, LEDGERS):
         names = grouping(None, columns, taken=(*SUMS, *_COUNTED))
         with snapshot_of(results) as store:
@@ -92,10 +94,12 @@ def sums_by(results: Source, columns: str | Sequence[str], decimals: bool, *, tz
         sums = added_up(billed(frame, names), names)
         keys = {name: sums[name].array for name in ("currency", *names)}
         counts = {name: sums[name].to_numpy("int64") for name in _COUNTED}
-    currency, _ = pd.factorize(keys["currency"], use_na_sentinel=False)
-    order = np.lexsort((-counts["micros"], currency))
-    keys = {name: key.take(order) for name, key in keys.items()}
-    return priced(keys, {name: each[order] for name, each in counts.items()}, decimals)
+    if by_cost:
+        currency, _ = pd.factorize(keys["currency"], use_na_sentinel=False)
+        order = np.lexsort((-counts["micros"], currency))
+        keys = {name: key.take(order) for name, key in keys.items()}
+        counts = {name: each[order] for name, each in counts.items()}
+    return priced(keys, counts, decimals)
 
 
 @in_our_words

@@ -60,8 +60,7 @@ def by_month(results: Source, *, tz: str = "UTC", decimals: bool = False) -> pd.
         if not is_summed(results):
             checked = contract.check(results, columns=(*NEEDED, "at"))
             results = checked.assign(month=derived(checked, "month", tz))
-    found = sums_by(results, "month", decimals, tz=tz)
-    return found.sort_values(["currency", "month"], kind="stable", ignore_index=True)
+    return sums_by(results, "month", decimals, tz=tz, by_cost=False)
 
 
 @in_our_words

@@ -62,13 +62,21 @@ def store_of(place: Path | Address, *, create: bool, accept_older: bool = False)
 
 @contextlib.contextmanager
 def snapshot_of(ledger: object) -> Iterator[Store]:
-    """Read everything as of one moment, by a separate connection, because a campaign may be running."""
-    store = store_of(path_of(ledger), create=False)
+    """Read everything as of one moment, by a separate connection, because a campaign may be running.
+
+    An open ledger in a file keeps that connection: making it takes as long as reading the sums of a campaign.
+    """
+    place = path_of(ledger)
+    kept: Store | None = getattr(ledger, "_reader", None) if isinstance(place, Path) else None
+    if kept is not None:
+        kept.close_if_written()
+    store = kept or store_of(place, create=False)
     try:
         with store.snapshot():
             yield store
     finally:
-        store.close()
+        if store is not kept:
+            store.close()
 
 
 def own_file() -> Path:

@@ -245,6 +245,12 @@ class Store:
             "next opened)"
         )
 
+    def close_if_written(self) -> None:
+        """Close it where somebody has written to the file since it was found undamaged: opening it again looks."""
+        with self._guard:
+            if self._opened is not None and self._opened.anchor.state() != self._opened.anchor.files.whole:
+                self.close()
+
     def close(self) -> None:
         """Close this process's connection; the next use opens it again."""
         with self._guard, named(self.path):
