@@ -53,11 +53,16 @@ def as_pandas(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return _of_dicts(value) if value and all(isinstance(row, Mapping) for row in value) else value
-    if isinstance(value, pa.Array):
-        return _column(pa.chunked_array([value]))
-    if isinstance(value, (pa.Table, pa.RecordBatch)):
-        return _of_arrow(value)
-    return _of_others(value)
+    try:
+        if isinstance(value, pa.Array):
+            return _column(pa.chunked_array([value]))
+        return _of_arrow(value) if isinstance(value, (pa.Table, pa.RecordBatch)) else _of_others(value)
+    except Exception as error:  # noqa: BLE001 - whatever the library that has it raises for its own values
+        reason = str(error).strip().partition(chr(10))[0]
+    raise UsageError(
+        f"this {type(value).__name__} cannot be turned into a frame of pandas ({reason}); select the columns that are "
+        "needed, or turn it into one yourself"
+    )
 
 
 @in_our_words

@@ -47,6 +47,7 @@ _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?")
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _NOISE: Final = r"[+-]?\d+\.\d{7,}"
 _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
+_CLOCK: Final = re.compile(r"\s*(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\s*", re.ASCII)
 _TRUTH_WORDS: Final = r"(?i:true|false)"
 _SUSPECT: Final = rf"(?:{_TRUTH_WORDS}|{_NOISE}|{_MOMENT})$"
 _TRUTHS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
@@ -62,6 +63,7 @@ _FILTER: Final = re.compile(
 _NO_VALUE: Final = (
     r"(?:[Nn]/[Aa]|[nN]\.[aA]\.|"
     "[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\\s]+"
+    r"|\\N|NA|[.?]{1,3}|[kK]\. ?[aA]\.|\((?:blank|empty|null|none|leer|vide|vac[ií]o)\)"
     r"|nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
     r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN"
     r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|RIF|NOME|VALORE"
@@ -175,16 +177,25 @@ def wrong_format(one: Slot, currency: str | None) -> str | None:
             f"{{{one.source}}} has {given(one.missing)} as the words for a missing value, which is how other tools "
             f"write a filter and would be sent literally; write {{{first}}} with plain words, or change the column"
         )
+    words, colon, behind = (one.missing or "").rpartition(":")
+    if colon and _is_format(behind.strip()):
+        again = _source(Slot("", one.column, behind.strip(), words.strip()))
+        return f"{{{one.source}}} has its format behind the words for a missing value; write {{{again}}}"
     if form is None:
         return None
     if form == "money":
         needs = f"{{{one.source}}} needs the currency of the amounts: write Message(words, currency='EUR')"
         return None if currency else needs
-    if form in _TIMES or any(kind.fullmatch(form) for kind in (_NUMBER, _PERCENT, _LENGTH, _TRUTH)):
-        return None
-    if "%" in form and set(re.findall(r"%.?", form)) <= set(_CODES):
+    if _is_format(form) or _TRUTH.fullmatch(form):
         return None
     return f"{{{one.source}}} has the format {form!r}, which is none; {_FORMATS}"
+
+
+def _is_format(form: str) -> bool:
+    """Whether a text is a format of another kind than the two words of a truth value."""
+    if form in (*_TIMES, "money") or any(kind.fullmatch(form) for kind in (_NUMBER, _PERCENT, _LENGTH)):
+        return True
+    return "%" in form and set(re.findall(r"%.?", form)) <= set(_CODES)
 
 
 def says_time(one: Slot) -> bool:
@@ -207,6 +218,11 @@ def advice(column: pd.Series, one: Slot, language: Language) -> str | None:
     """
     if says_hours(one):
         read = dates.read(column.dropna().head(_LOOKED_AT), by_argument=False)
+        if len(offsets := np.unique(read.offset[~np.isnat(read.wall)])) > 1 and column.dtype.kind != "M":
+            return (
+                f"{{{one.source}}} is written as each value has it, by {len(offsets)} clocks: some name another zone, "
+                "or none; convert them to one zone first"
+            )
         if len(read.wall) and read.zoned.all() and not read.offset.any():
             return (
                 f"{{{one.source}}} is written in UTC, as the column has it; if people are to read another clock, "
@@ -368,7 +384,15 @@ def _truth(text: str) -> bool | None:
     return _TRUTHS.get(text.strip().lower())
 
 
+def _clock(text: str) -> dt.time:
+    hour, minute, second = (*map(int, text.split(":")), 0)[:3]
+    return dt.time(hour, minute, second)
+
+
 def _times(column: pd.Series, one: Slot) -> list[Any]:
+    texts = column.astype(object)
+    if texts.map(lambda cell: isinstance(cell, str) and _CLOCK.fullmatch(cell) is not None).all():
+        column = texts.map(_clock)
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind == "time":
         if one.format != "time" and (one.format in _TIMES or set(re.findall("%.", one.format or "")) - {"%H", "%M"}):

@@ -10,6 +10,7 @@ import difflib
 import math
 import numbers
 import os
+import re
 import zoneinfo
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -149,6 +150,11 @@ def not_zone(name: str, value: Any) -> str | None:
         zoneinfo.ZoneInfo(value if isinstance(value, str) else "")
     except (ValueError, TypeError, AttributeError, OSError, RecursionError, zoneinfo.ZoneInfoNotFoundError):
         wanted = value.lower() if isinstance(value, str) else ""
+        if east := re.fullmatch(r"\s*(?:gmt|utc)?\s*([+-])0?(\d{1,2})(?::?00)?\s*", wanted):
+            # The tz database writes them as POSIX does, with the sign turned.
+            turned = f"Etc/GMT{'-' if east[1] == '+' else '+'}{int(east[2])}"
+            where = f"{int(east[2])} hours {'ahead of' if east[1] == '+' else 'behind'} UTC all year is {turned!r}"
+            return f"{name}= must be a time zone such as 'Europe/Berlin' or 'UTC', got {given(value)}; {where}"
         close = [zone for zone in sorted(zoneinfo.available_timezones()) if zone.lower().rpartition("/")[2] == wanted]
         hint = f"; did you mean {close[-1]!r}?" if close else ""
         return f"{name}= must be a time zone such as 'Europe/Berlin' or 'UTC', got {given(value)}{hint}"

@@ -116,5 +116,5 @@ def _options_in(said: str, options: argparse.Namespace) -> str:
         said = re.sub(rf"(?<![\w.(]){name}=True\b", option, said)
         said = re.sub(rf"(?<![\w.(]){name}=False\b", option.replace("--", "--no-", 1), said)
         said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[\d])", f"{option} ", said)
-        said = re.sub(rf"(?<![\w.(]){name}=", option, said)
+        said = re.sub(rf"(?<![\w.(]){name}=(?: of read_recipients)?", option, said)
     return said

@@ -248,6 +248,27 @@ def _of_cells(
         found.wall[place] = np.datetime64(dt.datetime.combine(day, one.time or dt.time()), "us")
         found.clock[place] = one.time is not None
         found.offset[place] = _NONE if one.offset is None else one.offset
+    if written.dayfirst is None and found.shown:
+        found.unclear = _half_converted(found, parsed, column)
+
+
+def _half_converted(found: Dates, parsed: dict[int, Parsed], column: pd.Series) -> str:
+    """Return the complaint of a column as a spreadsheet of another country leaves it.
+
+    It takes 03/10/2026 for 10 March, and 25/10/2026, which is no day to it, stays text.
+    """
+    plain = ~np.isnat(found.wall)
+    plain[[place for place, one in parsed.items() if one.sign]] = False
+    day = (found.wall.astype("datetime64[D]") - found.wall.astype("datetime64[M]")).astype(np.int64) + 1
+    if not plain.any() or (day[plain] > 12).any() or any(one.sign and _proof(one) is None for one in parsed.values()):
+        return ""
+    first = int(np.flatnonzero(plain)[0])
+    text = next(place for place, one in parsed.items() if one.sign)
+    return (
+        f"dates of two kinds: {str(found.wall[first])[:10]!r}{_in_row(column, first)} and {parsed[text].shown!r}"
+        f"{_in_row(column, text)}. A spreadsheet that took only some of them for dates may have exchanged their day "
+        "and month; write them all as 2026-10-03, from the file that it was given"
+    )
 
 
 def _orders(
@@ -290,7 +311,8 @@ def _two_ways(one: Parsed, where: str, by_argument: bool, scalar: bool) -> str:
             zone = "" if one.offset is None else str(dt.timezone(dt.timedelta(minutes=one.offset)))[3:] or "Z"
             readings.setdefault(day, repr(f"{day.isoformat()}{time}{zone}"))
         else:
-            readings.setdefault(day, "format='%y/%m/%d'" if order is None else f"dayfirst={order}")
+            clock = "" if one.time is None else " %H:%M:%S" if one.time.second else " %H:%M"
+            readings.setdefault(day, f"format='%y/%m/%d{clock}'" if order is None else f"dayfirst={order}")
     first, *others = [(how, spelled_day(day)) for day, how in readings.items()]
     ways = [f"{first[0]} if it is {first[1]}", *(f"{how} if {day}" for how, day in others)]
     begins = "can be read in two ways," if scalar else "dates that can be read in two ways, such as"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -273,7 +274,7 @@ class Ledger(LedgerBase):
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":
-                rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text)
+                rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._others)
             return Run(self._store, number, lock, clock=self._clock, service=service, rules=rules, ownership=ownership)
         except BaseException:
             lock.release()
@@ -475,9 +476,15 @@ class Ledger(LedgerBase):
         refuse(not_flag("required", required), None if reason is None else not_text("reason", reason))
         approving.require(self._store, required=required, reason=reason, now=self._clock())
 
+    @functools.cached_property
+    def _reader(self) -> Store:
+        return store_of(self.path, create=False)
+
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         self._store.close()
+        if "_reader" in vars(self):
+            self._reader.close()
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ without an hour is unclear, and so is an hour that autumn repeats or spring leav
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -25,7 +25,7 @@ from .._ledger import Said
 from .._moments import microseconds
 from .._pandas import STR, is_missing
 from .._phones import SAYING_NO, Reading, not_reading, own_columns, said_no, says_no
-from .._recipients import without_value
+from .._recipients import KEY, without_value
 from .._showing import cited, few, spelled
 from .._values import no_value
 from ..columns import require
@@ -35,14 +35,18 @@ from ..problems import PROBLEMS
 _SHOWN = 5
 _AHEAD: Final = timedelta(hours=1)  # by which the clock of who recorded an opt-out may be fast
 _FIRST: Final = 1992  # the year of the first text message: an earlier one stands for no date
-_NOES: Final = frozenset("no n false 0 0.0 nein nie non não nao nej nei ei nee ne off falsch".split())  # noqa: SIM905
+_NOES: Final = frozenset(
+    "no n false 0 0.0 nein nie non não nao nej nei ei nee ne off falsch yok hayır нет 否 不同意".split()  # noqa: SIM905
+)
 _WITHDRAWN: Final = (
     r"(?:consent |opt[ -]?in )?(?:withdrawn|revoked|unsubscribed?|opt(?:ed)?[ -]?out|stop(?:p|ped)?|declined|refused"
     r"|denied|do[ -]?not[ -].*|dnc|widerrufen|widersprochen|abgemeldet|abgelehnt|d[eé]sinscrite?|d[eé]sabonn[eé]e?"
-    r"|retirad[oa]|revocad[oa]|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)[.!]?"
+    r"|retir(?:ad[oa]|[eé]e?)|r[eé]voqu[eé]e?|refus[eé]e?|revocad[oa]"
+    r"|wycofan[ae]|pending|expired|bounced|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)[.!]?"
 )
 _OF_CONSENT: Final = re.compile(
-    r"consen[ts]|opt(?:ed)? ?in\b|status|subscri|permission|permiso|einwillig|zustimm|erlaub|agree|accept|allow|autoris"
+    r"consen[ts]|opt(?:ed)? ?in\b|note\b|comment|remark|bemerk|notiz|anmerk|observac|zgod|izin|onay|同意|согласи|samtyk"
+    r"|status|subscri|permission|permiso|einwillig|zustimm|erlaub|agree|accept|allow|autoris"
     r"|toestem|\bgdpr\b|\bdsgvo\b|\bsms\b",
     re.IGNORECASE,
 )
@@ -97,11 +101,17 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
         if column is not None:
             require(column, frame.columns, where=f"{name}=")
     found = _judged(frame, how, how.region, opted_out=opted_out)
+    first = found[~found.index.duplicated()]
+    if opted_out:  # a no at one number is a no at all
+        _refuse_yeses(frame, how)
+        names = [name for name in own_columns(frame, how.default_region)[0] if name != how.column]
+        others = [_judged(frame, replace(how, column=name), how.region, opted_out=True) for name in names]
+        found = pd.concat([found, *(one[one["to"].notna()] for one in others)])
     if how.region is None:
         _refuse_other_countries(frame, how, found, opted_out=opted_out)
-    first = found[~found.index.duplicated()]
-    blank = first["problem"].eq("MISSING").to_numpy(bool)
-    unread = first["to"].isna().to_numpy() & ~blank
+    said_of = np.isin(np.arange(len(frame)), found.index[found["to"].notna()])
+    blank = first["problem"].eq("MISSING").to_numpy(bool) & ~said_of
+    unread = first["to"].isna().to_numpy() & first["problem"].ne("MISSING").to_numpy(bool)
     found_at = None if how.at is None else dates.read(frame[how.at], how.written)
     if found_at is not None and found_at.unclear:
         raise UsageError(f"column {how.at!r} has {found_at.unclear}. Nothing was recorded")
@@ -150,6 +160,22 @@ def _refuse_other_countries(frame: pd.DataFrame, how: How, found: pd.DataFrame, 
             )
 
 
+def _refuse_yeses(frame: pd.DataFrame, how: How) -> None:
+    """Refuse opt-outs with a column of who opted out that says of some that they did not."""
+    for name in frame.columns:
+        if name in (how.column, how.at, how.proof, how.region) or not isinstance(frame[name], pd.Series):
+            continue
+        words = frame[name].map(_spelled).astype(STR).str.strip().str.casefold()
+        wrong = frame.index[
+            (words.isin(_NOES) & bool(SAYING_NO.search(re.sub(r"[_-]", " ", spelled(name))))).to_numpy(bool)
+        ]
+        if len(wrong):
+            raise UsageError(
+                f"column {name!r} says of row {few(wrong.tolist(), given)} that it is no opt-out: leave these rows "
+                "out, or the column if it means something else. Nothing was recorded"
+            )
+
+
 def _refuse_noes(frame: pd.DataFrame, how: How, at: dates.Dates | None) -> None:
     """Refuse opt-ins with a column that says no, or of a no that is later than the opt-in."""
     for name in frame.columns:
@@ -192,7 +218,13 @@ def some(problems: list[str]) -> str:
 
 def _frame(source: Any) -> pd.DataFrame:
     if isinstance(source, str | Path):
-        return recipients.read_recipients(source, hidden=True, numbered=True)  # a row is named as the file shows it
+        frame = recipients.read_recipients(source, hidden=True, numbered=True)  # a row is named as the file shows it
+        if others := frame.attrs[KEY].get("other_sheets"):
+            raise UsageError(
+                f"{Path(source).name} has rows in several sheets, also in {', '.join(map(cited, others))}: import each "
+                f"one, as read_recipients(path, sheet={others[0]!r}) reads it. Nothing was recorded"
+            )
+        return frame
     frame = as_pandas(source)
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"the list must be a frame or the path of a file, got {given(source)}")

@@ -20,12 +20,14 @@ from .judging.policy import Reading
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5
 NAMED: Final = re.compile(
-    r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whatsapp|rufnummer|fone|fono"
+    r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whats ?app"
+    r"|rufn(?:umme)?r|fone|fono|\bgsm\b|\bmob\b|mobiel|portable|\btlf|\btfno|natel|puhelin|kom[oó]rk|\bcep\b|\bfon\b|моб|номер|号码|連絡先|연락처"
     r"|телефон|电话|電話|手机|手機|携帯|전화|휴대|هاتف|جوال|טלפון|τηλ[έε]φων|โทร|điện thoại",
     re.IGNORECASE,
 )
 MOBILE_NAMED: Final = re.compile(
-    r"mobil|m[oó]vil|\bcell|celular|handy|msisdn|\bsms\b|whatsapp|portable|gsm|kom[oó]rk|мобил|携帯|手机|手機|휴대|جوال",
+    r"mobil|mobiel|m[oó]vil|\bcell|celular|handy|msisdn|\bsms\b|whats ?app|portable|gsm|kom[oó]rk"
+    r"|мобил|携帯|手机|手機|휴대|جوال",
     re.IGNORECASE,
 )
 OF_OTHERS: Final = re.compile(  # whom the row names beside its own person
@@ -178,33 +180,49 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
 
 
 def own_columns(frame: pd.DataFrame, default_region: str | None) -> tuple[list[Any], list[Any]]:
-    """Return all columns named and read as numbers of a row's own person, whatever their names say of them, and all
-    that are named and read as countries: for a list in which each number of a person counts.
+    """Return all columns that read as numbers of a row's own person, whatever their names say of them, and all that
+    are named and read as countries: for a list in which each number of a person counts.
+
+    Under a name that says nothing of phones nearly all filled cells are numbers as people write them, or mobiles.
 
     Example:
         >>> own_columns(pd.DataFrame({"phone": ["+14155550100"], "Old mobile": ["+14155550101"], "Land": "US"}), None)
         (['phone', 'Old mobile'], ['Land'])
     """
     numbers, countries = [], []
-    for place, it in _sampled(frame).items():
-        label = frame.columns[place]
+    for place in range(len(frame.columns)):
+        filled = frame.iloc[:, place].dropna()
+        if list(frame.columns).count(label := frame.columns[place]) > 1 or filled.empty:
+            continue
         name = _words(str(label))
+        it = _Column.of(name, _sample(filled))
         if it.telling and it.share >= ENOUGH:
             countries.append(label)
-        elif NAMED.search(name) and not OF_OTHERS.search(name) and (not it.never or SAYING_NO.search(name)):
-            judged = normalize(it.cells, default_region=default_region)
-            filled = judged[judged["problem"] != "MISSING"]
-            read = filled["type"].notna() | filled["problem"].isin(
-                ["REGION_MISSING", "MULTIPLE_NUMBERS", "NOTE_SAYS_NO"]
-            )
-            if len(filled) and read.mean() >= ENOUGH:
-                numbers.append(label)
+        elif not OF_OTHERS.search(name) and _reads_as_numbers(it, name, default_region):
+            numbers.append(label)
     return numbers, countries
+
+
+def _reads_as_numbers(it: _Column, name: str, default_region: str | None) -> bool:
+    if NAMED.search(name):
+        return not it.never or SAYING_NO.search(name) is not None
+    if it.never:
+        return False
+    judged = normalize(it.cells, default_region=default_region)
+    kinds = judged["type"][judged["problem"] != "MISSING"]
+    if _share(it.text, WRITTEN) < ENOUGH:
+        return len(kinds) > 0 and bool(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean() >= NEARLY_ALL)
+    read = kinds.notna() | judged["problem"].isin(["REGION_MISSING", "MULTIPLE_NUMBERS", "NOTE_SAYS_NO"])
+    return bool(read.mean() >= NEARLY_ALL)
+
+
+def _sample(rows: Any) -> Any:
+    return rows.sample(SAMPLE, random_state=0) if len(rows) > SAMPLE else rows
 
 
 def _sampled(frame: pd.DataFrame) -> dict[int, _Column]:
     """Return a sample of each column whose name is its own, by place."""
-    sample = frame.sample(SAMPLE, random_state=0) if len(frame) > SAMPLE else frame
+    sample = _sample(frame)
     return {
         place: _Column.of(_words(str(name)), sample.iloc[:, place])
         for place, name in enumerate(frame.columns)

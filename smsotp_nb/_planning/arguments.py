@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from .. import _wire as wire
@@ -15,11 +16,11 @@ from .. import phones
 from .. import rates as rate_tables
 from .._calling import given, not_a, refuse
 from .._frames import as_pandas
-from .._pandas import lent
-from .._phones import Advice, Evidence, first_usable, normalize_columns, not_reading
+from .._pandas import STR, lent
+from .._phones import Advice, Evidence, first_usable, normalize_columns, not_reading, said_no
 from .._policy import Policy, not_policy
 from .._results import contract
-from .._showing import NoText, is_whole, text_of
+from .._showing import NoText, cited, is_whole, text_of
 from .._wire import Wire
 from ..columns import absent, several_named
 from ..errors import UsageError
@@ -70,20 +71,18 @@ class Asked:
         names = [*numbers, self.numbers.region, self.message["by"], *self.keep, *self.wording.columns]
         return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
-    @property
-    def each(self) -> list[str]:
-        """The columns of `judged` with the numbers of each of several columns."""
-        return [f"to_{at}" for at in range(len(self.numbers.to))] if len(self.numbers.to) > 1 else []
-
     def judged(self, frame: pd.DataFrame, evidence: Sequence[Evidence] = ()) -> pd.DataFrame:
         """Return what `phones.normalize` says of these rows, by the evidence of each column where it is known.
 
-        Of several columns, ``to_0`` and so on have the number of each, any of which may be on a list to leave out.
+        Of several columns, ``others`` has the other numbers of a row with blanks between them, each of which may be of
+        somebody who said no. Of one column it has those of cells that say so themselves.
         """
-        columns = self._columns(frame)
-        judged = normalize_columns(columns, evidence, **self._how(frame))
-        each = zip(self.each, judged, strict=False)
-        return first_usable(columns, judged).assign(**{name: one["to"] for name, one in each})
+        columns, how = self._columns(frame), self._how(frame)
+        judged = normalize_columns(columns, evidence, **how)
+        found = first_usable(columns, judged)
+        if len(columns) == 1 and not found["problem"].eq("NOTE_SAYS_NO").any():
+            return found
+        return found.assign(others=_others(columns, judged, found["to"], how))
 
     def weighed(self, frame: pd.DataFrame) -> list[Evidence]:
         return [phones.weigh_column(column, **self._how(frame)) for column in self._columns(frame)]
@@ -164,6 +163,22 @@ def _gather(wrong: list[str], make: Callable[[], Made]) -> Made | None:
         return None
 
 
+def _others(
+    columns: Sequence[pd.Series[Any]], judged: Sequence[pd.DataFrame], to: pd.Series[str], how: Mapping[str, Any]
+) -> pd.Series[str]:
+    """Return the numbers of each row but the one to text, those of cells that hold several included."""
+    others: pd.Series[str] = pd.Series("", to.index, STR)
+    for column, one in zip(columns, judged, strict=True):
+        others = others.str.cat(one["to"].where(one["to"].ne(to).fillna(True)), sep=" ", na_rep="")
+        places = np.flatnonzero(one["problem"].isin(["MULTIPLE_NUMBERS", "NOTE_SAYS_NO"]).to_numpy(bool))
+        if len(places):
+            region = None if how["region"] is None else how["region"].iloc[places]
+            found = said_no(column.iloc[places], **{**how, "region": region})["to"].dropna()
+            beside = found.groupby(level=0).agg(" ".join).reindex(range(len(places)))
+            others.iloc[places] = others.iloc[places].str.cat(beside.fillna("").tolist(), sep=" ")
+    return others
+
+
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
@@ -194,10 +209,20 @@ def _names(keep: Any, wrong: list[str]) -> tuple[Any, ...]:
 
 def _not_kept(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
     wrong = [f"keep=: {missing}" for name in keep if (missing := absent(name, frame.columns))]
+    wrong += [
+        f"keep=: the column {cited(name)} has a name that is no text, as a table of groups has it; rename it first"
+        for name in keep
+        if not wrong and not isinstance(name, str)
+    ]
     taken = [name for name in keep if not wrong and (name in contract.ALL or name in PLAN_COLUMNS)]
     wrong += [f"keep=: {name!r} is a column of the results; rename yours first" for name in taken]
     if not wrong and len(set(keep)) < len(keep):
         wrong.append("keep= names a column twice")
+    for name in keep if not wrong else ():
+        column = frame[name]
+        if column.dtype.kind == "f" and (without := np.isinf(column.to_numpy("float64", na_value=0.0))).any():
+            row = cited(column.index[int(without.argmax())])
+            wrong.append(f"keep=: column {name!r} has an infinite number in row {row}, as a division by zero gives")
     return wrong
 
 

@@ -6,8 +6,7 @@ import datetime as dt
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from functools import partial, reduce
-from operator import or_
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     wording, worded = words.wording, body_rows.word(words)
     problem, note, matched = problems(numbers, worded, made_of.left_out)
     rank = _rank(words.segments, planned_before)
+    problem, note = _without_noes(numbers, problem, note, labels)
     problem, note = _without_duplicates(numbers["to"], problem, note, labels, rank, words.segments)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
@@ -56,6 +56,8 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * priced["micros"].reindex(rows.index))
     rows["est_currency"] = priced["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
+    beside = _beside(numbers.iloc[at])
+    others = _persons(one_phone(numbers["to"]).loc[beside.index]), _persons(beside)
     said = partial(body_rows.wordings, words, bodies, first, keep=asked.message["keep_words"])
     return {
         "_kept": tuple(made_of.kept.columns),
@@ -67,7 +69,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
             *made_of.advice,
         ),
         "_asked": asked,
-        "_held": InMemory(rows, bodies, keys, said),
+        "_held": InMemory(rows, bodies, keys, said, others),
         "source": source_of(made_of.frame, *asked.numbers.to, asked.numbers.region),
         "_columns": of_columns(numbers),
         "_left_out": suppression.table(made_of.left_out, matched),
@@ -93,10 +95,10 @@ def problems(
     """Return problem and note of every row, duplicates aside, and how many rows each list to leave out matches."""
     matched, to = [], numbers["to"]
     problem, note = numbers["problem"].copy(), numbers["note"].copy()
-    phones = [one_phone(numbers[name]) for name in numbers if name == "to" or str(name).startswith("to_")]
+    phone, beside = one_phone(to), _beside(numbers)
     for whom in left_out:
         among = one_phone(whom.numbers)
-        on_it = reduce(or_, (phone.isin(among) & phone.notna() for phone in phones)) & to.notna()
+        on_it = (phone.isin(among) | to.index.isin(beside.index[beside.isin(among).to_numpy(bool)])) & to.notna()
         problem = problem.mask(problem.isna() & on_it, whom.problem)
         matched.append(int(on_it.sum()))
     for code, marked, said in worded.lacking:
@@ -108,6 +110,17 @@ def problems(
     return problem, note, matched
 
 
+def _beside(numbers: pd.DataFrame) -> pd.Series[str]:
+    """Return the other numbers of each row, a line each, in the form in which phones are compared."""
+    if "others" not in numbers:
+        return pd.Series([], pd.Index([], dtype="int64"), STR)
+    return one_phone(numbers["others"].astype(object).str.split().explode().dropna().astype(STR))
+
+
+def _persons(phones: pd.Series[str]) -> Ints:
+    return np.array(phones.str[1:].astype("int64"), np.int64)
+
+
 def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> Ints | None:
     """Return a rank for each row: a person is texted by their lowest. None if simply the first row counts."""
     ranks = segments.ranks if segments is not None and segments.priority else None
@@ -115,6 +128,23 @@ def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> In
         return ranks
     new = (~before).astype(np.int64)
     return new if ranks is None else new * (int(ranks.max(initial=0)) + 1) + ranks
+
+
+def _without_noes(
+    numbers: pd.DataFrame, problem: pd.Series[str], note: pd.Series[str], labels: pd.Index
+) -> tuple[pd.Series[str], pd.Series[str]]:
+    """Mark rows of a person of whom another row says no as duplicates of that one."""
+    beside = _beside(numbers[numbers["problem"].eq("NOTE_SAYS_NO").to_numpy(bool)])
+    if beside.empty:
+        return problem, note
+    first = beside[~beside.duplicated().to_numpy()]
+    found = pd.Index(first).get_indexer(pd.Index(one_phone(numbers["to"])))
+    marked = (found >= 0) & problem.isna().to_numpy()
+    if not marked.any():
+        return problem, note
+    said = np.full(len(note), None, dtype=object)
+    said[marked] = [f"DUPLICATE_OF:{label}" for label in labels.take(first.index.to_numpy()[found[marked]]).tolist()]
+    return problem.mask(marked, "DUPLICATE_OF"), _joined(note, pd.Series(said, dtype=STR), marked)
 
 
 def _without_duplicates(

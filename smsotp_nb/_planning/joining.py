@@ -33,7 +33,7 @@ from . import assembly, mistakes, segments, suppression
 from . import bodies as body_rows
 from .arguments import Asked, Words
 from .folder import Source
-from .rows import FIRST, MESSAGES, NOTED, PLANNED, SKIPPED, InFiles
+from .rows import FIRST, MESSAGES, NOTED, OTHERS, PLANNED, SKIPPED, InFiles
 from .suppression import LeftOut
 
 KEPT: Final = "kept_"  # and the number of a kept column
@@ -74,10 +74,11 @@ class Asking:
         return tuple(dict.fromkeys([*self.asked.keep, *([by.name] if by else [])]))
 
     def rows_schema(self) -> pa.Schema:
-        whole = ("position", "number", "person", *self.asked.each, "key", "code", "rank")
+        whole = ("position", "number", "person", "key", "code", "rank")
         texts = ("region", "type", "problem", "note", "lacking", "lacking_note")
         kept = [f"{KEPT}{at}" for at in range(len(self.kept))]
-        return pa.schema([*((name, pa.int64()) for name in whole), *((name, pa.string()) for name in (*texts, *kept))])
+        fields = [*((name, pa.int64()) for name in whole), *((name, pa.string()) for name in (*texts, *kept))]
+        return pa.schema([*fields, ("others", pa.list_(pa.int64()))])
 
 
 def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[pa.Table, pa.Table]:
@@ -104,7 +105,6 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
         "position": places,
         "number": number,
         "person": _people(number),
-        **{name: _people(numbers[name].str[1:].astype("Int64")) for name in asking.asked.each},
         "key": pd.arrays.IntegerArray(keys, problem.notna().to_numpy(bool)),
         "code": words.segments.codes if words.segments else np.zeros(len(frame), np.int64),
         "rank": words.segments.ranks if words.segments else np.zeros(len(frame), np.int64),
@@ -112,6 +112,8 @@ def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[
         "lacking": lacking,
         "lacking_note": note.where(lacking.notna()),
     }
+    others = numbers["others"] if "others" in numbers else pd.Series("", numbers.index, STR)
+    made["others"] = [_people_of(text) for text in others]
     for place, name in enumerate(asking.kept):
         by = words.segments
         made[f"{KEPT}{place}"] = by.values if by is not None and name == by.name else frame[name]
@@ -134,6 +136,10 @@ def _people(numbers: pd.Series) -> pd.arrays.IntegerArray:
     return pd.arrays.IntegerArray(
         one_phone_digits(numbers.to_numpy("int64", na_value=0)), numbers.isna().to_numpy(bool)
     )
+
+
+def _people_of(numbers: str) -> list[int]:
+    return one_phone_digits(np.array([int(one[1:]) for one in numbers.split()], np.int64)).tolist() if numbers else []
 
 
 def _words(frame: pd.DataFrame, words: Words) -> Words:
@@ -171,11 +177,18 @@ _NOBODY: Final = np.zeros(0, np.intp)
 _FARTHEST: Final = 10**12  # beyond every place, so that rank and place are one number
 _DECIDED: Final = """
 CREATE TABLE decided AS
-WITH mine AS (
-  SELECT * EXCLUDE (problem, note, lacking, lacking_note), rank * {far} + position AS turn,
+WITH saying AS (
+  SELECT other AS person, min(position) AS no FROM beside JOIN read_parquet({rows}) USING (position)
+  WHERE problem = 'NOTE_SAYS_NO' GROUP BY other
+), judged AS (
+  SELECT * EXCLUDE (problem, note, lacking, lacking_note, others), rank * {far} + position AS turn,
     CASE WHEN problem IS NOT NULL THEN problem {left_out} ELSE lacking END AS problem,
     CASE WHEN problem IS NOT NULL {left_out_note} THEN note ELSE coalesce(lacking_note, note) END AS note
   FROM read_parquet({rows})
+), mine AS (
+  SELECT judged.* EXCLUDE (problem, note), CASE WHEN no IS NOT NULL THEN 'DUPLICATE_OF' ELSE problem END AS problem,
+    CASE WHEN no IS NOT NULL THEN concat_ws(' ', note, 'DUPLICATE_OF:' || no) ELSE note END AS note
+  FROM judged LEFT JOIN saying ON judged.person = saying.person AND judged.problem IS NULL
 ), winners AS (
   SELECT person, min(turn) AS best, arg_min(code, turn) AS best_code FROM mine WHERE problem IS NULL
   GROUP BY person HAVING count(*) > 1
@@ -225,6 +238,8 @@ def planned(
                 _write_bodies(connection, whole)
                 _write_planned(connection, whole, asking)
                 _write_skipped(connection, whole, asking)
+                if len(asking.asked.numbers.to) > 1:
+                    _write_others(connection, whole)
                 fields = _fields(connection, work, target, asking) | {"source": {}, "_columns": dict(columns)}
                 fields["_left_out"] = suppression.table(left_out, matched)
             for file in whole.iterdir():
@@ -306,20 +321,22 @@ def _decide(connection: Any, work: Path, asking: Asking, left_out: Sequence[Left
         connection.register("people", pa.table({"person": people}))
         connection.execute(f"CREATE TABLE list_{at} AS SELECT person FROM people")
         connection.unregister("people")
-    each = ("person", *asking.asked.each)
+    rows = _text(work / "rows.parquet")
+    connection.execute(f"CREATE TABLE beside AS SELECT position, unnest(others) AS other FROM read_parquet({rows})")
     among = []
     for at, whom in enumerate(left_out):
-        listed = " OR ".join(f"{one} IN (SELECT person FROM list_{at})" for one in each)
-        among.append((f"(person IS NOT NULL AND ({listed}))", whom.problem))
+        listed = f"SELECT person FROM list_{at}"
+        beside = f"position IN (SELECT position FROM beside WHERE other IN ({listed}))"
+        among.append((f"(person IS NOT NULL AND (person IN ({listed}) OR {beside}))", whom.problem))
     sql = _DECIDED.format(
         far=_FARTHEST,
-        rows=_text(work / "rows.parquet"),
+        rows=rows,
         left_out="".join(f" WHEN {where} THEN '{problem}'" for where, problem in among),
         left_out_note="".join(f" OR {where}" for where, _ in among),
         why=_why(asking),
     )
     connection.execute(sql)
-    count = f"SELECT count(*) FROM read_parquet({_text(work / 'rows.parquet')}) WHERE "
+    count = f"SELECT count(*) FROM read_parquet({rows}) WHERE "
     return [int(connection.execute(count + where).fetchone()[0]) for where, _ in among]
 
 
@@ -361,6 +378,11 @@ def _write_skipped(connection: Any, into: Path, asking: Asking) -> None:
         "WHERE problem IS NOT NULL ORDER BY position"
     )
     _copied(connection, sql, into / SKIPPED)
+
+
+def _write_others(connection: Any, into: Path) -> None:
+    sql = "SELECT person AS own, other FROM decided JOIN beside USING (position) WHERE problem IS NULL"
+    _copied(connection, sql, into / OTHERS)
 
 
 def _copied(connection: Any, sql: str, path: Path) -> None:

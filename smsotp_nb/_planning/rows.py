@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,10 @@ TRIMMED: Final = "BLANKS_TRIMMED"
 NOTED: Final = ("REGION_MISMATCH", "FIXED_LINE", TRIMMED)  # notes on planned rows that deserve a look
 FIRST: Final = 3
 PLANNED, SKIPPED, MESSAGES = "planned.parquet", "skipped.parquet", "bodies.parquet"
+OTHERS: Final = "others.parquet"  # of a list with several columns of numbers
+# The people who are texted and have other numbers, one entry for each, and these: both as persons.
+Others: TypeAlias = tuple[Ints, Ints]
+NO_OTHERS: Final[Others] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 _SAMPLED: Final = 50
 _PIECE: Final = 100_000  # rows
 _OF_BODIES: Final = (
@@ -43,13 +47,16 @@ _BLANK: Final = {"body": "Int64", "chunk": "Int64", "est_parts": "Int64", "encod
 
 @dataclass(frozen=True, eq=False)
 class InMemory:
-    """``rows`` and ``bodies`` as `Plan` has them, the key of each body, and what the ledger keeps of the words."""
+    """``rows`` and ``bodies`` as `Plan` has them, the key of each body, what the ledger keeps of the words, and the
+    other numbers of the people who are texted.
+    """
 
     folder: ClassVar[None] = None
     rows: pd.DataFrame = field(repr=False)
     bodies: pd.DataFrame = field(repr=False)
     body_keys: Ints = field(repr=False)
     wordings: Callable[[], Wordings] = field(repr=False)
+    others: Others = field(repr=False)
 
     @cached_property
     def _going(self) -> npt.NDArray[np.bool_]:
@@ -138,7 +145,7 @@ class InMemory:
         """Return the same with the row-th planned row alone; a UsageError where there are fewer."""
         planned = np.flatnonzero(self._going)
         refuse_beyond(row, len(planned))
-        return replace(self, rows=self.rows.iloc[planned[[row]]].copy())
+        return replace(self, rows=self.rows.iloc[planned[[row]]].copy(), others=NO_OTHERS)
 
 
 def refuse_beyond(row: int, planned: int) -> None:
@@ -250,7 +257,15 @@ class InFiles:
         said = self._wordings(body, body)
         # What placeholders are filled with is never kept of a test message.
         said = Wordings(said.said, said.measures.set_axis(bodies.index), keep=False)
-        return InMemory(rows[[*_COLUMNS, *_COSTS]], bodies, self.body_keys[[body]], lambda: said)
+        return InMemory(rows[[*_COLUMNS, *_COSTS]], bodies, self.body_keys[[body]], lambda: said, NO_OTHERS)
+
+    @cached_property
+    def others(self) -> Others:
+        if not (self.folder / OTHERS).exists():
+            return NO_OTHERS
+        pieces = [*self._read(OTHERS)]
+        own, other = (np.concatenate([piece[name].to_numpy("int64") for piece in pieces]) for name in ("own", "other"))
+        return own, other
 
     def _nobody(self) -> tuple[Ints, Ints]:
         return np.zeros(self.figures["rows"], np.int64), np.zeros(self.figures["rows"], np.int64)

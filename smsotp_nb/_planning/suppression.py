@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from ..errors import UsageError
 from ..phones import Reading
 
 _SHOWN = 5
+_NONE: pd.Series[Any] = pd.Series([], dtype=STR)
 _REACHED = ("accepted", "in_doubt", "sending")
 _SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".pq", ".gz", ".json")
 _WITHOUT_PLUS = re.compile(r"([1-9][0-9]{6,14})(?:\.0)?")
@@ -86,14 +88,22 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
         if reached is not None:
             found.append(LeftOut(name, "EXCLUDED", reached.drop_duplicates(), len(reached)))
             continue
-        table = usable(source)
+        table, more = usable(source), []
         if isinstance(table, str | Path):
-            table = recipients.read_recipients(table, hidden=True)
+            path = table
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".*there are rows in .* as well")  # they are read, too
+                table = recipients.read_recipients(path, hidden=True)
+            sheets = table.attrs[KEY].get("other_sheets", [])
+            more = [recipients.read_recipients(path, sheet=sheet, hidden=True) for sheet in sheets]
+            name += f" (also {', '.join(map(cited, sheets))})" if sheets else ""
         if isinstance(table, pd.DataFrame) and _is_result(table):
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
             found.append(_read(name, "EXCLUDED", [_Column(cells)], numbers))
-        elif len(table) or isinstance(source, str | Path):
-            found.append(_read(name, "SUPPRESSED", _columns(table, numbers), numbers))
+        else:
+            columns = _columns(table, numbers) if len(table) or isinstance(source, str | Path) else [_Column(_NONE)]
+            columns += [column for other in more for column in _of_sheet(other, numbers)]
+            found.append(_read(name, "SUPPRESSED", columns, numbers))
     return sorted(found, key=lambda one: one.problem, reverse=True)
 
 
@@ -157,7 +167,9 @@ def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> 
     Leaving out one person too many is the smaller mistake: the other one texts somebody who is on the list.
     """
     reading, to, read, unreadable = numbers.reading.replace(test_numbers="note"), [], 0, 0
-    told = [] if len(columns) == 1 else [f"columns {', '.join(cited(one.cells.name) for one in columns)}"]
+    told = (
+        [] if len(columns) == 1 else [f"columns {', '.join(dict.fromkeys(cited(one.cells.name) for one in columns))}"]
+    )
     for column in columns:
         cells, problem = column.cells, None
         for countries in column.countries:
@@ -197,6 +209,13 @@ def _columns(source: Any, numbers: Numbers) -> list[_Column]:
     regions = [None, *(source[name] for name in countries)] if beside is None else [source[beside]]
     more = [name for name in own if name not in (*names, beside)]
     return [_Column(source[name], regions, name in more, without_value(source, name)) for name in (*names, *more)]
+
+
+def _of_sheet(frame: pd.DataFrame, numbers: Numbers) -> list[_Column]:
+    """Return the columns of numbers of another sheet of the same workbook, which may also explain the list."""
+    own, countries = own_columns(frame, numbers.default_region)
+    regions = [None, *(frame[name] for name in countries)]
+    return [_Column(frame[name], regions, True, without_value(frame, name)) for name in own]
 
 
 def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:
@@ -273,8 +292,12 @@ def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], lost: Sequenc
         *lost,
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
+    name = (
+        " name default_region=, or beside them a column of their countries," if "REGION_MISSING" in {*problems} else ""
+    )
     return UsageError(
         f"{counted(len(lines), 'entry', 'entries')} of leave_out= cannot be read, so these people could not be "
-        f"left out: {'; '.join(lines[:_SHOWN])}{more}. Correct them, or pass reading=Reading(unreadable='ignore')",
+        f"left out: {'; '.join(lines[:_SHOWN])}{more}. Correct them,{name} or pass "
+        "reading=Reading(unreadable='ignore')",
         problems=lines,
     )

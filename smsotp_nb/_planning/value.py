@@ -347,6 +347,10 @@ class Plan(cards.WithCard):
     def _addressees(self) -> tuple[Ints, Ints]:
         return self._held.addressees()
 
+    @property
+    def _others(self) -> tuple[Ints, Ints]:
+        return self._held.others
+
     def _pieces(self) -> Iterator[Piece]:
         return self._held.pieces()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ DAY: Final = re.compile(
     r"(?:(?:19|20)\d\d[-./]?(?:0?[1-9]|1[0-2])[-./]?(?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d)(?:[T ][\d:.+Z]*+)?"
 )
+DAYS: Final = re.compile(rf"(?<!\d)(?:{DAY.pattern})(?!\d)")
+AMONG_WORDS: Final = re.compile(r"(?<![\w.])\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9](?!\w)")
+SCIENTIFIC: Final = re.compile(r"[0-9](?:[.,][0-9]+)?[eE]\+?[01]?[0-9]")
+OF_HEADERS: Final = 8  # digits that a header may have in a row: 2025-2026
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,18 @@ def _names_below(records: Sequence[Record], place: int, width: int) -> bool:
 def _of_a_person(record: Record) -> int:
     """Return the place from 1 of a cell that no header has, a number to call or an address; 0 where there is none."""
     cells = enumerate(record.cells, start=1)
-    return next((at for at, cell in cells if _is_number(cell) or ADDRESS.fullmatch(cell.strip())), 0)
+    return next((at for at, cell in cells if _holds_number(cell) or ADDRESS.fullmatch(cell.strip())), 0)
+
+
+def _holds_number(cell: str) -> bool:
+    """Return whether a cell is a number to call or has one among words, in the digits of any script."""
+    if _is_number(cell):
+        return True
+    text = "".join(str(unicodedata.decimal(sign, sign)) for sign in unicodedata.normalize("NFKC", cell)).strip()
+    found = AMONG_WORDS.findall(DAYS.sub(" ", text))
+    return bool(SCIENTIFIC.fullmatch(text)) or any(
+        "+" in one or sum(map(str.isdigit, one)) > OF_HEADERS for one in found
+    )
 
 
 def _is_number(cell: str) -> bool:

@@ -178,6 +178,8 @@ class Origin:
 
     def note(self, words: str, *, argument: str | None = None) -> None:
         """Keep what somebody should look at, with the argument that would change it, and warn of it."""
+        if argument is not None:  # callers that take a path have no such argument of their own
+            words = words.replace(f"{argument}= ", f"{argument}= of read_recipients ")
         self.notes.append(words)
         if argument is not None and argument not in self.facts.setdefault("changed_by", []):
             self.facts["changed_by"].append(argument)

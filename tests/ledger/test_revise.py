@@ -120,6 +120,12 @@ def test_who_is_missing_is_not_taken_out_unasked(begun: sms.Ledger, box: sms.San
     assert not len(begun.record("autumn").changes)
 
 
+def test_nobody_may_be_left_of_a_campaign(begun: sms.Ledger, box: sms.Sandbox) -> None:
+    nobody = planned(6, leave_out=numbers(6))
+    assert sms.revise(nobody, box, reason="called off", missing="withdraw", ledger=begun) == (0, 0, 4)
+    assert sent(nobody, box, begun).count("skipped") == 4
+
+
 def test_who_has_the_message_may_be_missing(begun: sms.Ledger, box: sms.Sandbox) -> None:
     frame = sms.record("autumn", box, begun).results
     rest = planned(frame["to"].tolist()[2:], text=NEW)

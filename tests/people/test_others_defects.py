@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import smsotp_nb as sms
 from smsotp_nb import Ledger, People, Policy, Reading, Sandbox, Wire
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
@@ -133,6 +134,11 @@ def test_words_beside_a_number_of_an_import_say_what_the_list_says(ledger: Ledge
         ("Abgemeldet am", ["", "2026-04-01"], "'2026-04-01'"),
         ("opted_out", [0, 1], "'1'"),
         ("remark", ["", "Unsubscribed"], "'Unsubscribed'"),
+        ("note", ["VIP", "deceased"], "'deceased'"),
+        ("consentement", ["oui", "retiré"], "'retiré'"),
+        ("zgoda", ["udzielona", "nie"], "'nie'"),
+        ("同意", ["是", "否"], "'否'"),
+        ("double_opt_in", ["confirmed", "pending"], "'pending'"),
         ("consent", ["given", "yes"], None),
         ("unsubscribed_at", ["2026-01-01", ""], None),
         ("opted_out", ["no", "No"], None),
@@ -154,6 +160,30 @@ def test_opt_ins_with_a_column_that_says_no_are_refused(
     assert people.register.empty
 
 
+def test_each_column_of_numbers_of_an_import_counts_and_a_column_of_yes_is_refused(ledger: Ledger) -> None:
+    people = People(ledger)
+    stops = pd.DataFrame({"phone": [NUMBERS[0], None], "WhatsApp": [None, NUMBERS[1]], "opted_out": [True, True]})
+    assert people.import_optouts(stops, column="phone", source="p").read == 2
+    assert people.is_opted_out(NUMBERS[1])
+    with pytest.raises(UsageError, match="column 'opted_out' says of row 1 that it is no opt-out"):
+        people.import_optouts(stops.assign(opted_out=["yes", "no"]), column="phone", source="p")
+
+
+def test_a_workbook_of_several_sheets_is_imported_sheet_by_sheet(ledger: Ledger, tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
+        for at, sheet in enumerate(("Jan", "Feb")):
+            pd.DataFrame({"phone": [NUMBERS[at]]}).to_excel(book, sheet_name=sheet, index=False)
+    with (
+        pytest.warns(SmsOtpWarning, match="sheet= of read_recipients names another"),
+        pytest.raises(
+            UsageError, match=r"rows in several sheets, also in 'Feb': .*read_recipients\(path, sheet='Feb'\)"
+        ),
+    ):
+        People(ledger).import_optouts(tmp_path / "stops.xlsx", column="phone", source="p")
+    feb = sms.read_recipients(tmp_path / "stops.xlsx", sheet="Feb")
+    assert People(ledger).import_optouts(feb, column="phone", source="p") == 1
+
+
 @pytest.mark.parametrize("default", ["DE", None])
 def test_countries_beside_imported_numbers_are_named_where_they_make_others_of_them(
     ledger: Ledger, default: str | None
@@ -165,3 +195,6 @@ def test_countries_beside_imported_numbers_are_named_where_they_make_others_of_t
     assert people.import_optouts(stops, column="phone", source="p", default_region=default, region="Land") == 2
     assert people.is_opted_out("+61491570156")
     assert people.import_optouts(stops.head(1), column="phone", source="p", default_region=default).read == 1
+    many = pd.DataFrame({"phone": ["+4930901820"] * 2000 + ["0491 570 156"], "Land": [None] * 2000 + ["AU"]})
+    with pytest.raises(UsageError, match=r"column 'Land' holds countries .* in row 2000"):
+        people.import_optouts(many, column="phone", source="p", default_region=default)

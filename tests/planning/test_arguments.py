@@ -129,6 +129,15 @@ def test_a_kept_column_must_not_hide_one_of_the_results(name: str) -> None:
         plan(people(4, **{name: 1}), keep=[name])
 
 
+def test_a_kept_column_has_a_name_and_numbers_that_a_file_can_hold() -> None:
+    table = people(2, ratio=[1.5, float("inf")])
+    with pytest.raises(UsageError, match="column 'ratio' has an infinite number in row 1"):
+        plan(table, keep=["ratio"])
+    grouped = people(2).assign(x=1).rename(columns={"x": ("points", "sum")})
+    with pytest.raises(UsageError, match="has a name that is no text, as a table of groups has it; rename it"):
+        plan(grouped, keep=[("points", "sum")])
+
+
 def test_everything_wrong_is_listed_at_once() -> None:
     with pytest.raises(UsageError) as caught:
         plan(

@@ -41,6 +41,37 @@ WITHOUT_PLUS = int(number(1)[1:])
 @pytest.mark.parametrize(
     "source",
     [
+        pytest.param({"phone": [number(9), None], "WhatsApp": [None, number(1)]}, id="WhatsApp"),
+        pytest.param({"phone": [number(9), None], "Contact 2": [None, number(1)]}, id="Contact 2"),
+        pytest.param({"phone": [number(9)] * 9_999 + [None], "mobile": [None] * 9_999 + [number(1)]}, id="one in many"),
+        pytest.param({"phone": [number(9)] * 3, "mobile": ["see CRM", "see CRM", number(1)]}, id="words beside"),
+    ],
+)
+def test_each_column_of_numbers_of_a_list_counts_whatever_its_name(source: dict[str, list[str]]) -> None:
+    made = plan(people(3), leave_out=pd.DataFrame(source))
+    assert problems(made) == ["", "SUPPRESSED", ""]
+    assert all(repr(name) in made.left_out["list"][0] for name in source)
+
+
+def test_each_sheet_of_a_workbook_counts(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
+        for at, sheet in enumerate(("Jan", "Feb")):
+            pd.DataFrame({"phone": [number(at)]}).to_excel(book, sheet_name=sheet, index=False)
+        pd.DataFrame({"read me": ["whom not to text", "see the wiki"]}).to_excel(book, sheet_name="About", index=False)
+    made = plan(people(3), leave_out=tmp_path / "stops.xlsx")
+    assert problems(made) == ["SUPPRESSED", "SUPPRESSED", ""]
+
+
+@pytest.mark.parametrize("source", [[], pd.DataFrame({"phone": []}), pd.Series([], dtype="str")])
+def test_a_list_without_entries_is_told(source: Any) -> None:
+    made = plan(people(3), leave_out=source)
+    assert made.left_out[["read", "matched"]].values.tolist() == [[0, 0]]
+    assert "0 entries read" in str(made)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
         pytest.param([number(1)], id="list"),
         pytest.param((number(1),), id="tuple"),
         pytest.param({"+1 (202) 555-0101"}, id="set of raw numbers"),

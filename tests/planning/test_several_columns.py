@@ -29,6 +29,42 @@ def texts(column: pd.Series) -> list[str | None]:
     return column.astype(object).where(column.notna(), None).tolist()
 
 
+def test_a_no_counts_without_a_number_and_at_each_number_of_a_row(tmp_path: Path) -> None:
+    """It is said beside a number or instead of one; that somebody has no phone is no such word."""
+    rows = pd.DataFrame(
+        {
+            "mobile": ["deceased", "+12025550100", "no mobile", "+12025550101", "+12025550102", "+12025550104"],
+            "phone": [
+                "+12025550110",
+                "do not call",
+                "+12025550111",
+                "+12025550112 / +12025550113",
+                None,
+                "+12025550114",
+            ],
+        }
+    )
+    repeated = pd.DataFrame({"mobile": ["+12025550102 STOP"], "phone": [None]})
+    listed = pd.concat([rows, repeated], ignore_index=True)
+    made = sms.plan(listed, "Hi", campaign="c", to=["mobile", "phone"], leave_out=["+12025550113"])
+    problem = ["NOTE_SAYS_NO", "NOTE_SAYS_NO", None, "SUPPRESSED", "DUPLICATE_OF", None, "NOTE_SAYS_NO"]
+    assert texts(made.rows["problem"]) == problem
+    assert "DUPLICATE_OF:6" in made.rows["note"][4]
+    (tmp_path / "list").mkdir()
+    listed.to_parquet(tmp_path / "list" / "a.parquet")
+    folder = sms.Folder(tmp_path / "list", into=tmp_path / "plan")
+    large = sms.plan(folder, "Hi", campaign="c", to=["mobile", "phone"], leave_out=["+12025550113"])
+    assert texts(large.rows["problem"]) == problem
+    assert large.fingerprint == made.fingerprint
+    for at, plan in enumerate((made, large)):  # an opt-out of the ledger is one of all numbers of a row
+        ledger = sms.Ledger(tmp_path / f"{at}.sqlite", create=True)
+        sms.People(ledger).opt_out("+12025550114", source="phone call")
+        with sms.Sandbox() as box, box.client() as client:
+            assert "OPTED_OUT" in str(sms.preflight(plan, client, ledger=ledger))
+            sms.send(plan, client, ledger=ledger)
+            assert box.inbox["to"].tolist() == ["+12025550111"]
+
+
 def test_the_first_usable_number_of_each_row_counts() -> None:
     """A cell that says no ends the search; two numbers in a cell are none, and the next column is asked."""
     judged = phones.normalize(PEOPLE[BOTH], default_region="DE")

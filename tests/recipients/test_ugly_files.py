@@ -196,6 +196,25 @@ CASES = [
         ("read as a person and not as a header", "column_1"),
         columns=("column_1", "column_2"),
     ),
+    *(
+        Case(
+            f"no header {at}.csv",
+            text(f"{cell}\n{ANN[1]}\n"),
+            [(cell,), (ANN[1],)],
+            ("read as a person and not as a header",),
+            columns=("column_1",),
+        )
+        for at, cell in enumerate(
+            (
+                "+12025550100 STOP",
+                "tel:+12025550100",
+                "+12025550100 / +12025550101",
+                "١٢٠٢٥٥٥٠١٠٠٩",
+                "1.2025550100E+10",
+                "(202) 555-0100 (Ann)",
+            )
+        )
+    ),
     Case("error.xlsx", book(*TABLE, change=error), [ANN, (None, BO[1])], ("1 cell shows an error (cell A3)",)),
     Case(
         "error as text.xlsx",
@@ -543,7 +562,7 @@ def test_a_hidden_list_behind_a_sheet_to_read_is_named(tmp_path: Path) -> None:
         hidden.append(cells)
     hidden.sheet_state = "hidden"
     book.save(tmp_path / "list.xlsx")
-    with pytest.warns(SmsOtpWarning, match=r"is no table, and there are hidden sheets \('List'\): sheet= names one"):
+    with pytest.warns(SmsOtpWarning, match=r"there are hidden sheets \('List'\): sheet= of read_recipients names one"):
         read_recipients(tmp_path / "list.xlsx")
     assert len(read_recipients(tmp_path / "list.xlsx", sheet="List")) == 1
 

@@ -280,6 +280,7 @@ def test_a_format_writes(source: str, value: Any, language: str, said: str) -> N
         ("x:date", ["soon"], "row 0 has"),
         ("x:date", [dt.time(9, 5)], "times without a day"),
         ("x:time", [dt.date(2026, 12, 1)], "days without a time"),
+        ("x:date", ["18:30"], "times without a day"),
         ("x:<=3", [1234], "is no text"),
     ],
 )
@@ -301,6 +302,25 @@ def test_dates_in_two_orders_are_shown_with_their_own_rows() -> None:
     """Also where a cell stands before them twice."""
     with pytest.raises(UsageError, match=r"'25/10/2026' in row 3 begins with the day, '10/25/2026' in row 1"):
         written_as("x:date", "03/10/2026", "10/25/2026", "03/10/2026", "25/10/2026")
+
+
+def test_dates_of_which_a_spreadsheet_took_a_part_are_refused() -> None:
+    """In a file with the day first it takes 03/10/2026 for 10 March, and leaves 25/10/2026 as text."""
+    with pytest.raises(
+        UsageError, match=r"'2026-03-10' in row 0 and '25/10/2026' in row 1. A spreadsheet .* exchanged"
+    ):
+        written_as("x:date", "2026-03-10", "25/10/2026")
+    assert written_as("x:date", "2026-03-25", "25/10/2026") == ["Mar 25, 2026", "Oct 25, 2026"]
+
+
+def test_a_time_of_day_may_be_text_as_a_workbook_gives_it() -> None:
+    assert written_as("x:time", "18:30:00", "9:05") == ["6:30\u202fPM".replace("\u202f", " "), "9:05 AM"]
+
+
+def test_times_of_several_zones_are_told() -> None:
+    people = pd.DataFrame({"phone": ["+12025550123"] * 2, "at": ["2026-12-06T18:30Z", "2026-12-06 18:30+01:00"]})
+    made = sms.plan(people, "{at:time}", campaign="told", to="phone")
+    assert "{at:time} is written as each value has it, by 2 clocks" in " ".join(str(made).split())
 
 
 @pytest.mark.parametrize("value", [b"Ann", [1, 2], {"a": 1}, pd.Timedelta("1h"), pd.DateOffset(months=1), {"x"}])
@@ -332,11 +352,40 @@ def test_thousands_are_read_where_another_value_shows_the_point_to_be_a_decimal_
 
 @pytest.mark.parametrize(
     ("text", "none"),
-    [*((text, True) for text in ("#N/A", "#REF!", "#NAME?", "#DIV/0!", "#BEZUG!", "#NV", "nan", "None", "NULL", "NaT"))]
-    + [(text, False) for text in ("Nan", "Null", "#1", "no. #5", "Nancy", "none of these", "N/A Ltd", "#SALE!", "#1!")],
+    [
+        *(
+            (text, True)
+            for text in (
+                "#N/A",
+                "#REF!",
+                "#NAME?",
+                "#DIV/0!",
+                "#BEZUG!",
+                "#NV",
+                "nan",
+                "None",
+                "NULL",
+                "NaT",
+                "NA",
+                "\\N",
+                "(blank)",
+                "k.A.",
+                "?",
+            )
+        )
+    ]
+    + [
+        (text, False)
+        for text in ("Nan", "Null", "Na", "#1", "no. #5", "Nancy", "none of these", "N/A Ltd", "#SALE!", "#1!")
+    ],
 )
 def test_what_programs_write_for_nothing_is_no_value(text: str, none: bool) -> None:
     assert no_value(pd.Series([text])).tolist() == [none]
+
+
+def test_a_format_behind_the_words_for_a_missing_value_is_refused() -> None:
+    assert "write {owed:.2f|nothing}" in str(wrong_format(slot("owed|nothing:.2f"), None))
+    assert wrong_format(slot("owed|see: terms"), None) is None
 
 
 @pytest.mark.parametrize("source", ["x:d", "x:.2g", "x:%A", "x:upper", "x:", "x:<=x", "x:.2f%"])

@@ -407,7 +407,8 @@ def _move(connection: Statements, campaign: int, people: Ints) -> None:
     recorded = _recorded(connection, campaign)
     known = np.flatnonzero(people)
     found = pd.Index(people[known]).get_indexer(recorded.index)
-    place = np.where(found >= 0, known[found], len(people) + np.arange(len(found)))
+    place = len(people) + np.arange(len(found))
+    place[found >= 0] = known[found[found >= 0]]
     moved = place != recorded["position"].to_numpy()
     now = zip(place[moved].tolist(), _places(recorded[moved]), strict=True)
     connection.executemany(  # by way of negative ones: two rows may change places

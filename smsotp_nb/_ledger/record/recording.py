@@ -84,6 +84,10 @@ class Planned(Protocol):
     def _body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The key of each body, by the number in the column ``body``."""
 
+    @property
+    def _others(self) -> tuple[Ints, Ints]:
+        """The people who are texted and have other numbers, an entry for each of these, and the others: as persons."""
+
     def _wordings(self) -> Wordings:
         """Return what the bodies say before their placeholders are filled, and how each of them packs."""
 

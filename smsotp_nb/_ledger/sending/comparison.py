@@ -155,7 +155,7 @@ def prospect(
         ).fetchone()
     number, where, purged, name = found or (None, service, 0, "")
     refused = _never(plan, name, purged=bool(purged)) if number is not None else ""
-    rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text)
+    rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._others)
     approval = approving.state(store, number)
     asked = _Asked(
         store,

@@ -112,7 +112,11 @@ class Holds:
         if not said:
             return False
         people = persons(np.array([*map(int, numbers)], np.int64))
-        return bool(np.isin(said, [*people, *hashed(people, secret_of(connection))]).any())
+        return bool(
+            np.isin(
+                self._rules.whose(connection, np.array(said)), [*people, *hashed(people, secret_of(connection))]
+            ).any()
+        )
 
     def _learn(self, connection: Statements) -> None:
         standing = Standing(planned(connection, self._campaign, under_way=True), self._rules)

@@ -40,6 +40,7 @@ class Rules:
         campaign: the name of the campaign, which says whose holdouts and arms it heeds; None: nobody's, as a test to
             oneself.
         marketing: whether holdouts of every campaign hold for it.
+        others: the people who have other numbers, and these, an opt-out of which is theirs; both as persons.
 
     Example:
         >>> Rules.of(Policy(caps=[(1, "24h")], same_text=None), campaign="autumn/plain")
@@ -50,18 +51,36 @@ class Rules:
     same_text: int = 0
     campaign: str | None = None
     marketing: bool = True
+    others: tuple[Ints, Ints] = field(default=(NO_PEOPLE, NO_PEOPLE), repr=False, compare=False)
 
     @classmethod
-    def of(cls, policy: Policy | None, *, campaign: str, repeat_text: bool = False) -> Rules:
+    def of(
+        cls,
+        policy: Policy | None,
+        *,
+        campaign: str,
+        repeat_text: bool = False,
+        others: tuple[Ints, Ints] = (NO_PEOPLE, NO_PEOPLE),
+    ) -> Rules:
         """Return the rules of a campaign and its policy; without one there is the same text within three days."""
         asked = policy or Policy()
         same = None if repeat_text else asked.same_text
         caps = tuple((most, _micros(window)) for most, window in asked._active_caps)
-        return cls(caps, 0 if same is None else _micros(same), campaign, asked.kind == "marketing")
+        return cls(caps, 0 if same is None else _micros(same), campaign, asked.kind == "marketing", others)
 
     @property
     def longest(self) -> int:
         return max(self.same_text, *(window for _, window in self.caps), 0, 0)
+
+    def whose(self, connection: Statements, people: Ints) -> Ints:
+        """Return people, forgotten ones too, with all of whom one of them is another number."""
+        own, other = self.others
+        if not len(own) or not len(people):
+            return people
+        theirs = np.isin(other, people)
+        if people.min() < 0:
+            theirs |= np.isin(hashed(other, secret_of(connection)), people)
+        return np.concatenate([people, own[theirs]])
 
 
 def _micros(window: timedelta) -> int:
@@ -127,7 +146,7 @@ class Standing:
         """Take in what the ledger knows at this moment."""
         text = connection.execute("SELECT group_concat(person) FROM opted_out").fetchone()[0]
         out = np.fromstring(text, np.int64, sep=",") if text else NO_PEOPLE
-        self.out[self._find(connection, out)[1]] = True
+        self.out[self._find(connection, self._rules.whose(connection, out))[1]] = True
         self.hold_out(connection, now=now)
         since = now - self._rules.longest
         recent: list[_Recent] = []
@@ -179,7 +198,8 @@ class Standing:
 
     def hear(self, connection: Statements, person: int, *, opted_out: bool) -> None:
         """Take in what one person said since."""
-        place = self._find(connection, np.array([person]))[1]
+        people = np.array([person])
+        place = self._find(connection, self._rules.whose(connection, people) if opted_out else people)[1]
         self.out[place] = opted_out
         self.touched |= {*self.rows.chunk[place].tolist()}
 

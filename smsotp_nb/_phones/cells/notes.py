@@ -65,6 +65,14 @@ SOUTHERN: Final = 12  # letters of a name in a script without capitals
 EASTERN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
+NO_PHONE: Final = re.compile(  # says of a phone that there is none, not of a person that they are not texted
+    r"\W*(?:no|none|not|kein\w*|ohne|sin|sem|pas de|sans|senza|geen|brak|ingen|without)\W+(?:\w+\W+)?"
+    r"(?:(?:tele|mobile |cell )?phone|mobil\w*|handy|cell|tel\w*|number|nummer|n[uú]m[eé]ro|komórk\w*|available|given"
+    r"|provided|known|vorhanden|bekannt)\W*",
+    re.IGNORECASE,
+)
+
+
 def says_no(text: str) -> bool:
     """Return whether words of a cell say that its number must not be texted.
 
@@ -116,4 +124,5 @@ def _like_a_name(word: str) -> bool:
 
 def of_all_numbers(text: str) -> bool:
     """Return whether a cell of several numbers says no to any of them; that one is a fax says nothing of the others."""
-    return says_no(" ".join(word for word in text.split() if "fax" not in word.casefold()))
+    said = " ".join(word for word in text.split() if "fax" not in word.casefold())
+    return not NO_PHONE.fullmatch(text) and says_no(said)

@@ -134,15 +134,19 @@ def first_usable(columns: Sequence[pd.Series], judged: Sequence[pd.DataFrame]) -
     usable = [one["to"].notna().to_numpy() for one in judged]
     filled = [~one["problem"].eq("MISSING").to_numpy(bool) for one in judged]
     which = np.where(np.any(usable, axis=0), np.argmax(usable, axis=0), np.argmax(filled, axis=0))
+    said_no = np.zeros(len(which), bool)
     for at in reversed(range(len(columns))):
-        noted = np.flatnonzero(judged[at]["problem"].eq("NOTE_SAYS_NO").to_numpy(bool))
+        noted = np.flatnonzero(judged[at]["problem"].isin(["NOTE_SAYS_NO", "NOT_A_NUMBER"]).to_numpy(bool))
         words = cells.read(columns[at].iloc[noted]).text
-        which[noted[[notes.of_all_numbers(text) for text in words]]] = at
+        noted = noted[[notes.of_all_numbers(text) for text in words]]
+        which[noted], said_no[noted] = at, True
     rows = which * len(judged[0]) + np.arange(len(judged[0]))
     found = pd.concat(judged, ignore_index=True).take(rows).set_axis(judged[0].index)
     named = pd.Series([str(column.name) for column in columns], dtype=STR).take(which).set_axis(found.index)
     found.attrs = judged[0].attrs
-    return found.assign(column=named.where(np.any(filled, axis=0)))
+    return found.assign(
+        problem=found["problem"].mask(said_no, "NOTE_SAYS_NO"), column=named.where(np.any(filled, axis=0))
+    )
 
 
 def _by_rows(judged: list[rows.Row], index: pd.Index) -> pd.DataFrame:
