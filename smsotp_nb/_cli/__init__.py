@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from .. import __version__
 from .._sandbox import command
@@ -65,8 +66,25 @@ def _say_no_more() -> None:
     os.close(nowhere)
 
 
+class _Once(argparse._StoreAction):
+    """An option that takes one value: given twice, one of the two would be lost."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        taken = vars(namespace).setdefault("taken", set())
+        if option is not None and self.dest in taken:
+            parser.error(f"{option} was given twice and takes one value")
+        taken.add(self.dest)
+        super().__call__(parser, namespace, values, option)
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.register("action", None, _Once)
+
+
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+    made = _Parser(
         prog="smsotp-nb",
         description="SMS campaigns and one-time passcodes from a table; nobody is texted twice. "
         "Begin with: smsotp-nb demo",

@@ -40,7 +40,7 @@ def describe(send: argparse.ArgumentParser) -> None:
     add("file", type=path_typed, help="the recipients: CSV, Excel or Parquet")
     add("message", help="the words, with columns in braces: 'Hi {name|there}, ...'")
     add("--campaign", required=True, metavar="NAME", help="name under which the ledger records who was texted")
-    add("--to", required=True, metavar="COLUMN", help="column of the numbers")
+    add("--to", required=True, action="append", metavar="COLUMN", help="column of the numbers; may be repeated")
     add_numbers(send)
     add("--signature", metavar="TEXT", help="who signs the message")
     add(
@@ -84,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
     with opened(options.ledger, begin=True) as ledger:
         made = plan(
             read_recipients(options.file, **reading(options)), options.message, campaign=options.campaign,
-            to=options.to, region=options.region, default_region=options.default_region, signature=options.signature,
+            to=options.to[0] if len(options.to) == 1 else options.to, region=options.region,
+            default_region=options.default_region, signature=options.signature,
             leave_out=options.leave_out or None, rates=options.rates, keep=options.keep, ledger=ledger,
             reading=Reading(repair=options.repair),
         )  # fmt: skip

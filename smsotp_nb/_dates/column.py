@@ -23,6 +23,7 @@ _ISO: Final = (
     r"^\s*(?P<wall>\d{4}-\d{2}-\d{2}(?P<time>[T ]\d{2}(?::\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?)?)"
     r"(?P<zone> ?(?:Z|[+-]\d{2}(?::?\d{2})?))?\s*$"
 )
+_FIRST, _END = np.datetime64("0001-01-01"), np.datetime64("10000-01-01")
 _NONE: Final = np.iinfo(np.int32).min  # minutes of a cell that names no zone
 
 
@@ -199,6 +200,9 @@ def _of_times(column: pd.Series) -> Dates:
     else:
         found.wall = column.to_numpy("datetime64[us]")
     found.clock = known
+    strange = np.flatnonzero(known & ~((found.wall >= _FIRST) & (found.wall < _END)))
+    found.wall[strange] = np.datetime64("NaT")
+    found.wrong |= {place: f"a year that no calendar shows: {given(column.iloc[place])}" for place in strange.tolist()}
     return found
 
 

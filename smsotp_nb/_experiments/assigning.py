@@ -18,6 +18,7 @@ from .._moments import microseconds
 from .._pandas import STR, is_missing, lent
 from .._planning import plan
 from .._showing import few, spelled
+from .._values import no_value
 from ..errors import UsageError
 from ..problems import in_words
 from . import statistics
@@ -108,13 +109,9 @@ def unit_texts(column: pd.Series) -> pd.Series:
         raise UsageError(
             f"column {column.name!r} must hold text or whole numbers to be the unit; it holds {kind} values"
         )
-    return (
-        column.astype(object)
-        .where(column.notna(), None)
-        .map(str, na_action="ignore")
-        .astype(STR)
-        .reset_index(drop=True)
-    )
+    whole = column.astype(object).where(column.notna(), None).map(str, na_action="ignore")
+    texts: pd.Series = whole.astype(STR).reset_index(drop=True)
+    return texts.mask(texts.str.strip().eq("").fillna(False) | no_value(texts))
 
 
 def whole_numbers(column: pd.Series) -> bool:

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .._calling import refuse
+from .._showing import cited
 from .cells import text as cells
 from .countries import country_name
 from .fast.assembly import REGION_PLACE, REGIONS
@@ -73,7 +74,9 @@ class Advice:
         if isinstance(numbers, pd.DataFrame):
             numbers = cells_judged(numbers, judged)
         beside = None if region is None else cells.column(region, what="region", like=numbers)
-        out = (judged["to"].isna() & ~judged["problem"].isin(["MISSING", "NOTE_SAYS_NO"])).to_numpy(bool)
+        unread = ["MISSING", "NOTE_SAYS_NO", "REGION_UNKNOWN"]  # the last is no matter of how a number is written
+        self._without_country(judged["problem"].eq("REGION_UNKNOWN"), numbers, beside, default_region, reading)
+        out = (judged["to"].isna() & ~judged["problem"].isin(unread)).to_numpy(bool)
         refused = np.flatnonzero(out)[: REREAD - self.reread]
         self.reread += len(refused)
         if len(refused):
@@ -89,6 +92,19 @@ class Advice:
             alone = np.arange(len(numbers)) if beside is None else np.flatnonzero(beside.isna())
             chosen = numbers.iloc[alone[drawn(len(alone), DRAWN)]]
             self._by_all_plans(cells.read(chosen).text, (default_region or "").upper())
+
+    def _without_country(
+        self,
+        unknown: pd.Series,
+        numbers: pd.Series,
+        beside: pd.Series | None,
+        default_region: str | None,
+        reading: Reading,
+    ) -> None:
+        """Count rows that read by the default alone, where the column beside them may be one of states."""
+        if beside is not None and default_region is not None and unknown.any():
+            found = normalize(numbers[unknown.to_numpy(bool)], default_region=default_region, reading=reading)
+            self.cured.update({("region", str(beside.name), default_region): int(found["to"].notna().sum())})
 
     def _with_repairs(
         self, numbers: pd.Series, region: pd.Series | None, default_region: str | None, reading: Reading
@@ -144,7 +160,12 @@ class Advice:
         ]
 
     def _repairs_told(self) -> list[str]:
-        lines = []
+        lines = [
+            f"{rows:,} {'row' if rows == 1 else 'rows'} of which {cited(column)} is no country, and whose numbers read "
+            f"in {default}: leave region= out if that column holds no countries"
+            for (name, column, default), rows in self.cured.items()
+            if name == "region" and rows
+        ]
         for repair in REPAIRS:
             kinds = {(region, kind): rows for (name, region, kind), rows in self.cured.items() if name == repair}
             if not kinds:

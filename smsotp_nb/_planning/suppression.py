@@ -93,9 +93,9 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
             path = table
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", ".*there are rows in .* as well")  # they are read, too
-                table = recipients.read_recipients(path, hidden=True)
+                table = recipients.read_recipients(path, hidden=True, numbered=True)  # rows as the file shows them
             sheets = table.attrs[KEY].get("other_sheets", [])
-            more = [recipients.read_recipients(path, sheet=sheet, hidden=True) for sheet in sheets]
+            more = [recipients.read_recipients(path, sheet=sheet, hidden=True, numbered=True) for sheet in sheets]
             name += f" (also {', '.join(map(cited, sheets))})" if sheets else ""
         if isinstance(table, pd.DataFrame) and _is_result(table):
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
@@ -120,8 +120,9 @@ def _name(source: Any) -> str:
     """Return what a list is called: its file, the campaign, else what kind of value it is."""
     if isinstance(source, str | Path):
         return Path(source).name
-    if isinstance(getattr(source, "campaign", None), str):
-        return f"campaign {source.campaign!r}"
+    campaign = getattr(source, "campaign", getattr(source, "name", None))  # of a plan, of a record
+    if isinstance(campaign, str) and not isinstance(source, pd.DataFrame | pd.Series):
+        return f"campaign {campaign!r}"
     if isinstance(source, pd.DataFrame | pd.Series) and KEY in source.attrs:
         return str(source.attrs[KEY]["file"])
     return f"a {type(source).__name__}" if isinstance(source, pd.DataFrame | pd.Series) else "a list of numbers"

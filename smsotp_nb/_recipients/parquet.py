@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -56,13 +56,19 @@ def _refuse_twice(file: Path, names: pd.Index) -> None:
 SHORT_FLOATS: Final = {2: 2**11, 4: 2**24}  # by bytes: beyond this they have lost digits, and the text shows it
 
 
+def _cell(cell: Any) -> str | None:
+    if isinstance(cell, bytes):  # as programs write text that do not say that it is
+        return cell.decode()
+    return None if is_missing(cell) else cell_text(cell)
+
+
 def _text(column: pd.Series) -> pyarrow.ChunkedArray:
     if pd.api.types.is_float_dtype(column.dtype):
         exact = SHORT_FLOATS.get(getattr(column.dtype, "itemsize", 8), np.inf)
         whole = column.astype(object)
         column = whole.map(lambda cell: f"{cell:.5e}" if abs(cell) >= exact else cell, na_action="ignore")
     if not isinstance(column.dtype, pd.StringDtype):
-        column = column.astype(object).map(lambda cell: None if is_missing(cell) else cell_text(cell))
+        column = column.astype(object).map(_cell)
     text = column.astype(STR)
     made = pyarrow.array(text.mask(text.str.strip() == ""), TEXT, from_pandas=True)
     return made if isinstance(made, pyarrow.ChunkedArray) else pyarrow.chunked_array([made])

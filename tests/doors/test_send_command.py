@@ -52,6 +52,17 @@ def test_nothing_is_sent_without_yes_and_nobody_is_texted_twice_with_it(
     assert texted(box) == sorted(numbers(20))
 
 
+def test_a_no_in_one_of_two_columns_holds_and_what_takes_one_value_is_given_once(
+    box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pd.DataFrame({"mobile": ["STOP", None], "phone": numbers(2)}).to_csv("list.csv", index=False)
+    assert main([*command, "--to", "mobile", "--yes"]) == 0
+    assert texted(box) == numbers(2)[1:]
+    with pytest.raises(SystemExit):
+        main([*command, "--campaign", "other"])
+    assert "--campaign was given twice and takes one value" in capsys.readouterr().err
+
+
 def test_a_dry_run_is_one_card_in_the_words_of_the_command(
     box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -115,6 +115,8 @@ def test_a_missing_unit_and_a_unit_in_two_strata_are_refused(ledger: Ledger) -> 
         match=r"'customer' must name the unit of everybody .* it is blank in row 2. Fill it in, or leave this row out",
     ):
         arms_of(experiment(ledger), frame.assign(customer=["a", "b", None, "d"]))
+    with pytest.raises(UsageError, match=r"it is blank in rows 1, 2"):
+        arms_of(experiment(ledger), frame.assign(customer=["a", "-", "n/a", "d"]))
     with pytest.raises(UsageError, match="a unit is in one stratum, and rows 0, 1 have units that are in two"):
         arms_of(experiment(ledger, strata="region"), frame.assign(customer=["a", "a", "c", "d"]))
     with pytest.raises(UsageError, match="has a column 'arm' already"):

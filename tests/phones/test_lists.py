@@ -87,6 +87,13 @@ def test_advice_names_the_cure_and_counts_it() -> None:
     (told,) = advised([f"07400 1234{n:02}" for n in range(12)], "US")
     assert told.endswith("12 in GB or IN or IQ: which of them is default_region?")
     assert advised(swedish, "SE") == ()
+    american, states = [f"(202) 555-01{n:02}" for n in range(9)], pd.Series(["NY", "TX", "FL"] * 3, name="state")
+    judged = phones.normalize(american, region=states, default_region="US")
+    report = phones.report(judged, numbers=american, region=states, default_region="US")
+    assert report.advice == (
+        "9 rows of which 'state' is no country, and whose numbers read in US: leave region= out if that column holds "
+        "no countries",
+    )
     assert advised(swedish[:5], "DE") == ()
 
 

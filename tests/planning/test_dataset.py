@@ -151,6 +151,7 @@ def test_nobody_to_text(tmp_path: Path) -> None:
     """A list of which no row can be sent is a plan, too; sending it leaves the name free."""
     _, other = both(tmp_path, pd.DataFrame({"phone": ["hello", None], "name": ["Ann", "Ben"]}))
     assert "Next: no row can be sent" in str(other)
+    assert other.rows["problem"].tolist() == ["NOT_A_NUMBER", "MISSING"]
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
         assert sms.send(other, client=box.client(), ledger=ledger)["rows"].tolist() == [1, 1]
         assert not ledger._knows("demo", service=box.client().service)

@@ -65,6 +65,22 @@ def test_a_no_counts_without_a_number_and_at_each_number_of_a_row(tmp_path: Path
             assert box.inbox["to"].tolist() == ["+12025550111"]
 
 
+def test_who_was_texted_at_another_number_is_not_added_by_a_revision(tmp_path: Path) -> None:
+    before = pd.DataFrame({"m": [None, "+12025550101"], "p": ["+12025550110", "+12025550111"]})
+    after = before.assign(m=["+12025550100", "+12025550101"])
+    how = {"campaign": "c", "to": ["m", "p"]}
+    ledger = sms.Ledger(tmp_path / "l.sqlite", create=True)
+    with sms.Sandbox() as box, box.client() as client:
+        sms.send(sms.plan(before, "Hi", **how), client, ledger=ledger)
+        with pytest.raises(UsageError, match=r"1 recipient of this plan have this message already, at another"):
+            sms.revise(sms.plan(after, "Hi", **how), client, reason="filled in", ledger=ledger)
+        rest = sms.plan(after, "Hi", leave_out=sms.record("c", client, ledger=ledger), **how)
+        assert rest.left_out["list"].tolist() == ["campaign 'c'"]
+        sms.revise(rest, client, reason="filled in", ledger=ledger)
+        sms.send(rest, client, ledger=ledger)
+        assert box.inbox["to"].tolist() == ["+12025550110", "+12025550101"]
+
+
 def test_the_first_usable_number_of_each_row_counts() -> None:
     """A cell that says no ends the search; two numbers in a cell are none, and the next column is asked."""
     judged = phones.normalize(PEOPLE[BOTH], default_region="DE")

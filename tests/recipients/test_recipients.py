@@ -164,13 +164,15 @@ def test_parquet_cells_become_text(tmp_path: Path) -> None:
             "spent": [Decimal("1E+3"), Decimal("2.50")],
             "n": [1, 2],
             "note": ["", "x"],
+            "name": ["Jörg".encode(), None],
         }
     )
     frame.to_parquet(tmp_path / "people.parquet")
     read = read_recipients(tmp_path / "people.parquet")
     assert set(dtype_names(read).values()) == {"str"}
     assert read.loc[0, ["phone", "country", "spent", "n"]].tolist() == ["14155550100", "NA", "1000.00", "1"]
-    assert read.isna().sum().tolist() == [1, 1, 0, 0, 1]
+    assert read.isna().sum().tolist() == [1, 1, 0, 0, 1, 1]
+    assert read["name"][0] == "Jörg"
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])

@@ -218,6 +218,14 @@ def revise(connection: Statements, campaign: int, plan: Planned, *, reason: str,
             f"{counted(len(found.gone), 'recipient')} of campaign {plan.campaign!r}, not texted yet, {are} missing in "
             "this plan; nothing was changed. Plan the whole list, or pass missing='withdraw' to take them out"
         )
+    texted = found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT).to_numpy()]
+    own, other = plan._others
+    again = np.isin(found.people[found.added], own[np.isin(other, texted)])
+    if again.any():
+        raise UsageError(
+            f"{counted(int(again.sum()), 'recipient')} of this plan have this message already, at another of their "
+            f"numbers; nothing was changed. Plan without them: leave_out=sms.record({plan.campaign!r}, ...)"
+        )
     if len(found.added) and was_withdrawn(connection, campaign):
         raise UsageError(
             f"campaign {plan.campaign!r} was withdrawn and texts no one else; nothing was changed. Plan the new "

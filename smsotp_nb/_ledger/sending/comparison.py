@@ -75,7 +75,9 @@ class Prospect:
 
     path: Path | Address | None
     lines: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({name: [] for name in LINES}).astype(LINES))
-    rows: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({name: [] for name in _FATE}), repr=False)
+    rows: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame({name: [] for name in _FATE}).astype(_FATE), repr=False
+    )
     cost: Mapping[str, int] = field(default_factory=dict)
     service: str | None = None
     added: int = 0
