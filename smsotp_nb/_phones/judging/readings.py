@@ -21,7 +21,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,9 @@ OTHER, PLUS, ZERO, DOUBLE_ZERO, BARE = range(5)  # what a text begins with, perh
 WRAPPED: Final = 5  # such a blank or bracket
 
 RANK: Final = np.array([2 if "MOBILE" in k else k in ("FIXED_LINE", "VOIP", "PERSONAL_NUMBER") for k in KINDS], np.int8)
+
+RANKS: Final = RANK.tolist()  # -1, the last one, is of no kind
+MOBILE: Final = KINDS.index("MOBILE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +254,24 @@ class Trial:
         if chosen.all():
             return self
         return Trial(self.reading, self.rows[chosen], self.notes[chosen], self.answers.take(np.flatnonzero(chosen)))
+
+
+class Said(NamedTuple):
+    """The verdict on one text as far as readings are compared by it; without a number it is not valid."""
+
+    number: str | None
+    code: int
+    rank: int
+    mobile: bool  # and its plan tells mobile numbers from landlines
+
+
+def said(found: Answers) -> list[Said]:
+    """Return verdicts one by one."""
+    columns = (found.e164.to_pylist(), found.valid.tolist(), found.cc.tolist(), found.kind.tolist())
+    return [
+        Said(number if valid else None, code, RANKS[kind], kind == MOBILE)
+        for number, valid, code, kind in zip(*columns, strict=True)
+    ]
 
 
 def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
