@@ -18,7 +18,7 @@ evidence of the column supports it, or, of a lost plus, if it is a mobile number
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple
@@ -93,10 +93,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace("$", r"\Z"), re.ASCII)
 
 
-def _zero_belongs(found: Answers) -> Mask:
-    """Return where the zero is part of the number itself (Italy, Congo ...), not a prefix for domestic calls."""
-    pairs = zip(found.e164.to_pylist(), found.cc.tolist(), strict=True)
-    return np.array([number is not None and number.startswith(f"+{cc}0") for number, cc in pairs], bool)
+def zero_belongs(number: str | None, code: object) -> bool:
+    """Return whether the zero is part of the number itself (Italy, Congo ...), not a prefix for domestic calls."""
+    return number is not None and number.startswith(f"+{code}0")
+
+
+def code_again(number: str | None, code: object) -> bool:
+    """Return whether an E.164 number continues with the digits of its calling code, or with a zero."""
+    digits = str(code)
+    return (number or "")[1 + len(digits) :].startswith((digits, "0"))
+
+
+def holds(found: Answers, test: Callable[[str | None, object], bool]) -> Mask:
+    """Return for which numbers and their calling codes such a test holds."""
+    return np.array(list(map(test, found.e164.to_pylist(), found.cc.tolist())), bool)
 
 
 CODES: Final = calling_codes()
@@ -298,5 +308,5 @@ def good(trial: Trial) -> Trial:
     """Return the part of a trial that is valid and belongs to this reading."""
     fits = trial.answers.valid
     if trial.reading.keeps_zero:
-        fits = fits & _zero_belongs(trial.answers)
+        fits = fits & holds(trial.answers, zero_belongs)
     return trial.only(fits)

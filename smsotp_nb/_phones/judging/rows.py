@@ -1,7 +1,7 @@
 """A short list, row by row: what ``judgement`` does in columns, without Arrow or numpy, whose calls cost more.
 
 The rules are the same ones: ``repairs.clean`` for the cell, phonenumbers for the verdict, ``READINGS`` for the other
-readings, ``Evidence`` for what the column says. A test holds the two ways together.
+readings, ``Evidence`` for what the column says, ``Scales`` for the decision. A test holds the two ways together.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class Trial:
     @property
     def good(self) -> bool:
         """The verdict is a number that is really of this reading."""
-        return self.answer.valid and (not self.reading.keeps_zero or zero_belongs(self.answer))
+        return self.answer.valid and (
+            not self.reading.keeps_zero or readings.zero_belongs(self.answer.e164, self.answer.cc)
+        )
 
 
 @dataclass(slots=True)
@@ -212,21 +214,10 @@ def _tried_as(row: Row, reading: readings.Reading, ask: Asked) -> Iterator[Trial
     text, valid = row.text or "", row.answer.valid
     if (valid and reading.doubts == "never") or (reading.regions and row.region not in reading.regions):
         return
-    if reading.name == readings.CODE_ONCE and valid and not _code_again(row.answer):
+    if reading.name == readings.CODE_ONCE and valid and not readings.code_again(row.answer.e164, row.answer.cc):
         return
     if reading.fits(text) and (written := reading.of_text(text)) is not None:
         yield Trial(reading, written, row.notes | BIT[reading.note], ask[written, row.region])
-
-
-def _code_again(found: Answer) -> bool:
-    """Return whether an E.164 number continues with the digits of its calling code, or with a zero."""
-    code = found.cc or ""
-    return (found.e164 or "")[1 + len(code) :].startswith((code, "0"))
-
-
-def zero_belongs(found: Answer) -> bool:
-    """Return whether the number itself begins with a zero."""
-    return found.e164 is not None and found.e164.startswith(f"+{found.cc}0")
 
 
 def _gathered(rows: list[Row], level: Level, ask: Asked) -> Evidence:

@@ -32,7 +32,7 @@ class Scales:
     def __init__(self, asked: Collection[str], evidence: Evidence) -> None:
         self.asked = asked
         self.evidence = evidence
-        self.mixed: Final = {name: mixes(evidence, name) for name in evidence.counts}
+        self.mixed = {name: mixes(evidence, name) for name in evidence.counts}
         self.shares: dict[tuple[str, int], int] = {}
 
     def choose(self, here: Said, others: Sequence[Other], *, placed: bool, tells: bool) -> tuple[int, int]:
