@@ -324,7 +324,7 @@ def without_each_rule() -> None:
 def _rules() -> dict[str, list[tuple[Any, str, Any]]]:
     """Return what is put in the place of what where a rule is left out; all lists are judged row by row."""
     from smsotp_nb._phones.cells import regions, repairs
-    from smsotp_nb._phones.judging import evidence, judgement, readings, rows
+    from smsotp_nb._phones.judging import judgement, readings, rows, weighing
 
     never = re.compile(r"()(?!)")
     by_rows = (judgement, "JUDGED_BY_ROWS", sys.maxsize)
@@ -338,8 +338,8 @@ def _rules() -> dict[str, list[tuple[Any, str, Any]]]:
         "the same number twice": (repairs, "twice", lambda _: None),
         "two home numbers side by side": (repairs, "_halves", lambda _: []),
         "states": (regions, "PARTS", {}),
-        "rows of a code in the column": (evidence, "met", lambda *_: False),
-        "columns written in two ways": (evidence, "mixes", lambda *_: False),
+        "rows of a code in the column": (weighing, "met", lambda *_: False),
+        "columns written in two ways": (weighing, "mixes", lambda *_: False),
     }
     return {
         **{name: without(name) for name in names},

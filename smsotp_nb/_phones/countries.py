@@ -88,12 +88,10 @@ def calling_code(iso: str) -> str:
 def countries() -> dict[str, Country]:
     """Return every known country by alpha-2 code (ISO 3166, with Kosovo and the islands phonenumbers knows)."""
     with (files(__package__) / "countries.csv").open(encoding="utf-8") as text:
-        rows = [Country(r["alpha2"], r["alpha3"], r["name"], _split(r["aliases"])) for r in csv.DictReader(text)]
-    return {country.alpha2: country for country in rows}
-
-
-def _split(aliases: str) -> tuple[str, ...]:
-    return tuple(alias for alias in aliases.split("|") if alias)
+        return {
+            it["alpha2"]: Country(it["alpha2"], it["alpha3"], it["name"], tuple(filter(None, it["aliases"].split("|"))))
+            for it in csv.DictReader(text)
+        }
 
 
 def country_name(iso: str) -> str:

@@ -273,6 +273,8 @@ class Tally:
             kept += [str(cell) for cell in cells if not is_missing(cell)]
 
     def report(self) -> Report:
+        regions = _counted("region", self.regions)
+        regions.insert(1, "country", pd.Series([country_name(str(code)) for code in regions["region"]], dtype=STR))
         return Report(
             rows=self.rows,
             usable=self.usable,
@@ -280,7 +282,7 @@ class Tally:
             repeated=self.repeated,
             problems=self._table("problem", self.problems, PROBLEMS, ask=True),
             notes=self._table("note", self.notes, NOTES, ask=False),
-            regions=_counted("region", self.regions).pipe(_with_country),
+            regions=regions,
             types=_counted("type", self.types),
             columns=_counted("column", self.columns),
             source=self.source,
@@ -322,11 +324,6 @@ def _counted(name: str, counts: Counter[str]) -> pd.DataFrame:
             "rows": pd.Series([count for _, count in ordered], dtype="Int64"),
         }
     )
-
-
-def _with_country(table: pd.DataFrame) -> pd.DataFrame:
-    table.insert(1, "country", pd.Series([country_name(str(code)) for code in table["region"]], dtype=STR))
-    return table
 
 
 @in_our_words

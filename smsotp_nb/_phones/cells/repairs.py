@@ -265,7 +265,7 @@ def _links(cell: _Cell) -> None:
     if URI.search(text):
         text = URI.sub(_of_uri, text).strip(EDGES + ")")
     without = EMAIL.sub(" ", text).strip(EDGES)
-    cell.became(text if "@" not in text or _digits(without) < SEVEN - 1 else without, "LABEL_REMOVED")
+    cell.became(text if "@" not in text or digits_in(without) < SEVEN - 1 else without, "LABEL_REMOVED")
 
 
 def _of_uri(found: re.Match[str]) -> str:
@@ -277,7 +277,7 @@ def _of_uri(found: re.Match[str]) -> str:
     number = named[1] if named else in_path[1] if in_path else ""
     if context and number[:1] != "+":
         number = context[1] + " " + number
-    if _digits(number) < SEVEN:
+    if digits_in(number) < SEVEN:
         return found[0]
     if OF_MESSENGER.match(uri) and number[:1] not in "+0(":
         number = "+" + number
@@ -343,7 +343,7 @@ def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
 
 def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     """Check that one number is left: drop extensions and harmless notes, report two numbers and text."""
-    many = _digits(cell.text) >= (TWO_NUMBERS if ONE_NUMBER.fullmatch(cell.text) else 2 * SEVEN)
+    many = digits_in(cell.text) >= (TWO_NUMBERS if ONE_NUMBER.fullmatch(cell.text) else 2 * SEVEN)
     one = ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text) and not COUNTED.fullmatch(cell.text)
     if one and not many and not _halves(cell.text):
         return _trunk_zero(cell)
@@ -352,7 +352,7 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     if notations:
         made = (*cell.notes, "SAME_NUMBER_TWICE")
         return Cleaned(notations[0], made, other=notations[1], other_notes=made)
-    if "vanity" in repair and _digits(whole) > SEVEN and VANITY.fullmatch(whole) and notes.says_no(whole):
+    if "vanity" in repair and digits_in(whole) > SEVEN and VANITY.fullmatch(whole) and notes.says_no(whole):
         return Cleaned(raw, problem="NOTE_SAYS_NO")
     if "vanity" in repair and VANITY.fullmatch(cell.text):
         return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
@@ -364,7 +364,7 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     if COMMAS.fullmatch(cell.text):
         cell.text = cell.text.replace(",", " ")
     if holds_several(cell.text):
-        noted = _whole_numbers(cell.text) <= 1 and notes.says_no(whole)
+        noted = sum(digits_in(piece) >= SEVEN for piece in pieces(cell.text)) <= 1 and notes.says_no(whole)
         return Cleaned(cell.text, problem="NOTE_SAYS_NO" if noted else "MULTIPLE_NUMBERS")
     cell.text = BARS.sub("-", cell.text)
     counted = COUNTED.fullmatch(cell.text)
@@ -373,26 +373,26 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
         return Cleaned(counted[1], (*made, "EXTENSION_DROPPED"), other=cell.text, other_notes=made)
     cell.became(_without_note(cell.text, repair), "TRAILING_NOTE_DROPPED")
     if LEFT_OVER.search(cell.text):
-        if _digits(cell.text) < 3:
+        if digits_in(cell.text) < 3:
             return Cleaned(raw, problem="NOT_A_NUMBER")
         return Cleaned(raw, problem="NOTE_SAYS_NO" if notes.says_no(whole) else "TEXT_IN_NUMBER")
     return _trunk_zero(cell)
 
 
-def _digits(text: str) -> int:
+def digits_in(text: str) -> int:
     return sum(map(str.isdigit, text))
 
 
 def _without_note(text: str, repair: Collection[str]) -> str:
     """Remove words behind a number that say nothing against it; on request all that do not say no."""
     rest = TIMES.sub(" ", text)
-    text = rest if _digits(rest) >= SEVEN else text
+    text = rest if digits_in(rest) >= SEVEN else text
     last = LAST_DIGIT.search(text)
     end = last.end() if last else len(text)
     note = text[end:]
     if not note.strip(" )"):
         return text
-    if _digits(text[:end]) < SEVEN - 1 or KEYPAD.search(text):
+    if digits_in(text[:end]) < SEVEN - 1 or KEYPAD.search(text):
         return text
     says = notes.read(note)
     if says == "nothing" or ("trailing_note" in repair and says != "no"):
@@ -443,10 +443,10 @@ def _trunk_zero(cell: _Cell) -> Cleaned:
 
 def _halves(text: str) -> list[str]:
     """Divide ``089 1234 089 1235`` at the blank, if both halves are as long as numbers; no number alone looks so."""
-    if not AT_HOME.match(text) or _digits(text) < 2 * SEVEN:
+    if not AT_HOME.match(text) or digits_in(text) < 2 * SEVEN:
         return []
     cuts = [(text[: cut.start()], text[cut.end() :]) for cut in SECOND_ZERO.finditer(text)]
-    halves = [list(parts) for parts in cuts if min(map(_digits, parts)) >= SEVEN]
+    halves = [list(parts) for parts in cuts if min(map(digits_in, parts)) >= SEVEN]
     return halves[0] if len(halves) == 1 else []
 
 
@@ -454,10 +454,6 @@ def pieces(text: str) -> list[str]:
     """Split a cell where a second number may begin; one piece where there is one number."""
     parts = [part.strip(EDGES + QUOTES) for part in _halves(text) or OF_TWO.split(text)]
     return [part for part in parts if any(sign.isdigit() for sign in part)]
-
-
-def _whole_numbers(text: str) -> int:
-    return sum(_digits(piece) >= SEVEN for piece in pieces(text))
 
 
 def holds_several(text: str) -> bool:
@@ -471,7 +467,7 @@ def holds_several(text: str) -> bool:
         return True
     if not OF_TWO.search(text):
         return False
-    lengths = [_digits(part) for part in pieces(text)]
+    lengths = [digits_in(part) for part in pieces(text)]
     if sum(length >= SEVEN for length in lengths) > 1 or COMMA.search(text):
         return sum(lengths) >= SEVEN
     return len(lengths) > 1 and lengths[-2] >= SEVEN and SHORTHAND.search(text) is not None

@@ -6,6 +6,7 @@ form go to ``clean`` itself, each distinct text once. A test compares the two on
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 from string import ascii_letters
 from typing import Final, NamedTuple
@@ -62,11 +63,13 @@ LONG: Final = r"[+(]?(?:[ ().\-]*[0-9]){7,}"
 DIGITS: Final = r"^\+?[0-9]{2,}$"
 PLAIN: Final = rf"^{BODY}$"  # nothing here for the repairs of a cell to look at, unless
 NOT_SO_PLAIN: Final = (
-    r"(?:[0-9][^0-9]*){16}|^\(?0[1-9](?:[^0-9]*[0-9]){5,}\s+\(?0[0-9](?:[^0-9]*[0-9]){5,}"
-    r"|\(\s*0\s*\)|[.]0+$|\(\s*[0-9]{1,4}\s*\)$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
+    r"^\(?0[1-9](?:[^0-9]*[0-9]){5,}\s+\(?0[0-9](?:[^0-9]*[0-9]){5,}"
+    r"|\(\s*0\s*\)|[.]0+$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
     r"|^(?:(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}|[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2})(?: [0-9.]+)?$"
 )
 READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
+TWO_OF_SEVEN: Final = 2 * repairs.SEVEN  # digits of a number that may be two, or more
+AFTER_DATE: Final = (1, 2, 4)  # where a day, a month or a year ends
 WHOLE: Final = r"[+(]?(?:[ ()\-]*[.]?[ ()\-]*[0-9]){7,}"  # more than one dot hides digits
 TWO: Final = rf"^{WHOLE}(?: (?i:or|and|und|oder|ou|et) | / | ?[;,&|] ?){WHOLE}$"
 LAST: Final = 7  # digits that two notations of one number have in common at least
@@ -77,12 +80,19 @@ WORDS: Final = "telephone|telefon|telefono|tel|phone|mobile|mobil|cellphone|cell
 FEW: Final = 32  # cells that are cleaned one by one in less time than the patterns of all forms take
 USUAL: Final = "home|work|office|mobile|mobil|cell|private|privat|handy"  # notes that say no are told from these
 
-ANYTHING, LETTER, QUOTE, NUMBER, BLANK, DIGIT, BRACKET = range(7)  # what a text begins or ends with
-FOREIGN, LETTERED, OPEN = 1, 2, 4  # what it has: signs of other scripts, a letter or a #, an opening bracket
+ANYTHING, LETTER, QUOTE, NUMBER, BLANK, DIGIT, BRACKET = (0, *(1 << bit for bit in range(6)))  # begins or ends a text
+FRACTION: Final = 1 << 6  # ends it: a point or a comma, and a zero
+FOREIGN, LETTERED, OPEN, SLASH, BETWEEN = (1 << bit for bit in range(5))
+HELD: Final = {  # what a text has: signs of other scripts (FOREIGN), and these
+    LETTERED: ascii_letters + "#",
+    OPEN: "([",
+    SLASH: "/",
+    BETWEEN: ";,&|",  # between two numbers
+}
 
 
 class Form(NamedTuple):
-    """A form: how a text begins and ends, what it has, its pattern, and the notes or the problem that it gets.
+    """A form: how a text begins and ends, what of which it has any, its pattern, and its notes or its problem.
 
     What ``gone`` matches is removed; what is left is read.
     """
@@ -100,7 +110,7 @@ TRIMMED: Final = (rf"^ *{BODY}[ ,;]*$", r"^ +|[ ,;]+$", ("TRIMMED",))
 FORMS: Final = (
     Form(LETTER, DIGIT, LETTERED, rf"^(?i:{WORDS})(?:[.] ?|[.]? ?: ?| ){BODY}$", r"^[A-Za-z.: ]+", ("LABEL_REMOVED",)),
     Form(QUOTE, DIGIT, 0, rf"^'{BODY}$", "^'", ("QUOTE_REMOVED",)),
-    Form(NUMBER, DIGIT, 0, r"^[+(]?[0-9](?:[ ()\-]*[0-9]){6,}[.,]0$", "..$", ("FLOAT_ENDING",)),
+    Form(NUMBER, FRACTION, 0, r"^[+(]?[0-9](?:[ ()\-]*[0-9]){6,}[.,]0$", "..$", ("FLOAT_ENDING",)),
     Form(
         NUMBER,
         DIGIT,
@@ -111,7 +121,7 @@ FORMS: Final = (
     ),
     Form(BLANK, ANYTHING, 0, *TRIMMED),
     Form(ANYTHING, BLANK, 0, *TRIMMED),
-    Form(NUMBER, DIGIT, 0, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$", problem="MULTIPLE_NUMBERS"),
+    Form(NUMBER, DIGIT, SLASH, rf"^{LONG} ?/[ \-]*[0-9]{{1,4}}$", problem="MULTIPLE_NUMBERS"),
     Form(
         NUMBER,
         BRACKET,
@@ -131,7 +141,7 @@ def _kinds() -> npt.NDArray[np.uint8]:
     for kind, signs in ((LETTER, ascii_letters), (DIGIT, "0123456789"), (BRACKET, ")"), (BLANK, " ,;")):
         table[1, list(signs.encode())] = kind
     table[2, :32] = table[2, 127:] = FOREIGN
-    for kind, signs in ((LETTERED, ascii_letters + "#"), (OPEN, "(")):
+    for kind, signs in HELD.items():
         table[2, list(signs.encode())] = kind
     return table
 
@@ -148,14 +158,17 @@ class Signs:
         self.begins, self.ends, self.has = np.zeros((3, len(texts)), np.uint8)
         begin, end = offsets[:-1][filled], offsets[1:][filled]
         self.begins[filled], self.ends[filled] = BEGINS.take(data.take(begin)), ENDS.take(data.take(end - 1))
+        point = data.take(np.maximum(end - 2, begin))
+        whole = (data.take(end - 1) == ord("0")) & ((point == ord(".")) | (point == ord(",")))
+        self.ends[filled] |= whole * np.uint8(FRACTION)
         if len(begin):
             self.has[filled] = np.bitwise_or.reduceat(HAS.take(data[: end[-1]]), begin)
 
     def rows(self, left: Mask, form: Form) -> Rows:
         """Return those of the rows left that may have a form."""
-        chosen = left & (self.has & form.has == form.has) if form.has else left
-        for edges, edge in ((self.begins, form.begins), (self.ends, form.ends)):
-            chosen = chosen if edge == ANYTHING else chosen & (edges == edge)
+        chosen = left
+        for signs, wanted in ((self.has, form.has), (self.begins, form.begins), (self.ends, form.ends)):
+            chosen = chosen & (signs & wanted != 0) if wanted else chosen
         return np.flatnonzero(chosen)
 
 
@@ -179,17 +192,18 @@ class Scrubbed:
         """Decide how else rows may be read."""
         self._others.append((rows, texts))
 
+    def decided(self) -> tuple[Rows, pa.Array]:
+        """Return the rows decided so far, and how they are read."""
+        return _joined(self._read)
+
     def finish(self) -> None:
-        """Write all decisions into the columns at once."""
-        self.text, self.other = _with(self.text, self._read), _with(self.other, self._others)
+        """Write all decisions into the columns at once; of two on one row the later one counts."""
+        self.text, self.other = replaced(self.text, *_joined(self._read)), replaced(self.other, *_joined(self._others))
 
 
-def _with(texts: pa.Array, pieces: list[tuple[Rows, pa.Array]]) -> pa.Array:
-    if not pieces:
-        return texts
-    return replaced(
-        texts, np.concatenate([rows for rows, _ in pieces]), pa.concat_arrays([piece for _, piece in pieces])
-    )
+def _joined(pieces: list[tuple[Rows, pa.Array]]) -> tuple[Rows, pa.Array]:
+    rows = np.concatenate([np.zeros(0, np.intp), *(rows for rows, _ in pieces)])
+    return rows, pa.concat_arrays([pa.array([], STRING), *(piece for _, piece in pieces)])
 
 
 def scrub(texts: pa.Array, repair: Collection[str] = ()) -> Scrubbed:
@@ -208,12 +222,14 @@ def _by_forms(found: Scrubbed, left: Mask) -> None:
     foreign = np.flatnonzero(signs.has & FOREIGN)
     if len(foreign):
         _in_ascii(found, foreign)
-        left[foreign[plain(taken(found.text, foreign))]] = False
         signs = Signs(found.text)
+        _read(found, left, plain := matching(found.text, foreign, PLAIN), taken(found.text, plain))
     _trunk_zeros(found, left, signs.rows(left, Form(NUMBER, DIGIT, OPEN, TRUNK_ZERO)))
     for form in FORMS:
         _apply(found, form, left, signs.rows(left, form))
-    _two_numbers(found, left, signs.rows(left, Form(NUMBER, DIGIT, 0, TWO)))
+    rows, numbers = found.decided()
+    left[rows[_not_so_plain(numbers, np.arange(len(rows)), NOT_SO_PLAIN)]] = True
+    _two_numbers(found, left, signs.rows(left, Form(NUMBER, DIGIT, LETTERED | SLASH | BETWEEN, TWO)))
 
 
 def plain(texts: pa.Array) -> Mask:
@@ -228,8 +244,39 @@ def plain(texts: pa.Array) -> Mask:
     flags[matching(texts, every, DIGITS)] = True
     rows = matching(texts, every[~flags], PLAIN)
     flags[rows] = True
-    flags[matching(texts, rows, NOT_SO_PLAIN)] = False
+    flags[_not_so_plain(texts, rows, NOT_SO_PLAIN)] = False
     return flags
+
+
+def _not_so_plain(texts: pa.Array, rows: Rows, pattern: str) -> Rows:
+    """Return those rows, of texts with nothing but digits and separators, that the pattern matches or that are long.
+
+    The signs of most texts show that none of its alternatives can match.
+    """
+    data, offsets = digits.bytes_of(texts)
+    begin, end = offsets.take(rows), offsets.take(rows + 1)
+    running = np.zeros(len(data) + 1, np.int32)
+    np.cumsum(_is_digit(data), out=running[1:])
+    count = running.take(end) - running.take(begin)
+    special = np.zeros(len(texts) + 1, bool)
+    special[np.searchsorted(offsets, _special(data), side="right") - 1] = True
+    long, suspect = count >= repairs.TWO_NUMBERS, special.take(rows) | (count >= TWO_OF_SEVEN)
+    for place in AFTER_DATE:
+        sign = data.take(begin + place, mode="clip")
+        suspect |= (sign == ord("-")) | (sign == ord("."))
+    return np.concatenate((rows[long], matching(texts, rows[suspect & ~long], pattern)))
+
+
+def _special(data: npt.NDArray[np.uint8]) -> Rows:
+    """Return where ``(0)``, ``.0``, ``..``, a slash or a square bracket may begin."""
+    signs = np.append(data, np.zeros(2, np.uint8))
+    first, second, third = signs[:-2], signs[1:-1], signs[2:]
+    blank = second == ord(" ")
+    zero = (second == ord("0")) & ((third == ord(" ")) | (third == ord(")")))
+    special = (first == ord("(")) & (blank | zero)
+    special |= (first == ord(".")) & ((second == ord("0")) | (second == ord(".")))
+    special |= (first == ord("/")) | (first == ord("[")) | (first == ord("]"))
+    return np.flatnonzero(special)
 
 
 def plain_by_digits(texts: pa.Array, found: Digits) -> Mask:
@@ -247,7 +294,7 @@ def plain_by_digits(texts: pa.Array, found: Digits) -> Mask:
     flags = np.zeros(len(texts), bool)
     flags[rows] = True
     separated = rows[(found.count.take(rows) + found.plus.take(rows)) < (end - begin)[sound]]
-    flags[matching(texts, separated, READABLE_NOT_PLAIN)] = False
+    flags[_not_so_plain(texts, separated, READABLE_NOT_PLAIN)] = False
     uncommon = (found.count > digits.MOST_DIGITS) | (found.count < 3)
     unusual = np.flatnonzero(uncommon & (found.state != digits.READABLE))
     flags[unusual] = plain(texts.take(pa.array(unusual)))
@@ -269,8 +316,7 @@ def _two_numbers(found: Scrubbed, left: Mask, rows: Rows) -> None:
     """``030 901820 or 030 901821``: two numbers, or one in two notations, whose last digits come twice."""
     rows = matching(found.text, rows, TWO)
     texts = taken(found.text, rows)
-    digits = pc.replace_substring_regex(texts, r"[^0-9]", "").to_pylist()
-    again = np.array([text[-LAST:] in text[:-LAST] for text in digits], bool)
+    again = np.array([text[-LAST:] in text[:-LAST] for text in _digits_of(texts)], bool)
     _refuse(found, rows[~again], "MULTIPLE_NUMBERS")
     left[rows[~again]] = False
     both = [repairs.twice(text) for text in texts.filter(pa.array(again)).to_pylist()]
@@ -283,15 +329,22 @@ def _two_numbers(found: Scrubbed, left: Mask, rows: Rows) -> None:
     left[rows] = False
 
 
+def _digits_of(texts: pa.Array) -> list[bytes]:
+    data, offsets = digits.bytes_of(texts)
+    is_digit = _is_digit(data)
+    ends = np.concatenate(([0], np.cumsum(is_digit))).take(offsets).tolist()
+    signs = data[is_digit].tobytes()
+    return [signs[begin:end] for begin, end in itertools.pairwise(ends)]
+
+
 def _trunk_zeros(found: Scrubbed, left: Mask, rows: Rows) -> None:
     """``+44 (0)20 ...``: as ``repairs`` drops the zero, with the text as it was beside it."""
     rows = matching(found.text, rows, TRUNK_ZERO)
     as_it_was = taken(found.text, rows)
     dropped = pc.replace_substring_regex(as_it_was, r" *\( *0 *\) *", " ", max_replacements=1, memory_pool=SHARED)
-    made = found.notes[rows]
-    sure = _read(found, left, rows, dropped, ("TRUNK_ZERO_DROPPED",))
-    found.or_else(rows[sure], as_it_was.filter(pa.array(sure)))
-    found.other_notes[rows[sure]] = made[sure]
+    found.or_else(rows, as_it_was)
+    found.other_notes[rows] = found.notes[rows]
+    _read(found, left, rows, dropped, ("TRUNK_ZERO_DROPPED",))
 
 
 def _apply(found: Scrubbed, form: Form, left: Mask, rows: Rows) -> None:
@@ -305,15 +358,11 @@ def _apply(found: Scrubbed, form: Form, left: Mask, rows: Rows) -> None:
         _read(found, left, rows, number, form.notes)
 
 
-def _read(found: Scrubbed, left: Mask, rows: Rows, number: pa.Array, notes: tuple[str, ...]) -> Mask:
-    """Read numbers in place of the texts of these rows, if nothing is left to repair; return which they are."""
-    sure = np.ones(len(rows), bool)
-    sure[matching(number, np.arange(len(rows)), NOT_SO_PLAIN)] = False
-    rows = rows[sure]
-    found.read(rows, number.filter(pa.array(sure)))
+def _read(found: Scrubbed, left: Mask, rows: Rows, number: pa.Array, notes: tuple[str, ...] = ()) -> None:
+    """Read numbers in place of the texts of these rows."""
+    found.read(rows, number)
     found.notes[rows] |= bits(notes)
     left[rows] = False
-    return sure
 
 
 def _refuse(found: Scrubbed, rows: Rows, problem: str) -> None:

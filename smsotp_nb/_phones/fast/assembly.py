@@ -89,6 +89,18 @@ def joined(parts: Sequence[Answers]) -> Answers:
     return Answers(e164=pa.concat_arrays([part.e164 for part in parts], SHARED), **small)
 
 
+def of_answers(found: Sequence[Answer]) -> Answers:
+    """Return phonenumbers' own answers in small integers."""
+    return Answers(
+        e164=pa.array([it.e164 for it in found], pa.large_string()),
+        region=np.array([REGION_PLACE.get(it.region or "", -1) for it in found], np.int16),
+        cc=np.array([int(it.cc or -1) for it in found], np.int16),
+        kind=np.array([KINDS.index(it.type) if it.type else -1 for it in found], np.int8),
+        reason=np.array([REASONS.index(it.reason) for it in found], np.int8),
+        extended=np.array([it.extension is not None for it in found], bool),
+    )
+
+
 @dataclass(slots=True)
 class Asked:
     """Rows that phonenumbers itself was asked about, and its answers."""
@@ -128,32 +140,9 @@ def assemble(reading: Reading, rows: Rows, size: int, asked: Asked) -> Answers:
     found.cc[target] = it.plan_code.take(main)
     found.kind[target] = kind
     found.reason[target] = np.where(kind == tables.UNKNOWN, possible + POSSIBILITIES, 0)
-    if len(asked.rows):
-        start, count, target = _lay_in(reading, asked, found, start, count, target)
     found.e164 = write_e164(reading.signs, found.cc[target], start, count, target, size)
+    found.adopt(asked.rows, of_answers(asked.answers))
     return found
-
-
-def _lay_in(
-    reading: Reading, asked: Asked, found: Answers, start: Any, count: Any, target: Rows
-) -> tuple[Any, Any, Any]:
-    """Write phonenumbers' answers among the others; their national numbers are appended to the digits."""
-    numbers: list[str] = []
-    for row, answer in zip(asked.rows, asked.answers, strict=True):
-        found.reason[row] = REASONS.index(answer.reason)
-        if answer.e164 is None or answer.cc is None:
-            continue
-        found.cc[row] = int(answer.cc)
-        found.region[row] = REGION_PLACE.get(answer.region or "", -1)
-        found.kind[row] = KINDS.index(answer.type or "UNKNOWN")
-        numbers.append(answer.e164[1 + len(answer.cc) :])
-    added = np.frombuffer("".join(numbers).encode(), np.uint8) - np.uint8(ord("0"))
-    lengths = np.array([len(number) for number in numbers], np.int32)
-    begin = len(reading.signs) + np.cumsum(lengths, dtype=np.int32) - lengths
-    reading.signs = np.concatenate((reading.signs, added))
-    new = np.array([row for row, it in zip(asked.rows, asked.answers, strict=True) if it.e164 is not None], np.intp)
-    place = np.searchsorted(target, new)  # rows asked about are in order, too
-    return np.insert(start, place, begin), np.insert(count, place, lengths), np.insert(target, place, new)
 
 
 def classify(reading: Reading, main: Any, start: Any, count: Any) -> tuple[Any, Any]:

@@ -105,7 +105,8 @@ def _leading(reading: Reading, rows: Rows, digits: int) -> Ints:
 def without_plus(reading: Reading, rows: Rows) -> None:
     reading.error[rows[reading.plan[rows] < 0]] = INVALID_COUNTRY_CODE
     rows = rows[reading.plan[rows] >= 0]
-    end, _ = _prefix(reading, rows, reading.tables.idd_start)
+    state = reading.tables.idd_start.take(reading.plan[rows])
+    end, _ = _match_prefix(reading, state, reading.start[rows], reading.count[rows])
     matched = end >= 0
     abroad, length = rows[matched], end[matched]
     followed_by_zero = reading.signs.take(reading.start[abroad] + length) == 0
@@ -166,10 +167,6 @@ def _is_general(reading: Reading, plan: Ints, start: Ints, count: Ints) -> Flags
     state = reading.tables.general_start.take(plan)
     state = automata.run(reading.tables.following, state, reading.signs, start.copy(), start + count, int(count.max()))
     return reading.tables.general.take(reading.tables.label.take(state // STRIDE))
-
-
-def _prefix(reading: Reading, rows: Rows, starts: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
-    return _match_prefix(reading, starts.take(reading.plan[rows]), reading.start[rows], reading.count[rows])
 
 
 def _match_prefix(reading: Reading, state: Ints, start: Ints, count: Ints) -> tuple[Ints, Ints]:

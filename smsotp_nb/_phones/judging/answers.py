@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -17,11 +16,9 @@ from ..._pandas import texts
 from .. import reference
 from ..cells import text as cells
 from ..fast import engine, tables
-from ..fast.assembly import REASONS, REGION_PLACE, Answers
+from ..fast.assembly import Answers, of_answers
 from ..fast.engine import Progress, Stretch
-from ..fast.memory import STRING
-from ..fast.tables import KINDS, Tables
-from ..reference import Answer
+from ..fast.tables import Tables
 
 FEW: Final = 128  # rows; about as many as the first look-up in the tables costs
 WORTH_NEW_TABLES: Final = 100_000
@@ -91,7 +88,7 @@ def of(texts: pa.Array, regions: pa.Array) -> Answers:
     """Ask about a column of texts, each with its region (or null)."""
     it = _tables(len(texts))
     if it is None:
-        return _of_answers(reference.all_of(texts.to_pylist(), regions.to_pylist()))
+        return of_answers(reference.all_of(texts.to_pylist(), regions.to_pylist()))
     return engine.answered(texts, regions, it)
 
 
@@ -117,14 +114,3 @@ def _tables(size: int) -> Tables | None:
     if tables.load.cache_info().currsize:
         return tables.load() if size >= VERY_FEW else None
     return None if few(size) else tables.load()
-
-
-def _of_answers(found: list[Answer]) -> Answers:
-    return Answers(
-        e164=pa.array([it.e164 for it in found], STRING),
-        region=np.array([REGION_PLACE.get(it.region or "", -1) for it in found], np.int16),
-        cc=np.array([int(it.cc or -1) for it in found], np.int16),
-        kind=np.array([KINDS.index(it.type) if it.type else -1 for it in found], np.int8),
-        reason=np.array([REASONS.index(it.reason) for it in found], np.int8),
-        extended=np.array([it.extension is not None for it in found], bool),
-    )

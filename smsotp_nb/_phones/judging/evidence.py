@@ -12,17 +12,12 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..fast.assembly import Answers
 from ..fast.memory import Mask, Rows
-from ..fast.tables import KINDS
 from . import prospects, readings
-from .readings import RANK, Trial
+from .readings import Said
 from .work import Work
 
-MOBILE: Final = KINDS.index("MOBILE")
 Level = Literal["overwhelming", "majority", "none"]
 
 DRAWN: Final = 20_000  # rows of a column
@@ -67,6 +62,25 @@ class Count:
     both: Counter[int] = field(default_factory=Counter)
     mobiles: Counter[int] = field(default_factory=Counter)
     rows: int = 0
+
+    def add(self, here: Said, other: Said, *, written: bool, plus: bool) -> None:
+        """Count a row: the verdict as written, that of the other reading, and whether the row fits as written.
+
+        With a plus the same number counts for the other reading.
+        """
+        self.rows += 1
+        if other.number is None:
+            self.written += written
+            return
+        differs = here.number != other.number
+        both = written and differs
+        better = both and other.rank == 2 and other.rank > here.rank
+        only = not written or (plus and not differs)
+        self.other[other.code] += only
+        self.better[other.code] += better
+        self.both[other.code] += both
+        self.mobile += (only or better) and other.rank == 2
+        self.mobiles[other.code] += both and other.mobile and other.rank >= here.rank
 
     def telling(self, code: int) -> int:
         """Return how many rows of a calling code fit the other reading only, or better."""
@@ -149,16 +163,19 @@ def meets(evidence: Evidence, reading: str) -> bool:
 def gather(work: Work, level: Level) -> Evidence:
     """Count the rows of a column by the reading that fits them; ``work`` has their verdicts as written."""
     front = readings.fronts(work.text)
-    counts = {}
+    counts: dict[str, Count] = {}
     written = _with_zero(work, front)
-    for reading in readings.READINGS:
-        if reading.name in TOLD:
-            rows = prospects.candidates(work, reading, front)
-            if not len(rows):
-                counts[reading.name] = Count()
-                continue
-            (trial,) = readings.attempt(work, [readings.rewrite(work, reading, rows)])
-            counts[reading.name] = _count(work, trial, written)
+    here, told = readings.said(work.answers), work.tells(np.arange(len(work)))
+    for name in TOLD:
+        reading, count = readings.BY_NAME[name], Count()
+        counts[name] = count
+        rows = prospects.candidates(work, reading, front)
+        if not len(rows):
+            continue
+        (trial,) = readings.attempt(work, [readings.rewrite(work, reading, rows)])
+        for row, other in zip(trial.rows.tolist(), readings.said(trial.answers), strict=True):
+            if told[row]:
+                count.add(here[row], other, written=bool(written[row]), plus=name == readings.WITH_PLUS)
     return Evidence(counts, level)
 
 
@@ -173,43 +190,6 @@ def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) ->
     (trial,) = readings.attempt(work, [readings.rewrite(work, zero, rows)])
     valid[readings.good(trial).rows] = True
     return valid
-
-
-def tells(work: Work, trial: Trial) -> Mask:
-    """Return which rows of a trial count as evidence for it and can be decided by it.
-
-    Without a region nothing can be read as written, so nothing speaks against another reading; and ``(201) 555 ...``
-    begins with an area code.
-    """
-    area = pc.starts_with(work.text.take(pa.array(trial.rows)), "(")
-    flags: Mask = work.placed(trial.rows) & ~np.asarray(area, bool)
-    return flags
-
-
-def _count(work: Work, trial: Trial, written: Mask) -> Count:
-    trial = trial.only(tells(work, trial))
-    rows = trial.rows
-    valid, here = trial.answers.valid, written[rows]
-    differ = differing(work, rows, trial.answers)
-    rank, rank_here = RANK.take(trial.answers.kind), RANK.take(work.answers.kind[rows])
-    other = valid & (~here | (~differ if trial.reading.name == readings.WITH_PLUS else False))
-    both = valid & here & differ
-    better, equal = both & (rank == 2) & (rank > rank_here), both & (rank == 2) & (rank >= rank_here)
-    return Count(
-        other=Counter(trial.answers.cc[other].tolist()),
-        better=Counter(trial.answers.cc[better].tolist()),
-        mobile=int((rank[other | better] == 2).sum()),
-        written=int((here & ~valid).sum()),
-        both=Counter(trial.answers.cc[both].tolist()),
-        mobiles=Counter(trial.answers.cc[equal & (trial.answers.kind == MOBILE)].tolist()),
-        rows=len(rows),
-    )
-
-
-def differing(work: Work, rows: Rows, found: Answers) -> Mask:
-    """Return where an answer differs from the number as written; no number differs from every number."""
-    pairs = zip(work.answers.e164.take(rows).to_pylist(), found.e164.to_pylist(), strict=True)
-    return np.array([one != other for one, other in pairs], bool)
 
 
 def drawn(size: int, most: int) -> Rows:

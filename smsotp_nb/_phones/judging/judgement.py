@@ -159,18 +159,16 @@ def _by_columns(
     column: pd.Series, region: object, default_region: str | None, reading: Reading, progress: Progress | None
 ) -> list[list[pa.Array]]:
     evidence = reading.evidence
-    intake = _taken_in(column, region, default_region, evidence)
+    known: dict[str, bool] = {}  # what only the whole list can show
+    if isinstance(evidence, Evidence):
+        known = {"of_parts": evidence.of_parts, "narrow": evidence.narrow}
+    elif evidence == "none":
+        known = {"narrow": False}
+    intake = take_in(column, region, default_region, **known)
     if len(intake) <= SAMPLE:  # the sample is the list
         return [_at_once(intake, reading, progress)]
     said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
     return _pieces(intake, reading, said, progress)
-
-
-def _taken_in(column: pd.Series, region: object, default_region: str | None, evidence: Level | Evidence) -> Intake:
-    """Read a list; if evidence was passed in, what only the whole list can show is taken from it."""
-    if isinstance(evidence, Evidence):
-        return take_in(column, region, default_region, of_parts=evidence.of_parts, narrow=evidence.narrow)
-    return take_in(column, region, default_region, narrow=False if evidence == "none" else None)
 
 
 def _at_once(intake: Intake, asked: Reading, progress: Progress | None) -> list[pa.Array]:
@@ -205,7 +203,7 @@ def _stretches(
 ) -> Iterator[list[pa.Array]]:
     for first in range(0, max(len(intake), 1), STRETCH):
         work = intake.part(slice(first, first + STRETCH))
-        judge(work, asked, evidence)
+        _decide(work, asked, evidence, _read(work, asked.repair))
         yield spelled(work)
         if progress is not None:
             progress(min(first + STRETCH, len(intake)))
@@ -256,11 +254,6 @@ def _weighed(work: Work, level: Level, rows: Rows) -> Evidence:
 def _two_ways(texts: pa.ChunkedArray) -> Mask:
     """Return which cells may have another reading, judged by their first characters: no plus and no single zero."""
     return ~cells.matches(texts, WRITTEN_ONLY)
-
-
-def judge(work: Work, asked: Reading, evidence: Evidence) -> None:
-    """Judge one stretch of a list, from its cells to problem and notes of every row."""
-    _decide(work, asked, evidence, _read(work, asked.repair))
 
 
 def _decide(work: Work, asked: Reading, evidence: Evidence, second: Second) -> None:

@@ -12,11 +12,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..fast.assembly import Answers
 from ..fast.digits import READABLE
 from ..fast.engine import Stretch
 from ..fast.memory import Mask, Rows, matching
-from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading
+from .readings import CHOSEN, CODE_ONCE, IDD, RANK, WITH_PLUS, Reading, code_again, holds
 from .work import Second, Work
 
 Places = npt.NDArray[Any]  # int32
@@ -24,23 +23,16 @@ Places = npt.NDArray[Any]  # int32
 
 def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
     """Return the undecided rows that this reading applies to."""
-    rows = np.flatnonzero(CHOSEN[reading.fronts].take(front) & work.open())
-    if reading.doubts == "never":
-        rows = rows[~work.answers.valid[rows]]
+    chosen = CHOSEN[reading.fronts].take(front) & work.open()
+    rows = np.flatnonzero(chosen & ~work.answers.valid if reading.doubts == "never" else chosen)
     if not len(rows):
         return rows
     if reading.name == CODE_ONCE:
         rows = _perhaps_twice(work, rows)
-        return rows[~work.answers.valid[rows] | _code_again(work.answers, rows)]
+        return rows[~work.answers.valid[rows] | holds(work.answers.take(rows), code_again)]
     if reading.regions:
         rows = rows[work.placed_in(rows, reading.regions)]
     return matching(work.text, rows, reading.pattern) if reading.pattern else rows
-
-
-def _code_again(found: Answers, rows: Rows) -> Mask:
-    """Return which E.164 numbers continue with the digits of their calling code, or with a zero."""
-    pairs = zip(found.e164.take(rows).to_pylist(), map(str, found.cc[rows].tolist()), strict=True)
-    return np.array([(number or "")[1 + len(code) :].startswith((code, "0")) for number, code in pairs], bool)
 
 
 def worth(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool) -> Rows:

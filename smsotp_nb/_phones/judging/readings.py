@@ -18,10 +18,10 @@ evidence of the column supports it, or, of a lost plus, if it is a mobile number
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,9 @@ OTHER, PLUS, ZERO, DOUBLE_ZERO, BARE = range(5)  # what a text begins with, perh
 WRAPPED: Final = 5  # such a blank or bracket
 
 RANK: Final = np.array([2 if "MOBILE" in k else k in ("FIXED_LINE", "VOIP", "PERSONAL_NUMBER") for k in KINDS], np.int8)
+
+RANKS: Final = RANK.tolist()  # -1, the last one, is of no kind
+MOBILE: Final = KINDS.index("MOBILE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +93,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace("$", r"\Z"), re.ASCII)
 
 
-def _zero_belongs(found: Answers) -> Mask:
-    """Return where the zero is part of the number itself (Italy, Congo ...), not a prefix for domestic calls."""
-    pairs = zip(found.e164.to_pylist(), found.cc.tolist(), strict=True)
-    return np.array([number is not None and number.startswith(f"+{cc}0") for number, cc in pairs], bool)
+def zero_belongs(number: str | None, code: object) -> bool:
+    """Return whether the zero is part of the number itself (Italy, Congo ...), not a prefix for domestic calls."""
+    return number is not None and number.startswith(f"+{code}0")
+
+
+def code_again(number: str | None, code: object) -> bool:
+    """Return whether an E.164 number continues with the digits of its calling code, or with a zero."""
+    digits = str(code)
+    return (number or "")[1 + len(digits) :].startswith((digits, "0"))
+
+
+def holds(found: Answers, test: Callable[[str | None, object], bool]) -> Mask:
+    """Return for which numbers and their calling codes such a test holds."""
+    return np.array(list(map(test, found.e164.to_pylist(), found.cc.tolist())), bool)
 
 
 CODES: Final = calling_codes()
@@ -253,6 +266,24 @@ class Trial:
         return Trial(self.reading, self.rows[chosen], self.notes[chosen], self.answers.take(np.flatnonzero(chosen)))
 
 
+class Said(NamedTuple):
+    """The verdict on one text as far as readings are compared by it; without a number it is not valid."""
+
+    number: str | None
+    code: int
+    rank: int
+    mobile: bool  # and its plan tells mobile numbers from landlines
+
+
+def said(found: Answers) -> list[Said]:
+    """Return verdicts one by one."""
+    columns = (found.e164.to_pylist(), found.valid.tolist(), found.cc.tolist(), found.kind.tolist())
+    return [
+        Said(number if valid else None, code, RANKS[kind], kind == MOBILE)
+        for number, valid, code, kind in zip(*columns, strict=True)
+    ]
+
+
 def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
     """Rewrite rows as one reading has them."""
     text = reading.of_texts(work.text.take(pa.array(rows)))
@@ -277,5 +308,5 @@ def good(trial: Trial) -> Trial:
     """Return the part of a trial that is valid and belongs to this reading."""
     fits = trial.answers.valid
     if trial.reading.keeps_zero:
-        fits = fits & _zero_belongs(trial.answers)
+        fits = fits & holds(trial.answers, zero_belongs)
     return trial.only(fits)

@@ -1,7 +1,7 @@
 """A short list, row by row: what ``judgement`` does in columns, without Arrow or numpy, whose calls cost more.
 
 The rules are the same ones: ``repairs.clean`` for the cell, phonenumbers for the verdict, ``READINGS`` for the other
-readings, ``Evidence`` for what the column says. A test holds the two ways together.
+readings, ``Evidence`` for what the column says, ``Scales`` for the decision. A test holds the two ways together.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from . import evidence as column_evidence
 from . import readings
 from .evidence import NOTHING, Count, Evidence, Level
 from .policy import FICTION, FICTION_CODES, Reading
-from .readings import SECOND_SPELLING
+from .readings import SECOND_SPELLING, Said
+from .weighing import AMBIGUOUS, AS_WRITTEN, Scales
 from .work import KIND_PROBLEM
 
 OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
@@ -60,7 +61,9 @@ class Trial:
     @property
     def good(self) -> bool:
         """The verdict is a number that is really of this reading."""
-        return self.answer.valid and (not self.reading.keeps_zero or zero_belongs(self.answer))
+        return self.answer.valid and (
+            not self.reading.keeps_zero or readings.zero_belongs(self.answer.e164, self.answer.cc)
+        )
 
 
 @dataclass(slots=True)
@@ -78,6 +81,11 @@ class Row:
     answer: Answer = NO_NUMBER
     second: tuple[str, int] | None = None
     trials: list[Trial] = field(default_factory=list)
+
+    @property
+    def tells(self) -> bool:
+        """As `work.Work.tells`."""
+        return self.region is not None and not (self.text or "").startswith("(")
 
     def refuse(self, problem: str) -> None:
         self.problem = self.problem or problem
@@ -101,8 +109,9 @@ def _words(notes: int, detail: int) -> str | None:
 def judge(column: pd.Series, region: object, default_region: str | None, asked: Reading) -> list[Row]:
     """Judge a whole list."""
     rows, evidence, ask = _weighed(column, region, default_region, asked)
+    scales = Scales(asked.repair, evidence)
     for row in rows:
-        _decide(row, asked, evidence, ask)
+        _decide(row, asked, scales, ask)
     return rows
 
 
@@ -178,10 +187,11 @@ def _bits(notes: tuple[str, ...]) -> int:
     return found
 
 
-def _decide(row: Row, asked: Reading, evidence: Evidence, ask: Asked) -> None:
+def _decide(row: Row, asked: Reading, scales: Scales, ask: Asked) -> None:
     if not row.problem:
         row.trials = list(_tried(row, ask))
-        _settle(row, asked.repair, evidence)
+        if row.trials:
+            _settle(row, scales)
     if not row.problem and not row.answer.valid:
         row.problem = _why_invalid(row)
     if row.answer.extension is not None:
@@ -204,21 +214,10 @@ def _tried_as(row: Row, reading: readings.Reading, ask: Asked) -> Iterator[Trial
     text, valid = row.text or "", row.answer.valid
     if (valid and reading.doubts == "never") or (reading.regions and row.region not in reading.regions):
         return
-    if reading.name == readings.CODE_ONCE and valid and not _code_again(row.answer):
+    if reading.name == readings.CODE_ONCE and valid and not readings.code_again(row.answer.e164, row.answer.cc):
         return
     if reading.fits(text) and (written := reading.of_text(text)) is not None:
         yield Trial(reading, written, row.notes | BIT[reading.note], ask[written, row.region])
-
-
-def _code_again(found: Answer) -> bool:
-    """Return whether an E.164 number continues with the digits of its calling code, or with a zero."""
-    code = found.cc or ""
-    return (found.e164 or "")[1 + len(code) :].startswith((code, "0"))
-
-
-def zero_belongs(found: Answer) -> bool:
-    """Return whether the number itself begins with a zero."""
-    return found.e164 is not None and found.e164.startswith(f"+{found.cc}0")
 
 
 def _gathered(rows: list[Row], level: Level, ask: Asked) -> Evidence:
@@ -237,89 +236,28 @@ def _gathered(rows: list[Row], level: Level, ask: Asked) -> Evidence:
         for reading in BY_FRONT[readings.front(row.text or "")]:
             if reading.name in counts:
                 for trial in _tried_as(row, reading, ask):
-                    if _tells(row):
-                        _count(counts[reading.name], row, trial, written=fits)
+                    if row.tells:
+                        plus = reading.name == readings.WITH_PLUS
+                        counts[reading.name].add(_said(row.answer), _said(trial.answer), written=fits, plus=plus)
     return Evidence(counts, level)
 
 
-def _tells(row: Row) -> bool:
-    return row.region is not None and not (row.text or "").startswith("(")
+def _said(answer: Answer) -> Said:
+    number = answer.e164 if answer.valid else None
+    return Said(number, int(answer.cc or -1), RANKS[answer.type], answer.type == "MOBILE")
 
 
-def _count(count: Count, row: Row, trial: Trial, *, written: bool) -> None:
-    count.rows += 1
-    it, here = trial.answer, row.answer
-    if not it.valid:
-        count.written += written
-        return
-    code, rank, rank_here = int(it.cc or -1), RANKS[it.type], RANKS[here.type]
-    differs = it.e164 != here.e164
-    other = not written or (trial.reading.name == readings.WITH_PLUS and not differs)
-    both = written and differs
-    better = both and rank == 2 and rank > rank_here
-    count.other[code] += other
-    count.better[code] += better
-    count.both[code] += both
-    count.mobile += (other or better) and rank == 2
-    count.mobiles[code] += both and rank == 2 and rank >= rank_here and it.type == "MOBILE"
-
-
-def _settle(row: Row, asked: Collection[str], evidence: Evidence) -> None:
-    """Use the number on which all readings agree, or which the column supports; else refuse the row."""
-    strong = [trial for trial in row.trials if trial.good and _strong(row, trial, asked, evidence)]
-    if not strong:
-        return
-    shares = [_support(row, trial, evidence) for trial in strong]
-    numbers = {trial.answer.e164 for trial in strong} | ({row.answer.e164} if row.answer.valid else set())
-    if len(numbers) == 1:
-        if row.answer.valid:
-            return
-        pairs = [it for it in zip(strong, shares, strict=True) if it[1] or _free(row, it[0], asked)]
-    else:
-        pairs = [it for it in zip(strong, shares, strict=True) if it[1]]
-        if len({trial.answer.e164 for trial, _ in pairs}) != 1:
-            row.refuse("AMBIGUOUS_READING")
-            return
-    if pairs:
-        trial, share = pairs[0]
-        row.answer, row.notes = trial.answer, trial.notes
+def _settle(row: Row, scales: Scales) -> None:
+    good = [trial for trial in row.trials if trial.good]
+    others = [(trial.reading, _said(trial.answer)) for trial in good]
+    which, share = scales.choose(_said(row.answer), others, placed=row.region is not None, tells=row.tells)
+    if which == AMBIGUOUS:
+        row.refuse("AMBIGUOUS_READING")
+    elif which != AS_WRITTEN:
+        row.answer, row.notes = good[which].answer, good[which].notes
         if share:
             row.notes |= BIT["COLUMN_EVIDENCE"]
-            row.detail = share * 1000 + int(trial.answer.cc or 0)
-
-
-def _strong(row: Row, trial: Trial, asked: Collection[str], evidence: Evidence) -> bool:
-    """Return whether a reading is strong enough to doubt a valid one as written."""
-    here, it, reading = row.answer, trial.answer, trial.reading
-    if not here.valid:
-        return True
-    if here.e164 == it.e164 or reading.doubts == "never":
-        return False
-    rank, rank_here = RANKS[it.type], RANKS[here.type]
-    if reading.doubts == "as good":
-        return rank >= rank_here
-    if reading.doubts == "any" or rank > rank_here or reading.repair in asked or it.cc == here.cc:
-        return True
-    return _share(row, trial, evidence) > 0 or (
-        rank > 0 and column_evidence.met(evidence, reading.name, int(it.cc or -1))
-    )
-
-
-def _share(row: Row, trial: Trial, evidence: Evidence) -> int:
-    return evidence.share_for(trial.reading.name, int(trial.answer.cc or -1)) if _tells(row) else 0
-
-
-def _support(row: Row, trial: Trial, evidence: Evidence) -> int:
-    """Return the percentage of the column's evidence for a reading; none in a mixed column if both fit equally."""
-    equal = row.answer.valid and RANKS[trial.answer.type] <= RANKS[row.answer.type]
-    mixed = equal and column_evidence.mixes(evidence, trial.reading.name)
-    return 0 if mixed else _share(row, trial, evidence)
-
-
-def _free(row: Row, trial: Trial, asked: Collection[str]) -> bool:
-    """Return whether a row may be read so without evidence."""
-    repair = trial.reading.repair
-    return not repair or repair in asked or (row.region is not None and RANKS[trial.answer.type] == 2)
+            row.detail = share * 1000 + int(row.answer.cc or 0)
 
 
 def _why_invalid(row: Row) -> str:

@@ -18,9 +18,9 @@ from ..._showing import is_whole
 from ...columns import require
 from ..cells import notes, repairs
 from ..cells import text as cells
+from ..cells.repairs import SEVEN, digits_in
 from .judgement import normalize
 
-SEVEN: Final = 7  # digits that a number has at least
 AMONG_WORDS: Final = re.compile(r"(?:\+|(?<!\w))\(?\d(?:[ ().\-/]*\d)*(?!\d|[^\W\d_](?![^\W\d_]))")
 AMONG_OTHERS: Final = ("NOTE_SAYS_NO", "TEXT_IN_NUMBER", "MULTIPLE_NUMBERS")
 
@@ -80,21 +80,17 @@ def said_no(numbers: pd.Series, *, region: pd.Series | None, **how: Any) -> pd.D
 def _among_others(cell: str) -> list[str]:
     """Return the numbers of a cell that stand among words or side by side; none where one of them is shorthand."""
     pieces = repairs.pieces(repairs.characters(cell)[0])
-    if len(pieces) > 1 and any(_digits(piece) < SEVEN for piece in pieces):
+    if len(pieces) > 1 and any(digits_in(piece) < SEVEN for piece in pieces):
         return []
     found = [written for piece in pieces for written in AMONG_WORDS.findall(piece)]
-    return [one for one in found if _digits(one) >= SEVEN and not repairs.DATE.fullmatch(one)]
-
-
-def _digits(text: str) -> int:
-    return sum(map(str.isdigit, text))
+    return [one for one in found if digits_in(one) >= SEVEN and not repairs.DATE.fullmatch(one)]
 
 
 def _numbers(cell: str) -> list[str]:
     if repairs.clean(cell).problem != "MULTIPLE_NUMBERS" or notes.of_all_numbers(cell):
         return []
     found = repairs.pieces(cell)
-    whole = all(_digits(piece) >= SEVEN for piece in found)
+    whole = all(digits_in(piece) >= SEVEN for piece in found)
     return found if whole and len(found) > 1 else []
 
 

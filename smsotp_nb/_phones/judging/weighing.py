@@ -1,43 +1,90 @@
-"""Compare the readings of each row: use the number on which they agree, refuse the row if they do not."""
+"""Compare the readings of a row: use the number on which they agree, refuse the row if they do not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
+from collections.abc import Collection, Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..fast.assembly import joined
-from ..fast.memory import STRING, Mask, Rows
+from ..fast.assembly import Answers, joined
+from ..fast.memory import Mask, Rows, taken
 from ..vocabulary import NOTE_BIT
 from . import prospects, readings
-from .evidence import Evidence, differing, meets, met, mixes, tells
-from .readings import RANK, SECOND_SPELLING, Rewritten, Trial
+from .evidence import Evidence, meets, met, mixes
+from .readings import RANK, SECOND_SPELLING, Reading, Rewritten, Said, Trial
 from .work import Second, Work
 
-Fronts = npt.NDArray[np.uint8]
+AS_WRITTEN, AMBIGUOUS = -1, -2  # in place of the position of a reading
 
-AS_WRITTEN: Final = -1  # in place of the number of a trial
+MOST: Final = 2  # other readings of a row that fit into a number, each with
+BITS: Final = 20
+
+Other = tuple[Reading, Said]
 
 
-@dataclass(slots=True)
-class Entries:
-    """The readings of rows, those of one row together, in order of preference; the first may be as written."""
+class Scales:
+    """Decide which reading of a row is used, given the repairs asked for and the evidence of its column."""
 
-    row: Rows
-    trial: npt.NDArray[np.int64]  # which one, or AS_WRITTEN
-    place: Rows  # of the row in the trial
-    number: npt.NDArray[np.int64]  # equal ones are the same number
-    taken: Mask  # may be taken where nothing speaks against it
-    share: npt.NDArray[np.int64]  # percent of the column's evidence that is for it, 0: not enough
+    def __init__(self, asked: Collection[str], evidence: Evidence) -> None:
+        self.asked = asked
+        self.evidence = evidence
+        self.mixed = {name: mixes(evidence, name) for name in evidence.counts}
+        self.shares: dict[tuple[str, int], int] = {}
 
-    def only(self, chosen: Any) -> Entries:
-        return Entries(*(getattr(self, name)[chosen] for name in self.__slots__))
+    def choose(self, here: Said, others: Sequence[Other], *, placed: bool, tells: bool) -> tuple[int, int]:
+        """Return the position of the reading that is used, and the percentage of the column's evidence for it.
+
+        Args:
+            here: the verdict on the text as it is written.
+            others: other readings that gave a number, in order of preference.
+            placed: the row has a region.
+            tells: the column's evidence can decide the row, see `Work.tells`.
+        """
+        numbers, strong = {here.number} - {None}, []
+        for at, (reading, said) in enumerate(others):
+            share = self._share(reading, said) if tells else 0
+            if here.number is None or self._doubts(here, reading, said, share):
+                numbers.add(said.number)
+                strong.append((at, reading, said, share))
+        if not strong:
+            return AS_WRITTEN, 0
+        if len(numbers) == 1:
+            free = (
+                (at, share) for at, reading, said, share in strong if share or self._free(reading, said, placed=placed)
+            )
+            return next(free, (AS_WRITTEN, 0))
+        favoured = [it for it in strong if it[3] and not self._equal(here, *it[1:3])]
+        if len({said.number for _, _, said, _ in favoured}) != 1:
+            return AMBIGUOUS, 0
+        return favoured[0][0], favoured[0][3]
+
+    def _share(self, reading: Reading, said: Said) -> int:
+        key = reading.name, said.code
+        if key not in self.shares:
+            self.shares[key] = self.evidence.share_for(*key)
+        return self.shares[key]
+
+    def _doubts(self, here: Said, reading: Reading, said: Said, share: int) -> bool:
+        """Return whether a reading is strong enough to doubt a valid one as written."""
+        if here.number == said.number or reading.doubts == "never":
+            return False
+        if reading.doubts == "as good":
+            return said.rank >= here.rank
+        if reading.doubts == "any" or said.rank > here.rank or reading.repair in self.asked or said.code == here.code:
+            return True
+        return share > 0 or (said.rank > 0 and met(self.evidence, reading.name, said.code))
+
+    def _equal(self, here: Said, reading: Reading, said: Said) -> bool:
+        """Return whether a row fits both readings equally in a column that has rows of both."""
+        return here.number is not None and said.rank <= here.rank and self.mixed.get(reading.name, False)
+
+    def _free(self, reading: Reading, said: Said, *, placed: bool) -> bool:
+        """Return whether a row without a number as written may be read so without evidence."""
+        return not reading.repair or reading.repair in self.asked or (placed and said.rank == 2)
 
 
 def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> None:
@@ -45,16 +92,16 @@ def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second
 
     ``second`` has other spellings left by repairs.
     """
-    front = readings.fronts(work.text)
-    trials = _trials(work, front, asked, evidence, second)
-    strong = [_strong(work, readings.good(trial), asked, evidence) for trial in trials]
-    if any(len(trial.rows) for trial in strong):
-        _settle(work, strong, _entries(work, strong, asked, evidence))
+    trials = [readings.good(trial) for trial in _trials(work, asked, evidence, second)]
+    trials = [trial for trial in trials if len(trial.rows)]
+    if trials:
+        _settle(work, trials, Scales(asked, evidence))
 
 
-def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidence, second: Second) -> list[Trial]:
+def _trials(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> list[Trial]:
     second = prospects.other_numbers(work, second.only(work.open()[second.rows]))
     tried = [Rewritten(SECOND_SPELLING, second.rows, second.text, second.notes)]
+    front = readings.fronts(work.text)
     for reading in readings.READINGS:
         rows = prospects.candidates(work, reading, front)
         rows = prospects.worth(work, reading, rows, asked, equals=meets(evidence, reading.name))
@@ -63,125 +110,58 @@ def _trials(work: Work, front: Fronts, asked: Collection[str], evidence: Evidenc
     return readings.attempt(work, [it for it in tried if len(it.rows)])
 
 
-def _strong(work: Work, trial: Trial, asked: Collection[str], evidence: Evidence) -> Trial:
-    """Return the part of a trial that is strong enough to doubt a valid reading as written."""
-    reading, here = trial.reading, work.answers.take(trial.rows)
-    rank, rank_here = RANK.take(trial.answers.kind), RANK.take(here.kind)
-    if reading.doubts == "stronger":
-        enough = (rank > rank_here) | (reading.repair in asked) | (_shares(work, trial, evidence) > 0)
-        if reading.name == readings.WITH_PLUS:
-            enough |= trial.answers.cc == here.cc
-        enough |= (rank > 0) & _by_code(trial, partial(met, evidence)).astype(bool)
-    elif reading.doubts == "as good":
-        enough = rank >= rank_here
-    else:
-        enough = np.full(len(trial.rows), reading.doubts != "never")
-    doubted = here.valid & enough
-    doubted[doubted] = differing(work, trial.rows[doubted], trial.answers.take(np.flatnonzero(doubted)))
-    return trial.only(~here.valid | doubted)
+def _settle(work: Work, trials: list[Trial], scales: Scales) -> None:
+    """Use the chosen reading of each row, and refuse the ambiguous ones; rows alike in all that counts choose once."""
+    every = np.concatenate([trial.rows for trial in trials])
+    order = np.argsort(every, kind="stable")
+    first = np.flatnonzero(np.diff(every[order], prepend=-1))
+    rows, size = every[order[first]], np.diff(first, append=len(order))
+    here, found = work.answers.take(rows), joined([trial.answers for trial in trials]).take(order)
+    which_trial = np.repeat(np.arange(len(trials)), [len(trial.rows) for trial in trials])[order]
+    placed, tells = work.placed(rows), work.tells(rows)
+    alike = _alike(here, found, which_trial, first, size) << 2 | placed << 1 | tells
+    encoded = pc.dictionary_encode(pa.array(alike)).indices.to_numpy()
+    one_of = np.zeros(int(encoded.max()) + 1, np.intp)
+    one_of[encoded[::-1]] = np.arange(len(rows))[::-1]
+    chosen = []
+    for row, said in zip(one_of.tolist(), readings.said(here.take(one_of)), strict=True):
+        places = np.arange(first[row], first[row] + size[row])
+        named = [trials[at].reading for at in which_trial[places].tolist()]
+        others = list(zip(named, readings.said(found.take(places)), strict=True))
+        chosen.append(scales.choose(said, others, placed=bool(placed[row]), tells=bool(tells[row])))
+    which, share = np.array(chosen, np.int64).take(encoded, axis=0).T
+    refused = np.zeros(len(work), bool)
+    refused[rows[which == AMBIGUOUS]] = True
+    work.refuse(refused, "AMBIGUOUS_READING")
+    used = which >= 0
+    place, rows, share = (first + which)[used], rows[used], share[used]
+    work.notes[rows] = np.concatenate([trial.notes for trial in trials])[order[place]]
+    work.notes[rows[share > 0]] |= NOTE_BIT["COLUMN_EVIDENCE"]
+    work.detail[rows[share > 0]] = (share * 1000 + found.cc[place])[share > 0]
+    work.answers.adopt(rows, found.take(place))
 
 
-def _shares(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int64]:
-    """Return, for each row, the percentage of the column's evidence that supports this reading."""
-    return np.where(tells(work, trial), _by_code(trial, evidence.share_for), 0)
+def _alike(here: Answers, found: Answers, trial: Rows, first: Rows, size: Rows) -> npt.NDArray[np.int64]:
+    """Return a number for each row: rows with the same one differ in nothing by which readings are compared.
+
+    Of the numbers themselves only counts which are the same. Rows with more than two other readings are unlike all.
+    """
+    row = np.repeat(np.arange(len(first)), size)
+    packed = trial << 14 | _packed(found) << 2
+    packed |= _same(here, row, found) & here.valid[row]
+    packed |= _same(found, first[row], found).astype(np.int64) << 1
+    alike = _packed(here) << 1 | here.valid
+    for place in range(MOST):
+        at = np.minimum(first + place, len(packed) - 1)
+        alike = alike << BITS | np.where(place < size, packed[at], (1 << BITS) - 1)
+    alike[size > MOST] = -1 - np.flatnonzero(size > MOST)
+    return alike
 
 
-def _support(work: Work, trial: Trial, evidence: Evidence) -> npt.NDArray[np.int64]:
-    """Return the same; in a column that has rows of both readings, none for a row that fits both equally."""
-    shares, here = _shares(work, trial, evidence), work.answers.take(trial.rows)
-    if mixes(evidence, trial.reading.name):
-        shares[here.valid & (RANK.take(trial.answers.kind) <= RANK.take(here.kind))] = 0
-    return shares
+def _packed(found: Answers) -> npt.NDArray[np.int64]:
+    return (found.cc.astype(np.int64) + 1) << 2 | RANK.take(found.kind)
 
 
-def _by_code(trial: Trial, share: Callable[[str, int], int | bool]) -> npt.NDArray[np.int64]:
-    codes = {code: share(trial.reading.name, code) for code in np.unique(trial.answers.cc).tolist()}
-    return np.array([codes[code] for code in trial.answers.cc.tolist()], np.int64)
-
-
-def _entries(work: Work, trials: list[Trial], asked: Collection[str], evidence: Evidence) -> Entries:
-    rows = [trial.rows for trial in trials]
-    weighed = np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.intp)
-    written = weighed[work.answers.valid[weighed]]
-    rows = [written, *rows]
-    sizes = [len(part) for part in rows]
-    numbers = [work.answers.e164.take(pa.array(written)), *(trial.answers.e164 for trial in trials)]
-    shares = [np.zeros(len(written), np.int64), *(_support(work, trial, evidence) for trial in trials)]
-    free = [np.ones(len(written), bool), *(_free(work, trial, asked) for trial in trials)]
-    entries = Entries(
-        row=np.concatenate(rows),
-        trial=np.repeat(np.arange(len(sizes)) + AS_WRITTEN, sizes),
-        place=np.concatenate([np.arange(size) for size in sizes]),
-        number=_numbered(numbers),
-        taken=np.concatenate(free) | (np.concatenate(shares) > 0),
-        share=np.concatenate(shares),
-    )
-    return entries.only(np.argsort(entries.row, kind="stable"))
-
-
-def _free(work: Work, trial: Trial, asked: Collection[str]) -> Mask:
-    """Return which rows may be read so without evidence: a lost plus where only that gives a number, a mobile one."""
-    if not trial.reading.repair or trial.reading.repair in asked:
-        return np.ones(len(trial.rows), bool)
-    only: Mask = work.placed(trial.rows) & ~work.answers.valid[trial.rows] & (RANK.take(trial.answers.kind) == 2)
-    return only
-
-
-def _numbered(numbers: list[pa.Array]) -> npt.NDArray[np.int64]:
-    """Number texts so that equal ones have equal numbers."""
-    encoded = pc.dictionary_encode(pa.concat_arrays([column.cast(STRING) for column in numbers]))
-    return np.asarray(encoded.indices, np.int64)
-
-
-def _settle(work: Work, trials: list[Trial], entries: Entries) -> None:
-    """Use the number on which all readings of a row agree, or which the column supports; refuse the other rows."""
-    first = np.flatnonzero(np.diff(entries.row, prepend=-1))
-    agreed = _agreeing(entries, first)
-    favoured = _one_favoured(entries, first)
-    chosen = np.where(agreed, _first(entries.taken, first), favoured)
-    work.refuse(_flags(len(work), entries.row[first[~agreed & (favoured < 0)]]), "AMBIGUOUS_READING")
-    chosen = chosen[chosen >= 0]
-    _take(work, trials, entries.only(chosen))
-
-
-def _first(flags: Mask, first: Rows) -> Rows:
-    """Return the position of the first True of each row, -1 if it has none."""
-    place = np.minimum.reduceat(np.where(flags, np.arange(len(flags)), len(flags)), first)
-    return np.where(place < len(flags), place, -1)
-
-
-def _one_favoured(entries: Entries, first: Rows) -> Rows:
-    """Return the position of the one number of each row that the column supports; -1 for none or several."""
-    flags = entries.share > 0
-    most = np.iinfo(np.int64).max
-    lowest = np.minimum.reduceat(np.where(flags, entries.number, most), first)
-    highest = np.maximum.reduceat(np.where(flags, entries.number, -1), first)
-    return np.where(lowest == highest, _first(flags, first), -1)
-
-
-def _agreeing(entries: Entries, first: Rows) -> Mask:
-    agreeing: Mask = np.minimum.reduceat(entries.number, first) == np.maximum.reduceat(entries.number, first)
-    return agreeing
-
-
-def _take(work: Work, trials: list[Trial], chosen: Entries) -> None:
-    """Replace the reading of rows by the chosen entry; their texts are no longer needed."""
-    rows, found = [], []
-    for at, trial in enumerate(trials):
-        mine = chosen.only(chosen.trial == at)
-        if not len(mine.row):
-            continue
-        rows.append(mine.row)
-        found.append(trial.answers.take(mine.place))
-        work.notes[mine.row] = trial.notes[mine.place]
-        told = mine.share > 0
-        work.notes[mine.row[told]] |= NOTE_BIT["COLUMN_EVIDENCE"]
-        work.detail[mine.row[told]] = mine.share[told] * 1000 + trial.answers.cc[mine.place[told]]
-    if rows:
-        work.answers.adopt(np.concatenate(rows), joined(found))
-
-
-def _flags(size: int, rows: Rows) -> Mask:
-    flags = np.zeros(size, bool)
-    flags[rows] = True
-    return flags
+def _same(one: Answers, rows: Rows, other: Answers) -> Mask:
+    equal = pc.fill_null(pc.equal(taken(one.e164, rows), other.e164), False)
+    return np.asarray(equal, bool)

@@ -97,6 +97,16 @@ class Work:
         """Return which of the rows have a region."""
         return np.asarray(self.region.indices.is_valid(), bool)[rows]
 
+    def tells(self, rows: Rows) -> Mask:
+        """Return which of the rows are evidence for another reading and can be decided by it.
+
+        Without a region nothing can be read as written, so nothing speaks against another reading; and
+        ``(201) 555 ...`` begins with an area code.
+        """
+        area = pc.starts_with(self.text.take(pa.array(rows)), "(")
+        flags: Mask = self.placed(rows) & ~np.asarray(area, bool)
+        return flags
+
     def placed_in(self, rows: Rows, names: Collection[str]) -> Mask:
         """Return which of the rows have one of these regions."""
         named = np.array([*(name in names for name in self.region.dictionary.to_pylist()), False], bool)
