@@ -28,15 +28,15 @@ LEAST: Final = 4  # months tried; fewer say nothing about the next one
 MOST: Final = 24
 TRAINED: Final = 35  # days before the first of them
 _WEEK: Final = 7
-_POWER: Final = 8.0  # of the errors in the weights
+_POWER: Final = 7.0  # of the errors in the weights
 _OTHER_DAYS: Final = 0.45  # of the weight of a span that begins on the same day of a month
 _KEEP: Final = 0.9  # of the weight of a month's errors is left a month later
 _OF_YEARS: Final = 4  # of the methods: the last ones know the year before
 _OF_SEASONS: Final = 5  # and one more the quarters
 _KNOWN: Final = 0.8  # of the weights: months at which less of the methods were known say nothing of the coming one
-_SURPRISE: Final = 1.7
+_SURPRISE: Final = 1.6
 _AGAIN: Final = 0.4  # of a surprise that earlier years must have had as well
-_BESIDE: Final = 60  # days before and after a span, of which an earlier year says whether it was unlike them
+_AFTER: Final = 60  # days, of which an earlier year says whether its span was unlike them
 _FEW: Final = 5  # days; where they brought half a surprise, it was a campaign
 _FEW_OF_SALES: Final = 1  # in November and December, when sales come again
 _BLACK_FRIDAY: Final = ((11, 20), (12, 3))  # month and day: with the days before it, and to Cyber Monday after it
@@ -187,6 +187,7 @@ def _middle(values: Floats, least: int, of: Callable[[Floats], Any] = np.mean) -
 METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
     "weekdays of 8 weeks": lambda history, span: _weekdays(history, span, 8, "mean"),
     "weekdays of 8 weeks, median": lambda history, span: _weekdays(history, span, 8, "median"),
+    "weekdays of 16 weeks": lambda history, span: _weekdays(history, span, 16, "mean"),
     "weekdays of 4 weeks": lambda history, span: _weekdays(history, span, 4, "mean"),
     "same days of the month before": lambda history, span: _middle(_months(history, span, 1), 1),
     "same days of 3 months": lambda history, span: _middle(_months(history, span, 3), 3),
@@ -202,6 +203,9 @@ METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
     "same days of last year, by the latest month": lambda history, span: _last_year(history, span, 1),
     "same weekdays of last year, by growth": _year_of_weeks,
 }
+
+# of the methods before their errors count: the plain one is the usual best, and the years are known of few months
+_TRUST: Final = np.array([1.8, *[1.0] * (len(METHODS) - 1 - _OF_YEARS), *[1.3] * _OF_YEARS])
 
 
 def spans_tried(history: History, span: Span) -> list[Span]:
@@ -295,7 +299,7 @@ def _telling(known: npt.NDArray[np.bool_], many: int) -> npt.NDArray[np.bool_]:
     known of them.
     """
     same = np.arange(len(known)) < many
-    return next((those for those in (known & same, known) if those.sum() >= LEAST + 2), same)
+    return next((those for those in (known & same, known) if those.sum() > LEAST), same)
 
 
 def _lasting(
@@ -327,7 +331,7 @@ def _surprise(history: History, span: Span, spans: list[Span], errors: Floats) -
     whether it will do so again; without such a surprise, 0.
 
     A December that was twice as much as they said, where other months were off by a fifth, will be so again, unless
-    the December before it was like the months around it, or a few days made most of it: that was a campaign. Where the
+    the December before it was like the months after it, or a few days made most of it: that was a campaign. Where the
     level of the months around it changed as well, it was no surprise of a month.
     """
     year = next((at for at, one in enumerate(spans) if one == history.before(span, 12)), None)
@@ -343,16 +347,17 @@ def _surprise(history: History, span: Span, spans: list[Span], errors: Floats) -
     shift = abs(math.log(after.mean() / before.mean()))
     if abs(mean) <= max(_SURPRISE * float(np.quantile(others, 0.9)), 2 * shift):
         return 0.0, False
-    earlier = [last for months in (24, 36, 48) if (last := history.before(span, months)).begin >= 0]
-    again = all(_unlike(history, last) * np.sign(mean) >= _AGAIN * abs(mean) for last in earlier)
-    return mean, again and not (mean > 0 and _by_few_days(history, one, mean))
+    known = [last for months in (12, 24, 36, 48) if (last := history.before(span, months)).begin >= 0]
+    unlike, *earlier = (_unlike(history, last) * np.sign(mean) >= _AGAIN * abs(mean) for last in known)
+    again = all(earlier) and not (mean > 0 and _by_few_days(history, one, mean))
+    return (mean, again) if unlike or again else (0.0, False)
 
 
 def _unlike(history: History, one: Span) -> float:
-    """Return the logarithm of what a day of a span cost, by what one of the days around it did."""
-    days = history.days
-    beside = np.concatenate([days[max(one.begin - _BESIDE, 0) : one.begin], days[one.end :][:_BESIDE]])
-    return math.log(max(days[one.begin : one.end].mean(), 1e-9) / max(beside.mean(), 1e-9))
+    """Return the logarithm of what a day of a span cost, by what one of the days after it did."""
+    both = history.days[one.begin : one.end], history.days[one.end :][:_AFTER]
+    inside, after = (math.log(max(float(days.mean()), 1e-9)) for days in both)
+    return inside - after
 
 
 def _by_few_days(history: History, one: Span, surprise: float) -> bool:
@@ -393,7 +398,7 @@ class _Tried(NamedTuple):
         usable = ~np.isnan(said) & (known * counts).any(axis=0)
         if plain:
             usable[-_OF_YEARS:] = False
-        weights = np.where(usable, (mine / first) ** -_POWER, 0.0)
+        weights = np.where(usable, _TRUST[: len(said)] * (mine / first) ** -_POWER, 0.0)
         weights = weights / weights.sum()
         order = np.argsort(np.where(usable, said, np.inf))[: usable.sum()]
         middle = np.cumsum(weights[order]) - weights[order] / 2
