@@ -103,12 +103,13 @@ def forecast(
 ) -> Forecast:
     """Forecast what a month will cost from the days before it, or what a plan will cost from earlier campaigns.
 
-    **A month.** Sixteen simple methods are tried as of the same day of up to 24 earlier months: the weekdays of the
+    **A month.** Seventeen simple methods are tried as of the same day of up to 24 earlier months: the weekdays of the
     latest weeks, the same days of earlier months, their share of the latest month, their drift, and the same days of
     last year, as they were or by the growth since. The forecast is their median, by weights that fall with their errors
     (Bates and Granger 1969). Where the same month of last year surprised the methods that know no years far more than
-    any other, its surprise is added. A price of a part that has changed counts as it is today. By default the month
-    that the history ends in, with what is billed already, or the next one after a month's last day.
+    any other, its surprise is added, unless it was that of a campaign or the year before had none. A price of a part
+    that has changed counts as it is today. By default the month that the history ends in, with what is billed already,
+    or the next one after a month's last day.
 
     **A plan.** Its estimated parts at what a part cost in the latest campaigns of each country, times the share of
     messages that was accepted and the parts that were billed for each estimated one. The currency is that of the plan's

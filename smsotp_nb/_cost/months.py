@@ -10,6 +10,7 @@ month, says how far off the coming one may be (split conformal prediction: Papad
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -27,15 +28,18 @@ LEAST: Final = 4  # months tried; fewer say nothing about the next one
 MOST: Final = 24
 TRAINED: Final = 35  # days before the first of them
 _WEEK: Final = 7
-_POWER: Final = 8.0  # of the errors in the weights
+_POWER: Final = 7.0  # of the errors in the weights
 _OTHER_DAYS: Final = 0.45  # of the weight of a span that begins on the same day of a month
 _KEEP: Final = 0.9  # of the weight of a month's errors is left a month later
 _OF_YEARS: Final = 4  # of the methods: the last ones know the year before
 _OF_SEASONS: Final = 5  # and one more the quarters
 _KNOWN: Final = 0.8  # of the weights: months at which less of the methods were known say nothing of the coming one
-_SURPRISE: Final = 2.0
+_SURPRISE: Final = 1.6
+_AGAIN: Final = 0.4  # of a surprise that earlier years must have had as well
+_AFTER: Final = 60  # days, of which an earlier year says whether its span was unlike them
 _FEW: Final = 5  # days; where they brought half a surprise, it was a campaign
-_SALES: Final = (11, 12)  # months in which such campaigns come again
+_FEW_OF_SALES: Final = 1  # in November and December, when sales come again
+_BLACK_FRIDAY: Final = ((11, 20), (12, 3))  # month and day: with the days before it, and to Cyber Monday after it
 _PRIOR: Final = 0.5  # forecasts as good as the first method's, with which each begins
 _LARGE: Final = 3.5  # times the median miss
 _AROUND: Final = 56  # days before and after it that are compared
@@ -61,6 +65,7 @@ class History:
         self._start = start
         firsts = pd.period_range(start - pd.DateOffset(months=1), periods=len(days) // 28 + 8, freq="M").to_timestamp()
         self._firsts = (firsts - start).days.to_numpy()
+        self._listed: list[int] = self._firsts.tolist()
         self._lengths = firsts.days_in_month.to_numpy()
 
     def total(self, begin: int, end: int) -> float:
@@ -70,12 +75,9 @@ class History:
 
     def earlier(self, place: int, months: int) -> int:
         """Return the same day of the month, so many months before; the last one where the month is shorter."""
-        month = int(np.searchsorted(self._firsts, place, side="right")) - 1
-        day = place - int(self._firsts[month])
-        if month < months:
-            return -1
-        at = month - months
-        return int(self._firsts[at]) + min(day, int(self._lengths[at]) - 1)
+        month = bisect_right(self._listed, place) - 1
+        at, day = month - months, place - self._listed[month]
+        return self._listed[at] + min(day, self._listed[at + 1] - self._listed[at] - 1) if at >= 0 else -1
 
     def same_weekday(self, places: npt.NDArray[np.int64], months: int, origin: int) -> Floats:
         """Return what the same weekday of an earlier month cost - its first Monday, its second - for each place.
@@ -93,9 +95,8 @@ class History:
     def before(self, span: Span, months: int) -> Span:
         return Span(*(self.earlier(place, months) for place in span))
 
-    def month(self, place: int) -> int:
-        """Return the number of the month that a day is in."""
-        return (self._start + pd.Timedelta(days=place)).month
+    def date(self, place: int) -> pd.Timestamp:
+        return self._start + pd.Timedelta(days=place)
 
 
 def _weekdays(history: History, span: Span, weeks: int, middle: str) -> float:
@@ -186,6 +187,7 @@ def _middle(values: Floats, least: int, of: Callable[[Floats], Any] = np.mean) -
 METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
     "weekdays of 8 weeks": lambda history, span: _weekdays(history, span, 8, "mean"),
     "weekdays of 8 weeks, median": lambda history, span: _weekdays(history, span, 8, "median"),
+    "weekdays of 16 weeks": lambda history, span: _weekdays(history, span, 16, "mean"),
     "weekdays of 4 weeks": lambda history, span: _weekdays(history, span, 4, "mean"),
     "same days of the month before": lambda history, span: _middle(_months(history, span, 1), 1),
     "same days of 3 months": lambda history, span: _middle(_months(history, span, 3), 3),
@@ -201,6 +203,9 @@ METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
     "same days of last year, by the latest month": lambda history, span: _last_year(history, span, 1),
     "same weekdays of last year, by growth": _year_of_weeks,
 }
+
+# of the methods before their errors count: the plain one is the usual best, and the years are known of few months
+_TRUST: Final = np.array([1.8, *[1.0] * (len(METHODS) - 1 - _OF_YEARS), *[1.3] * _OF_YEARS])
 
 
 def spans_tried(history: History, span: Span) -> list[Span]:
@@ -233,7 +238,6 @@ class Outcome(NamedTuple):
     sparse: bool
     reached: float
     methods: dict[str, Said]
-    season: float | None  # logarithm of last year's surprise, where it counts
     tried: list[tuple[Span, float, float]]  # with what was expected, and what came
 
     def around(self) -> tuple[float, float]:
@@ -256,7 +260,7 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
         said = said[~np.isnan(said[:, 0])]
     many, every = len(spans), [*spans, *beside]
     if many < LEAST or len(said) == len(every):
-        return Outcome(math.nan, math.nan, 0.0, False, math.nan, {}, None, [])
+        return Outcome(math.nan, math.nan, 0.0, False, math.nan, {}, [])
     outcomes = np.array([history.total(one.begin, one.end) for one in every])
     came = outcomes[:many]
     small = max(_SMALL * float(came.mean()), 1e-9)
@@ -265,20 +269,21 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
     tried = _Tried(said, np.abs(said[:-1] - outcomes[:, None]), np.array(every), many, small)
     expected = np.array([tried.combined(at)[0] for at in range(len(every))])
     coming, weights = tried.combined(-1)
-    season = None
-    if method is None and not sparse and weights[-_OF_SEASONS:].sum() < 0.5:  # else it knows the season already
+    wider = 1.0
+    if method is None and not sparse:
         plain = np.array([tried.combined(at, plain=True)[0] for at in (*range(many), -1)])
-        season = _season(history, span, spans, np.log((came + small) / (plain[:-1] + small)))
-        if season is not None:
-            of_last_year = said[-1, -_OF_YEARS:]
-            surprised = max((plain[-1] + small) * math.exp(season) - small, 0.0)
-            coming = (surprised + float(np.nanmedian(of_last_year))) / 2
+        surprise, again = _surprise(history, span, spans, np.log((came + small) / (plain[:-1] + small)))
+        if surprise and not again:
+            coming, weights = tried.combined(-1, plain=True)
+        elif surprise and weights[-_OF_SEASONS:].sum() < 0.5:  # else they know the season already
+            surprised = max((plain[-1] + small) * math.exp(surprise) - small, 0.0)
+            coming, wider = (surprised + float(np.nanmedian(said[-1, -_OF_YEARS:]))) / 2, math.sqrt(2)
     errors = scale(outcomes + small) - scale(expected + small)
     telling = _telling((~np.isnan(said[:-1]) * weights).sum(axis=1) >= _KNOWN, many)
     if not sparse and (rest := telling & ~_lasting(history, every, errors, telling)).sum() >= LEAST:
         telling = rest
     mine = np.abs(errors[telling])
-    margin = quantile(mine, level) * (1.0 if season is None else math.sqrt(2))
+    margin = quantile(mine, level) * wider
     held = [mine[at] <= quantile(np.delete(mine, at), level) + 1e-12 for at in range(len(mine))]
     methods = {
         name: Said(float(weights[at]), float(said[-1, at]), _off(tried.off[:many, at], came))
@@ -286,7 +291,7 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
         if not math.isnan(said[-1, at])
     }
     of = list(zip(spans, expected[:many].tolist(), came.tolist(), strict=True))
-    return Outcome(coming, margin, small, sparse, float(np.mean(held)), methods, season, of)
+    return Outcome(coming, margin, small, sparse, float(np.mean(held)), methods, of)
 
 
 def _telling(known: npt.NDArray[np.bool_], many: int) -> npt.NDArray[np.bool_]:
@@ -294,7 +299,7 @@ def _telling(known: npt.NDArray[np.bool_], many: int) -> npt.NDArray[np.bool_]:
     known of them.
     """
     same = np.arange(len(known)) < many
-    return next((those for those in (known & same, known) if those.sum() >= LEAST + 2), same)
+    return next((those for those in (known & same, known) if those.sum() > LEAST), same)
 
 
 def _lasting(
@@ -321,33 +326,47 @@ def _off(off: Floats, came: Floats) -> float | None:
     return float(off[known].sum()) / whole if whole > 0 else None
 
 
-def _season(history: History, span: Span, spans: list[Span], errors: Floats) -> float | None:
-    """Return by how much the same span of last year surprised methods that know no years, if it did so alone.
+def _surprise(history: History, span: Span, spans: list[Span], errors: Floats) -> tuple[float, bool]:
+    """Return by how much the same span of last year surprised methods that know no years, if it did so alone, and
+    whether it will do so again; without such a surprise, 0.
 
     A December that was twice as much as they said, where other months were off by a fifth, will be so again, unless
-    the level of the months around it changed as well, or a few days of another month than November and December made
-    most of it: that was a campaign.
+    the December before it was like the months after it, or a few days made most of it: that was a campaign. Where the
+    level of the months around it changed as well, it was no surprise of a month.
     """
     year = next((at for at, one in enumerate(spans) if one == history.before(span, 12)), None)
     if year is None:
-        return None
+        return 0.0, False
     those, around = errors[year::12], np.arange(year, len(errors) + 1, 12)
     others = np.abs(np.delete(errors, [at for at in (*around, *(around - 1)) if 0 <= at < len(errors)]))
     one, mean = spans[year], float(those.mean())
-    if mean > 0 and history.month(one.end - 1) not in _SALES and _by_few_days(history.days[one.begin : one.end], mean):
-        return None
     before = history.days[max(one.begin - 90, 0) : max(one.begin - 25, 0)]
     after = history.days[one.end + 30 : one.end + 90]
     if len(others) < LEAST or len(before) < 20 or not before.sum() > 0 or not after.sum() > 0:
-        return None
-    alike = bool((np.sign(those) == np.sign(mean)).all())
+        return 0.0, False
     shift = abs(math.log(after.mean() / before.mean()))
-    return mean if alike and abs(mean) > max(_SURPRISE * float(np.quantile(others, 0.9)), 2 * shift) else None
+    if abs(mean) <= max(_SURPRISE * float(np.quantile(others, 0.9)), 2 * shift):
+        return 0.0, False
+    known = [last for months in (12, 24, 36, 48) if (last := history.before(span, months)).begin >= 0]
+    unlike, *earlier = (_unlike(history, last) * np.sign(mean) >= _AGAIN * abs(mean) for last in known)
+    again = all(earlier) and not (mean > 0 and _by_few_days(history, one, mean))
+    return (mean, again) if unlike or again else (0.0, False)
 
 
-def _by_few_days(days: Floats, surprise: float) -> bool:
-    ordered = np.sort(days)[::-1]
-    more = (ordered[:_FEW] - np.median(days)).clip(0).sum()
+def _unlike(history: History, one: Span) -> float:
+    """Return the logarithm of what a day of a span cost, by what one of the days after it did."""
+    both = history.days[one.begin : one.end], history.days[one.end :][:_AFTER]
+    inside, after = (math.log(max(float(days.mean()), 1e-9)) for days in both)
+    return inside - after
+
+
+def _by_few_days(history: History, one: Span, surprise: float) -> bool:
+    days = history.days[one.begin : one.end]
+    largest = history.date(one.begin + int(days.argmax()))
+    if _BLACK_FRIDAY[0] <= (largest.month, largest.day) <= _BLACK_FRIDAY[1]:
+        return False
+    few = _FEW_OF_SALES if largest.month in (11, 12) else _FEW
+    more = (np.sort(days)[::-1][:few] - np.median(days)).clip(0).sum()
     return bool(more > days.sum() * (1 - math.exp(-surprise)) / 2)
 
 
@@ -365,8 +384,7 @@ class _Tried(NamedTuple):
         method. The median, because one method alone - last year's, where a large campaign was sent then - may be off
         by any amount.
         """
-        methods = slice(None, -_OF_YEARS if plain else None)
-        said, off = self.said[at, methods], self.off[:, methods]
+        said, off = self.said[at], self.off
         origin, begin, end = self.spans.T
         months_ago = (origin.max() - origin) / 30.4
         counts = _KEEP**months_ago * np.where(np.arange(len(off)) < self.many, 1.0, _OTHER_DAYS)
@@ -378,7 +396,9 @@ class _Tried(NamedTuple):
         mine = (np.where(known, off, 0) * counts).sum(axis=0) + usual
         first = (np.where(known, off[:, :1], 0) * counts).sum(axis=0) + usual
         usable = ~np.isnan(said) & (known * counts).any(axis=0)
-        weights = np.where(usable, (mine / first) ** -_POWER, 0.0)
+        if plain:
+            usable[-_OF_YEARS:] = False
+        weights = np.where(usable, _TRUST[: len(said)] * (mine / first) ** -_POWER, 0.0)
         weights = weights / weights.sum()
         order = np.argsort(np.where(usable, said, np.inf))[: usable.sum()]
         middle = np.cumsum(weights[order]) - weights[order] / 2
