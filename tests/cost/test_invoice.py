@@ -453,10 +453,13 @@ def test_another_price_is_no_rounding(sent: pd.DataFrame, ledger: Ledger) -> Non
     assert not any("decimal place" in note for note in found.notes)
 
 
-def test_tax_total_fee_and_credit_stand_apart(sent: pd.DataFrame, ledger: Ledger) -> None:
-    more = {"Number rental": 2.0, "Credit note 17": -0.5, "VAT 20%": 0.3, "Total": round(sent["price"].sum() + 1.8, 6)}
-    lines = invoice_of(sent).assign(description="SMS")
-    extra = pd.DataFrame({"description": [*more], "price": [*more.values()], "currency": "USD"})
+@pytest.mark.parametrize("column", ["description", "id", "to", "at", "parts", "unit price"])
+def test_tax_total_fee_and_credit_stand_apart(sent: pd.DataFrame, ledger: Ledger, column: str) -> None:
+    """Whatever column has their words."""
+    more = {"Number rental": 2.0, "Credit note 2026-17": -0.5, "VAT 20%": 0.3,
+            "Total": round(sent["price"].sum() + 1.8, 6)}  # fmt: skip
+    lines = invoice_of(sent).assign(**{"description": "SMS", "unit price": "$0.0075 excl. VAT"})
+    extra = pd.DataFrame({column: [*more], "price": [*more.values()], "currency": "USD"})
     found = cost.reconcile_invoice(ledger, pd.concat([lines, extra], ignore_index=True))
     assert found.lines["match"].tolist() == [*["matched"] * 12, "fee", "credit", "tax", "total"]
     assert found.totals[["fee", "credit", "tax", "only_theirs"]].values.tolist() == [[2.0, -0.5, 0.3, 0.0]]
@@ -464,7 +467,7 @@ def test_tax_total_fee_and_credit_stand_apart(sent: pd.DataFrame, ledger: Ledger
     shown = " ".join(found.card().text().split())
     assert "Total of other lines, not counted" in shown
     assert "is that of its lines" in shown
-    wrong = extra.assign(price=extra["price"].mask(extra["description"].eq("Total"), 99.0))
+    wrong = extra.assign(price=extra["price"].mask(extra[column].eq("Total"), 99.0))
     other = cost.reconcile_invoice(ledger, pd.concat([lines, wrong], ignore_index=True))
     assert "Its total says USD 99.00, and its lines add up to" in " ".join(other.card().text().split())
 
