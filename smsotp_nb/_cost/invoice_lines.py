@@ -134,7 +134,7 @@ class Invoice:
             if len(finer) >= least and self.places >= 1 and fits(apart).mean() >= _MOST:
                 self.is_rounded, self._way = True, way
                 self.notes.append(
-                    f"Its amounts are {way} to {counted(self.places, 'decimal place')}; where that is all the "
+                    f"Its amounts look {way} to {counted(self.places, 'decimal place')}; where that is all the "
                     "difference to the exact ones, they agree."
                 )
                 return

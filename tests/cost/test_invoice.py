@@ -407,7 +407,7 @@ def test_the_rounding_of_a_file_is_recognised_and_never_recorded(box: Sandbox, l
     billed = pd.DataFrame({"to": made.rows["to"].array, "at": sent["at"].max(), "price": round(0.0075, places)})
     found = cost.reconcile_invoice(ledger, billed.assign(currency="USD"))
     assert found.lines["match"].value_counts().to_dict() == {"matched": 8, "in_doubt": 4}
-    assert f"Its amounts are rounded to {places} decimal places" in " ".join(found.card().text().split())
+    assert f"Its amounts look rounded to {places} decimal places" in " ".join(found.card().text().split())
     assert found.totals["rounding"].iloc[0] == pytest.approx(8 * (round(0.0075, places) - 0.0075))
     adds_up(found)
     assert found.settle(reason="invoice") == 4
@@ -441,14 +441,15 @@ def test_a_price_that_may_be_rounded_is_not_recorded_where_nothing_shows_it(box:
 def test_each_way_of_rounding_is_named(sent: pd.DataFrame, ours: float, theirs: float, said: str) -> None:
     found = cost.reconcile_invoice(sent.assign(price=ours), invoice_of(sent).assign(price=theirs))
     assert found.lines["match"].eq("matched").all()
-    assert f"Its amounts are {said} decimal places" in " ".join(found.notes)
+    assert f"Its amounts look {said} decimal places" in " ".join(found.notes)
     adds_up(found)
 
 
-def test_another_price_is_no_rounding(sent: pd.DataFrame, ledger: Ledger) -> None:
-    lines = invoice_of(sent)
-    lines.loc[:, "price"] = 0.02
-    found = cost.reconcile_invoice(ledger, lines)
+@pytest.mark.parametrize("price", [0.02, "0.0100", "USD .0080", 0.1, "0.1"])
+def test_another_price_is_no_rounding(sent: pd.DataFrame, price: float | str) -> None:
+    """Zeros that are written are decimal places, and no provider rounds to tenths."""
+    ours = 0.075 if price in (0.1, "0.1") else 0.0075
+    found = cost.reconcile_invoice(sent.assign(price=ours), invoice_of(sent).assign(price=price))
     assert found.lines["match"].eq("other_price").all()
     assert not any("decimal place" in note for note in found.notes)
 
