@@ -287,9 +287,13 @@ def test_a_message_that_is_billed_twice_on_one_day_is_once_on_the_invoice_only(
 def test_totals_of_months_are_called_so(sent: pd.DataFrame, ledger: Ledger) -> None:
     month = sent["at"].iloc[0].strftime("%Y-%m")
     bill = pd.DataFrame({"Month": [month], "Messages": [9], "Amount": [99.0], "Currency": ["USD"]})
-    text = cost.reconcile_invoice(ledger, bill).card().text()
-    assert "Its lines are totals, compared by period." in text
-    assert f"Its lines begin on {month}-01." in text
+    for zone in ("UTC", "Asia/Tokyo", "America/Lima"):
+        found = cost.reconcile_invoice(ledger, bill, tz=zone)
+        text = found.card().text()
+        assert "Its lines are totals, compared by period." in text
+        assert f"Its lines begin on {month}-01." in text
+        assert f"from {month}-01" in text
+        assert found.lines["found_by"].tolist() == ["period"]
 
 
 def test_another_id_is_another_message(sent: pd.DataFrame, ledger: Ledger) -> None:
@@ -534,6 +538,8 @@ def test_an_invoice_without_a_line_or_without_a_price_is_none_the_less_compared(
     sent: pd.DataFrame, ledger: Ledger
 ) -> None:
     assert cost.reconcile_invoice(ledger, invoice_of(sent).iloc[:0]).lines.empty
+    for lines in (invoice_of(sent).iloc[:0], invoice_of(sent)[["id", "price", "currency"]].assign(id="of another")):
+        assert cost.reconcile_invoice(ledger, lines).totals["only_ours"].tolist() == [round(sent["price"].sum(), 6)]
     blank = cost.reconcile_invoice(ledger, invoice_of(sent).assign(price=None))
     assert blank.lines["match"].eq("unreadable").all()
     assert blank.only_ours.empty
