@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from .._showing import visible
+from .._showing import masked, visible
 
 MISSING: Final = "–"
 MOST: Final = 20_000  # characters of one text; what others wrote may have any number
@@ -120,8 +120,8 @@ def shares(values: Sequence[float | None]) -> list[str]:
 
 
 def plain_value(cell: str | float | Decimal | None) -> str:
-    """Return a plain cell in words: text as it is, numbers with thousands separated."""
-    return cell if isinstance(cell, str) else number(cell)
+    """Return a plain cell in words: text with its phone numbers masked, numbers with thousands separated."""
+    return masked(cell) if isinstance(cell, str) else number(cell)
 
 
 def width(text: str) -> int:

@@ -16,7 +16,7 @@ from .._pandas import is_missing
 from .._phones import country_name
 from .._results.contract import micros
 from .._results.contract import money as money_of
-from .._showing import capital
+from .._showing import capital, label
 from .._wire import amount
 from ..errors import UsageError
 
@@ -206,10 +206,10 @@ def _label(row: dict[str, Any], names: list[str]) -> str:
 
 
 def in_words(name: str, value: Any) -> str:
-    """Return a group as a person calls it: a country by its English name and its code."""
+    """Return a group as a person calls it: a country by its English name and its code, a number masked."""
     if name == "iso":
         return f"{country_name(str(value))} {value}"
-    return _ENCODINGS.get(value, str(value)) if name == "encoding" else str(value)
+    return _ENCODINGS.get(value, str(value)) if name == "encoding" else label(value)
 
 
 def _is_known(value: Any) -> bool:

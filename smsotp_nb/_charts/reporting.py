@@ -13,8 +13,8 @@ import pandas as pd
 from .. import cost
 from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
 from .._cards import Card, Figures, Note, counted, money, number, page, places_of, shares
-from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read, states_of
-from .._cost.views import billed_in_words
+from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read, records, states_of
+from .._cost.views import billed_in_words, campaigns_of
 from .._ledger import Ledger, path_of, snapshot_of, when_sent
 from .._moments import Now, utc_now
 from .._pandas import STR
@@ -154,15 +154,21 @@ def _title(frame: pd.DataFrame) -> str:
 def _conclusion(frame: pd.DataFrame, told: list[Section]) -> str:
     """Say in a sentence for each currency what was spent, against what was expected, and where most of it went."""
     countries = next((section.lines for section in told if section.title == "By country"), {})
-    return " ".join(_sentence(line, folded(countries.get(line["Currency"], []))[:-1]) for line in totals(frame))
+    unpriced = {str(row["currency"]): row["unpriced"] for row in records(cost.summary(frame))}
+    return " ".join(
+        _sentence(
+            line, folded(countries.get(line["Currency"], []))[:-1], "at least " * bool(unpriced.get(line["Currency"]))
+        )
+        for line in totals(frame)
+    )
 
 
-def _sentence(line: dict[str, Any], countries: Lines) -> str:
+def _sentence(line: dict[str, Any], countries: Lines, least: str) -> str:
     if line["Billed"] is None:
         return ""
     currency, off = line["Currency"], line.get("Difference")
     cost_of = "cost" if line["Messages"] != 1 else "costs"
-    said = f"{counted(line['Messages'], 'message')} {cost_of} {money(line['Billed'], currency)}"
+    said = f"{counted(line['Messages'], 'message')} {cost_of} {least}{money(line['Billed'], currency)}"
     if off:
         said += f", {money(abs(off), currency)} {'less' if off < 0 else 'more'} than estimated"
     if len(countries) > 1 and line["Billed"]:
@@ -184,8 +190,8 @@ def _figures(line: dict[str, Any]) -> Figures:
         "Difference": f"{'less' if difference < 0 else 'more'} than estimated",
     }
     shown = [name for name in _FIGURES if line.get(name) is not None and (name != "Difference" or difference)]
-    pairs = [(said[name], money(abs(line[name]), line["Currency"], places=digits)) for name in shown]
-    return Figures(tuple(pairs))
+    amounts = {name: abs(line[name]) if name == "Difference" else line[name] for name in shown}
+    return Figures(tuple((said[name], money(amounts[name], line["Currency"], places=digits)) for name in shown))
 
 
 def _write_book(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
@@ -294,13 +300,12 @@ def _day(at: pd.Timestamp) -> str:
 
 
 def _campaigns(frame: pd.DataFrame) -> str:
-    names = sorted(map(str, frame["campaign"].dropna().unique())) if "campaign" in frame.columns else []
+    names, others = campaigns_of(frame)
     more = len(names) - _NAMED
-    if not names:
-        return ""
-    listed = names if more <= 1 else [*names[:_NAMED], f"{number(more)} more"]
-    said = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
-    return f"{'campaign' if len(names) == 1 else 'campaigns'} {said}"
+    shown = names if more <= 1 else [*names[:_NAMED], f"{number(more)} more"]
+    listed = [*shown, *others]
+    said = " and ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
+    return f"{'campaign' if len(names) == 1 else 'campaigns'} {said}" if names else said
 
 
 def _services(frame: pd.DataFrame) -> str:

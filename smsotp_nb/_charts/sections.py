@@ -131,7 +131,8 @@ def _differences(frame: pd.DataFrame) -> Section:
     off = sum(line["Difference"] not in (None, 0.0) for part in lines.values() for line in part[:-1])
     state = f"{counted(off, 'country', 'countries')} not billed as estimated, the largest difference first"
     without = any(line["Estimated"] is None for part in lines.values() for line in part) or len(lines) < len(totals)
-    same = "Each country was billed as estimated in sum" + ", apart from messages without an estimate" * without
+    same = "Each country was billed as estimated in sum"
+    same += ", apart from messages without an estimate or a price" * without
     return Section("Billed and estimated", state if off else same, lines)
 
 
@@ -142,10 +143,10 @@ def _off(part: pd.DataFrame) -> Lines:
 
 
 def _the_rest(part: pd.DataFrame) -> Lines:
-    """Return a line for what was billed as estimated, and one for what has no estimate, where there is any."""
+    """Return lines for what was billed as estimated, what has no estimate, and what no price, where there is any."""
     same = part[(part["compared"] > 0) & (part["difference"] == 0)]
     alone = part.assign(
-        messages=part["messages"] - part["compared"],
+        messages=part["messages"] - part["compared"] - part["unpriced"],
         cost=money_of(micros(part["cost"]) - micros(part["compared_cost"]).fillna(0)),
     )
     alone = alone[alone["messages"] > 0]
@@ -155,6 +156,9 @@ def _the_rest(part: pd.DataFrame) -> Lines:
         lines.append(_compared(told, _sums(same.assign(messages=same["compared"], cost=same["compared_cost"]))))
     if len(alone):
         lines.append(_compared("Without an estimate", {**_sums(alone), "est_cost": None, "difference": None}))
+    if unpriced := int(part["unpriced"].sum()):
+        row = {"messages": unpriced, "est_cost": None, "cost": None, "difference": None}
+        lines.append(_compared("Without a readable price", row))
     return lines
 
 

@@ -19,6 +19,7 @@ from .._dates import days
 from .._pandas import STR
 from .._planning import Plan
 from .._results import contract
+from .._showing import label
 from ..columns import require
 from ..errors import UsageError
 from .months import month_named
@@ -460,4 +461,4 @@ def _nothing(bridge: Bridge, currency: str) -> str:
 
 
 def _label(value: Any) -> str:
-    return "unknown" if value is None or pd.isna(value) else str(value)
+    return "unknown" if value is None or pd.isna(value) else label(value)

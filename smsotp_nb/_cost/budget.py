@@ -96,7 +96,8 @@ def budget(
     amounts = _amounts(amount, sorted(rows["currency"].dropna().unique().tolist()))
     made, end = month_of(rows, month, until, level)
     totals = made.totals.set_index("currency")
-    last = pd.Timestamp(f"{made.what}-01") + pd.offsets.MonthBegin(1)
+    first = pd.Timestamp(f"{made.what}-01")
+    end, last = max(end, first), first + pd.offsets.MonthBegin(1)
     found = [
         _total(
             str(currency), amounts.get(str(currency)), totals.loc[currency], _at_most(rows, str(currency)), end, last

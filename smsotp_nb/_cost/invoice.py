@@ -81,6 +81,7 @@ class Reconciled(WithCard):
     totals: pd.DataFrame
     notes: tuple[str, ...]
     source: str
+    _tz: str
     _ledger: object  # a Ledger or its path; None: only a table is known
     _records: Mapping[str, Named]
     _is_rounded: bool
@@ -92,7 +93,8 @@ class Reconciled(WithCard):
 
     def card(self) -> Card:
         """Return the comparison as a card: what agrees and what does not, with amounts, and what `settle` would do."""
-        return card_of(self.lines, self.only_ours, self.totals, self.doubts, self.notes, self.source)
+        lines = self.lines.assign(at=self.lines["at"].dt.tz_convert(self._tz))  # its days are those of its zone
+        return card_of(lines, self.only_ours, self.totals, self.doubts, self.notes, self.source)
 
     @in_our_words
     def settle(self, *, reason: str) -> int:
@@ -203,7 +205,13 @@ def reconcile_invoice(
     else:
         parts = _lines_compared(read, ours, tz)
     return Reconciled(
-        *parts, notes=tuple(read.notes), source=name, _ledger=ledger, _records=records, _is_rounded=read.is_rounded
+        *parts,
+        notes=tuple(read.notes),
+        source=name,
+        _tz=tz,
+        _ledger=ledger,
+        _records=records,
+        _is_rounded=read.is_rounded,
     )
 
 
@@ -392,10 +400,12 @@ def _say_shift(lines: pd.DataFrame, ours: pd.DataFrame, many: int, notes: list[s
 
 
 def _invoiced(at: pd.Series, lines: pd.DataFrame, days: pd.Series, ours: pd.DataFrame) -> pd.Series:
-    """Say which times are in the invoiced period: that of the lines, or where they have no times, of their rows."""
+    """Say which times are in the invoiced period: of the lines, where they have no times of their rows, or any."""
     lines = lines[lines["special"].isna() | lines["row"].notna()]
     begins, ends = lines["at"], lines["at"].where(~days, lines["at"] + _DAY)
     if begins.isna().all():
         begins = ends = ours.merge(lines[["campaign", "row"]].dropna(), on=["campaign", "row"])["at"]
+    if begins.isna().all():  # nothing tells the period
+        return at.notna()
     inside: pd.Series = at.between(begins.min() - _NEAR, ends.max() + _NEAR)
     return inside

@@ -160,7 +160,8 @@ def _whose(row: dict[str, Any]) -> str:
     """Return the message of a line, or what a line of totals is about."""
     if pd.notna(row["row"]):
         return f"{row['campaign']}, row {int(row['row'])}"
-    day = "" if pd.isna(row["at"]) else f"{row['at']:%Y-%m-%d}"
+    begins = "from " * ("period" in row["found_by"])
+    day = "" if pd.isna(row["at"]) else f"{begins}{row['at']:%Y-%m-%d}"
     return " ".join(
         part for part in (day, *(row[name] for name in ("country", "kind"))) if isinstance(part, str) and part
     )

@@ -178,7 +178,10 @@ def _words(name: Hashable) -> str:
 
 
 class Amounts(NamedTuple):
-    """What cells of amounts say: numbers, the currency or sign beside each, and the most decimal places of any."""
+    """What cells of amounts say: numbers, the currency or sign beside each, and the most decimal places of any.
+
+    Zeros at the end count where they are written; one place is taken for two, whose zero was lost.
+    """
 
     numbers: pd.Series
     units: pd.Series
@@ -205,14 +208,14 @@ def amounts(cells: pd.Series, decimal: str | None) -> Amounts:
     units = [None if one is None else one["before"] or one["after"] for one in read]
     found = pd.Series([value for value, _ in values], index=cells.index, dtype="float64")
     places = max((places for value, places in values if value is not None), default=0)
-    return Amounts(found, pd.Series(units, index=cells.index, dtype=STR), places, sign)
+    return Amounts(found, pd.Series(units, index=cells.index, dtype=STR), places + (places == 1), sign)
 
 
 def _of_numbers(cells: pd.Series, decimal: str | None) -> Amounts:
     numbers = cells.astype("float64")
     numbers = numbers.where(numbers.abs() < TOO_MUCH)
     exact = numbers.dropna().round(_PLACES)
-    places = next((places for places in range(_PLACES) if exact.eq(exact.round(places)).all()), _PLACES)
+    places = next((places for places in (0, *range(2, _PLACES)) if exact.eq(exact.round(places)).all()), _PLACES)
     return Amounts(numbers, pd.Series(pd.NA, index=cells.index, dtype=STR), places, decimal or ".")
 
 
@@ -246,7 +249,7 @@ def _value(one: re.Match[str] | None, number: str, decimal: str) -> tuple[float 
     value = float(bare)
     below = sum(bool(mark) and mark not in "+" for mark in (one["open"], one["sign"], one["inner"], one["tail"])) % 2
     mantissa = bare.lower().partition("e")
-    places = len(mantissa[0].partition(".")[2].rstrip("0")) - int(mantissa[2] or 0)
+    places = len(mantissa[0].partition(".")[2]) - int(mantissa[2] or 0)
     return (-value if below else value, max(places, 0)) if value < TOO_MUCH else (None, 0)
 
 

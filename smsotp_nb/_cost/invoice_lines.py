@@ -67,6 +67,7 @@ SPECIAL: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
     )
 )
+_WORD: Final = re.compile(r"\b[^\W\d_]{3,}(?:\d+ ?%|\b)")
 _OTHER_WORDS: Final = re.compile(r"body|text|content|message_?body|status|error|tag|campaign|ref", re.IGNORECASE)
 _AN_ID: Final = 8  # characters
 _EXACT: Final = 6  # decimal places of what is recorded
@@ -109,7 +110,8 @@ class Invoice:
     @property
     def may_be_totals(self) -> bool:
         """Return whether its lines may be totals, if none of their ids is known; the number of a line is none."""
-        named, short = {*self.found}, bool(self.lines["id"].dropna().str.len().lt(_AN_ID).all())
+        named, ids = {*self.found}, self.lines.loc[self.lines["special"].isna(), "id"].dropna()
+        short = bool(ids.str.len().lt(_AN_ID).all())
         return "to" not in named and (
             "messages" in named or "id" not in named or (short and bool({"at", "country"} & named))
         )
@@ -132,7 +134,7 @@ class Invoice:
             if len(finer) >= least and self.places >= 1 and fits(apart).mean() >= _MOST:
                 self.is_rounded, self._way = True, way
                 self.notes.append(
-                    f"Its amounts are {way} to {counted(self.places, 'decimal place')}; where that is all the "
+                    f"Its amounts look {way} to {counted(self.places, 'decimal place')}; where that is all the "
                     "difference to the exact ones, they agree."
                 )
                 return
@@ -188,7 +190,8 @@ def invoice_of(
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
     cells = {name: frame[found[name]] if name in found else empty for name in NAMES}
     texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
-    to, country = _numbers(texts["to"]), texts["country"].map(_country, na_action="ignore").astype(STR)
+    to = _numbers(texts["to"].mask(_said(texts["to"]).notna()))
+    country = texts["country"].map(_country, na_action="ignore").astype(STR)
     price = amounts(cells["unit_price" if priced_each else "price"], decimal)
     if price.decimal == "," and decimal is None:
         notes.append("Amounts are read with a decimal comma.")
@@ -202,9 +205,9 @@ def invoice_of(
             f"A price is {found['unit_price']!r} times {found['messages' if times is messages else 'parts']!r}."
         )
     currency = _currency(texts["currency"], price.units, found, constant, known, notes)
-    special = _special(frame, found)
+    special = _special(frame, found, to.notna())
     is_usage = special.eq("fee").fillna(False).astype("bool") & country.notna() & messages.notna()
-    special = special.mask(is_usage | to.notna())
+    special = special.mask(is_usage)
     if special.notna().any():  # a line below a column of months or times has none
         cells["at"] = cells["at"].astype(object).where(special.isna(), None)
         texts["at"] = texts["at"].mask(special.notna())
@@ -316,21 +319,28 @@ def _kinds(texts: pd.Series) -> pd.Series:
     return kinds.astype(STR)
 
 
-def _special(frame: pd.DataFrame, found: Mapping[str, Hashable]) -> pd.Series:
-    """Return tax, total, credit or fee for lines that say so in words, whatever column has them."""
-    figures = {found.get(name) for name in ("id", "to", "price", "unit_price", "parts", "messages", "currency")}
+def _special(frame: pd.DataFrame, found: Mapping[str, Hashable], of_messages: pd.Series) -> pd.Series:
+    """Return tax, total, credit or fee for lines of no message that say so in words, whatever column has them."""
+    labels, prices = ({found.get(name) for name in names} for names in (("id", "to"), ("price", "unit_price")))
     said: pd.Series = pd.Series(pd.NA, index=frame.index, dtype=STR)
     for column in frame.columns:
-        if column in figures or _OTHER_WORDS.search(str(column)) or frame[column].dtype.kind in "fiMb":
+        if (column not in labels and _OTHER_WORDS.search(str(column))) or frame[column].dtype.kind in "fiMb":
             continue
-        texts = texts_of(frame[column])
-        kinds = {
-            text: next((kind for kind, words in SPECIAL if words.search(text[:200])), None)
-            for text in texts.dropna().unique().tolist()
-        }
-        found_here = texts.map(kinds, na_action="ignore").astype(STR)
-        said = said.where(said.notna(), found_here)
+        texts = texts_of(frame[column]).mask(of_messages)
+        if column in prices:  # "0.0075 excl. VAT" is an amount
+            texts = texts.mask(texts.str.match(r"\W*\d", na=False))
+        said = said.where(said.notna(), _said(texts))
     return said
+
+
+def _said(texts: pd.Series) -> pd.Series:
+    """Return tax, total, credit or fee where a cell says so."""
+    texts = texts.where(texts.str.contains(_WORD.pattern, na=False))  # numbers and ids, which may be a million
+    kinds = {
+        text: next((kind for kind, words in SPECIAL if words.search(text[:200])), None)
+        for text in texts.dropna().unique().tolist()
+    }
+    return texts.map(kinds, na_action="ignore").astype(STR)
 
 
 def _whole_messages(lines: pd.DataFrame, part: pd.Series, notes: list[str]) -> pd.DataFrame:

@@ -93,13 +93,13 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         default="other_price",
     )
     longer = (lines["until"] - lines["at"]).gt(pd.Timedelta(hours=25)).any()  # than a day
-    by = " and ".join(grain) or "everything recorded"
+    said = " and ".join(grain).replace("day", "period" if longer else "day") or "everything recorded"
     lines = lines.assign(
         id=pd.Series(pd.NA, index=lines.index, dtype=STR),
         to=pd.Series(pd.NA, index=lines.index, dtype=STR),
         messages=count,
         match=pd.Series(match, index=lines.index, dtype=STR),
-        found_by=pd.Series(by, index=lines.index, dtype=STR).where(there),
+        found_by=pd.Series(said, index=lines.index, dtype=STR).where(there),
         campaign=pd.Series(pd.NA, index=lines.index, dtype=STR),
         row=pd.Series(pd.NA, index=lines.index, dtype="Int64"),
         our_parts=table["parts"].astype("Int64").where(there),
@@ -107,7 +107,6 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         our_price=prices,
         our_currency=lines["currency"].where(there),
     )
-    said = by.replace("day", "period") if longer else by
     read.notes.append(f"Its lines are totals, compared {'by' if grain else 'with'} {said}.")
     strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
     if "country" in grain and strange:

@@ -327,14 +327,20 @@ def _figures(totals: pd.DataFrame) -> Figures:
     return Figures(tuple(pairs))
 
 
-def _title(frame: pd.DataFrame) -> str:
+def campaigns_of(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the names of the campaigns of a frame, and in words what else it is of: tests, passcodes."""
     if "campaign" not in frame.columns:
-        return "Cost"
+        return [], []
     kind = pd.Series("campaign", index=frame.index)
     if is_summed(frame) and "kind" in frame.columns:  # a result table's is a column of its sender
         kind = frame["kind"].astype(STR).fillna("campaign")
-    names = frame.loc[kind.eq("campaign").to_numpy(bool), "campaign"].dropna().unique().tolist()
-    others = [f"{one}s" for one in ("test", "passcode") if kind.eq(one).any()]
+    mine = frame.loc[kind.eq("campaign").to_numpy(bool), [name for name in ("campaign", "service") if name in frame]]
+    names = sorted(map(str, mine.dropna(subset=["campaign"]).drop_duplicates()["campaign"]))
+    return names, [f"{one}s" for one in ("test", "passcode") if kind.eq(one).any()]
+
+
+def _title(frame: pd.DataFrame) -> str:
+    names, others = campaigns_of(frame)
     if not others and len(names) < 2:
         return f"Cost: {names[0]}" if names else "Cost"
     campaigns = [counted(len(names), "campaign")] if names else []

@@ -42,6 +42,15 @@ def test_hostile_names_stay_text() -> None:
     assert "&lt;img" in drawn
 
 
+@pytest.mark.parametrize("own", ["+12025550123", "0151 23456789", 12025550123])
+def test_a_group_that_is_a_number_is_masked(own: object) -> None:
+    """On every card; the tables have it whole."""
+    then, now = (table(1, price=[price]).assign(own=pd.Series([own]).array) for price in (0.01, 0.02))
+    for card in (charts.bars(cost.by(now, "own")), cost.bridge(now, then, columns="own").card()):
+        assert "..." in card.text()
+        assert str(own) not in card.text() + card.html()
+
+
 def test_a_chart_needs_nothing_from_outside() -> None:
     """No script, no address, no vector image that a notebook would drop."""
     drawn = charts.bars(cost.by_country(two_currencies())).html()

@@ -67,18 +67,23 @@ def test_the_workbook_says_what_the_page_says(tmp_path: Path) -> None:
 
 
 def test_differences_come_first_the_largest_on_top_and_the_rest_is_named(tmp_path: Path) -> None:
-    """What differs, why in words, what was billed as estimated, and what has no estimate: together everything."""
+    """What differs, why in words, what was billed as estimated, and what has no estimate or price: all of it."""
     given = table(
-        7, iso=["US", "DE", "FR", "IN", "IN", "NG", "GB"], parts=[1, 2, 1, 1, 1, 1, 1],
-        price=[0.01, 0.16, 0.05, 0.03, 0.03, 0.2, 0.04], est_cost=[0.01, 0.08, 0.04, 0.03, 0.03, None, 0.07],
+        8, iso=["US", "DE", "FR", "IN", "IN", "NG", "GB", "US"], parts=[1, 2, 1, 1, 1, 1, 1, 1],
+        price=[0.01, 0.16, 0.05, 0.03, 0.03, 0.2, 0.04, None],
+        est_cost=[0.01, 0.08, 0.04, 0.03, 0.03, None, 0.07, 0.01],
     )  # fmt: skip
-    first = Shown(charts.report(given, tmp_path / "spent.html").read_text(encoding="utf-8")).tables[0]
+    page = Shown(charts.report(given, tmp_path / "spent.html").read_text(encoding="utf-8"))
+    first = page.tables[0]
     assert [row[0] for row in first[1:]] == [
-        "Germany DE", "United Kingdom GB", "France FR", "2 countries as estimated", "Without an estimate", "Total",
+        "Germany DE", "United Kingdom GB", "France FR", "2 countries as estimated", "Without an estimate",
+        "Without a readable price", "Total",
     ]  # fmt: skip
-    assert [row[4] for row in first[1:]] == ["+0.08", "-0.03", "+0.01", "0.00", "–", "+0.06"]
+    assert [row[4] for row in first[1:]] == ["+0.08", "-0.03", "+0.01", "0.00", "–", "–", "+0.06"]
     assert [row[5] for row in first[1:4]] == ["2 parts, 1 estimated"] + ["another price of a part"] * 2
-    assert first[-1][1:4] == ["7", "0.26", "0.52"]
+    assert [row[1] for row in first[4:]] == ["3", "1", "1", "8"]
+    assert first[-1][2:4] == ["0.26", "0.52"]
+    assert "8 messages cost at least USD 0.52, USD 0.06 more than estimated" in page.text
 
 
 def test_no_name_of_the_code_and_no_number_is_in_a_report(tmp_path: Path) -> None:
@@ -102,10 +107,11 @@ def test_the_period_of_a_ledger_is_that_of_its_messages(client: Client, ledger: 
     people = pd.DataFrame({"phone": [example(region) for region in ("US", "DE", "FR")]})
     plan = sms.plan(people, "Hello", to="phone", campaign="autumn", wire=Wire(chunk_size=1))
     sent(plan, client, ledger, limits=Limits(first=2))
+    sms.send_test(plan, client, to=example("GB"), ledger=ledger)
     text = Shown(charts.report(ledger, tmp_path / "spent.html").read_text(encoding="utf-8")).text
     at = ledger.record("autumn").requests["settled_at"].dropna()
     assert f"{at.min().day} {at.min():%B %Y %H:%M} UTC" in text
-    assert "ledger ledger.sqlite, campaign autumn" in text
+    assert "ledger ledger.sqlite, campaign autumn and tests" in text
     assert "the sandbox, a rehearsal that texted nobody" in text
     assert "1 message still to be sent, in no total." in text
     assert str(tmp_path) not in text

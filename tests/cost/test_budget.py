@@ -55,6 +55,7 @@ def test_the_day_on_which_a_budget_is_used_up() -> None:
     assert pd.isna(row_of(cost.budget(steady, 100.0))["used_up"])
     assert pd.isna(row_of(cost.budget(steady, 20.0))["used_up"])
     assert "used up on 2026-11-21" in cost.budget(steady, 61.5).card().text()
+    assert row_of(cost.budget(steady, 46.8, month="2026-12"))["used_up"] == pd.Timestamp("2026-12-16")
 
 
 def test_currencies_have_budgets_of_their_own() -> None:

@@ -287,9 +287,13 @@ def test_a_message_that_is_billed_twice_on_one_day_is_once_on_the_invoice_only(
 def test_totals_of_months_are_called_so(sent: pd.DataFrame, ledger: Ledger) -> None:
     month = sent["at"].iloc[0].strftime("%Y-%m")
     bill = pd.DataFrame({"Month": [month], "Messages": [9], "Amount": [99.0], "Currency": ["USD"]})
-    text = cost.reconcile_invoice(ledger, bill).card().text()
-    assert "Its lines are totals, compared by period." in text
-    assert f"Its lines begin on {month}-01." in text
+    for zone in ("UTC", "Asia/Tokyo", "America/Lima"):
+        found = cost.reconcile_invoice(ledger, bill, tz=zone)
+        text = found.card().text()
+        assert "Its lines are totals, compared by period." in text
+        assert f"Its lines begin on {month}-01." in text
+        assert f"from {month}-01" in text
+        assert found.lines["found_by"].tolist() == ["period"]
 
 
 def test_another_id_is_another_message(sent: pd.DataFrame, ledger: Ledger) -> None:
@@ -407,7 +411,7 @@ def test_the_rounding_of_a_file_is_recognised_and_never_recorded(box: Sandbox, l
     billed = pd.DataFrame({"to": made.rows["to"].array, "at": sent["at"].max(), "price": round(0.0075, places)})
     found = cost.reconcile_invoice(ledger, billed.assign(currency="USD"))
     assert found.lines["match"].value_counts().to_dict() == {"matched": 8, "in_doubt": 4}
-    assert f"Its amounts are rounded to {places} decimal places" in " ".join(found.card().text().split())
+    assert f"Its amounts look rounded to {places} decimal places" in " ".join(found.card().text().split())
     assert found.totals["rounding"].iloc[0] == pytest.approx(8 * (round(0.0075, places) - 0.0075))
     adds_up(found)
     assert found.settle(reason="invoice") == 4
@@ -441,22 +445,26 @@ def test_a_price_that_may_be_rounded_is_not_recorded_where_nothing_shows_it(box:
 def test_each_way_of_rounding_is_named(sent: pd.DataFrame, ours: float, theirs: float, said: str) -> None:
     found = cost.reconcile_invoice(sent.assign(price=ours), invoice_of(sent).assign(price=theirs))
     assert found.lines["match"].eq("matched").all()
-    assert f"Its amounts are {said} decimal places" in " ".join(found.notes)
+    assert f"Its amounts look {said} decimal places" in " ".join(found.notes)
     adds_up(found)
 
 
-def test_another_price_is_no_rounding(sent: pd.DataFrame, ledger: Ledger) -> None:
-    lines = invoice_of(sent)
-    lines.loc[:, "price"] = 0.02
-    found = cost.reconcile_invoice(ledger, lines)
+@pytest.mark.parametrize("price", [0.02, "0.0100", "USD .0080", 0.1, "0.1"])
+def test_another_price_is_no_rounding(sent: pd.DataFrame, price: float | str) -> None:
+    """Zeros that are written are decimal places, and no provider rounds to tenths."""
+    ours = 0.075 if price in (0.1, "0.1") else 0.0075
+    found = cost.reconcile_invoice(sent.assign(price=ours), invoice_of(sent).assign(price=price))
     assert found.lines["match"].eq("other_price").all()
     assert not any("decimal place" in note for note in found.notes)
 
 
-def test_tax_total_fee_and_credit_stand_apart(sent: pd.DataFrame, ledger: Ledger) -> None:
-    more = {"Number rental": 2.0, "Credit note 17": -0.5, "VAT 20%": 0.3, "Total": round(sent["price"].sum() + 1.8, 6)}
-    lines = invoice_of(sent).assign(description="SMS")
-    extra = pd.DataFrame({"description": [*more], "price": [*more.values()], "currency": "USD"})
+@pytest.mark.parametrize("column", ["description", "id", "to", "at", "parts", "unit price"])
+def test_tax_total_fee_and_credit_stand_apart(sent: pd.DataFrame, ledger: Ledger, column: str) -> None:
+    """Whatever column has their words."""
+    more = {"Number rental": 2.0, "Credit note 2026-17": -0.5, "VAT 20%": 0.3,
+            "Total": round(sent["price"].sum() + 1.8, 6)}  # fmt: skip
+    lines = invoice_of(sent).assign(**{"description": "SMS", "unit price": "$0.0075 excl. VAT"})
+    extra = pd.DataFrame({column: [*more], "price": [*more.values()], "currency": "USD"})
     found = cost.reconcile_invoice(ledger, pd.concat([lines, extra], ignore_index=True))
     assert found.lines["match"].tolist() == [*["matched"] * 12, "fee", "credit", "tax", "total"]
     assert found.totals[["fee", "credit", "tax", "only_theirs"]].values.tolist() == [[2.0, -0.5, 0.3, 0.0]]
@@ -464,7 +472,7 @@ def test_tax_total_fee_and_credit_stand_apart(sent: pd.DataFrame, ledger: Ledger
     shown = " ".join(found.card().text().split())
     assert "Total of other lines, not counted" in shown
     assert "is that of its lines" in shown
-    wrong = extra.assign(price=extra["price"].mask(extra["description"].eq("Total"), 99.0))
+    wrong = extra.assign(price=extra["price"].mask(extra[column].eq("Total"), 99.0))
     other = cost.reconcile_invoice(ledger, pd.concat([lines, wrong], ignore_index=True))
     assert "Its total says USD 99.00, and its lines add up to" in " ".join(other.card().text().split())
 
@@ -530,6 +538,8 @@ def test_an_invoice_without_a_line_or_without_a_price_is_none_the_less_compared(
     sent: pd.DataFrame, ledger: Ledger
 ) -> None:
     assert cost.reconcile_invoice(ledger, invoice_of(sent).iloc[:0]).lines.empty
+    for lines in (invoice_of(sent).iloc[:0], invoice_of(sent)[["id", "price", "currency"]].assign(id="of another")):
+        assert cost.reconcile_invoice(ledger, lines).totals["only_ours"].tolist() == [round(sent["price"].sum(), 6)]
     blank = cost.reconcile_invoice(ledger, invoice_of(sent).assign(price=None))
     assert blank.lines["match"].eq("unreadable").all()
     assert blank.only_ours.empty

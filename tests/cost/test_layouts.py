@@ -268,7 +268,11 @@ def test_a_month_with_a_total_below_it_is_a_month(sent: pd.DataFrame, ledger: Le
     billed = round(sent["price"].sum(), 6)
     lines = pd.DataFrame({"Month": ["2026-11", "VAT", "Total"], "Quantity": [12, None, None],
                           "Cost": [billed, 0.1, billed + 0.1]})  # fmt: skip
-    assert cost.reconcile_invoice(table, lines).lines["match"].tolist() == ["matched", "tax", "total"]
+    numbered = pd.DataFrame(
+        {"ID": ["1", "VAT", "Grand total"], "Month": ["2026-11", None, None], "Cost": lines["Cost"]}
+    )
+    for invoice in (lines, numbered):
+        assert cost.reconcile_invoice(table, invoice).lines["match"].tolist() == ["matched", "tax", "total"]
 
 
 def test_one_total_is_that_of_everything(sent: pd.DataFrame, ledger: Ledger) -> None:
