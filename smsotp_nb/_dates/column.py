@@ -200,9 +200,9 @@ def _of_times(column: pd.Series) -> Dates:
     else:
         found.wall = column.to_numpy("datetime64[us]")
     found.clock = known
-    strange = np.flatnonzero(known & ~((found.wall >= _FIRST) & (found.wall < _END)))
-    found.wall[strange] = np.datetime64("NaT")
-    found.wrong |= {place: f"a year that no calendar shows: {given(column.iloc[place])}" for place in strange.tolist()}
+    strange = known & ~((found.wall >= _FIRST) & (found.wall < _END))
+    found.wall = np.where(strange, np.datetime64("NaT"), found.wall)
+    found.wrong |= {int(at): f"a year that no calendar shows: {column.iloc[at]}" for at in np.flatnonzero(strange)}
     return found
 
 
