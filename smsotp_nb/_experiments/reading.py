@@ -21,7 +21,7 @@ from .._pandas import lent
 from .._wire import amount as from_micros
 from ..errors import UsageError
 from . import comparing, picture, statistics, words
-from .declaring import ASSIGNMENT, KINDS
+from .declaring import ASSIGNMENT, HOLDOUT, KINDS
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
 from .statistics import Ratio
 
@@ -125,11 +125,12 @@ def read(
     checked = statistics.check(sizes, _weights(weights, sizes)) if weights else None
     state = _state(now() < day, early, checked)
     doubt, unpriced = (_messages(assigned, found, name) for name in ("in_doubt", "unpriced"))
+    contacted, costs = found.people(assigned["contacted"].to_numpy("bool")), _costs(assigned, found)
+    unsent = {arm: people for arm, people in found.people().items() if arm != HOLDOUT and not contacted[arm]}
     facts = words.Facts(
         kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted, to_go,
-        _elsewhere(assigned, found), doubt, unpriced, _dearest(assigned, found), gone,
+        _elsewhere(assigned, found), doubt, unpriced, _dearest(assigned, found), gone, unsent,
     )  # fmt: skip
-    contacted, costs = found.people(assigned["contacted"].to_numpy("bool")), _costs(assigned, found)
     unknown = {
         arm: (doubt[arm] + unpriced[arm]) * facts.dearest.get(arm, math.inf)
         for arm in found.arms
@@ -139,7 +140,9 @@ def read(
         rows, two = _counts(found, contacted), comparing.table((), comparing.PAIRS)
         return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts)
     elapsed = _elapsed(assigned["at"], window, now()) if state == "sequential" else None
-    measured = {outcome: found.measured(outcome) for outcome in kinds}
+    measured = {
+        outcome: {arm: one for arm, one in found.measured(outcome).items() if arm not in unsent} for outcome in kinds
+    }
     rows = comparing.table(
         [
             row
@@ -154,16 +157,19 @@ def read(
         [row for outcome, of in measured.items() for row in comparing.pairs(outcome, of, level=level, elapsed=elapsed)],
         comparing.PAIRS,
     )
-    pieces = _explored(assigned, found, explore, level) if state == "read" else None
+    pieces = _explored(assigned, found, unsent, explore, level) if state == "read" else None
     more = {} if pieces is None else {"exploration": pieces}
     return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts, **more)
 
 
-def _explored(assigned: pd.DataFrame, found: Joined, explore: Hashable | None, level: float) -> pd.DataFrame | None:
+def _explored(
+    assigned: pd.DataFrame, found: Joined, unsent: Mapping[str, int], explore: Hashable | None, level: float
+) -> pd.DataFrame | None:
     if explore is None:
         return None
     columns.require(explore, assigned.columns, where="explore=")
-    return comparing.explore(found, assigned[explore], level=level)
+    pieces = comparing.explore(found, assigned[explore], level=level)
+    return pieces[~pieces["arm"].isin([*unsent]).to_numpy(bool)]
 
 
 def _check(assigned: pd.DataFrame, kinds: Mapping[str, str], window: timedelta, early: object) -> None:

@@ -58,6 +58,7 @@ class Facts:
     unpriced: Mapping[str, int] = field(default_factory=dict)
     dearest: Mapping[str, float] = field(default_factory=dict)
     forgotten: Mapping[str, int] = field(default_factory=dict)
+    unsent: Mapping[str, int] = field(default_factory=dict)  # people of arms of which nobody was texted
 
     @property
     def percent(self) -> str:
@@ -65,12 +66,17 @@ class Facts:
 
 
 def elsewhere(facts: Facts) -> list[str]:
-    """Return who was forgotten, or texted by other campaigns from the draw to the reading day, those held out first."""
+    """Return who was forgotten, which arms were not texted, and whom other campaigns texted from the draw to the reading
+    day, those held out first.
+    """
     said = []
     if many := sum(facts.forgotten.values()):
         each = few([f"{count:,} of {arm}" for arm, count in facts.forgotten.items()])
         were = counted(many, "number was", "numbers were")
         said.append(f"{were} forgotten ({each}): who has no other one is in no figure, nor is what they brought.")
+    for arm, many in facts.unsent.items():
+        are = "1 person is" if many == 1 else f"{many:,} people are"
+        said.append(f"Nobody of {arm}, to which {are} assigned, was texted: it says nothing yet, and is not compared.")
     for one in facts.elsewhere:
         if one.arm == HOLDOUT:
             were = "was" if one.texted == 1 else "were"

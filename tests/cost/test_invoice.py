@@ -98,7 +98,7 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     lines = invoice_of(sent[sent["status"].eq("accepted")])
     at = sent["at"].max()
     more = pd.DataFrame({"id": ["a" * 32, "b" * 32], "to": doubt["to"].iloc[:2], "at": at, "parts": 1, "price": 0.0075})
-    lines = pd.concat([lines, more.assign(currency="USD")], ignore_index=True)
+    lines = pd.concat([lines, more.assign(currency="USD", country="United States")], ignore_index=True)
     file = tmp_path / "november.csv"
     lines.to_csv(file, index=False)
     found = cost.reconcile_invoice(ledger, file)
@@ -119,6 +119,7 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     assert campaign.counts["in_doubt"] == 4
     assert found.settle(reason="invoice 2026-11") == 2
     assert campaign.counts["in_doubt"] == 2
+    assert campaign.results.loc[found.doubts["row"].tolist(), "iso"].tolist() == ["US", "US"]
     assert campaign.changes[["what", "rows", "reason", "source"]].values.tolist() == [
         ["found accepted", 2, "invoice 2026-11", "november.csv"]
     ]

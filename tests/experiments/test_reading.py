@@ -180,6 +180,20 @@ def test_without_a_holdout_only_the_arms_are_compared() -> None:
     assert "no interval" not in shown
 
 
+def test_an_arm_that_was_not_texted_is_said_and_not_compared() -> None:
+    assigned = assignment(3000, weights={"a": 1, "b": 1, "holdout": 1})
+    assigned.loc[assigned["arm"].eq("b"), ["contacted", "cost"]] = [False, 0.0]
+    people = int(assigned["arm"].eq("b").sum())
+    reading = read(assigned, orders(assigned), **arguments())
+    said = (
+        f"Nobody of b, to which {people:,} people are assigned, was texted: it says nothing yet, and is not compared."
+    )
+    assert said in reading.sentence()
+    assert said in " ".join(reading.card().text(10_000).split())
+    assert set(reading.frame["arm"]) == {"a", "holdout"}
+    assert reading.pairs.empty
+
+
 def test_people_who_are_still_to_be_texted_are_said() -> None:
     assigned = assignment(4000, weights={"plain": 1, "holdout": 1})
     whole, part = (read(assigned, orders(assigned), **arguments(), to_go=many) for many in (0, 1200))

@@ -14,7 +14,7 @@ from ..._pandas import STR
 from ..._results.contract import micros, money
 from ..file.store import Store
 from ..rows.columns import TIME, framed
-from ..rows.statements import Statements
+from ..rows.statements import Statements, number_of
 from .recording import optional_int, optional_text
 
 _FIELDS: Final = ("line", "id", "at", "parts", "price", "currency")
@@ -33,11 +33,12 @@ class Evidence:
 
     source: str
     lines: Mapping[int, dict[str, Any]] = field(repr=False)
+    countries: Mapping[int, str | None] = field(repr=False)
     priced: bool = True
 
     @classmethod
     def of(cls, source: str, lines: pd.DataFrame, *, priced: bool) -> Evidence:
-        """Take lines with ``to, id, at, parts, price, currency``; their index says which line of the source each is.
+        """Take lines with ``to, id, at, parts, price, currency``, and perhaps ``country``; their index says which line of the source each is.
 
         ``priced`` says whether their prices are exact, and not rounded.
         """
@@ -52,11 +53,13 @@ class Evidence:
         )
         numbers = [int(number[1:]) for number in lines["to"]]
         each = (dict(zip(_FIELDS, one, strict=True)) for one in said)
-        return cls(source, dict(zip(numbers, each, strict=True)), priced)
+        named = lines["country"] if "country" in lines.columns else [None] * len(lines)
+        countries = dict(zip(numbers, map(optional_text, named), strict=True))
+        return cls(source, dict(zip(numbers, each, strict=True)), countries, priced)
 
 
 def take_over(connection: Statements, campaign: int, evidence: Evidence, places: Mapping[int, Any]) -> str:
-    """Give rows the id, parts and price of their lines, and return the evidence as it is kept with the change.
+    """Give rows the id, parts, price and country of their lines, and return the evidence as it is kept with the change.
 
     A request has one currency. A price in another one than that of the request, or of lines before it, stays with the
     evidence alone, and so does a rounded price.
@@ -65,10 +68,12 @@ def take_over(connection: Statements, campaign: int, evidence: Evidence, places:
         chunk, position = places[number]
         here = (campaign, chunk, position)
         price = line["price"] if _in_currency(connection, here, line["currency"]) and evidence.priced else None
+        iso = evidence.countries[number]
+        country = None if iso is None else number_of(connection, "country", {"iso": iso, "cc": None})
         connection.execute(
-            "UPDATE recipient SET message=coalesce(message, ?), parts=coalesce(parts, ?), price=coalesce(price, ?) "
-            "WHERE campaign=? AND chunk=? AND position=?",
-            (_stored(line["id"]), line["parts"], price, *here),
+            "UPDATE recipient SET message=coalesce(message, ?), parts=coalesce(parts, ?), price=coalesce(price, ?), "
+            "country=coalesce(country, ?) WHERE campaign=? AND chunk=? AND position=?",
+            (_stored(line["id"]), line["parts"], price, country, *here),
         )
     rows = [[places[number][1], *line.values()] for number, line in evidence.lines.items()]
     return json.dumps({"source": evidence.source, "rows": rows}, ensure_ascii=False)
