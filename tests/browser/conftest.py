@@ -194,7 +194,8 @@ def running_lab(home: Path, folder: Path) -> Iterator[Lab]:
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root"]
     command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}", "--IdentityProvider.token="]
     command += ["--ServerApp.password=", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url="]
-    command += ["--LabApp.extension_manager=readonly"]
+    # Otherwise a language server that is installed for the check of types reads every notebook that is opened.
+    command += ["--LabApp.extension_manager=readonly", "--LanguageServerManager.autodetect=False"]
     server = start(command, jupyter_env(home), home)
     try:
         wait_for(f"http://127.0.0.1:{port}/api", server)
