@@ -48,6 +48,9 @@ QUICK := not slow and not browser and not notebook and not on_server
 # Benchmarks are checked for what has moved or changed its arguments.
 LOOSE := arg-type no-any-return type-arg unused-ignore
 
+# Containers often forbid compiled files. Hundreds of tests start a Python of their own, and each would compile the package.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test quick exhaustive test-oldest test-hosts $(HOSTS:%=test-host-%)
 .PHONY: check lint types types-benchmarks docs
 .PHONY: sbom releasable dist lab format clean

@@ -6,6 +6,7 @@ Everything is on loopback. A request to anywhere else is refused, recorded, and 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -194,7 +195,8 @@ def running_lab(home: Path, folder: Path) -> Iterator[Lab]:
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root"]
     command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}", "--IdentityProvider.token="]
     command += ["--ServerApp.password=", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url="]
-    command += ["--LabApp.extension_manager=readonly"]
+    # Otherwise a language server that is installed for the check of types reads every notebook that is opened.
+    command += ["--LabApp.extension_manager=readonly", "--LanguageServerManager.autodetect=False"]
     server = start(command, jupyter_env(home), home)
     try:
         wait_for(f"http://127.0.0.1:{port}/api", server)
@@ -271,11 +273,10 @@ SAVE_WIDGETS = "@jupyter-widgets/jupyterlab-manager:saveWidgetState"
 class Notebook:
     """A notebook open in JupyterLab, driven as its user would."""
 
-    def __init__(self, page: Any, lab: Lab, sample: Sample) -> None:
+    def __init__(self, page: Any, lab: Lab, themes: Sequence[str]) -> None:
         self.page = page
         self.lab = lab
-        self._sample = sample
-        self._themes = sample.turned(THEMES)
+        self._themes = themes
 
     def open(self, path: str, *, anew: bool = False) -> Notebook:
         """Open a notebook in place of the one that is open; ``anew`` loads the page, as its user might."""
@@ -332,15 +333,15 @@ class Notebook:
     def look(self, selector: str = ".smsotp-form", picture: str = "") -> list[str]:
         """Return what axe-core objects to, and the texts that are cut.
 
-        Each look takes the next theme, narrow and wide; in an exhaustive run every look takes all themes and widths.
+        A notebook has one theme, and the next notebook the next one; each look is narrow and wide. In an exhaustive run
+        every look takes all themes and widths.
         With ``SMSOTP_SHOOT`` set, pictures are written.
         """
-        everywhere = self._sample.exhaustive
         findings = []
-        for theme in THEMES if everywhere else [next(self._themes)]:
+        for theme in self._themes:
             self.theme(theme)
             findings += [f"{theme}: {objection}" for objection in axe_findings(self.page, selector)]
-            for pixels in WIDTHS if everywhere else (WIDTHS[0], WIDTHS[-1]):
+            for pixels in WIDTHS if len(self._themes) > 1 else (WIDTHS[0], WIDTHS[-1]):
                 self.page.set_viewport_size({"width": pixels, "height": 1400})
                 findings += [f"{theme}, cut at {pixels}: {cut}" for cut in cut_texts(self.page, selector)]
                 if picture and "SMSOTP_SHOOT" in os.environ:
@@ -355,11 +356,19 @@ class Notebook:
         self.page.evaluate("() => window.jupyterapp?.shell.currentWidget?.sessionContext?.shutdown()")
 
 
+@pytest.fixture(scope="session")
+def themes(sample: Sample) -> Iterator[tuple[str, ...]]:
+    """The themes of each notebook in turn."""
+    return itertools.cycle([THEMES]) if sample.exhaustive else sample.turned([(theme,) for theme in THEMES])
+
+
 @pytest.fixture
-def notebook(lab: Lab, browser: Browser, sample: Sample, request: pytest.FixtureRequest) -> Iterator[Notebook]:
+def notebook(
+    lab: Lab, browser: Browser, themes: Iterator[tuple[str, ...]], request: pytest.FixtureRequest
+) -> Iterator[Notebook]:
     """A notebook to be opened; the test fails if a request left loopback, or the page threw an error."""
     page = browser.page_of_lab()
-    made = Notebook(page, lab, sample)
+    made = Notebook(page, lab, next(themes))
     browser.strayed.clear()
     browser.thrown.clear()
     yield made

@@ -19,7 +19,7 @@ from support.sockets import without_token
 
 from smsotp_nb import Ledger, Sandbox
 
-from .test_server_clock import set_clock, with_clock
+from .test_server import set_clock, with_clock
 
 pytestmark = [pytest.mark.slow, pytest.mark.notebook]
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import psycopg
@@ -25,7 +26,7 @@ from support.cutting import CuttingProxy
 from support.servers import Pooler, Server, need_pooler, need_server
 
 from smsotp_nb import Client, Ledger, People, Sandbox, Wire, cost, plan, revise, send
-from smsotp_nb._ledger import Run
+from smsotp_nb._ledger import Ending, Run
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.rows.statements import NotGuessed, Statements
 from smsotp_nb._ledger.sending.holds import Said
@@ -695,3 +696,112 @@ def test_a_database_that_is_exchanged_under_an_open_connection_ends_the_run(addr
         with pytest.raises(LedgerReplaced, match="made anew"):
             run.claim(0)
         run.close()
+
+
+# -- the clock of a server is set back or forward in the middle of a campaign --------------------------------------
+
+# Found before the function of that name which PostgreSQL has.
+SHIM = """
+CREATE TABLE shift (by interval NOT NULL);
+INSERT INTO shift VALUES ('0');
+CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+  AS 'SELECT pg_catalog.clock_timestamp() + by FROM shift';
+"""
+
+
+def with_clock(server: Server) -> str:
+    """Return the address of a database whose clock can be set."""
+    made = server.database()
+    name = made.split("/")[3].split("?")[0]
+    with psycopg.connect(made, autocommit=True) as connection:
+        connection.execute(SHIM)
+        connection.execute(f"ALTER DATABASE {name} SET search_path = public, pg_catalog")  # type: ignore[arg-type]
+    return made
+
+
+@pytest.fixture
+def shifted(server: Server, two_machines: None) -> str:
+    """A ledger on a server whose clock can be set."""
+    made = with_clock(server)
+    Ledger(made, create=True).close()
+    return made
+
+
+@pytest.fixture
+def two_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody sees of the other's process whether it lives, as on another machine."""
+    monkeypatch.setattr(fences, "process_key", lambda _=None: "")
+
+
+def test_an_answer_that_comes_after_a_take_over_changes_who_counts_as_texted(shifted: str) -> None:
+    """Who counts is packed when the second runner ends; the first one's answer makes that out of date."""
+    packed = "SELECT count(*) FROM contacts"
+    with Ledger(shifted) as first, Ledger(shifted) as second, psycopg.connect(shifted, autocommit=True) as look:
+        run = first._begin(plan_of(4, chunk_size=2), service="a service")
+        claim = run.claim(0)
+        assert claim is not None
+        set_clock(shifted, "1 hour")
+        second._begin(plan_of(4, chunk_size=2), service="a service").close()
+        assert look.execute(packed).fetchone() == (1,)
+        run.settle(claim, Ending("NOT_SENT", phase="before"))
+        assert look.execute(packed).fetchone() == (0,)
+        run.close()
+
+
+def set_clock(address: str, by: str) -> None:
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("UPDATE shift SET by=%s::interval", (by,))
+
+
+def before_the_bytes(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """Do something once, between the first claim and its request."""
+    left, deliver = [act], Client._deliver
+
+    def delivered(self: Client, *arguments: Any, **options: Any) -> Any:
+        if left:
+            left.pop()()
+        return deliver(self, *arguments, **options)
+
+    monkeypatch.setattr(Client, "_deliver", delivered)
+
+
+def test_a_clock_that_is_set_back_lets_nobody_in_and_holds_nobody_up(
+    judge: Judge, shifted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, refused = (
+        Work(shifted, judge.box.url, plan_of(12, chunk_size=2, campaign="autumn", text="autumn"), concurrency=1),
+        [],
+    )
+
+    def meanwhile() -> None:
+        set_clock(shifted, "-1 hour")
+        with pytest.raises(CampaignHeld, match="can be taken over after") as raised:
+            work.run()
+        refused.append(raised.value)
+
+    before_the_bytes(monkeypatch, meanwhile)
+    assert work.run()["accepted"] == 12
+    assert len(refused) == 1
+    found = audit(shifted, judge.texted("autumn"), campaign="autumn")
+    assert (found.rows, found.duplicates, found.lost) == (12, 0, 0), found.odd
+
+
+def test_a_clock_that_is_set_forward_gives_the_campaign_away_and_texts_nobody_twice(
+    judge: Judge, shifted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the first runner had claimed is in doubt for the second, until the first one's answer settles it."""
+    work, second = (
+        Work(shifted, judge.box.url, plan_of(12, chunk_size=2, campaign="autumn", text="autumn"), concurrency=1),
+        [],
+    )
+
+    def meanwhile() -> None:
+        set_clock(shifted, "1 hour")
+        second.append(work.run())
+
+    before_the_bytes(monkeypatch, meanwhile)
+    with pytest.raises(CampaignHeld, match="was taken over by"):
+        work.run()
+    assert (second[0]["accepted"], second[0]["in_doubt"]) == (10, 2)
+    found = audit(shifted, judge.texted("autumn"), campaign="autumn")
+    assert (found.rows, found.duplicates, found.lost, found.in_doubt) == (12, 0, 0, 0), found.odd

@@ -9,6 +9,7 @@ import os
 import pickle
 import tempfile
 import traceback
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,16 @@ import pytest
 from faults.acts import after_reading, body, throttle
 from faults.server import Act, BreakingServer, Peer, Script
 from support.canaries import hits
+from support.clients import Patience
 from support.tracebacks import frames
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
-from smsotp_nb._client import Patience
+from smsotp_nb._calling.tracebacks import without_variables
 from smsotp_nb._ledger.people import consents
 from smsotp_nb._ledger.reading import frames as reading
 from smsotp_nb._ledger.rows import columns, runners
+from smsotp_nb._showing.text import without_passwords
 
 ANN, BEN = "+12025550187", "+14155550143"
 PEOPLE = pd.DataFrame({"phone": [ANN, BEN], "name": ["Ann", "Ben"]})
@@ -257,3 +260,39 @@ def test_a_number_in_a_variable_would_be_found() -> None:
     error = raised_by(lambda: namespace["planted"]([ANN], PEOPLE["phone"]))
     assert variables(error) == ["smsotp_nb.planted.planted: numbers"]
     assert hits(in_words(error), ANN, BEN) == [ANN]
+
+
+CANARY = "hunter2/canary@c04e"
+
+
+def test_errors_behind_an_error_are_cleared_too_even_in_a_circle() -> None:
+    def broken(key: str) -> None:
+        types.new_class("Made", (), {}, lambda names: names.update(key=key) or 1 / 0)
+
+    first, second = ValueError(), ValueError()
+    try:
+        broken(CANARY)
+    except ZeroDivisionError as error:
+        first.__cause__, second.__context__, error.__context__ = second, error, first
+    without_variables(first)
+    frames = [frame for frame, _ in traceback.walk_tb(second.__context__.__traceback__)]  # type: ignore[union-attr]
+    assert [frame.f_locals for frame in frames if frame.f_code.co_filename == types.__file__] == [{}]
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
+def test_a_library_is_one_wherever_it_is_installed(folder: str, tmp_path: Path) -> None:
+    file = tmp_path / folder / "driver.py"
+    code = compile("def connect(password):\n    raise RuntimeError(len(password))", str(file), "exec")
+    names: dict[str, Any] = {"__name__": "driver"}
+    exec(code, names)
+    with pytest.raises(RuntimeError) as caught:
+        names["connect"](CANARY)
+    without_variables(caught.value)
+    frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+    assert [frame.f_locals for frame in frames if frame.f_code.co_filename == str(file)] == [{}]
+
+
+def test_a_password_as_long_as_a_token_of_a_cloud_is_masked() -> None:
+    token = "Zk%2F" * 240
+    said = without_passwords(f"no server at postgresql://anna:{token}@db/x, PGPASSWORD={token}")
+    assert said == "no server at postgresql://anna:***@db/x, PGPASSWORD=***"

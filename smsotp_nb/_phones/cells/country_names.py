@@ -48,11 +48,12 @@ def by_name() -> dict[str, str]:
     own |= {folded(name): code for code, names in PEOPLES.items() for name in names.split()}
     found: dict[str, set[str]] = defaultdict(set)
     for language in sorted(_official()):
-        for code, name in localedata.load(language).get("territories", {}).items():
+        for code, name in localedata.load(language, merge_inherited=False).get("territories", {}).items():
             if code in countries():
                 found[folded(name)].add(code)
+    kinshasa = tuple(name for name, codes in found.items() if "CD" in codes)
     for name in [name for name, codes in found.items() if codes == {"CG"}]:
-        if any(other.startswith(name) and "CD" in codes for other, codes in found.items()):
+        if any(other.startswith(name) for other in kinshasa):
             del found[name]  # "Congo" is either of two
     names = {name: codes.pop() for name, codes in found.items() if len(codes) == 1 and len(name) > 1}
     return names | own
