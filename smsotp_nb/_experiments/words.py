@@ -66,8 +66,9 @@ class Facts:
 
 
 def elsewhere(facts: Facts) -> list[str]:
-    """Return who was forgotten, which arms were not texted, and whom other campaigns texted from the draw to the reading
-    day, those held out first.
+    """Return who was forgotten, which arms were not texted, and whom other campaigns texted from the draw on.
+
+    That is until the reading day; those held out come first.
     """
     said = []
     if many := sum(facts.forgotten.values()):

@@ -38,7 +38,9 @@ class Evidence:
 
     @classmethod
     def of(cls, source: str, lines: pd.DataFrame, *, priced: bool) -> Evidence:
-        """Take lines with ``to, id, at, parts, price, currency``, and perhaps ``country``; their index says which line of the source each is.
+        """Take lines with ``to, id, at, parts, price, currency``, and perhaps ``country``.
+
+        Their index says which line of the source each is.
 
         ``priced`` says whether their prices are exact, and not rounded.
         """
