@@ -48,7 +48,7 @@ def by_name() -> dict[str, str]:
     own |= {folded(name): code for code, names in PEOPLES.items() for name in names.split()}
     found: dict[str, set[str]] = defaultdict(set)
     for language in sorted(_official()):
-        for code, name in localedata.load(language, merge_inherited=False).get("territories", {}).items():
+        for code, name in localedata.load(language).get("territories", {}).items():
             if code in countries():
                 found[folded(name)].add(code)
     kinshasa = tuple(name for name, codes in found.items() if "CD" in codes)
