@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._calling import given
+from .._cards import counted
 from .._dates import days
 from .._frames import AnyFrame, as_pandas
 from .._ledger import (
@@ -33,7 +35,7 @@ from .._results import contract
 from .._showing import label as shown_label
 from .._wire import amount
 from ..columns import require
-from ..errors import UsageError
+from ..errors import SmsOtpWarning, UsageError
 
 Source: TypeAlias = AnyFrame | LedgerOrPath | Record
 LEDGERS: Final = (Ledger, str, Path, Address)
@@ -132,13 +134,24 @@ def refuse_words(names: Sequence[object]) -> None:
 
 def rows(source: Source) -> pd.DataFrame:
     """Return result rows: a frame's own, a campaign's, or those of all campaigns that `spending` sums up."""
+    purged = 0
     if isinstance(source, Record):
-        return source._table()
-    if isinstance(source, LEDGERS):
+        table, purged = source._table(), int(source._is_purged())
+    elif isinstance(source, LEDGERS):
         with snapshot_of(source) as store:
-            return summing.all_rows(store)
-    frame = _frame_of(source)
-    return accepted_once(contract.check(frame, columns=["status"])) if {"id", "status"} <= {*frame.columns} else frame
+            table, purged = summing.all_rows(store)
+    else:
+        table = _frame_of(source)
+        if {"id", "status"} <= {*table.columns}:
+            table = accepted_once(contract.check(table, columns=["status"]))
+    if purged:
+        warnings.warn(
+            f"the rows of {counted(purged, 'purged campaign')} are gone and in none of this; cost.by and cost.summary "
+            "have what they cost",
+            SmsOtpWarning,
+            stacklevel=4,
+        )
+    return table
 
 
 def files(source: Source) -> list[Path]:

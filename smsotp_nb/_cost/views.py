@@ -104,11 +104,14 @@ def summary(results: Source, *, decimals: bool = False) -> pd.DataFrame:
 
 @in_our_words
 def outcomes(results: Source) -> pd.DataFrame:
-    """Return the rows of a result table by their state, with estimated and billed cost. Nothing is left out.
+    """Return the rows of a result table by their state, with estimated and billed cost. Every row counts.
 
     Returns:
         ``status, currency`` (billed, otherwise estimated), ``rows`` (Int64), ``est_parts`` (Int64), ``est_cost`` and
         ``cost`` (float64, of the rows that have one: cost of accepted rows only, est_cost only in that currency).
+
+    Warns:
+        SmsOtpWarning: campaigns of the ledger were purged, and their rows are gone.
 
     Example:
         >>> table = pd.DataFrame({"status": ["accepted", "in_doubt"], "parts": [1, None], "price": [0.01, None],

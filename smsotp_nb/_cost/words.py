@@ -42,8 +42,7 @@ class BilledWords(WithCard):
             ``messages, alone, extra_parts, extra_cost``.
         unknown: accepted messages of a template whose text is not known, which count as saving nothing.
         passcodes: accepted messages with a passcode, whose words the service chooses; they count as saving nothing.
-
-    Campaigns that were purged are in none of them.
+        purged: accepted messages of purged campaigns, whose words are gone; they are in none of the tables.
 
     Example:
         >>> "characters" in BilledWords.__slots__
@@ -57,6 +56,7 @@ class BilledWords(WithCard):
     variables: pd.DataFrame
     unknown: int
     passcodes: int
+    purged: int
 
     def card(self) -> Card:
         """Return the words as a card."""
@@ -105,8 +105,8 @@ def words(
     source = ledger._ledger if isinstance(ledger, Record) else ledger
     path_of(source)  # says what else was given
     with read_from(source) as book, snapshot_of(book) as store:
-        sums = word_sums(store, campaign=campaign, service=service, since=since, until=until, tz=tz)
-        return _of(_cells(sums))
+        sums, purged = word_sums(store, campaign=campaign, service=service, since=since, until=until, tz=tz)
+        return _of(_cells(sums), purged)
 
 
 def _cells(sums: pd.DataFrame) -> pd.DataFrame:
@@ -136,7 +136,7 @@ def _cells(sums: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _of(cells: pd.DataFrame) -> BilledWords:
+def _of(cells: pd.DataFrame, purged: int) -> BilledWords:
     months = _table(cells, ["campaign", "month"]).sort_values(["month", "campaign", "currency"], ignore_index=True)
     messages = _table(cells[cells["said"].notna()], ["campaign", "version", "segment", "text", "said"])
     dearest = messages.sort_values(["cost", "parts"], ascending=False, kind="stable", ignore_index=True)
@@ -149,6 +149,7 @@ def _of(cells: pd.DataFrame) -> BilledWords:
         variables=_by_source(forced, "variable"),
         unknown=int(cells.loc[~cells["known"] & ~cells["passcode"], "messages"].sum()),
         passcodes=int(cells.loc[cells["passcode"], "messages"].sum()),
+        purged=purged,
     )
 
 
@@ -219,6 +220,10 @@ def _card(found: BilledWords) -> Card:
     if found.unknown:
         have = counted(found.unknown, "message has", "messages have")
         blocks.append(Note("i", f"{have} a template whose text is not known, and count as saving nothing."))
+    if found.purged:
+        blocks.append(
+            Note("!", f"{counted(found.purged, 'message')} of purged campaigns, whose words are gone, in no figure.")
+        )
     if unpriced := int(found.totals["unpriced"].sum()):
         blocks.append(Note("!", f"{counted(unpriced, 'message')} without a readable price, in no amount."))
     if found.passcodes:

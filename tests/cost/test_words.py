@@ -14,7 +14,7 @@ import pytest
 from support.tables import whole
 
 from smsotp_nb import Ledger, Sandbox, cost, parts, plan, send
-from smsotp_nb.errors import UsageError
+from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 PEOPLE = pd.DataFrame(
     {
@@ -126,6 +126,22 @@ def test_words_that_are_a_page_are_shown_as_text(tmp_path: Path) -> None:
         made = plan(PEOPLE.head(1), "<script>alert(1)</script>", to="phone", campaign="<b>")
         send(made, client=box.client(), ledger=ledger, progress=False)
         assert "<script>alert" not in cost.words(ledger).card().html()
+
+
+def test_what_a_purge_took_is_said(box: Sandbox, ledger: Ledger) -> None:
+    """Of rows and of words, of the ledger and of the campaign."""
+    for name, people in (("gone", PEOPLE), ("kept", PEOPLE.head(1))):
+        made = plan(people, f"Hello, {name}", to="phone", campaign=name, policy=None)
+        send(made, client=box.client(), ledger=ledger, progress=False)
+    gone = ledger.record("gone")
+    gone.purge()
+    for source, kept in ((ledger, [1]), (gone, [])):
+        found = cost.words(source)
+        assert (found.totals["messages"].tolist(), found.purged) == (kept, 4)
+        assert "4 messages of purged campaigns" in found.card().text()
+        with pytest.warns(SmsOtpWarning, match="the rows of 1 purged campaign are gone"):
+            assert cost.outcomes(source)["rows"].tolist() == kept
+    assert cost.words(ledger, since="2026-01-01", until="2026-01-02").purged == 0
 
 
 def test_a_result_table_holds_no_words(sent: Sent) -> None:

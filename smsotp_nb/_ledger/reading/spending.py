@@ -77,8 +77,10 @@ def spending(
 
 def word_sums(
     store: Store, *, campaign: int | None, service: str | None, since: object, until: object, tz: str
-) -> pd.DataFrame:
-    """Return sums of a ledger's accepted messages by campaign, day, price and words; purged campaigns have none.
+) -> tuple[pd.DataFrame, int]:
+    """Return sums of a ledger's accepted messages by campaign, day, price and words, and how many have none.
+
+    These are of purged campaigns.
 
     Columns: ``campaign, segment, wording, variables, currency, forcing`` (missing where not known), ``day``
     (datetime64), ``version, said`` (the number of the wording), ``each_parts, plain_parts, gsm_parts`` (of one
@@ -88,12 +90,12 @@ def word_sums(
     campaigns = services_asked(store, service)
     if campaign is not None:
         campaigns = campaigns[campaigns.index == campaign]
-    purged = table_of(store, "SELECT id FROM campaign WHERE purged<>0", ()).index
-    known = [number for number in campaigns.index if number not in purged]
-    recorded = summed(store, known, span, tz, words=True)
+    purged = _purged(store, campaigns)
+    recorded = summed(store, [number for number in campaigns.index if number not in purged], span, tz, words=True)
+    gone = summed(store, purged, span, tz)
     with store.reading() as connection:
         words = words_of(connection)
-    return recorded.join(words, on="measure").join(campaigns, on="number")
+    return recorded.join(words, on="measure").join(campaigns, on="number"), int(gone["messages"].sum())
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
@@ -160,15 +162,23 @@ def of_services(found: pd.DataFrame, asked: str | None, *, where: str) -> pd.Dat
     return chosen
 
 
-def all_rows(store: Store) -> pd.DataFrame:
-    """Return the result rows of all campaigns that `spending` sums up, without the kept columns."""
+def all_rows(store: Store) -> tuple[pd.DataFrame, int]:
+    """Return the result rows of all campaigns that `spending` sums up, and how many of these have none after a purge.
+
+    The kept columns are left out.
+    """
     campaigns = services_asked(store, None)
     tables = [
         campaign_frame(store, number, name=name, service=of, names=())
         for number, name, of in zip(campaigns.index, campaigns["campaign"], campaigns["service"], strict=True)
     ]
     found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(RESULTS))
-    return found.astype(RESULTS)
+    return found.astype(RESULTS), len(_purged(store, campaigns))
+
+
+def _purged(store: Store, campaigns: pd.DataFrame) -> list[int]:
+    gone = table_of(store, "SELECT id FROM campaign WHERE purged<>0", ()).index
+    return [number for number in campaigns.index if number in gone]
 
 
 @dataclass(frozen=True, slots=True)
