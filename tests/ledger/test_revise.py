@@ -222,7 +222,9 @@ def test_a_campaign_that_runs_is_not_revised(begun: sms.Ledger, box: sms.Sandbox
 def test_one_that_was_withdrawn_takes_nobody_in(begun: sms.Ledger, box: sms.Sandbox) -> None:
     begun.record("autumn").withdraw()
     longer = planned(8)
-    with pytest.raises(PlanChanged, match=r"it was withdrawn.*exclude=sms\.record\('autumn'"):
+    step = re.compile(r"it was withdrawn: .*leave_out=sms\.record\('autumn'")
+    with pytest.raises(PlanChanged, match=step):
         sent(longer, box, begun)
+    assert step.search(" ".join(sms.preflight(longer, box, ledger=begun).text().split()))
     with pytest.raises(UsageError, match="withdrawn and texts no one else"):
         sms.revise(longer, box, reason="more", ledger=begun)

@@ -147,29 +147,28 @@ def refusal(connection: Statements, campaign: int, plan: Planned, found: Differe
     ``ledger`` is the argument that names the ledger in that line, if it needs one.
     """
     replaced = "" if _in_force(connection, campaign, plan) else replaced_at(connection, campaign, plan.fingerprint)
-    kept = _kept(connection, campaign)
-    if kept != plan._kept:
-        step = f"plan with keep={list(kept)}, as it is recorded"
-    elif len(found.added) and was_withdrawn(connection, campaign):
-        reached = f"exclude=sms.record({plan.campaign!r}{ledger})"
-        step = f"it was withdrawn: plan the new recipients under another name, with {reached}"
-    else:
-        call = advice(len(found.changed), len(found.added), len(found.gone), ledger=ledger)
-        step = f"to let those who were not texted follow this plan: {call}"
     return PlanChanged(
         f"campaign {plan.campaign!r} is recorded with a different plan: {found.told()}{replaced}. "
-        f"Nothing was sent; {step}",
+        f"Nothing was sent; {advice(connection, campaign, plan, found, ledger=ledger)}",
         added=len(found.added),
         removed=len(found.gone) + len(found.dropped),
         changed=len(found.changed) + found.others,
     )
 
 
-def advice(changed: int, added: int, gone: int, *, ledger: str) -> str:
-    """Return the call that lets a campaign follow a plan that differs from it so."""
+def advice(connection: Statements, campaign: int, plan: Planned, found: Difference, *, ledger: str) -> str:
+    """Return what to do where a plan differs from the campaign: the call by which it follows, where one can."""
+    kept = _kept(connection, campaign)
+    if kept != plan._kept:
+        return f"plan with keep={list(kept)}, as it is recorded"
+    changed, added, gone = (len(rows) for rows in (found.changed, found.added, found.gone))
+    if added and was_withdrawn(connection, campaign):
+        reached = f"leave_out=sms.record({plan.campaign!r}{ledger})"
+        return f"it was withdrawn: plan the new recipients under another name, with {reached}"
     reason = "list changed" if gone or (added and changed) else "more people" if added else "typo"
     missing = ", missing='withdraw'" if gone else ""
-    return f"sms.revise(plan, client, reason={reason!r}{missing}{ledger})"
+    call = f"sms.revise(plan, client, reason={reason!r}{missing}{ledger})"
+    return f"to let those who were not texted follow this plan: {call}"
 
 
 def adopt(
@@ -333,7 +332,7 @@ def was_withdrawn(connection: Statements, campaign: int) -> bool:
 def replaced_at(connection: Statements, campaign: int, fingerprint: str) -> str:
     """Return in words what replaced a plan that was once in force, else an empty text."""
     found = connection.execute(
-        "SELECT what, reason, at FROM change WHERE campaign=? AND replaced=? ORDER BY id DESC LIMIT 1",
+        "SELECT what, reason, at FROM change WHERE campaign=? AND replaced=? ORDER BY at DESC, id LIMIT 1",
         (campaign, fingerprint),
     ).fetchone()
     if found is None:

@@ -286,8 +286,8 @@ class _Asked:
                 return ""
         elif changing.takes(connection, self.campaign, self.plan, found):
             return ""
-        call = changing.advice(len(found.changed), len(found.added), len(found.gone), ledger=in_code(self.store.path))
-        return f"Send refuses this plan until the campaign follows it: {call}"
+        step = changing.advice(connection, self.campaign, self.plan, found, ledger=in_code(self.store.path))
+        return f"Send refuses this plan; {step}"
 
     def _held(
         self, connection: Statements, rows: pd.DataFrame, places: Ints, keys: np.ndarray

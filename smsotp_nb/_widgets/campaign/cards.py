@@ -6,6 +6,7 @@ Everything foreign is escaped.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -160,7 +161,8 @@ _CURES = {
 def _with_cure(words: str) -> str:
     """Return words of the card with what can be done about it in the form; what only code has is left out."""
     cure = next((cure for begins, cure in _CURES.items() if begins in words), "")
-    return f"{in_the_form(words.partition(' until the campaign follows it: sms.')[0])} {cure}".strip()
+    said = re.sub(r"\A(Send refuses this plan); .*", r"\1.", words)
+    return f"{in_the_form(said)} {cure}".strip()
 
 
 def _for_form(block: Any) -> Any:
