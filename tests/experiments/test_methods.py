@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import integrate, optimize, stats
-from statsmodels.stats.power import NormalIndPower
-from statsmodels.stats.proportion import proportion_effectsize
+import scipy
 from support.made_experiments import spent
 
 from smsotp_nb._experiments import comparing, power, statistics
@@ -41,10 +39,10 @@ def covered(rate: float, held: int, base: float) -> float:
     """Return the exact coverage of the interval of shares with 1,000 people, by every count that can happen."""
     reached = range(held + 1)
     arms = np.arange(1000 - held + 1)
-    chance = stats.binom.pmf(arms, 1000 - held, rate)
+    chance = scipy.stats.binom.pmf(arms, 1000 - held, rate)
     likely = arms[chance > 1e-5]
     return sum(
-        chance[one] * stats.binom.pmf(other, held, base)
+        chance[one] * scipy.stats.binom.pmf(other, held, base)
         for one in likely.tolist()
         for other in reached
         if (found := statistics.compare_shares(Share(one, 1000 - held), Share(other, held))).low
@@ -103,17 +101,17 @@ def test_refunds_are_taken_off() -> None:
     random = np.random.default_rng(14)
     one, other = random.normal(1, 10, 4000), random.normal(0, 10, 4000)
     found = statistics.compare_amounts(Amounts(one, 4000), Amounts(other, 4000), draws=200)
-    welch = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
+    welch = scipy.stats.ttest_ind(one, other, equal_var=False).confidence_interval()
     assert (found.low, found.high) == pytest.approx((welch.low, welch.high), abs=0.05)
 
 
 def test_a_small_cell_is_tested_exactly() -> None:
     """Fisher's test below 20, the pooled z test from 20 on; each as scipy has it."""
     small = statistics.compare_shares(Share(12, 900), Share(3, 100))
-    assert small.p == pytest.approx(stats.fisher_exact([[12, 888], [3, 97]]).pvalue)
+    assert small.p == pytest.approx(scipy.stats.fisher_exact([[12, 888], [3, 97]]).pvalue)
     large = statistics.compare_shares(Share(300, 45_000), Share(60, 10_000))
     table = [[300, 44_700], [60, 9_940]]
-    assert large.p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
+    assert large.p == pytest.approx(scipy.stats.chi2_contingency(table, correction=False).pvalue)
     assert small.method.endswith("Fisher")
     assert large.method.endswith("pooled z")
 
@@ -141,7 +139,7 @@ def test_redrawn_arms_are_those_of_people_drawn_one_by_one() -> None:
     arm = statistics.Sums((~base) @ everybody, (~base) @ everybody**2, (~base).sum(axis=1))
     slow = statistics.difference(arm, statistics.Sums(base @ everybody, base @ everybody**2, base.sum(axis=1))).t
     quick = statistics.redrawn(bought, people, share, 4000, 1)
-    assert stats.ks_2samp(slow, quick).pvalue > 0.01
+    assert scipy.stats.ks_2samp(slow, quick).pvalue > 0.01
 
 
 def test_small_amounts_drawn_by_their_sums(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +148,7 @@ def test_small_amounts_drawn_by_their_sums(monkeypatch: pytest.MonkeyPatch) -> N
     each = statistics.redrawn(bought, 100_000, 0.1, 4000, 1)
     monkeypatch.setattr(statistics, "MOST", 500)
     together = statistics.redrawn(bought, 100_000, 0.1, 4000, 2)
-    assert stats.ks_2samp(each, together).pvalue > 0.01
+    assert scipy.stats.ks_2samp(each, together).pvalue > 0.01
 
 
 def test_money_near_a_normal_curve_is_as_welch_has_it() -> None:
@@ -158,7 +156,7 @@ def test_money_near_a_normal_curve_is_as_welch_has_it() -> None:
     random = np.random.default_rng(8)
     one, other = random.normal(50, 10, 2000), random.normal(48, 12, 1500)
     found = statistics.compare_amounts(Amounts(one, 2000), Amounts(other, 1500), draws=20_000)
-    welch = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
+    welch = scipy.stats.ttest_ind(one, other, equal_var=False).confidence_interval()
     assert found.low == pytest.approx(welch.low, abs=0.05)
     assert found.high == pytest.approx(welch.high, abs=0.05)
 
@@ -200,9 +198,9 @@ def mixture(half: float, error: float, people: float, spread: float) -> float:
     peak, width = drift / (people + spread**-2), 1 / math.sqrt(people + spread**-2)
 
     def bet(effect: float) -> float:
-        return math.exp(effect * drift - effect**2 * people / 2) * float(stats.norm.pdf(effect, scale=spread))
+        return math.exp(effect * drift - effect**2 * people / 2) * float(scipy.stats.norm.pdf(effect, scale=spread))
 
-    return float(integrate.quad(bet, peak - 12 * width, peak + 12 * width, epsrel=1e-10)[0])
+    return float(scipy.integrate.quad(bet, peak - 12 * width, peak + 12 * width, epsrel=1e-10)[0])
 
 
 @pytest.mark.sampled(3)
@@ -217,7 +215,7 @@ def test_sequential_interval_is_where_the_mixture_reaches_its_limit(elapsed: flo
         return mixture(half, error, people, spread) * (1 - level) - 1
 
     found = statistics.always(error, people, tuned_for=tuned_for, level=level)
-    assert found.half == pytest.approx(optimize.bisect(beyond, error, 6 * error), rel=1e-6)
+    assert found.half == pytest.approx(scipy.optimize.bisect(beyond, error, 6 * error), rel=1e-6)
 
 
 @pytest.mark.slow
@@ -226,15 +224,15 @@ def test_sequential_interval_is_tightest_on_the_reading_day() -> None:
 
     def half(log_spread: float) -> float:
         spread = math.exp(log_spread)
-        return float(optimize.bisect(lambda half: mixture(half, 1.0, 900, spread) * 0.05 - 1, 1.0, 8.0))
+        return float(scipy.optimize.bisect(lambda half: mixture(half, 1.0, 900, spread) * 0.05 - 1, 1.0, 8.0))
 
-    least = optimize.minimize_scalar(half, bounds=(-6, 0), method="bounded").fun
+    least = scipy.optimize.minimize_scalar(half, bounds=(-6, 0), method="bounded").fun
     assert least <= statistics.always(1.0, 900, tuned_for=900).half * (1 + 1e-9) <= least * 1.001
 
 
 def test_price_is_fiellers_set() -> None:
     """Every price is kept that a normal test of ``cost = price x extra`` does not refuse, and no other."""
-    z = stats.norm.ppf(0.975)
+    z = scipy.stats.norm.ppf(0.975)
     for extra, error in ((60.0, 20.0), (60.0, 40.0), (-10.0, 20.0)):
         found = comparing.per_extra(300.0, extra - z * error, extra + z * error)
         tried = np.linspace(0.01, 500, 200_000)
@@ -254,7 +252,7 @@ def test_no_price_is_negative(low: float, high: float, price: tuple[float, float
 
 def test_ratio_is_the_chi_squared_test() -> None:
     found = statistics.check({"plain": 450, "emoji": 470, "holdout": 80}, {"plain": 45, "emoji": 45, "holdout": 10})
-    assert found.p == pytest.approx(stats.chisquare([450, 470, 80], [450, 450, 100]).pvalue)
+    assert found.p == pytest.approx(scipy.stats.chisquare([450, 470, 80], [450, 450, 100]).pvalue)
 
 
 def test_ratio_of_nobody_is_not_checked() -> None:
@@ -276,14 +274,27 @@ def test_people_needed_as_known(held: int, people: int) -> None:
     assert f"need about {people:,} people" in found.sentence()
 
 
+def normal_power() -> Any:
+    """It takes a second to import, and each process of a run imports this file."""
+    from statsmodels.stats.power import NormalIndPower
+
+    return NormalIndPower()
+
+
+def effect_size(one: float, other: float) -> float:
+    from statsmodels.stats.proportion import proportion_effectsize
+
+    return float(proportion_effectsize(one, other))
+
+
 def test_power_is_that_of_statsmodels() -> None:
     """Both ways: the effect of a size, and the size of an effect, for shares and for amounts."""
     weights = {"plain": 60, "holdout": 40}
     for base, size in ((0.3, 400), ((10.0, 8.0), 900)):
         effect = power.power(base={"x": base}, weights=weights, size=size).frame.loc[0, "effect"]
         share = isinstance(base, float)
-        standard = proportion_effectsize(base * (1 + effect), base) if share else base[0] * effect / base[1]
-        chance = NormalIndPower().power(standard, size * 0.4, 0.05, ratio=1.5)
+        standard = effect_size(base * (1 + effect), base) if share else base[0] * effect / base[1]
+        chance = normal_power().power(standard, size * 0.4, 0.05, ratio=1.5)
         assert chance == pytest.approx(0.8, abs=0.002)
         again = power.power(base={"x": base}, weights=weights, effect=effect).frame.loc[0, "people"]
         assert again == pytest.approx(size, abs=1)
@@ -300,7 +311,7 @@ def test_power_counts_holm_in() -> None:
     weights = {"a": 20, "b": 20, "c": 20, "holdout": 40}
     found = power.power(base={"x": 0.3}, weights=weights, size=1200)
     effect = found.frame.loc[0, "effect"]
-    chance = NormalIndPower().power(proportion_effectsize(0.3 * (1 + effect), 0.3), 480, 0.05 / 3, ratio=0.5)
+    chance = normal_power().power(effect_size(0.3 * (1 + effect), 0.3), 480, 0.05 / 3, ratio=0.5)
     assert chance == pytest.approx(0.8, abs=0.002)
     assert "3 comparisons share the error" in found.sentence()
     alone = power.power(base={"x": 0.3}, weights={"a": 20, "holdout": 40}, size=720)
@@ -309,7 +320,7 @@ def test_power_counts_holm_in() -> None:
 
 def test_power_of_two_texts_without_a_holdout() -> None:
     found = power.power(base={"x": 0.3}, weights={"plain": 50, "emoji": 50}, effect=0.1)
-    wanted = NormalIndPower().solve_power(proportion_effectsize(0.33, 0.3), alpha=0.05, power=0.8)
+    wanted = normal_power().solve_power(effect_size(0.33, 0.3), alpha=0.05, power=0.8)
     assert found.frame[["arm", "against", "held_out"]].values.tolist() == [["plain", "emoji", 0]]
     assert found.frame.loc[0, "people"] == pytest.approx(2 * wanted, abs=2)
     assert "plain against emoji needs about" in found.sentence()
@@ -376,7 +387,7 @@ def test_a_look_stretches_the_usual_interval() -> None:
     times = statistics.stretch(0.25)
     assert look.difference - look.low == pytest.approx(times * (usual.difference - usual.low))
     assert look.high - look.difference == pytest.approx(times * (usual.high - usual.difference))
-    low, high = statistics.newcombe(300, 40_000, 20, 4_000, level=2 * stats.norm.cdf(1.959964 * times) - 1)
+    low, high = statistics.newcombe(300, 40_000, 20, 4_000, level=2 * scipy.stats.norm.cdf(1.959964 * times) - 1)
     found = comparing.compare(Share(300, 40_000), Share(20, 4_000), level=0.95, elapsed=0.25)
     assert (found.low, found.high) == pytest.approx((low, high), rel=1e-5)
     assert np.isnan(found.p)

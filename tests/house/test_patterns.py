@@ -9,6 +9,7 @@ then something that fits nothing.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import itertools
 import pkgutil
@@ -24,6 +25,7 @@ from typing import Any
 
 import pytest
 from support.cpu_time import TooSlow, at_most
+from support.sampling import Sample
 
 import smsotp_nb
 
@@ -31,6 +33,7 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 SMALL = (1 << 5, 1 << 11)  # every text; an exponential pattern is found with a short one
 LARGE = (1 << 17, 1 << 20)  # the texts that took longest; a scan of 1 MiB itself cannot be interrupted
 WORST = 6
+PARTS = 25  # of all patterns, each of which a run takes one of
 CPU_SECONDS = 2.0  # of this process; a quadratic pattern needs hours for 1 MiB, a linear one hundredths of a second
 METHODS = ("match", "fullmatch", "search", "sub")
 OF_RE = {"compile": METHODS, "match": ("match",), "fullmatch": ("fullmatch",), "search": ("search",)} | dict.fromkeys(
@@ -122,6 +125,7 @@ def _methods(node: ast.AST) -> tuple[str, ...]:
     return OF_STR.get(node.func.attr, ()) if isinstance(owner, ast.Attribute) and owner.attr == "str" else ()
 
 
+@functools.cache
 def collected() -> tuple[list[Found], list[str]]:
     """Return the patterns, each once, and the places of those that are built while the program runs."""
     found: dict[tuple[str, int], Found] = {}
@@ -136,9 +140,6 @@ def collected() -> tuple[list[Found], list[str]]:
             methods = tuple(dict.fromkeys(before.methods + one.methods))
             found[key] = Found(before.where, one.pattern, methods)
     return list(found.values()), unknown
-
-
-PATTERNS, UNKNOWN = collected()
 
 
 # -- adversarial texts -------------------------------------------------------------------------------------------------
@@ -278,14 +279,20 @@ def described(one: Try, size: int) -> str:
     return f"{method} of {head!r} + {piece!r} * {size // len(piece)} + {end!r}"
 
 
-@pytest.mark.sampled(25)
-@pytest.mark.parametrize("found", PATTERNS, ids=[found.where for found in PATTERNS])
-def test_no_pattern_is_superlinear(found: Found) -> None:
-    slow = slow_text(found)
-    assert slow is None, (
-        f"{found.where}: {found.pattern.pattern!r} takes more than {CPU_SECONDS} s for {slow}. Begin it with \\A or a "
-        "look-behind so that it does not try again at every sign, bound the repetition, or make it possessive (*+)."
-    )
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_pattern_is_superlinear(part: int, sample: Sample) -> None:
+    """A run takes one pattern of each part, an exhaustive one takes all.
+
+    They are found here and not where the rows of tests are: each process of a run would look for them.
+    """
+    patterns, _ = collected()
+    for found in sample(patterns[part::PARTS], 1, f"patterns {part}"):
+        slow = slow_text(found)
+        assert slow is None, (
+            f"{found.where}: {found.pattern.pattern!r} takes more than {CPU_SECONDS} s for {slow}. Begin it with \\A "
+            "or a look-behind so that it does not try again at every sign, bound the repetition, or make it "
+            "possessive (*+)."
+        )
 
 
 @pytest.mark.sampled(3)
@@ -297,4 +304,4 @@ def test_a_superlinear_pattern_is_found(slow: str) -> None:
 
 def test_patterns_built_while_running_are_accounted_for() -> None:
     """What cannot be collected by looking stands in a table with its reason."""
-    assert {where.partition(":")[0] for where in UNKNOWN} <= set(BUILT_WHILE_RUNNING)
+    assert {where.partition(":")[0] for where in collected()[1]} <= set(BUILT_WHILE_RUNNING)

@@ -8,6 +8,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -89,10 +90,11 @@ def test_a_text_that_a_parquet_file_repeats_is_counted_as_often_as_it_is_used(tm
         read_recipients(file)
 
 
-SWOLLEN = {
-    "one text in a page": ({"phone": pa.repeat(pa.scalar("x" * 3_000), 100_000)}, {"use_dictionary": False}),
-    "numbers": ({f"c{n}": pa.repeat(pa.scalar(7), 3_000_000) for n in range(4)}, {}),
-    "wide values": ({"phone": pa.repeat(pa.scalar(b"x" * 3_000, pa.binary(3_000)), 100_000)}, {}),
+# Columns, the value of all their rows, how many rows, and how it is written.
+SWOLLEN: dict[str, tuple[list[str], pa.Scalar, int, dict[str, Any]]] = {
+    "one text in a page": (["phone"], pa.scalar("x" * 3_000), 100_000, {"use_dictionary": False}),
+    "numbers": ([f"c{n}" for n in range(4)], pa.scalar(7), 3_000_000, {}),
+    "wide values": (["phone"], pa.scalar(b"x" * 3_000, pa.binary(3_000)), 100_000, {}),
 }
 
 
@@ -101,16 +103,22 @@ def test_a_parquet_file_is_refused_by_what_it_says_of_itself(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A few kilobytes that unpack to gigabytes are not unpacked to find that out."""
-    columns, options = SWOLLEN[kind]
+    columns, value, rows, options = SWOLLEN[kind]
     file = tmp_path / "people.parquet"
-    pq.write_table(pa.table(columns), file, compression="zstd", data_page_size=1 << 30, **options)
+    pq.write_table(
+        pa.table(dict.fromkeys(columns, pa.repeat(value, rows))),
+        file,
+        compression="zstd",
+        data_page_size=1 << 30,
+        **options,
+    )
     assert file.stat().st_size < 200_000
     monkeypatch.setattr(pq, "read_table", None)
     for read in (read_recipients, results.read):
         with pytest.raises(UsageError, match=r"people\.parquet unpacks to .* MB, which is more than a list needs"):
             read(file)
     with pytest.raises(UsageError, match=r"unpacks to"):
-        plan(Folder(tmp_path, into=tmp_path / "plan"), "Hi", to=next(iter(columns)), campaign="autumn")
+        plan(Folder(tmp_path, into=tmp_path / "plan"), "Hi", to=columns[0], campaign="autumn")
 
 
 def test_a_column_of_lists_is_refused_unread(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from support.sockets import bearer
 
 from smsotp_nb import Sandbox
 
-jsonschema = pytest.importorskip("jsonschema")
 US, FR = "+12025550123", "+33199001234"
 MODES: list[dict[str, Any]] = [{}, {"form": "earlier"}, {"variant": "cn"}]
 
@@ -37,9 +36,14 @@ def call(box: Sandbox, method: str, path: str, sent: Any = None) -> tuple[int, d
         connection.close()
 
 
+def schemas() -> Any:
+    """The library takes seconds to import, and each process of a run imports this file."""
+    return pytest.importorskip("jsonschema")
+
+
 def fits(described: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
     whole = {**schema, "components": described["components"]}
-    jsonschema.Draft202012Validator(whole, format_checker=jsonschema.FormatChecker()).validate(value)
+    schemas().Draft202012Validator(whole, format_checker=schemas().FormatChecker()).validate(value)
 
 
 MESSAGE = {"content": "Hi", "signature": "Acme"}
@@ -140,7 +144,7 @@ def test_an_action_takes_its_own_bodies_and_notices_those_of_another(path: str, 
         fits(described, schema, body)
     wrong = [bodies[0] for other, bodies in BODIES.items() if other != action and (action, other) != ALSO_RIGHT]
     for body in [{"to": 5}, *wrong]:
-        with pytest.raises(jsonschema.ValidationError):
+        with pytest.raises(schemas().ValidationError):
             fits(described, schema, body)
 
 
@@ -164,7 +168,7 @@ def test_the_file_and_the_sandbox_agree_on_what_counts_as_absent(odd: tuple[str,
         described = call(box, "GET", "/openapi.json")[2]
         status = call(box, "POST", "/otp.send/..?action=otp.send&accessKeyId=k", body)[0]
     whole = {"$ref": "#/components/schemas/SendOtp", "components": described["components"]}
-    assert jsonschema.Draft202012Validator(whole).is_valid(body) == (status == 200)
+    assert schemas().Draft202012Validator(whole).is_valid(body) == (status == 200)
 
 
 @pytest.mark.parametrize("name", ["templateId", "text", "content"])
@@ -173,7 +177,7 @@ def test_an_empty_wording_is_none_for_the_file_and_for_the_sandbox(name: str) ->
     with Sandbox() as box:
         described = call(box, "GET", "/openapi.json")[2]
         assert call(box, "POST", "/sms.message.send/..?action=sms.message.send&accessKeyId=k", body)[0] == 400
-    with pytest.raises(jsonschema.ValidationError):
+    with pytest.raises(schemas().ValidationError):
         fits(described, {"$ref": "#/components/schemas/SendMessage"}, body)
 
 

@@ -7,9 +7,9 @@ import os
 import subprocess
 import sys
 import textwrap
+from importlib.metadata import version
 
 import ipywidgets
-import marimo
 import pytest
 
 pytestmark = pytest.mark.skipif(ipywidgets.__version__ < "8", reason="marimo itself needs ipywidgets 8")
@@ -67,7 +67,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     command = [sys.executable, "-m", "marimo", "export", "html", "app.py", "-o", "app.html", "--no-include-code"]
     environ = {**os.environ, "SMSOTP_LEDGER": str(folder / "l.sqlite"), "HOME": str(folder)}
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, f"marimo {marimo.__version__}: {done.stdout}{done.stderr}"
+    assert done.returncode == 0, f"marimo {version('marimo')}: {done.stdout}{done.stderr}"
     text = (folder / "app.html").read_text(encoding="utf-8")
     return html.unescape(text.replace("\\u003C", "<").replace("\\u003E", ">").replace("\\u0026", "&"))
 
