@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, otp, plan, send, send_test
+from smsotp_nb._cost.invoice_columns import found_columns
 from smsotp_nb._cost.invoice_lines import invoice_of as read_lines
 from smsotp_nb._dates import Written
 from smsotp_nb._ledger import Record
@@ -562,3 +563,31 @@ def test_days_that_a_spreadsheet_counts_are_days(sent: pd.DataFrame, ledger: Led
     found = cost.reconcile_invoice(ledger, invoice_of(sent).assign(at=days.array, id=None))
     assert found.lines["match"].eq("matched").all()
     adds_up(found)
+
+
+NAMES = {
+    "Destination Mobile No.": "to", "SMS GUID": "id", "Date and time sent": "at", "Price (excl. VAT)": "price",
+    "Charged Amount": "price", "Betrag in EUR": "price", "Zielrufnummer (E.164)": "to", "No. of SMS": "messages",
+    "Billing currency code": "currency", "Destination Country": "country", "Submission Time": "at",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "field"), NAMES.items(), ids=NAMES)
+def test_other_names_are_found_by_their_words(name: str, field: str) -> None:
+    others = {key: ["x"] for key in ("Unit price", "VAT amount", "Delivery date", "Sender", "Account id", "Network")}
+    assert found_columns(pd.DataFrame({**others, name: ["x"]}), {}).get(field) == name
+
+
+SPECIAL = {
+    "VAT 20%": "tax", "zzgl. 19% USt.": "tax", "Total VAT": "tax", "Total incl. VAT": "total", "Subtotal": "total",
+    "Gesamtbetrag": "total", "Monthly number rental": "fee", "Carrier fee": "fee", "Setup fee": "fee",
+    "Discount": "credit", "Credit note 17": "credit", "SMS fees": None,
+    "Outbound SMS incl. VAT": None, "Germany": None, "2026-11-01": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "kind"), SPECIAL.items(), ids=SPECIAL)
+def test_what_a_line_says_of_itself(text: str, kind: str | None) -> None:
+    frame = pd.DataFrame({"Description": [text, "SMS"], "Quantity": [1, 1], "Amount": [1, 1], "Currency": "USD"})
+    special = read_lines(frame, {}, "UTC", Written(), None, []).lines["special"]
+    assert [None if pd.isna(cell) else cell for cell in special] == [kind, None]

@@ -28,8 +28,9 @@ from smsotp_nb import Ledger, Limits, People, Plan, Sandbox, Wire, cost, otp, pl
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
 from smsotp_nb._ledger.record import beginning
+from smsotp_nb._ledger.rows import columns
 from smsotp_nb._ledger.rows import sums as kept_sums
-from smsotp_nb.errors import LedgerError, SmsOtpWarning
+from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
@@ -433,3 +434,30 @@ def test_a_decision_stands_where_its_sums_cannot_be_written(
     assert packed(ledger.path) == 0
     assert ledger.record("autumn").in_doubt.empty
     assert cost.by_country(ledger)["messages"].sum() == 6
+
+
+def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
+    box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it is read as of one moment, and nobody who sends has to wait for it."""
+    read = summing.packed_sums
+    with box.client() as client:
+        sent(planned("autumn", NUMBERS, "Hello"), client, ledger)
+        before = cost.by_campaign(ledger)
+
+        def and_meanwhile(*arguments: Any, **named: Any) -> Any:
+            yield from read(*arguments, **named)
+            sent(planned("meanwhile", NUMBERS, "See you"), client, ledger)
+
+        monkeypatch.setattr(summing, "packed_sums", and_meanwhile)
+        pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
+    monkeypatch.undo()
+    assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()
+
+
+def test_columns_that_name_everybody_are_refused(box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    with box.client() as client:
+        sent(planned("autumn", NUMBERS, "Hello", ("account",)), client, ledger)
+    monkeypatch.setattr(columns, "MOST", 2)
+    with pytest.raises(UsageError, match="more than 2 different values"):
+        cost.by(ledger, "account")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from support.sending import sent
 
 from smsotp_nb import Ledger, Record, Sandbox, Wire, charts, cost, plan
-from smsotp_nb._cost.sources import Source
 from smsotp_nb.errors import LedgerError, UsageError
 
 NUMBERS = ["+12025550123", "+12025550147", "+33199001000", "+4915199000100"]
@@ -19,8 +19,7 @@ RATES = pd.DataFrame({"iso": ["US", "FR"], "currency": "USD", "price": ["0.0080"
 SOURCES = ("results", "ledger", "path", "campaign")
 
 
-@pytest.fixture
-def sources(box: Sandbox, ledger: Ledger) -> dict[str, Source]:
+def sources_of(box: Sandbox, ledger: Ledger) -> dict[str, Any]:
     made = plan(
         PEOPLE,
         "It’s on" + " today" * 12,
@@ -37,10 +36,23 @@ def sources(box: Sandbox, ledger: Ledger) -> dict[str, Source]:
     return {"results": results, "ledger": ledger, "path": ledger.path, "campaign": ledger.record("sale")}
 
 
+@pytest.fixture(scope="module")
+def sold() -> Iterator[Sandbox]:
+    with Sandbox(balance=1000) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def sources(sold: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What is only read."""
+    with Ledger(tmp_path_factory.mktemp("sources") / "ledger.sqlite", create=True) as ledger:
+        yield sources_of(sold, ledger)
+
+
 @pytest.mark.parametrize("kind", SOURCES)
-def test_spending_is_that_of_the_replies(kind: str, sources: dict[str, Source], box: Sandbox) -> None:
+def test_spending_is_that_of_the_replies(kind: str, sources: dict[str, Any], sold: Sandbox) -> None:
     spent = cost.spending(sources[kind], columns="segment")
-    inbox = box.inbox
+    inbox = sold.inbox
     assert list(spent.columns[:5]) == ["segment", "service", "campaign", "kind", "month"]
     assert spent["messages"].sum() == len(inbox) == 4
     assert spent["cost"].sum() == pytest.approx(float(inbox["price"].astype(float).sum()))
@@ -51,7 +63,7 @@ def test_spending_is_that_of_the_replies(kind: str, sources: dict[str, Source], 
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_a_span_and_a_service_leave_out_the_same(kind: str, sources: dict[str, Source]) -> None:
+def test_a_span_and_a_service_leave_out_the_same(kind: str, sources: dict[str, Any]) -> None:
     at = sources["results"]["at"].min()  # type: ignore[index,call-overload]
     later = at + pd.Timedelta("1h")
     assert cost.spending(sources[kind], until=later)["messages"].sum() == 4
@@ -69,9 +81,9 @@ def test_a_span_and_a_service_leave_out_the_same(kind: str, sources: dict[str, S
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_part_has_the_price_that_was_billed_and_the_one_of_the_plan(
-    kind: str, sources: dict[str, Source], box: Sandbox
+    kind: str, sources: dict[str, Any], sold: Sandbox
 ) -> None:
-    inbox = box.inbox.assign(price=box.inbox["price"].astype(float))
+    inbox = sold.inbox.assign(price=sold.inbox["price"].astype(float))
     billed = inbox.groupby("iso")["price"].sum() / inbox.groupby("iso")["parts"].sum()
     found = cost.by_country(sources[kind]).set_index("iso")
     assert found["price_per_part"].to_dict() == pytest.approx(billed.round(6).to_dict())
@@ -81,7 +93,7 @@ def test_a_part_has_the_price_that_was_billed_and_the_one_of_the_plan(
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_an_invoice_is_compared_with_any_source(kind: str, sources: dict[str, Source]) -> None:
+def test_an_invoice_is_compared_with_any_source(kind: str, sources: dict[str, Any]) -> None:
     results = sources["results"]
     assert isinstance(results, pd.DataFrame)
     invoice = results[["id", "price", "currency"]].assign(price=[0.5, *results["price"].iloc[1:]]).iloc[:3]
@@ -105,7 +117,7 @@ def test_doubts_are_settled_by_a_campaign_and_not_in_a_result_table(box: Sandbox
     assert campaign.in_doubt.empty
 
 
-def test_what_replies_stated_is_asked_of_a_campaign_or_by_its_name(sources: dict[str, Source]) -> None:
+def test_what_replies_stated_is_asked_of_a_campaign_or_by_its_name(sources: dict[str, Any]) -> None:
     campaign = cost.reconcile(sources["campaign"])  # type: ignore[arg-type]
     pd.testing.assert_frame_equal(campaign, cost.reconcile(sources["path"], "sale"))  # type: ignore[arg-type]
     assert campaign["agrees"].all()
@@ -116,7 +128,7 @@ def test_what_replies_stated_is_asked_of_a_campaign_or_by_its_name(sources: dict
         cost.reconcile(sources["ledger"])  # type: ignore[arg-type]
 
 
-def test_sums_are_not_summed_up_again_by_spending(sources: dict[str, Source], tmp_path: Path) -> None:
+def test_sums_are_not_summed_up_again_by_spending(sources: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="these are sums already"):
         cost.spending(cost.spending(sources["ledger"]))
     with pytest.raises(UsageError, match="no column 'segmnt'; did you mean 'segment'"):
@@ -128,7 +140,7 @@ def test_sums_are_not_summed_up_again_by_spending(sources: dict[str, Source], tm
 
 
 @pytest.mark.parametrize("kind", SOURCES)
-def test_a_column_that_is_asked_for_twice_is_named(kind: str, sources: dict[str, Source]) -> None:
+def test_a_column_that_is_asked_for_twice_is_named(kind: str, sources: dict[str, Any]) -> None:
     for ask in (cost.spending, cost.by, cost.compare):
         with pytest.raises(UsageError, match="column 'segment' is asked for twice"):
             ask(sources[kind], columns=["segment", "segment"])
@@ -139,7 +151,7 @@ def test_a_column_that_is_asked_for_twice_is_named(kind: str, sources: dict[str,
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("of", ["month", "day", "kind", ["month", "segment"], ["day", "iso"]])
-def test_what_is_derived_is_the_same_of_any_source(kind: str, of: str | list[str], sources: dict[str, Source]) -> None:
+def test_what_is_derived_is_the_same_of_any_source(kind: str, of: str | list[str], sources: dict[str, Any]) -> None:
     whole = sources["ledger"]
     pd.testing.assert_frame_equal(cost.by(sources[kind], of), cost.by(whole, of), check_dtype="segment" not in of)
     pd.testing.assert_frame_equal(
@@ -153,10 +165,10 @@ def test_what_is_derived_is_the_same_of_any_source(kind: str, of: str | list[str
 
 @pytest.mark.parametrize("of", ["wording", "version", ["wording", "version", "segment", "month"]])
 def test_words_are_those_of_the_ledger_and_a_table_says_who_knows_them(
-    of: str | list[str], sources: dict[str, Source], box: Sandbox
+    of: str | list[str], sources: dict[str, Any], sold: Sandbox
 ) -> None:
     whole = cost.by(sources["ledger"], of)
-    assert whole["cost"].sum() == pytest.approx(float(box.inbox["price"].astype(float).sum()))
+    assert whole["cost"].sum() == pytest.approx(float(sold.inbox["price"].astype(float).sum()))
     for kind in ("path", "campaign"):
         pd.testing.assert_frame_equal(cost.by(sources[kind], of), whole)
         pd.testing.assert_frame_equal(cost.compare(sources[kind], of), cost.compare(sources["ledger"], of))
@@ -166,7 +178,7 @@ def test_words_are_those_of_the_ledger_and_a_table_says_who_knows_them(
             ask(table, columns=of)
 
 
-def test_a_column_of_your_own_stands_before_a_derived_one(sources: dict[str, Source]) -> None:
+def test_a_column_of_your_own_stands_before_a_derived_one(sources: dict[str, Any]) -> None:
     table = sources["results"].assign(kind=["new", "new", "old", "old"])  # type: ignore[union-attr]
     assert sorted(cost.by(table, "kind")["kind"]) == ["new", "old"]
     assert isinstance(table, pd.DataFrame)
@@ -175,7 +187,8 @@ def test_a_column_of_your_own_stands_before_a_derived_one(sources: dict[str, Sou
 
 
 @pytest.mark.parametrize("of", ["iso", "month", "segment", "wording"])
-def test_a_purged_campaign_costs_what_the_ledger_says(of: str, sources: dict[str, Source]) -> None:
+def test_a_purged_campaign_costs_what_the_ledger_says(of: str, box: Sandbox, ledger: Ledger) -> None:
+    sources = sources_of(box, ledger)
     campaign = sources["campaign"]
     assert isinstance(campaign, Record)
     campaign.purge()

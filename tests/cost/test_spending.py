@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,11 +10,8 @@ from support.ledger_rows import by_row
 from support.phone_lists import example
 from support.tables import whole
 
+import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Limits, Sandbox, Wire, cost
-from smsotp_nb import _dispatch as dispatch
-from smsotp_nb import _planning as planning
-from smsotp_nb._ledger.reading import spending as summing
-from smsotp_nb._ledger.rows import columns as kept
 from smsotp_nb.errors import UsageError
 
 REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")
@@ -32,10 +28,10 @@ def people() -> pd.DataFrame:
 
 
 def send(client: Client, ledger: Ledger, campaign: str, **wording: str) -> pd.DataFrame:
-    plan = planning.plan(
+    plan = sms.plan(
         people(), to="phone", campaign=campaign, rates=RATES, keep=list(KEPT), wire=Wire(chunk_size=5), **wording
     )
-    return dispatch.send(plan, client=client, ledger=ledger, progress=False).join(ledger.record(campaign).details)
+    return sms.send(plan, client=client, ledger=ledger, progress=False).join(ledger.record(campaign).details)
 
 
 @pytest.fixture
@@ -198,23 +194,6 @@ def test_what_a_purged_campaign_cost_stays_known(tables: pd.DataFrame, ledger: L
     assert cost.spending(ledger, since=day)["campaign"].nunique() == 2
 
 
-def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
-    tables: pd.DataFrame, client: Client, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All of it is read as of one moment, and nobody who sends has to wait for it."""
-    before = cost.by_campaign(ledger)
-    packed = summing.packed_sums
-
-    def and_meanwhile(*arguments: Any, **named: Any) -> Any:
-        yield from packed(*arguments, **named)
-        send(client, ledger, "meanwhile", message="Hello")
-
-    monkeypatch.setattr(summing, "packed_sums", and_meanwhile)
-    pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
-    monkeypatch.undo()
-    assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()
-
-
 def test_own_columns_are_read_row_by_row_as_well(tables: pd.DataFrame, ledger: Ledger) -> None:
     """Chunks whose rows have states of their own are summed up to the same."""
     before = cost.by(ledger, ["segment", "vip"])
@@ -225,8 +204,8 @@ def test_own_columns_are_read_row_by_row_as_well(tables: pd.DataFrame, ledger: L
 
 def test_a_campaign_that_kept_other_columns_counts_as_missing(client: Client, ledger: Ledger) -> None:
     send(client, ledger, "autumn", message="Hello")
-    other = planning.plan(people(), "Hello again", to="phone", campaign="winter", rates=RATES, keep=["vip"])
-    dispatch.send(other, client=client, ledger=ledger, progress=False)
+    other = sms.plan(people(), "Hello again", to="phone", campaign="winter", rates=RATES, keep=["vip"])
+    sms.send(other, client=client, ledger=ledger, progress=False)
     found = cost.by(ledger, ["campaign", "tier"])
     assert found[found["campaign"] == "winter"]["tier"].isna().all()
     assert found[found["campaign"] == "autumn"]["tier"].notna().all()
@@ -241,22 +220,13 @@ def test_a_column_that_nobody_kept_is_refused_with_the_nearest(tables: pd.DataFr
         cost.spending(ledger, columns="iso")
 
 
-def test_columns_that_name_everybody_are_refused(
-    tables: pd.DataFrame, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert len(tables)
-    monkeypatch.setattr(kept, "MOST", 2)
-    with pytest.raises(UsageError, match="more than 2 different values"):
-        cost.by(ledger, "segment")
-
-
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 def test_rows_in_doubt_are_told_beside_a_cost_of_nothing(box: Sandbox, ledger: Ledger) -> None:
     box.fault("drop_after", next=1)
     people = pd.DataFrame({"phone": ["+12025550100", "+12025550101"]})
-    made = planning.plan(people, "Hello", to="phone", campaign="doubtful")
+    made = sms.plan(people, "Hello", to="phone", campaign="doubtful")
     with box.client() as client:
-        table = dispatch.send(made, client, ledger=ledger, progress=False)
+        table = sms.send(made, client, ledger=ledger, progress=False)
     for source in (ledger, table, ledger.record("doubtful")):
         card = cost.card(source)
         assert card.state == "No message is known to be accepted; 2 messages in doubt may have been billed"
@@ -267,11 +237,11 @@ def test_rows_in_doubt_are_told_beside_a_cost_of_nothing(box: Sandbox, ledger: L
 def test_a_message_whose_parts_are_not_known_counts_as_one_part(box: Sandbox, ledger: Ledger) -> None:
     """An invoice without parts settles doubts: the price of a part stays what it is."""
     people = pd.DataFrame({"phone": [f"+120255501{n:02}" for n in range(4)]})
-    made = planning.plan(people, "Hello", to="phone", campaign="doubtful", wire=Wire(chunk_size=2))
+    made = sms.plan(people, "Hello", to="phone", campaign="doubtful", wire=Wire(chunk_size=2))
     with box.client() as client:
-        dispatch.send(made, client, ledger=ledger, limits=Limits(first=2), progress=False)
+        sms.send(made, client, ledger=ledger, limits=Limits(first=2), progress=False)
         box.fault("drop_after", next=1)
-        dispatch.send(made, client, ledger=ledger, progress=False)
+        sms.send(made, client, ledger=ledger, progress=False)
     cost.reconcile_invoice(ledger, box.inbox[["to", "at", "price", "currency"]]).settle(reason="the invoice has them")
     for source in (ledger, ledger.record("doubtful")):
         found = cost.by(source, []).iloc[0]

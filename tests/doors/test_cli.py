@@ -54,21 +54,29 @@ def inbox(url: str) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -> None:
-    """`demo` prints plan, results and cost by country and ends with 0; on the same ledger it accepts nobody new."""
-    first = run("demo", "--ledger", str(tmp_path / "ledger"))
+    """`demo` prints plan, results and cost by country and ends with 0; on the same ledger it accepts nobody new.
+
+    Nobody knows whom a deleted ledger texted; one that only held rehearsals texted nobody, and it begins anew.
+    """
+    ledger = tmp_path / "ledger"
+    first = run("demo", "--ledger", str(ledger))
     assert first.returncode == 0, first.stderr
     for said in ("Plan: autumn-sale", "Nothing has been sent", "Results: ", "By country", "Germany"):
         assert said in first.stdout
     accepted = re.search(r"Accepted by this run: ([0-9,]+)", first.stdout)
     assert accepted
     assert int(accepted[1].replace(",", "")) > 200
-    again = run("demo", "--ledger", str(tmp_path / "ledger"))
+    again = run("demo", "--ledger", str(ledger))
     assert again.returncode == 0
     assert "Accepted by this run: 0" in again.stdout
+    ledger.unlink()
+    assert f"Accepted by this run: {accepted[1]}" in run("demo", "--ledger", str(ledger)).stdout
 
 
 @pytest.mark.slow
-def test_commands_take_a_teams_ledger_and_the_demo_leaves_it_alone(server: Server, tmp_path: Path) -> None:
+def test_commands_take_a_teams_ledger_and_the_demo_leaves_it_alone(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     address = server.database()
     with Ledger(address, create=True) as ledger:
         ledger._begin(plan_of(3), service="sandbox:a").close()
@@ -76,18 +84,12 @@ def test_commands_take_a_teams_ledger_and_the_demo_leaves_it_alone(server: Serve
     demo = run("demo", env=its_own)
     assert demo.returncode == 0, demo.stderr
     assert (tmp_path / "smsotp_nb" / "ledger.sqlite").is_file()
-    for listed in (run("campaigns", env=its_own), run("campaigns", "--ledger", address)):
-        assert "autumn" in listed.stdout
-        assert DEMO_CAMPAIGN not in listed.stdout
-
-
-@pytest.mark.slow
-def test_the_demo_begins_anew_where_its_ledger_was_deleted(tmp_path: Path) -> None:
-    """Nobody knows whom a deleted ledger texted; one that only held rehearsals texted nobody."""
-    ledger = tmp_path / "ledger"
-    assert run("demo", "--ledger", str(ledger)).returncode == 0
-    ledger.unlink()
-    assert run("demo", "--ledger", str(ledger)).returncode == 0
+    monkeypatch.setenv("SMSOTP_LEDGER", address)
+    for asked in (["campaigns"], ["campaigns", "--ledger", address]):
+        assert main(asked) == 0
+        listed = capsys.readouterr().out
+        assert "autumn" in listed
+        assert DEMO_CAMPAIGN not in listed
 
 
 @pytest.mark.sampled(1)

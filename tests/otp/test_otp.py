@@ -14,10 +14,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from support.answers import MessageRecord, OtpReply, VerifyReply
 from support.clients import Patience
 
 from smsotp_nb import Client, Sandbox, otp
-from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
 from smsotp_nb.errors import InDoubt, SmsOtpWarning, UsageError
 from smsotp_nb.settings import Settings
 

@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from kills.child import fork
 from kills.service import Service
+from support.answers import Ending, Wanted
+from support.sending import once_admitted
 
 from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Wire, revise, send, send_test
-from smsotp_nb._dispatch.guards import Watch
-from smsotp_nb._ledger import Ending, Wanted
 from smsotp_nb.errors import LedgerError, PlanChanged, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -88,14 +88,8 @@ def test_who_is_met_meanwhile_waits_until_the_first_contact_is_out_of_the_window
 def test_a_canary_is_as_many_as_asked_for_though_some_say_stop_in_that_moment(
     box: Sandbox, ledger: Ledger, concurrency: int
 ) -> None:
-    people, admit = People(ledger), Watch.admit
-
-    def stopped(self: Watch, *args: Any, **more: Any) -> Any:
-        admission = admit(self, *args, **more)
-        people.opt_out(NUMBERS[:3], source="phone")
-        return admission
-
-    with mock.patch.object(Watch, "admit", stopped):
+    people = People(ledger)
+    with once_admitted(lambda: people.opt_out(NUMBERS[:3], source="phone")):
         table = sent(plan_of("a"), box, ledger, threads=concurrency, limits=Limits(first=10))
     assert outcome(table) == {"accepted": 10, "skipped OPTED_OUT": 3, "planned CANARY": 17}
     assert len(box.inbox) == 10
@@ -108,16 +102,10 @@ def test_a_canary_takes_all_that_are_left_where_the_others_are_held(box: Sandbox
 
 
 def test_a_budget_is_given_back_for_who_is_held_in_that_moment(box: Sandbox, ledger: Ledger) -> None:
-    people, admit = People(ledger), Watch.admit
-
-    def stopped(self: Watch, *args: Any, **more: Any) -> Any:
-        admission = admit(self, *args, **more)
-        people.opt_out(NUMBERS[:14], source="phone")
-        return admission
-
+    people = People(ledger)
     rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.01"]})
     made = plan_of("a", rates=rates)
-    with mock.patch.object(Watch, "admit", stopped):
+    with once_admitted(lambda: people.opt_out(NUMBERS[:14], source="phone")):
         table = sent(made, box, ledger, threads=1, limits=Limits(budget={"USD": "0.16"}))
     assert outcome(table)["accepted"] == 16
     assert outcome(table)["skipped OPTED_OUT"] == 14

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.answers import Ending, MessageRecord, Messages, SendReply
 from support.servers import sampled, stored
 
 from smsotp_nb import Experiment, Ledger, People, Sandbox, Template, Wire, plan, send
-from smsotp_nb._ledger import Ending
 from smsotp_nb._ledger.people import texts as mentions
-from smsotp_nb._wire import MessageRecord, Messages, SendReply
 
 from .sending import NUMBERS, plan_of
 

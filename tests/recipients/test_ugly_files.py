@@ -20,11 +20,11 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
+from support.commands import main
 from support.uploads import upload
 
 import smsotp_nb as sms
 from smsotp_nb import read_recipients
-from smsotp_nb._cli import main
 from smsotp_nb._widgets.lists import Upload, Uploaded
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 from smsotp_nb.widgets import PhoneCleaner

@@ -19,12 +19,12 @@ import pytest
 from faults.acts import after_reading, body, throttle
 from faults.server import Act, BreakingServer, Peer, Script
 from support.canaries import hits
+from support.clients import Patience
 from support.tracebacks import frames
 
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox, Settings
 from smsotp_nb._calling.tracebacks import without_variables
-from smsotp_nb._client import Patience
 from smsotp_nb._ledger.people import consents
 from smsotp_nb._ledger.reading import frames as reading
 from smsotp_nb._ledger.rows import columns, runners

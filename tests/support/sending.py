@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import pandas as pd
 
 from smsotp_nb import Client, Ledger, Plan, send
+from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb.errors import SmsOtpWarning
 
 
@@ -20,3 +24,17 @@ def sent(made: Plan, client: Client, ledger: Ledger, *, threads: int | None = No
 
 def status(table: pd.DataFrame) -> dict[str, int]:
     return table["status"].value_counts().to_dict()
+
+
+@contextlib.contextmanager
+def once_admitted(act: Callable[[], object]) -> Iterator[None]:
+    """Do something each time a chunk has passed the limits of a campaign, before it is claimed."""
+    admit = Watch.admit
+
+    def admitted(self: Watch, *given: Any, **named: Any) -> Any:
+        admission = admit(self, *given, **named)
+        act()
+        return admission
+
+    with mock.patch.object(Watch, "admit", admitted):
+        yield
