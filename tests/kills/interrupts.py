@@ -27,6 +27,11 @@ from unittest import mock
 import pandas as pd
 
 from smsotp_nb import Client, Ledger, People, Plan, send
+from smsotp_nb._ledger.file.last_seen import Marks
+from smsotp_nb._ledger.file.locks import Anchor, RunLock
+from smsotp_nb._ledger.opening import Opened
+from smsotp_nb._ledger.server.last_seen import Notes
+from smsotp_nb._ledger.server.store import Lease, Served
 from smsotp_nb.errors import SmsOtpWarning
 
 from .child import fork
@@ -36,6 +41,15 @@ from .service import Service
 if TYPE_CHECKING:
     from support.servers import Server
 
+# What a ledger does beside a transaction.
+IN_A_FILE = [
+    (Opened, "prepare_to_write"), (Opened, "note_acts"), (Opened, "committed"), (Opened, "begin_noting"),
+    (Anchor, "verify"), (Anchor, "generation"), (Marks, "begin"), (Marks, "note"), (RunLock, "release"),
+]  # fmt: skip
+ON_A_SERVER = [
+    (Served, "begin"), (Served, "note_acts"), (Served, "commit"), (Served, "attest"), (Notes, "begin"), (Notes, "note"),
+    (Lease, "keep"), (Lease, "release"),
+]  # fmt: skip
 ROWS, CHUNK, THREADS = 24, 2, 3
 TOGETHER = 28  # ledgers of a process
 LEAVING = numbers(ROWS + 3)[ROWS:]

@@ -24,7 +24,6 @@ from smsotp_nb.settings import Settings
 ACCEPTED = frozenset(
     {"accept", "vanish", "half", "500", "missing", "foreign", "totals", "garbage", "repeated", "strangers", "one id"}
 )
-CERTAIN = frozenset({"refuse", "funds", "account", "throttle"})
 REFUSALS = {
     "refuse": ("107111", "InvalidPhoneNumbers"),
     "funds": ("105400", "InsufficientFunds"),

@@ -11,24 +11,10 @@ import pytest
 from support.servers import Server
 
 from smsotp_nb import Ledger, send
-from smsotp_nb._ledger.file.last_seen import Marks
-from smsotp_nb._ledger.file.locks import Anchor, RunLock
-from smsotp_nb._ledger.opening import Opened
-from smsotp_nb._ledger.server.last_seen import Notes
-from smsotp_nb._ledger.server.store import Lease, Served
 
-from .interrupts import STRUCK, run
+from .interrupts import IN_A_FILE, ON_A_SERVER, STRUCK, run
 from .people import numbers, plan_of
 from .service import Service
-
-IN_A_FILE = [
-    (Opened, "prepare_to_write"), (Opened, "note_acts"), (Opened, "committed"), (Opened, "begin_noting"),
-    (Anchor, "verify"), (Anchor, "generation"), (Marks, "begin"), (Marks, "note"), (RunLock, "release"),
-]  # fmt: skip
-ON_A_SERVER = [
-    (Served, "begin"), (Served, "note_acts"), (Served, "commit"), (Served, "attest"), (Notes, "begin"), (Notes, "note"),
-    (Lease, "keep"), (Lease, "release"),
-]  # fmt: skip
 
 
 def struck(owner: type, name: str, *, after: bool) -> Any:

@@ -21,11 +21,10 @@ import openpyxl
 import pandas as pd
 import pytest
 from support.commands import main
-from support.uploads import upload
+from support.uploads import in_a_form, upload
 
 import smsotp_nb as sms
 from smsotp_nb import read_recipients
-from smsotp_nb._widgets.lists import Upload, Uploaded
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 from smsotp_nb.widgets import PhoneCleaner
 
@@ -453,20 +452,6 @@ def typed(how: dict[str, Any]) -> list[str]:
     return [word for name, value in how.items() for word in ([f"--{name}"] + [str(value)] * (value is not True))]
 
 
-def in_the_form(name: str, content: bytes, how: dict[str, Any]) -> Uploaded:
-    """Choose a file in a form, and say in its fields how it is read."""
-    read: list[Uploaded] = []
-    form = Upload("A list", ".csv", lambda file: read.append(file) or "")
-    upload(form.button, name, content)
-    for field, value in how.items():
-        if field == "sheet":  # of hidden ones the form does not know
-            form.fields[field].options = [("", ""), (value, value)]
-        else:
-            assert form.fields[field].layout.display is None
-        form.fields[field].value = value if value is True else str(value)
-    return read[-1]
-
-
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
 @pytest.mark.parametrize("case", ALIKE, ids=[case.name for case in ALIKE])
 def test_function_form_command_line_and_plan_read_a_file_alike(tmp_path: Path, case: Case) -> None:
@@ -475,7 +460,7 @@ def test_function_form_command_line_and_plan_read_a_file_alike(tmp_path: Path, c
     file.write_bytes(case.make())
     how = case.how or {}
     read = read_recipients(file, numbered=True, **how)
-    uploaded = in_the_form(case.name, file.read_bytes(), how)
+    uploaded = in_a_form(case.name, file.read_bytes(), how)
     assert uploaded.frame is not None
     pd.testing.assert_frame_equal(uploaded.frame, read)
     assert uploaded.frame.attrs == read.attrs

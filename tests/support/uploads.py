@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 import ipywidgets
 
+from smsotp_nb._widgets.lists import Upload, Uploaded
 from smsotp_nb._widgets.results_table import Download
 
 
@@ -28,3 +30,17 @@ def taken(download: Download) -> tuple[str, bytes]:
         content += base64.b64decode(re.sub("<[^>]*>", "", piece))
         download._taken.click()
     return name, content
+
+
+def in_a_form(name: str, content: bytes, how: dict[str, Any]) -> Uploaded:
+    """Choose a file in a form, and say in its fields how it is read."""
+    read: list[Uploaded] = []
+    form = Upload("A list", ".csv", lambda file: read.append(file) or "")
+    upload(form.button, name, content)
+    for field, value in how.items():
+        if field == "sheet":  # of hidden ones the form does not know
+            form.fields[field].options = [("", ""), (value, value)]
+        else:
+            assert form.fields[field].layout.display is None
+        form.fields[field].value = value if value is True else str(value)
+    return read[-1]
