@@ -60,14 +60,12 @@ def _of_codes(codes: npt.NDArray[np.uint32], row: npt.NDArray[np.intp], size: in
 
 BODY: Final = r"[+(]?[0-9][0-9 ().\-]*[0-9]"
 LONG: Final = r"[+(]?(?:[ ().\-]*[0-9]){7,}"
-DIGITS: Final = r"^\+?[0-9]{2,}$"
 PLAIN: Final = rf"^{BODY}$"  # nothing here for the repairs of a cell to look at, unless
 NOT_SO_PLAIN: Final = (
     r"^\(?0[1-9](?:[^0-9]*[0-9]){5,}\s+\(?0[0-9](?:[^0-9]*[0-9]){5,}"
-    r"|\(\s*0\s*\)|[.]0+$|[0-9]{7} +\(?[0-9]{7}|[.]{3}"
+    r"|\(\s*0\s*\)|[.]0+$|[0-9]{7} +\(?[0-9]{7}|[.]{3}|[\[\]/]"
     r"|^(?:(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}|[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2})(?: [0-9.]+)?$"
 )
-READABLE_NOT_PLAIN: Final = rf"{NOT_SO_PLAIN}|[\[\]/]"
 TWO_OF_SEVEN: Final = 2 * repairs.SEVEN  # digits of a number that may be two, or more
 AFTER_DATE: Final = (1, 2, 4)  # where a day, a month or a year ends
 WHOLE: Final = r"[+(]?(?:[ ()\-]*[.]?[ ()\-]*[0-9]){7,}"  # more than one dot hides digits
@@ -130,7 +128,6 @@ FORMS: Final = (
         r" \([A-Za-z].*",
         ("TRAILING_NOTE_DROPPED",),
     ),
-    Form(LETTER, LETTER, LETTERED, r"^(?i:n/a|nan|none|null)$", problem="MISSING"),
 )
 
 
@@ -223,36 +220,47 @@ def _by_forms(found: Scrubbed, left: Mask) -> None:
     if len(foreign):
         _in_ascii(found, foreign)
         signs = Signs(found.text)
-        _read(found, left, plain := matching(found.text, foreign, PLAIN), taken(found.text, plain))
+        rows = matching(found.text, foreign, PLAIN)
+        _read(found, left, rows, taken(found.text, rows))
     _trunk_zeros(found, left, signs.rows(left, Form(NUMBER, DIGIT, OPEN, TRUNK_ZERO)))
     for form in FORMS:
         _apply(found, form, left, signs.rows(left, form))
     rows, numbers = found.decided()
-    left[rows[_not_so_plain(numbers, np.arange(len(rows)), NOT_SO_PLAIN)]] = True
+    left[rows[_not_so_plain(numbers, np.arange(len(rows)))]] = True
     _two_numbers(found, left, signs.rows(left, Form(NUMBER, DIGIT, LETTERED | SLASH | BETWEEN, TWO)))
 
 
-def plain(texts: pa.Array) -> Mask:
-    """Return which texts have nothing to repair.
+def plain(texts: pa.Array, found: Digits) -> Mask:
+    """Return which texts, whose digits have been read, certainly have nothing to repair.
+
+    Between the first digit and the last one of a readable text stands nothing but punctuation.
 
     Example:
-        >>> plain(pa.array(["030 901820", "030 901820.0", "Tel. 030"], pa.large_string())).tolist()
+        >>> texts = pa.array(["030 901820", "030 901820.0", "Tel. 030"], pa.large_string())
+        >>> plain(texts, digits.read(*digits.bytes_of(texts))).tolist()
         [True, False, False]
     """
+    data, offsets = digits.bytes_of(texts)
+    readable = np.flatnonzero(found.state == digits.READABLE)
+    begin, end = offsets.take(readable), offsets.take(readable + 1)
+    first = data.take(begin)
+    sound = _is_digit(data.take(end - 1))
+    sound &= _is_digit(first) | (((first == ord("+")) | (first == ord("("))) & _is_digit(data.take(begin + 1)))
+    rows = readable[sound]
     flags = np.zeros(len(texts), bool)
-    every = np.arange(len(texts))
-    flags[matching(texts, every, DIGITS)] = True
-    rows = matching(texts, every[~flags], PLAIN)
     flags[rows] = True
-    flags[_not_so_plain(texts, rows, NOT_SO_PLAIN)] = False
+    separated = rows[(found.count.take(rows) + found.plus.take(rows)) < (end - begin)[sound]]
+    flags[_not_so_plain(texts, separated)] = False
     return flags
 
 
-def _not_so_plain(texts: pa.Array, rows: Rows, pattern: str) -> Rows:
-    """Return those rows, of texts with nothing but digits and separators, that the pattern matches or that are long.
+def _not_so_plain(texts: pa.Array, rows: Rows) -> Rows:
+    """Return those rows, of texts with nothing but digits and separators, that may need a repair all the same.
 
-    The signs of most texts show that none of its alternatives can match.
+    The signs of most texts show that no alternative of the pattern can match.
     """
+    if not len(rows):
+        return rows
     data, offsets = digits.bytes_of(texts)
     begin, end = offsets.take(rows), offsets.take(rows + 1)
     running = np.zeros(len(data) + 1, np.int32)
@@ -264,7 +272,7 @@ def _not_so_plain(texts: pa.Array, rows: Rows, pattern: str) -> Rows:
     for place in AFTER_DATE:
         sign = data.take(begin + place, mode="clip")
         suspect |= (sign == ord("-")) | (sign == ord("."))
-    return np.concatenate((rows[long], matching(texts, rows[suspect & ~long], pattern)))
+    return np.concatenate((rows[long], matching(texts, rows[suspect & ~long], NOT_SO_PLAIN)))
 
 
 def _special(data: npt.NDArray[np.uint8]) -> Rows:
@@ -277,28 +285,6 @@ def _special(data: npt.NDArray[np.uint8]) -> Rows:
     special |= (first == ord(".")) & ((second == ord("0")) | (second == ord(".")))
     special |= (first == ord("/")) | (first == ord("[")) | (first == ord("]"))
     return np.flatnonzero(special)
-
-
-def plain_by_digits(texts: pa.Array, found: Digits) -> Mask:
-    """Return the same as `plain` for texts whose digits have been read, which decide most of them.
-
-    Between the first digit and the last one of a readable text stands nothing but punctuation.
-    """
-    data, offsets = digits.bytes_of(texts)
-    readable = np.flatnonzero(found.state == digits.READABLE)
-    begin, end = offsets.take(readable), offsets.take(readable + 1)
-    first = data.take(begin)
-    sound = _is_digit(data.take(end - 1))
-    sound &= _is_digit(first) | (((first == ord("+")) | (first == ord("("))) & _is_digit(data.take(begin + 1)))
-    rows = readable[sound]
-    flags = np.zeros(len(texts), bool)
-    flags[rows] = True
-    separated = rows[(found.count.take(rows) + found.plus.take(rows)) < (end - begin)[sound]]
-    flags[_not_so_plain(texts, separated, READABLE_NOT_PLAIN)] = False
-    uncommon = (found.count > digits.MOST_DIGITS) | (found.count < 3)
-    unusual = np.flatnonzero(uncommon & (found.state != digits.READABLE))
-    flags[unusual] = plain(texts.take(pa.array(unusual)))
-    return flags
 
 
 def _is_digit(signs: npt.NDArray[np.uint8]) -> Mask:

@@ -275,7 +275,7 @@ def _read(work: Work, repair: Collection[str]) -> Second:
 def _clean(work: Work, stretch: Stretch, repair: Collection[str]) -> Second:
     """Repair the text of every cell that is not plain; return the second spellings."""
     rows = np.flatnonzero(work.open())
-    rows = rows[~scrub.plain_by_digits(work.text, stretch.found)[rows]]
+    rows = rows[~scrub.plain(work.text, stretch.found)[rows]]
     raw = taken(work.text, rows)
     scrubbed = scrub.scrub(raw, repair)
     second = _second(work, stretch, rows, raw, scrubbed)
