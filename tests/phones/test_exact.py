@@ -566,6 +566,15 @@ def test_either_side_of_the_limit(size: int) -> None:
     pd.testing.assert_frame_equal(first, whole.head(9))
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_rows_that_differ_in_one_thing_are_decided_apart(options: dict[str, Any]) -> None:
+    """In a long list, rows alike in all that counts are decided together: a country, a bracket, a kind, a code."""
+    cells = ["(4915112345678", "4915112345678", "493012345678", "447911123456", "00494915112345678", "00493912345678"]
+    pairs = [(cell, country) for cell in cells for country in ("US", None, "DE", "GB", "FR")]
+    people = pd.DataFrame(pairs * 10, columns=["phone", "country"])
+    assert_alike(people["phone"], region=people["country"], reading=phones.Reading(**options))
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(

@@ -138,12 +138,12 @@ def _places(data: Bytes, count: Ints, begin: Ints, end: Ints, long: Flags) -> tu
 def _plus_close(data: Bytes, running: npt.NDArray[np.uint32], first: Ints, before: Ints) -> Flags:
     """Only punctuation may stand between the plus and the first digit; nearly always they are neighbours."""
     close: Flags = data.take(np.maximum(first - 1, 0)) == ord("+")
-    for row in np.flatnonzero((before == 1) & ~close):
-        at = int(first[row])
-        while data[at] != ord("+"):
-            at -= 1
-        between = int(running[first[row]]) - int(running[at + 1])
-        close[row] = (between >> 16) & 255 == 0
+    apart = np.flatnonzero((before == 1) & ~close)
+    at = first[apart] - 1
+    while (back := data.take(at) != ord("+")).any():
+        at -= back
+    between = (running.take(first[apart]) - running.take(at + 1)) >> np.uint32(16)
+    close[apart] = (between & _FIELD) == 0
     return close
 
 

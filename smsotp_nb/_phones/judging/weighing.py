@@ -150,7 +150,7 @@ def _alike(here: Answers, found: Answers, trial: Rows, first: Rows, size: Rows) 
     packed = trial << 14 | _packed(found) << 2
     packed |= _same(here, row, found) & here.valid[row]
     packed |= _same(found, first[row], found).astype(np.int64) << 1
-    alike = _packed(here) << 1 | here.valid
+    alike = np.where(here.valid, _packed(here) << 1 | 1, 0)
     for place in range(MOST):
         at = np.minimum(first + place, len(packed) - 1)
         alike = alike << BITS | np.where(place < size, packed[at], (1 << BITS) - 1)
