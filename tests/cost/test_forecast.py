@@ -456,3 +456,31 @@ def test_a_month_that_was_like_the_others_two_years_ago_is_no_season(years: int,
     costs = 10.0 * np.where(unlike, factor, 1.0) * np.exp(np.random.default_rng(7).normal(0, 0.15, len(days)))
     made = total(cost.forecast(sums(costs.round(4).tolist(), start="2024-12-01")))
     assert made["expected"] == pytest.approx(310 * (factor if years == 2 else 1.0), rel=0.1)
+
+
+def test_a_month_that_was_no_more_unlike_than_others_is_no_season() -> None:
+    days = pd.date_range("2025-05-01", "2026-06-30")
+    months = np.array([1.0, 0.8, 1.25, 0.8, 1.0, 1.2, 0.8, 1.1, 0.75, 1.2, 0.9, 0.8, 1.1, 1.0])  # the third is July
+    costs = 10.0 * months[(days.year - 2025) * 12 + days.month - 5]
+    made = total(cost.forecast(sums(costs.tolist(), start="2025-05-01")))
+    assert made["expected"] < 310 * 1.15
+
+
+def test_the_rest_of_december_is_known_from_last_year_although_november_had_black_friday() -> None:
+    """Last year it surprised methods that looked back on November, and was like the months after it."""
+    days = pd.date_range("2024-12-01", "2026-12-31")
+    random = np.random.default_rng(4)
+    months = np.exp(random.normal(0, 0.06, 25))[(days.year - 2024) * 12 + days.month - 12]
+    costs = 10 * np.exp(random.normal(0, 0.15, len(days))) * months
+    costs[(days.month == 11) & (days.day >= 26)] += 200
+    history = sums(costs.round(4).tolist(), start="2024-12-01")
+    made = total(cost.forecast(history, until="2026-12-15"))
+    assert made["expected"] == pytest.approx(costs[days >= "2026-12-01"].sum(), rel=0.12)
+
+
+def test_the_interval_is_from_the_same_days_of_earlier_months() -> None:
+    """The level is a share of so many months, not of the weeks before them as well."""
+    random = np.random.default_rng(2)
+    row = total(cost.forecast(sums(random.lognormal(0, 0.5, 730).round(4).tolist(), start="2024-11-01")))
+    months = np.arange(4, row["tried"] + 1)
+    assert (abs(months * row["level"] - (months * row["level"]).round()) < 1e-4).any()
