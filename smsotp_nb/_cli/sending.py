@@ -134,7 +134,7 @@ def _ahead(plan: Plan, ready: Card) -> Card:
         if isinstance(block, Table) and title:
             block = replace(block, title=title)
         below.append(block)
-    return Card(ready.title, ready.state, (*ready.blocks, *below), "Nothing has been sent. With --yes it is sent.")
+    return Card(ready.title, ready.state, (*ready.blocks, *below), f"{ready.closing} --yes sends what goes now.")
 
 
 @contextlib.contextmanager

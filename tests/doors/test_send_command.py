@@ -50,6 +50,11 @@ def test_nothing_is_sent_without_yes_and_nobody_is_texted_twice_with_it(
     assert "results.csv already exists; --force replaces it" in capsys.readouterr().err
     assert main([*again, "--force"]) == 0
     assert texted(box) == sorted(numbers(20))
+    capsys.readouterr()
+    assert main(command) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "20 recipients were texted already, or may have been. --yes sends what goes now." in said
+    assert "a new file" not in said
 
 
 def test_a_no_in_one_of_two_columns_holds_and_what_takes_one_value_is_given_once(
