@@ -484,3 +484,8 @@ def test_the_interval_is_from_the_same_days_of_earlier_months() -> None:
     row = total(cost.forecast(sums(random.lognormal(0, 0.5, 730).round(4).tolist(), start="2024-11-01")))
     months = np.arange(4, row["tried"] + 1)
     assert (abs(months * row["level"] - (months * row["level"]).round()) < 1e-4).any()
+
+
+def test_the_31st_of_a_shorter_month_is_its_last_day() -> None:
+    made = cost.forecast(sums(weekly(365), start="2025-07-01"), until="2026-05-31", method="weekdays of 8 weeks")
+    assert made.backtests["as_of"].head(3).tolist() == ["2026-04-30", "2026-03-31", "2026-02-28"]
