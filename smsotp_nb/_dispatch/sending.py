@@ -148,7 +148,9 @@ def preflight(
         ahead = guards.Ahead(asked, book._account(plan.campaign, service=client.service), now)
         admit = ahead if asked.looks_at_rows else None
         prospect = book._prospect(plan, service=client.service, repeat_text=repeat_text, admit=admit)
-        lines = [cards.Note("i", f"Recorded in {book.path}{', a new file' * (book.created and book.campaigns().empty)}.")]
+        lines = [
+            cards.Note("i", f"Recorded in {book.path}{', a new file' * (book.created and book.campaigns().empty)}.")
+        ]
     if ahead.refused:
         lines.append(cards.Note("cross", f"Send refuses these limits: {ahead.refused}"))
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
