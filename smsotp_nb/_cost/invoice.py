@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._calling import in_our_words, not_choice, not_mapping, not_text, not_zone, refuse
 from .._cards import Card, WithCard, counted
-from .._dates import Written
+from .._dates import Written, spanned
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Address, Ledger, Named, Record, opened, read_from
 from .._pandas import STR
@@ -345,6 +345,9 @@ def _lines_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         our_price=beside["price"],
         our_currency=beside["currency"],
     )
+    if lines["at"].isna().all() and beside["at"].notna().any():
+        span = spanned((beside["at"].min().tz_convert(tz).date(), beside["at"].max().tz_convert(tz).date()))
+        read.notes.append(f"It has no times; recorded messages count that are {span}, as those that it names.")
     mine = ours[ours["status"].eq("accepted") & ~ours.index.isin(place)]
     only_ours = mine[_invoiced(mine["at"], lines, days, ours)][["campaign", "row", *FIELDS]].reset_index(drop=True)
     return Compared(lines[[*LINES]], only_ours, sums_of(lines, only_ours, lines["match"].ne("repeated")))

@@ -111,7 +111,8 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
     if "country" in grain and strange:
         read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")
-    _say(read.notes, table, there)
+    about = np.array([mask for mask, is_there in zip(masks, there, strict=True) if is_there], bool)
+    _say(read.notes, sums[about.reshape(-1, len(sums)).any(axis=0)])
     only_ours = _rest(sums[~used & _in_period(sums, lines, tz)], grain)
     return Compared(lines[[*LINES]], only_ours, sums_of(lines, only_ours, pd.Series(True, index=lines.index)))
 
@@ -170,13 +171,16 @@ def _of_line(sums: pd.DataFrame, line: dict[Any, Any], grain: tuple[str, ...], t
         mine = mine & (sums["day"].ge(begins) & sums["day"].lt(ends)).to_numpy(bool)
     for name in ("country", "kind"):
         if name in grain:
-            mine = mine & sums[name].eq(line[name]).fillna(False).to_numpy(bool)
+            here = sums[name].eq(line[name]).fillna(False)
+            # A message in doubt was not billed yet, so nothing says in which country it will be.
+            here |= sums[name].isna() & sums["messages"].eq(0)
+            mine = mine & here.to_numpy(bool)
     return mine
 
 
-def _say(notes: list[str], table: pd.DataFrame, there: pd.Series) -> None:
+def _say(notes: list[str], sums: pd.DataFrame) -> None:
     """Say what our own sums do not hold."""
-    doubt, unpriced = (int(table.loc[there, name].sum()) for name in ("doubt", "unpriced"))
+    doubt, unpriced = (int(sums[name].sum()) for name in ("doubt", "unpriced"))
     if doubt:
         notes.append(f"{counted(doubt, 'message')} in doubt may be in its totals; totals do not tell which.")
     if unpriced:

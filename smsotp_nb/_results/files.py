@@ -172,7 +172,8 @@ def concat(tables: Iterable[AnyFrame | str | Path], *, repeated: Literal["refuse
     Args:
         tables: frames and paths, in the order in which they stand.
         repeated: what becomes of a message that stands in several places: ``"refuse"``, or ``"once"``, which takes its
-            first row where all of them say the same of number, parts, price and currency.
+            first row where all of them say the same of number, parts, price and currency. A row without an id, such as
+            one still to go, counts as it stands in the last table that has it.
 
     Raises:
         UsageError: a message stands twice; names the rows and their files. Or as `read` and `check`.
@@ -193,7 +194,18 @@ def concat(tables: Iterable[AnyFrame | str | Path], *, repeated: Literal["refuse
         return f"{names[int(np.searchsorted(ends, place, 'right'))]}, row {shown_label(whole.index[place])}"
 
     refuse_repeated(whole, where, contradicting=repeated == "once")
-    return whole[~repeated_ids(whole)]
+    again = repeated_ids(whole)
+    if repeated == "once":
+        again = again | _superseded(whole, np.repeat(np.arange(len(read_ones)), [*map(len, read_ones)]))
+    return whole[~again]
+
+
+def _superseded(whole: pd.DataFrame, table: Any) -> Any:
+    """Mark rows without an id that a later table has as well: the same row of a list, of one campaign and person."""
+    key = pd.DataFrame({name: whole[name].array for name in ("service", "campaign", "to") if name in whole})
+    key["label"] = pd.factorize(whole.index)[0]
+    last = pd.Series(table).groupby(key.groupby([*key], dropna=False).ngroup()).transform("max")
+    return whole["id"].isna().to_numpy() & (table < last.to_numpy())
 
 
 def _by_ending(file: Path, known: dict[str, Any]) -> Any:

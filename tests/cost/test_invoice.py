@@ -79,6 +79,11 @@ def test_each_line_is_told_apart(sent: pd.DataFrame, ledger: Ledger) -> None:
     adds_up(found)
 
 
+def test_an_invoice_without_times_says_which_messages_count_as_its_own(sent: pd.DataFrame, ledger: Ledger) -> None:
+    found = cost.reconcile_invoice(ledger, sent.iloc[:2][["id", "price", "currency"]])
+    assert any(note.startswith("It has no times; recorded messages count that are of ") for note in found.notes)
+
+
 def test_a_line_without_a_price_is_unreadable_but_found(sent: pd.DataFrame, ledger: Ledger) -> None:
     lines = invoice_of(sent)
     lines.loc[3, "price"] = None
@@ -97,6 +102,11 @@ def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledge
     doubt = sent[sent["status"].eq("in_doubt")]
     assert len(doubt) == 4
     lines = invoice_of(sent[sent["status"].eq("accepted")])
+    totals = pd.DataFrame({"Country": ["US", "DE"], "Messages": [9, 3], "Amount": [0.1, 0.2], "Currency": "USD"})
+    assert (
+        sum("4 messages in doubt may be in its totals" in it for it in cost.reconcile_invoice(ledger, totals).notes)
+        == 1
+    )
     at = sent["at"].max()
     more = pd.DataFrame({"id": ["a" * 32, "b" * 32], "to": doubt["to"].iloc[:2], "at": at, "parts": 1, "price": 0.0075})
     lines = pd.concat([lines, more.assign(currency="USD", country="United States")], ignore_index=True)

@@ -528,3 +528,12 @@ def test_rows_without_a_message_may_stand_twice() -> None:
     """In doubt, refused or left out: nothing of them is summed."""
     rows = table(2, id=["m1", "m1"], status=["in_doubt", "accepted"])
     assert len(results.concat([rows, rows.head(1)])) == 3
+
+
+def test_a_row_without_an_id_counts_as_it_stands_in_the_last_table(tmp_path: Path) -> None:
+    """A campaign of the day on which two were sent and two in doubt, and of the day on which it was complete."""
+    first = table(4, to=[f"+1202555010{at}" for at in range(4)], campaign="sale", id=["m1", None, None, None])
+    first["status"] = ["accepted", "in_doubt", "planned", "skipped"]
+    last = first.assign(id=["m1", None, "m3", None], status=["accepted", "in_doubt", "accepted", "skipped"])
+    whole = results.concat([results.write(first, tmp_path / "first.csv"), last], repeated="once")
+    assert whole["status"].value_counts().to_dict() == {"accepted": 2, "in_doubt": 1, "skipped": 1}
