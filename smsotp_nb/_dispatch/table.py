@@ -18,6 +18,7 @@ from .._pandas import STR
 from .._planning import Plan
 from .._progress import Bar
 from .._results.contract import ALL, COLUMNS, STATES, ordered, without_zone
+from .._showing import few
 from .._wire import SendReply
 from ..errors import CampaignIncomplete, LedgerError, SmsOtpWarning
 from ..problems import explain
@@ -101,7 +102,8 @@ class Report:
         campaign, counts = self._plan.campaign, self._counts
         if counts["planned"]:
             held = f"rows are held back (see their problem){self._until}"
-            why = f"{explain(stopper[0])} ({stopper[1]})" if stopper else f"{held}; call send again to continue"
+            others = f"; other {held}" if self._until else ""
+            why = f"{explain(stopper[0])} ({stopper[1]}){others}" if stopper else f"{held}; call send again to continue"
             text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
             warnings.warn(text, CampaignIncomplete, stacklevel=_CALLER)
         if counts["in_doubt"]:
@@ -113,9 +115,9 @@ class Report:
                 stacklevel=_CALLER,
             )
         if disagreements:
+            many = counted(len(disagreements), "reply disagrees with its", "replies disagree with their")
             warnings.warn(
-                f"{counted(len(disagreements), 'reply disagrees', 'replies disagree')} with its own records: "
-                f"{disagreements[0]}; the table holds the records",
+                f"{many} own records: {few([*dict.fromkeys(disagreements)])}; the table holds the records",
                 SmsOtpWarning,
                 stacklevel=_CALLER,
             )

@@ -35,6 +35,13 @@ def by_problem(results: pd.DataFrame) -> dict[str, int]:
     return {**results["status"].value_counts().to_dict(), **results["problem"].value_counts().to_dict()}
 
 
+def test_rows_that_two_reasons_hold_back_are_told_both(ledger: Ledger) -> None:
+    with Sandbox(balance="0.0225") as box, box.client() as client:
+        send(campaign("first", PEOPLE.head(3)), client=client, ledger=ledger, progress=False)
+        with pytest.warns(CampaignIncomplete, match=r"balance does not cover .*; other rows are held back .* until"):
+            send(campaign("second", PEOPLE.head(4)), client=client, ledger=ledger, progress=False)
+
+
 def test_a_budget_stops_before_the_request_that_may_cross_it(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """60 rows at 0.0075 in requests of 10 cost 0.45: a budget of 0.30 lets four requests through."""
     with pytest.warns(CampaignIncomplete, match="budget"):
