@@ -63,7 +63,7 @@ _FILTER: Final = re.compile(
 _NO_VALUE: Final = (
     r"(?:[Nn]/[Aa]|[nN]\.[aA]\.|"
     "[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\\s]+"
-    r"|\\N|NA|[.?]{1,3}|[kK]\. ?[aA]\.|\((?:blank|empty|null|none|leer|vide|vac[ií]o)\)"
+    r"|\\N|NA|[kK]\. ?[aA]\.|\((?:blank|empty|null|none|leer|vide|vac[ií]o)\)"
     r"|nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
     r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN"
     r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|RIF|NOME|VALORE"

@@ -153,7 +153,9 @@ def not_zone(name: str, value: Any) -> str | None:
         if east := re.fullmatch(r"\s*(?:gmt|utc)?\s*([+-])0?(\d{1,2})(?::?00)?\s*", wanted):
             # The tz database writes them as POSIX does, with the sign turned.
             turned = f"Etc/GMT{'-' if east[1] == '+' else '+'}{int(east[2])}"
-            where = f"{int(east[2])} hours {'ahead of' if east[1] == '+' else 'behind'} UTC all year is {turned!r}"
+            where = f"for {east[1]}{int(east[2])} hours all year write {turned!r}"
+            if turned not in zoneinfo.available_timezones():
+                where = "write the name of its zone"
             return f"{name}= must be a time zone such as 'Europe/Berlin' or 'UTC', got {given(value)}; {where}"
         close = [zone for zone in sorted(zoneinfo.available_timezones()) if zone.lower().rpartition("/")[2] == wanted]
         hint = f"; did you mean {close[-1]!r}?" if close else ""

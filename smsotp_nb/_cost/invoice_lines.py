@@ -327,7 +327,7 @@ def _special(frame: pd.DataFrame, found: Mapping[str, Hashable], of_messages: pd
         if (column not in labels and _OTHER_WORDS.search(str(column))) or frame[column].dtype.kind in "fiMb":
             continue
         texts = texts_of(frame[column]).mask(of_messages)
-        if column in prices:  # "0.0075 excl. VAT" is an amount
+        if column in prices:  # "0.0075 excl. VAT" is no line of a tax
             texts = texts.mask(texts.str.match(r"\W*\d", na=False))
         said = said.where(said.notna(), _said(texts))
     return said

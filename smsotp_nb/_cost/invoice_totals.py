@@ -69,6 +69,9 @@ def micros(prices: pd.Series) -> pd.Series:
 # -- totals by day, country or kind
 
 
+NOWHERE: Final = np.zeros(0, np.int64)
+
+
 def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     """Compare lines that are totals with our rows, added up by what the lines name: day or period, country, kind.
 
@@ -111,8 +114,8 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
     if "country" in grain and strange:
         read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")
-    about = np.array([mask for mask, is_there in zip(masks, there, strict=True) if is_there], bool)
-    _say(read.notes, sums[about.reshape(-1, len(sums)).any(axis=0)])
+    about = [np.flatnonzero(mask) for mask, is_there in zip(masks, there, strict=True) if is_there]
+    _say(read.notes, sums.iloc[np.unique(np.concatenate([NOWHERE, *about]))])
     only_ours = _rest(sums[~used & _in_period(sums, lines, tz)], grain)
     return Compared(lines[[*LINES]], only_ours, sums_of(lines, only_ours, pd.Series(True, index=lines.index)))
 

@@ -24,7 +24,7 @@ from .._frames import as_pandas
 from .._ledger import Said
 from .._moments import microseconds
 from .._pandas import STR, is_missing
-from .._phones import SAYING_NO, Reading, not_reading, own_columns, said_no, says_no
+from .._phones import SAYING_NO, Reading, not_reading, own_columns, refuses, said_no, says_no
 from .._recipients import KEY, without_value
 from .._showing import cited, few, spelled
 from .._values import no_value
@@ -42,14 +42,16 @@ _WITHDRAWN: Final = (
     r"(?:consent |opt[ -]?in )?(?:withdrawn|revoked|unsubscribed?|opt(?:ed)?[ -]?out|stop(?:p|ped)?|declined|refused"
     r"|denied|do[ -]?not[ -].*|dnc|widerrufen|widersprochen|abgemeldet|abgelehnt|d[eé]sinscrite?|d[eé]sabonn[eé]e?"
     r"|retir(?:ad[oa]|[eé]e?)|r[eé]voqu[eé]e?|refus[eé]e?|revocad[oa]"
-    r"|wycofan[ae]|pending|expired|bounced|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)[.!]?"
+    r"|wycofan[ae]|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)[.!]?"
 )
 _OF_CONSENT: Final = re.compile(
-    r"consen[ts]|opt(?:ed)? ?in\b|note\b|comment|remark|bemerk|notiz|anmerk|observac|zgod|izin|onay|同意|согласи|samtyk"
+    r"consen[ts]|opt(?:ed)? ?in\b|zgod|izin|onay|同意|согласи|samtyk"
     r"|status|subscri|permission|permiso|einwillig|zustimm|erlaub|agree|accept|allow|autoris"
     r"|toestem|\bgdpr\b|\bdsgvo\b|\bsms\b",
     re.IGNORECASE,
 )
+_OF_NOTES: Final = re.compile(r"note\b|notes\b|comment|remark|bemerk|notiz|anmerk|observac|remarque", re.IGNORECASE)
+_TRUTHS: Final = ("0", "0.0", "1", "1.0")
 _DAY: Final = timedelta(days=1) - timedelta(microseconds=1)
 
 
@@ -166,6 +168,9 @@ def _refuse_yeses(frame: pd.DataFrame, how: How) -> None:
         if name in (how.column, how.at, how.proof, how.region) or not isinstance(frame[name], pd.Series):
             continue
         words = frame[name].map(_spelled).astype(STR).str.strip().str.casefold()
+        counted_up = words.str.fullmatch(r"[0-9.]+", na=False) & ~words.isin(_TRUTHS)
+        if counted_up.any() or not SAYING_NO.search(re.sub(r"[_-]", " ", spelled(name))):
+            continue
         wrong = frame.index[
             (words.isin(_NOES) & bool(SAYING_NO.search(re.sub(r"[_-]", " ", spelled(name))))).to_numpy(bool)
         ]
@@ -191,7 +196,10 @@ def _refuse_noes(frame: pd.DataFrame, how: How, at: dates.Dates | None) -> None:
             before = dated & (day < at.wall.astype("datetime64[D]") if at is not None else False)
             no |= texts.notna() & texts.ne("") & ~no_value(texts) & ~words.isin(_NOES) & ~before
         elif _OF_CONSENT.search(heading):
-            no |= words.isin(_NOES) | texts.astype(object).map(says_no, na_action="ignore").eq(True)
+            no |= words.isin([*_NOES, "pending", "expired", "bounced"])
+            no |= texts.astype(object).map(says_no, na_action="ignore").eq(True)
+        elif _OF_NOTES.search(heading):
+            no |= texts.astype(object).map(refuses, na_action="ignore").eq(True)
         wrong = texts[no.to_numpy(bool)]
         if len(wrong):
             raise UsageError(

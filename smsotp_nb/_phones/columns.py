@@ -12,6 +12,7 @@ import pandas as pd
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._recipients import add_columns
+from .._showing import cited
 from .cells import notes, regions
 from .cells import text as cells
 from .judging.judgement import normalize
@@ -21,7 +22,8 @@ SAMPLE: Final = 300
 ENOUGH: Final = 0.5
 NAMED: Final = re.compile(
     r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whats ?app"
-    r"|rufn(?:umme)?r|fone|fono|\bgsm\b|\bmob\b|mobiel|portable|\btlf|\btfno|natel|puhelin|kom[oó]rk|\bcep\b|\bfon\b|моб|номер|号码|連絡先|연락처"
+    r"|rufn(?:umme)?r|fone|fono|\bgsm\b|\bmob\b|mobiel|portable|\btlf|\btfno|natel|puhelin|kom[oó]rk"
+    r"|\bcep tel|\bfon\b|моб|連絡先|연락처"
     r"|телефон|电话|電話|手机|手機|携帯|전화|휴대|هاتف|جوال|טלפון|τηλ[έε]φων|โทร|điện thoại",
     re.IGNORECASE,
 )
@@ -44,7 +46,9 @@ SAYING_NO: Final = re.compile(
     re.IGNORECASE,
 )
 NUMBER_WORD: Final = re.compile(r"\b(?:no|nr)\b\.?", re.IGNORECASE)  # Phone no. says nothing against it
-PERHAPS_NAMED: Final = re.compile(r"contact|kontakt|number|nummer|n[uú]mero|num[eé]ro", re.IGNORECASE)
+PERHAPS_NAMED: Final = re.compile(
+    r"contact|kontakt|контакт|联系|number|nummer|n[uú]mero|num[eé]ro|номер|号码", re.IGNORECASE
+)
 NAMED_OTHERWISE: Final = re.compile(
     r"order|invoice|account|customer|client|ticket|serial|tracking|reference|article|product|member|policy|card"
     r"|bestell|rechnung|kunden|konto|artikel|vertrag|pedido|factura|cuenta|commande|facture|compte|klant|cliente|fattura"
@@ -79,6 +83,7 @@ PART_NAMED: Final = re.compile(
 NAME_WORTH: Final = 0.3
 MOBILE_WORTH: Final = 0.1
 WRITTEN: Final = r"^\W*(?:\+|00|0[1-9])|[0-9][ ().-]+[0-9]"  # as people write numbers to call, and no order number
+SEVEN_DIGITS: Final = r"[0-9](?:[^0-9]{0,3}[0-9]){6}"
 WITH_PLUS: Final = r"^\W*\+"
 AT_HOME: Final = r"^\W*0[1-9](?:[ ().\-/]*[0-9]){6,10}\W*$"  # a national number with its trunk prefix
 DIGITS: Final = r"^\s*\+?[0-9]+(?:[.]0+)?\s*$"
@@ -180,40 +185,41 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
 
 
 def own_columns(frame: pd.DataFrame, default_region: str | None) -> tuple[list[Any], list[Any]]:
-    """Return all columns that read as numbers of a row's own person, whatever their names say of them, and all that
-    are named and read as countries: for a list in which each number of a person counts.
+    """Return all columns of numbers of a row's own person, whatever their names say of them, and all named and read as
+    countries: for a list in which each number of a person counts.
 
-    Under a name that says nothing of phones nearly all filled cells are numbers as people write them, or mobiles.
+    Under a name of phones one cell with seven digits is enough; under another one most have a plus, and all
+    but a few read.
 
     Example:
         >>> own_columns(pd.DataFrame({"phone": ["+14155550100"], "Old mobile": ["+14155550101"], "Land": "US"}), None)
         (['phone', 'Old mobile'], ['Land'])
     """
     numbers, countries = [], []
-    for place in range(len(frame.columns)):
-        filled = frame.iloc[:, place].dropna()
-        if list(frame.columns).count(label := frame.columns[place]) > 1 or filled.empty:
+    for place, label in enumerate(frame.columns):
+        name, filled = _words(str(label)), frame.iloc[:, place].dropna()
+        if list(frame.columns).count(label) > 1:
+            refuse(
+                f"several columns of the list are called {cited(label)}; rename them" if NAMED.search(name) else None
+            )
             continue
-        name = _words(str(label))
         it = _Column.of(name, _sample(filled))
         if it.telling and it.share >= ENOUGH:
             countries.append(label)
-        elif not OF_OTHERS.search(name) and _reads_as_numbers(it, name, default_region):
+        elif not OF_OTHERS.search(name) and _reads_as_numbers(it, name, filled, default_region):
             numbers.append(label)
     return numbers, countries
 
 
-def _reads_as_numbers(it: _Column, name: str, default_region: str | None) -> bool:
-    if NAMED.search(name):
-        return not it.never or SAYING_NO.search(name) is not None
-    if it.never:
+def _reads_as_numbers(it: _Column, name: str, filled: pd.Series, default_region: str | None) -> bool:
+    if NAMED.search(name) and (not it.never or SAYING_NO.search(name)):
+        return bool(cells.matches(cells.read(filled).text, SEVEN_DIGITS).any())
+    if it.never or _share(it.text, WITH_PLUS) < ENOUGH:
         return False
     judged = normalize(it.cells, default_region=default_region)
-    kinds = judged["type"][judged["problem"] != "MISSING"]
-    if _share(it.text, WRITTEN) < ENOUGH:
-        return len(kinds) > 0 and bool(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean() >= NEARLY_ALL)
-    read = kinds.notna() | judged["problem"].isin(["REGION_MISSING", "MULTIPLE_NUMBERS", "NOTE_SAYS_NO"])
-    return bool(read.mean() >= NEARLY_ALL)
+    judged = judged[judged["problem"] != "MISSING"]
+    read = judged["type"].notna() | judged["problem"].isin(["REGION_MISSING", "MULTIPLE_NUMBERS", "NOTE_SAYS_NO"])
+    return len(judged) > 0 and bool(read.mean() >= NEARLY_ALL)
 
 
 def _sample(rows: Any) -> Any:

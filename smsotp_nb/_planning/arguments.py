@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -210,9 +211,10 @@ def _names(keep: Any, wrong: list[str]) -> tuple[Any, ...]:
 def _not_kept(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
     wrong = [f"keep=: {missing}" for name in keep if (missing := absent(name, frame.columns))]
     wrong += [
-        f"keep=: the column {cited(name)} has a name that is no text, as a table of groups has it; rename it first"
+        f"keep=: the column {cited(name)} has a name that no file of a ledger holds ({type(name).__name__}), as tables "
+        "of groups have; rename it first"
         for name in keep
-        if not wrong and not isinstance(name, str)
+        if not wrong and not _is_kept_name(name)
     ]
     taken = [name for name in keep if not wrong and (name in contract.ALL or name in PLAN_COLUMNS)]
     wrong += [f"keep=: {name!r} is a column of the results; rename yours first" for name in taken]
@@ -224,6 +226,14 @@ def _not_kept(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
             row = cited(column.index[int(without.argmax())])
             wrong.append(f"keep=: column {name!r} has an infinite number in row {row}, as a division by zero gives")
     return wrong
+
+
+def _is_kept_name(name: Any) -> bool:
+    """Whether a name comes back from JSON as it is."""
+    try:
+        return bool(json.loads(json.dumps(name)) == name)
+    except TypeError:
+        return False
 
 
 def _not_campaign(campaign: Any) -> str | None:

@@ -133,17 +133,20 @@ def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> In
 def _without_noes(
     numbers: pd.DataFrame, problem: pd.Series[str], note: pd.Series[str], labels: pd.Index
 ) -> tuple[pd.Series[str], pd.Series[str]]:
-    """Mark rows of a person of whom another row says no as duplicates of that one."""
+    """Mark rows with a number of which another row says no as duplicates of that one."""
     beside = _beside(numbers[numbers["problem"].eq("NOTE_SAYS_NO").to_numpy(bool)])
     if beside.empty:
         return problem, note
     first = beside[~beside.duplicated().to_numpy()]
-    found = pd.Index(first).get_indexer(pd.Index(one_phone(numbers["to"])))
-    marked = (found >= 0) & problem.isna().to_numpy()
-    if not marked.any():
+    each = pd.concat([one_phone(numbers["to"]).dropna(), _beside(numbers)])
+    found = pd.Index(first).get_indexer(pd.Index(each))
+    said_in = pd.Series(first.index.to_numpy()[found], each.index)[found >= 0].groupby(level=0).min()
+    at = said_in.reindex(problem.index[problem.isna().to_numpy()]).dropna().astype("int64")
+    if at.empty:
         return problem, note
+    marked = problem.index.isin(at.index)
     said = np.full(len(note), None, dtype=object)
-    said[marked] = [f"DUPLICATE_OF:{label}" for label in labels.take(first.index.to_numpy()[found[marked]]).tolist()]
+    said[marked] = [f"DUPLICATE_OF:{label}" for label in labels.take(at.to_numpy()).tolist()]
     return problem.mask(marked, "DUPLICATE_OF"), _joined(note, pd.Series(said, dtype=STR), marked)
 
 

@@ -180,6 +180,10 @@ CREATE TABLE decided AS
 WITH saying AS (
   SELECT other AS person, min(position) AS no FROM beside JOIN read_parquet({rows}) USING (position)
   WHERE problem = 'NOTE_SAYS_NO' GROUP BY other
+), hits AS (
+  SELECT position, min(no) AS no FROM (
+    SELECT position, person FROM read_parquet({rows}) UNION ALL SELECT position, other FROM beside
+  ) JOIN saying USING (person) GROUP BY position
 ), judged AS (
   SELECT * EXCLUDE (problem, note, lacking, lacking_note, others), rank * {far} + position AS turn,
     CASE WHEN problem IS NOT NULL THEN problem {left_out} ELSE lacking END AS problem,
@@ -188,7 +192,7 @@ WITH saying AS (
 ), mine AS (
   SELECT judged.* EXCLUDE (problem, note), CASE WHEN no IS NOT NULL THEN 'DUPLICATE_OF' ELSE problem END AS problem,
     CASE WHEN no IS NOT NULL THEN concat_ws(' ', note, 'DUPLICATE_OF:' || no) ELSE note END AS note
-  FROM judged LEFT JOIN saying ON judged.person = saying.person AND judged.problem IS NULL
+  FROM judged LEFT JOIN hits ON judged.position = hits.position AND judged.problem IS NULL
 ), winners AS (
   SELECT person, min(turn) AS best, arg_min(code, turn) AS best_code FROM mine WHERE problem IS NULL
   GROUP BY person HAVING count(*) > 1

@@ -261,9 +261,9 @@ class InFiles:
 
     @cached_property
     def others(self) -> Others:
-        if not (self.folder / OTHERS).exists():
+        pieces = [*self._read(OTHERS)] if (self.folder / OTHERS).exists() else []
+        if not pieces:
             return NO_OTHERS
-        pieces = [*self._read(OTHERS)]
         own, other = (np.concatenate([piece[name].to_numpy("int64") for piece in pieces]) for name in ("own", "other"))
         return own, other
 

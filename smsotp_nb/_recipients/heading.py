@@ -20,9 +20,12 @@ DAY: Final = re.compile(
     r"(?:(?:19|20)\d\d[-./]?(?:0?[1-9]|1[0-2])[-./]?(?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d)(?:[T ][\d:.+Z]*+)?"
 )
-DAYS: Final = re.compile(rf"(?<!\d)(?:{DAY.pattern})(?!\d)")
-AMONG_WORDS: Final = re.compile(r"(?<![\w.])\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9](?!\w)")
-SCIENTIFIC: Final = re.compile(r"[0-9](?:[.,][0-9]+)?[eE]\+?[01]?[0-9]")
+AMONG_WORDS: Final = re.compile(  # a number, perhaps behind a label or a STOP, and whatever stands behind it
+    r"[^\w+]*(?:[a-z]{2,10}:\s*|stop\W+)?(\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9])(?!\w)", re.IGNORECASE
+)
+OF_YEARS: Final = re.compile(r"(?:(?:19|20)\d\d(?:\D{0,3}(?:0?[1-9]|1[0-2]|[12]\d|3[01]|(?:19|20)\d\d))*\D{0,3})+")
+BEGINS_DAY: Final = re.compile(rf"(?:{DAY.pattern})(?!\d)")
+SCIENTIFIC: Final = re.compile(r"[0-9](?:[.,][0-9]+)?[eE]\+?(?:0?[6-9]|1[0-9])")
 OF_HEADERS: Final = 8  # digits that a header may have in a row: 2025-2026
 
 
@@ -166,10 +169,12 @@ def _holds_number(cell: str) -> bool:
     if _is_number(cell):
         return True
     text = "".join(str(unicodedata.decimal(sign, sign)) for sign in unicodedata.normalize("NFKC", cell)).strip()
-    found = AMONG_WORDS.findall(DAYS.sub(" ", text))
-    return bool(SCIENTIFIC.fullmatch(text)) or any(
-        "+" in one or sum(map(str.isdigit, one)) > OF_HEADERS for one in found
-    )
+    if SCIENTIFIC.fullmatch(text):
+        return True
+    found = AMONG_WORDS.match(text)
+    if found is None or OF_YEARS.fullmatch(found[1]) or BEGINS_DAY.match(found[1]):
+        return False
+    return "+" in found[1] or sum(map(str.isdigit, found[1])) > OF_HEADERS
 
 
 def _is_number(cell: str) -> bool:

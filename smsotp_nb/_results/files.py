@@ -202,10 +202,12 @@ def concat(tables: Iterable[AnyFrame | str | Path], *, repeated: Literal["refuse
 
 def _superseded(whole: pd.DataFrame, table: Any) -> Any:
     """Mark rows without an id that a later table has as well: the same row of a list, of one campaign and person."""
+    if not {"campaign", "to"} <= {*whole.columns}:
+        return np.zeros(len(whole), bool)
     key = pd.DataFrame({name: whole[name].array for name in ("service", "campaign", "to") if name in whole})
     key["label"] = pd.factorize(whole.index)[0]
     last = pd.Series(table).groupby(key.groupby([*key], dropna=False).ngroup()).transform("max")
-    return whole["id"].isna().to_numpy() & (table < last.to_numpy())
+    return (whole["id"].isna() & whole["to"].notna()).to_numpy(bool) & (table < last.to_numpy())
 
 
 def _by_ending(file: Path, known: dict[str, Any]) -> Any:

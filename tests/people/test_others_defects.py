@@ -140,6 +140,8 @@ def test_words_beside_a_number_of_an_import_say_what_the_list_says(ledger: Ledge
         ("同意", ["是", "否"], "'否'"),
         ("double_opt_in", ["confirmed", "pending"], "'pending'"),
         ("consent", ["given", "yes"], None),
+        ("payment", ["paid", "pending"], None),
+        ("note", ["old customer", "moved to Berlin"], None),
         ("unsubscribed_at", ["2026-01-01", ""], None),
         ("opted_out", ["no", "No"], None),
         ("name", ["No", "Ann"], None),

@@ -53,6 +53,27 @@ def test_each_column_of_numbers_of_a_list_counts_whatever_its_name(source: dict[
     assert all(repr(name) in made.left_out["list"][0] for name in source)
 
 
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("SMS", ["yes", "no", "yes"]),
+        ("lat", [52.520008, 48.137154, 53.551086]),
+        ("last_seen", [1795800001, 1795800002, 1795800003]),
+        ("Номер заказа", ["2025550101", "2025550102", "2025550103"]),
+    ],
+)
+def test_a_column_of_other_things_is_none_of_numbers(name: str, cells: list[Any]) -> None:
+    listed = pd.DataFrame({"phone": [number(7), number(8), number(9)], name: cells})
+    made = plan(people(3), leave_out=listed, default_region="DE")
+    assert made.left_out[["list", "read", "unreadable"]].values.tolist() == [["a DataFrame", 3, 0]]
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    listed = pd.DataFrame([[number(7), number(8), number(1)]], columns=["phone", "Mobile", "Mobile"])
+    with pytest.raises(UsageError, match="several columns of the list are called 'Mobile'; rename them"):
+        plan(people(3), leave_out=listed)
+
+
 def test_each_sheet_of_a_workbook_counts(tmp_path: Path) -> None:
     with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
         for at, sheet in enumerate(("Jan", "Feb")):

@@ -48,6 +48,13 @@ def test_a_no_counts_without_a_number_and_at_each_number_of_a_row(tmp_path: Path
     listed = pd.concat([rows, repeated], ignore_index=True)
     made = sms.plan(listed, "Hi", campaign="c", to=["mobile", "phone"], leave_out=["+12025550113"])
     problem = ["NOTE_SAYS_NO", "NOTE_SAYS_NO", None, "SUPPRESSED", "DUPLICATE_OF", None, "NOTE_SAYS_NO"]
+    for word in ("n/a", "unbekannt", "no landline", "keine Angabe", "moved", "нет"):  # says nothing of the person
+        assert (
+            sms.plan(rows.assign(phone=word).iloc[[1]], "Hi", campaign="c", to=["mobile", "phone"])
+            .rows["problem"]
+            .isna()
+            .all()
+        )
     assert texts(made.rows["problem"]) == problem
     assert "DUPLICATE_OF:6" in made.rows["note"][4]
     (tmp_path / "list").mkdir()
@@ -72,7 +79,7 @@ def test_who_was_texted_at_another_number_is_not_added_by_a_revision(tmp_path: P
     ledger = sms.Ledger(tmp_path / "l.sqlite", create=True)
     with sms.Sandbox() as box, box.client() as client:
         sms.send(sms.plan(before, "Hi", **how), client, ledger=ledger)
-        with pytest.raises(UsageError, match=r"1 recipient of this plan have this message already, at another"):
+        with pytest.raises(UsageError, match=r"1 recipient of this plan has this message already, at another"):
             sms.revise(sms.plan(after, "Hi", **how), client, reason="filled in", ledger=ledger)
         rest = sms.plan(after, "Hi", leave_out=sms.record("c", client, ledger=ledger), **how)
         assert rest.left_out["list"].tolist() == ["campaign 'c'"]

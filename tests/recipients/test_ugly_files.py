@@ -214,6 +214,19 @@ CASES = [
             )
         )
     ),
+    *(
+        Case(f"header {at}.csv", text(f"{cell}\n{ANN[1]}\n{BO[1]}\n"), [(ANN[1],), (BO[1],)], columns=(cell,))
+        for at, cell in enumerate(
+            (
+                "phone (z.B. +49 151 12345678)",
+                "Sales 2023-2024-2025",
+                "Stand 20261127101522",
+                "2024-01 2024-02 2024-03",
+                "EUR 10 000 - 100 000",
+                "1e1",
+            )
+        )
+    ),
     Case("error.xlsx", book(*TABLE, change=error), [ANN, (None, BO[1])], ("1 cell shows an error (cell A3)",)),
     Case(
         "error as text.xlsx",

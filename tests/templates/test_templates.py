@@ -370,7 +370,6 @@ def test_thousands_are_read_where_another_value_shows_the_point_to_be_a_decimal_
                 "\\N",
                 "(blank)",
                 "k.A.",
-                "?",
             )
         )
     ]

@@ -248,7 +248,10 @@ class Store:
     def close_if_written(self) -> None:
         """Close it where somebody has written to the file since it was found undamaged: opening it again looks."""
         with self._guard:
-            if self._opened is not None and self._opened.anchor.state() != self._opened.anchor.files.whole:
+            opened = self._opened
+            if opened is None or opened.connection.in_transaction:
+                return
+            if opened.anchor.state() != opened.anchor.files.whole:
                 self.close()
 
     def close(self) -> None:

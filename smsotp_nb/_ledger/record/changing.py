@@ -165,10 +165,22 @@ def advice(connection: Statements, campaign: int, plan: Planned, found: Differen
     if added and was_withdrawn(connection, campaign):
         reached = f"leave_out=sms.record({plan.campaign!r}{ledger})"
         return f"it was withdrawn: plan the new recipients under another name, with {reached}"
+    if again := texted_elsewhere(plan, found):
+        return again
     reason = "list changed" if gone or (added and changed) else "more people" if added else "typo"
     missing = ", missing='withdraw'" if gone else ""
     call = f"sms.revise(plan, client, reason={reason!r}{missing}{ledger})"
     return f"to let those who were not texted follow this plan: {call}"
+
+
+def texted_elsewhere(plan: Planned, found: Difference) -> str:
+    """Say how many people whom a plan adds have the message at another of their numbers, and what to do."""
+    own, other = plan._others
+    texted = found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT).to_numpy()]
+    again = int(np.isin(found.people[found.added], own[np.isin(other, texted)]).sum())
+    has = "has" if again == 1 else "have"
+    said = f"{counted(again, 'recipient')} of this plan {has} this message already, at another number"
+    return f"{said}; plan with leave_out=sms.record({plan.campaign!r}, client)" if again else ""
 
 
 def adopt(
@@ -217,14 +229,8 @@ def revise(connection: Statements, campaign: int, plan: Planned, *, reason: str,
             f"{counted(len(found.gone), 'recipient')} of campaign {plan.campaign!r}, not texted yet, {are} missing in "
             "this plan; nothing was changed. Plan the whole list, or pass missing='withdraw' to take them out"
         )
-    texted = found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT).to_numpy()]
-    own, other = plan._others
-    again = np.isin(found.people[found.added], own[np.isin(other, texted)])
-    if again.any():
-        raise UsageError(
-            f"{counted(int(again.sum()), 'recipient')} of this plan have this message already, at another of their "
-            f"numbers; nothing was changed. Plan without them: leave_out=sms.record({plan.campaign!r}, ...)"
-        )
+    if again := texted_elsewhere(plan, found):
+        raise UsageError(f"nothing was changed: {again}")
     if len(found.added) and was_withdrawn(connection, campaign):
         raise UsageError(
             f"campaign {plan.campaign!r} was withdrawn and texts no one else; nothing was changed. Plan the new "

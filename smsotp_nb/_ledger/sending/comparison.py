@@ -282,7 +282,7 @@ class _Asked:
         assert self.campaign is not None
         if self.revised:
             late = len(found.added) and changing.was_withdrawn(connection, self.campaign)
-            if not late and not len(found.gone):
+            if not late and not len(found.gone) and not changing.texted_elsewhere(self.plan, found):
                 return ""
         elif changing.takes(connection, self.campaign, self.plan, found):
             return ""

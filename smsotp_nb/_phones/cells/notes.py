@@ -65,10 +65,13 @@ SOUTHERN: Final = 12  # letters of a name in a script without capitals
 EASTERN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-NO_PHONE: Final = re.compile(  # says of a phone that there is none, not of a person that they are not texted
-    r"\W*(?:no|none|not|kein\w*|ohne|sin|sem|pas de|sans|senza|geen|brak|ingen|without)\W+(?:\w+\W+)?"
-    r"(?:(?:tele|mobile |cell )?phone|mobil\w*|handy|cell|tel\w*|number|nummer|n[uú]m[eé]ro|komórk\w*|available|given"
-    r"|provided|known|vorhanden|bekannt)\W*",
+REFUSED: Final = re.compile(  # what is said in a cell without a number; that there is no phone is another matter
+    r"\bstop+\b|opt(?:ed)?[ -]?out|unsub|\bdo[ -]?not\b|\bdon['’]?t\b|\bdn[cdtm]\b|revok|withdr|suppress"
+    r"|black ?list|robinson|\bblocked\b|deceased|\bdied?\b|\bdead\b|verst(?:orben|\.)|\btot\b|fallecid|d[eé]c[eé]d"
+    r"|overleden|zmar[lł]|\bno (?:sms|texts?|messages|marketing|contact|calls)\b"
+    r"|\bkeine? (?:sms|werbung|nachricht|kontakt|anruf)"
+    r"|\bnicht (?:anruf|kontakt|anschreib|texten|sms)|widerr|widerspr|gesperrt|abgemeldet|abmeld|\bbaja\b|d[eé]sabonn"
+    r"|d[eé]sinscri|\bne pas\b|\bno (?:llamar|contactar|enviar)|\bniet (?:bellen|sms)|disiscri|uitgeschreven",
     re.IGNORECASE,
 )
 
@@ -124,5 +127,14 @@ def _like_a_name(word: str) -> bool:
 
 def of_all_numbers(text: str) -> bool:
     """Return whether a cell of several numbers says no to any of them; that one is a fax says nothing of the others."""
-    said = " ".join(word for word in text.split() if "fax" not in word.casefold())
-    return not NO_PHONE.fullmatch(text) and says_no(said)
+    return says_no(" ".join(word for word in text.split() if "fax" not in word.casefold()))
+
+
+def refuses(text: str) -> bool:
+    """Return whether words without a number say that somebody is not to be texted.
+
+    Example:
+        >>> [refuses(it) for it in ("STOP", "do not call", "deceased", "no landline", "unknown", "moved")]
+        [True, True, True, False, False, False]
+    """
+    return REFUSED.search(text) is not None

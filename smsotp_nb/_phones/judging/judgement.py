@@ -138,7 +138,11 @@ def first_usable(columns: Sequence[pd.Series], judged: Sequence[pd.DataFrame]) -
     for at in reversed(range(len(columns))):
         noted = np.flatnonzero(judged[at]["problem"].isin(["NOTE_SAYS_NO", "NOT_A_NUMBER"]).to_numpy(bool))
         words = cells.read(columns[at].iloc[noted]).text
-        noted = noted[[notes.of_all_numbers(text) for text in words]]
+        beside = judged[at]["problem"].iloc[noted].eq("NOTE_SAYS_NO")
+        says_no = [
+            (notes.of_all_numbers if one else notes.refuses)(text) for text, one in zip(words, beside, strict=True)
+        ]
+        noted = noted[says_no]
         which[noted], said_no[noted] = at, True
     rows = which * len(judged[0]) + np.arange(len(judged[0]))
     found = pd.concat(judged, ignore_index=True).take(rows).set_axis(judged[0].index)
