@@ -7,6 +7,7 @@ without an hour is unclear, and so is an hour that autumn repeats or spring leav
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -162,19 +163,20 @@ def _refuse_other_countries(frame: pd.DataFrame, how: How, found: pd.DataFrame, 
             )
 
 
+def _beside(frame: pd.DataFrame, how: How) -> Iterator[tuple[Any, str, pd.Series[str]]]:
+    """Give the columns that no argument names: name, heading with blanks between its words, cells as text."""
+    for name in frame.columns:
+        if name not in (how.column, how.at, how.proof, how.region) and isinstance(frame[name], pd.Series):
+            yield name, re.sub(r"[_-]", " ", spelled(name)), frame[name].map(_spelled).astype(STR).str.strip()
+
+
 def _refuse_yeses(frame: pd.DataFrame, how: How) -> None:
     """Refuse opt-outs with a column of who opted out that says of some that they did not."""
-    for name in frame.columns:
-        if name in (how.column, how.at, how.proof, how.region) or not isinstance(frame[name], pd.Series):
-            continue
-        words = frame[name].map(_spelled).astype(STR).str.strip().str.casefold()
-        counted_up = words.str.fullmatch(r"[0-9.]+", na=False) & ~words.isin(_TRUTHS)
-        if counted_up.any() or not SAYING_NO.search(re.sub(r"[_-]", " ", spelled(name))):
-            continue
-        wrong = frame.index[
-            (words.isin(_NOES) & bool(SAYING_NO.search(re.sub(r"[_-]", " ", spelled(name))))).to_numpy(bool)
-        ]
-        if len(wrong):
+    for name, heading, texts in _beside(frame, how):
+        words = texts.str.casefold()
+        is_count = (words.str.fullmatch(r"[0-9.]+", na=False) & ~words.isin(_TRUTHS)).any()
+        wrong = frame.index[words.isin(_NOES).to_numpy(bool)]
+        if len(wrong) and SAYING_NO.search(heading) and not is_count:
             raise UsageError(
                 f"column {name!r} says of row {few(wrong.tolist(), given)} that it is no opt-out: leave these rows "
                 "out, or the column if it means something else. Nothing was recorded"
@@ -183,10 +185,7 @@ def _refuse_yeses(frame: pd.DataFrame, how: How) -> None:
 
 def _refuse_noes(frame: pd.DataFrame, how: How, at: dates.Dates | None) -> None:
     """Refuse opt-ins with a column that says no, or of a no that is later than the opt-in."""
-    for name in frame.columns:
-        if name in (how.column, how.at, how.proof, how.region) or not isinstance(frame[name], pd.Series):
-            continue
-        heading, texts = re.sub(r"[_-]", " ", spelled(name)), frame[name].map(_spelled).astype(STR).str.strip()
+    for name, heading, texts in _beside(frame, how):
         words = texts.str.casefold()
         no = words.str.fullmatch(_WITHDRAWN, na=False)
         if SAYING_NO.search(heading):
