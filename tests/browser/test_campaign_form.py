@@ -117,7 +117,7 @@ def test_the_shipped_notebook_takes_two_fields_and_two_clicks(notebook: Notebook
     for pixels in WIDTHS:  # in a window lower than the screen of the form
         notebook.page.set_viewport_size({"width": pixels, "height": 600})
         summary.evaluate("part => part.scrollIntoView({block: 'start'})")
-        assert send.evaluate(IN_SIGHT), pixels
+        notebook.page.wait_for_function(IN_SIGHT, arg=send.element_handle())  # once the page is laid out anew
     click(card, "Who is not texted and why")
     notebook.page.set_viewport_size({"width": WIDTHS[0], "height": 1400})
     assert notebook.look(picture="check-details") == []
