@@ -348,7 +348,7 @@ def main() -> None:
             else ("-", "-")
         )
         print(f"{name:50} {rate:6.0%} {told[0]:>6} {told[1]:>8}", flush=True)
-    sys.exit(wrong)
+    sys.exit(bool(wrong))
 
 
 if __name__ == "__main__":

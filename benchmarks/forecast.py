@@ -288,7 +288,7 @@ def main() -> None:
         mean = table.mean(numeric_only=True)
         print(f"plan, {name:42} off {mean['off'] / mean['total']:.1%}, held {table['held'].mean():.0%}, "
               f"width {mean['width'] / mean['total']:.3f}", flush=True)  # fmt: skip
-    sys.exit(worst > 1.1 or min(held) < 0.75 or max(held) > 0.88)
+    sys.exit(bool(worst > 1.1 or min(held) < 0.75 or max(held) > 0.88))
 
 
 if __name__ == "__main__":
