@@ -69,11 +69,12 @@ def _say_no_more() -> None:
 class _Once(argparse._StoreAction):
     """An option that takes one value: given twice, one of the two would be lost."""
 
+    given = False
+
     def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
-        taken = vars(namespace).setdefault("taken", set())
-        if option is not None and self.dest in taken:
+        if option is not None and self.given:
             parser.error(f"{option} was given twice and takes one value")
-        taken.add(self.dest)
+        self.given = True
         super().__call__(parser, namespace, values, option)
 
 

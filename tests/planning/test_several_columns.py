@@ -44,10 +44,12 @@ def test_a_no_counts_without_a_number_and_at_each_number_of_a_row(tmp_path: Path
             ],
         }
     )
-    repeated = pd.DataFrame({"mobile": ["+12025550102 STOP"], "phone": [None]})
+    repeated = pd.DataFrame(
+        {"mobile": ["+12025550102 STOP", "+12025550105"], "phone": [None, "+12025550102"]}, index=[6, 7]
+    )
     listed = pd.concat([rows, repeated], ignore_index=True)
     made = sms.plan(listed, "Hi", campaign="c", to=["mobile", "phone"], leave_out=["+12025550113"])
-    problem = ["NOTE_SAYS_NO", "NOTE_SAYS_NO", None, "SUPPRESSED", "DUPLICATE_OF", None, "NOTE_SAYS_NO"]
+    problem = ["NOTE_SAYS_NO", "NOTE_SAYS_NO", None, "SUPPRESSED", "DUPLICATE_OF", None, "NOTE_SAYS_NO", "DUPLICATE_OF"]
     for word in ("n/a", "unbekannt", "no landline", "keine Angabe", "moved", "нет"):  # says nothing of the person
         assert (
             sms.plan(rows.assign(phone=word).iloc[[1]], "Hi", campaign="c", to=["mobile", "phone"])
@@ -70,6 +72,23 @@ def test_a_no_counts_without_a_number_and_at_each_number_of_a_row(tmp_path: Path
             assert "OPTED_OUT" in str(sms.preflight(plan, client, ledger=ledger))
             sms.send(plan, client, ledger=ledger)
             assert box.inbox["to"].tolist() == ["+12025550111"]
+
+
+def test_an_opt_out_at_another_number_counts_while_the_campaign_runs(tmp_path: Path) -> None:
+    rows = pd.DataFrame({name: [f"+120255501{tens}{at}" for at in range(10)] for name, tens in (("m", 0), ("p", 1))})
+    ledger = sms.Ledger(tmp_path / "l.sqlite", create=True)
+    people = sms.People(ledger)
+    people.opt_out("+12025550199", source="letter")
+
+    def told(progress: sms.results.Progress) -> None:
+        if progress.accepted and not people.is_opted_out("+12025550119"):
+            people.opt_out("+12025550119", source="phone call")
+
+    with sms.Sandbox() as box, box.client() as client:
+        made = sms.plan(rows, "Hi {m}", campaign="c", to=["m", "p"], wire=sms.Wire(chunk_size=1, threads=1))
+        found = sms.send(made, client, ledger=ledger, progress=told, limits=sms.Limits(per_second=10))
+        assert box.inbox["to"].tolist() == rows["m"].tolist()[:9]
+    assert found["problem"][9] == "OPTED_OUT"
 
 
 def test_who_was_texted_at_another_number_is_not_added_by_a_revision(tmp_path: Path) -> None:
