@@ -84,8 +84,9 @@
   function keepFocus() {
     if (!held || (held.isConnected && !held.disabled && held.getClientRects().length)) return;
     if (document.activeElement && document.activeElement !== document.body && document.activeElement !== held) return;
+    // The head itself, not what holds it: that takes the focus from the kernel, and comes into view only if it is new to it.
     var head = root.querySelector('.smsotp-head');
-    var top = head && head.getClientRects().length ? head.parentElement : root;
+    var top = head && head.getClientRects().length ? head : root;
     top.tabIndex = -1;
     top.focus({ preventScroll: true });
   }

@@ -44,6 +44,8 @@ HELD = """number => (window.held = document.activeElement)
   && document.querySelectorAll('.smsotp-form')[number].contains(held) && held.matches('button:enabled')"""
 STAYED = """number => (held.disabled || !held.getClientRects().length) && document.activeElement !== held
   && document.querySelectorAll('.smsotp-form')[number].contains(document.activeElement)"""
+TOP_IN_VIEW = """() => document.activeElement.matches('.smsotp-form .smsotp-top *')
+  && document.activeElement.getBoundingClientRect().top >= 0"""
 OUTPUTS = """() => Array.from(document.querySelectorAll('.jp-OutputArea-child'))
   .filter(part => part.checkVisibility()).map(part => part.innerText.trim()).join(' ').replace(/\\s+/g, ' ')"""
 SHOWN = f"words => ({OUTPUTS})().includes(words)"
@@ -107,3 +109,12 @@ def focus_stays(notebook: Notebook) -> None:
             notebook.page.wait_for_function(HELD, arg=number)
             notebook.kernel(f"exec({f'{target}.{change}'!r})")
             notebook.page.wait_for_function(STAYED, arg=number)
+    back = "form.sending.back_button"  # the focus falls to the top of the form, and then the form puts it there
+    notebook.kernel(f"[{back}.set_trait('disabled', False), {back}.layout.set_trait('display', None), {back}.focus()]")
+    notebook.page.wait_for_function(HELD, arg=0)
+    notebook.page.evaluate("held.scrollIntoView({block: 'start'})")
+    notebook.kernel(f"exec('{back}.disabled = True')")
+    notebook.page.wait_for_function(STAYED, arg=0)
+    assert not notebook.page.evaluate(TOP_IN_VIEW)
+    notebook.kernel("form._head.focus()")
+    notebook.page.wait_for_function(TOP_IN_VIEW, timeout=15000)
