@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 import smsutil
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kills.people import numbers
+from smsutil.codecs import GSM_BASIC_CHARSET, GSM_EXT_CHARSET
 
-from smsotp_nb import parts
-from smsotp_nb._parts import many, packing
-from smsotp_nb._parts.packing import units_of
+import smsotp_nb as sms
+from smsotp_nb import cost, parts
 
+GSM = GSM_BASIC_CHARSET.replace("\x1b", "")
 # The escape is no character of a text here; smsutil lets it pass as one of the basic alphabet.
 ALPHABET = st.one_of(
-    st.sampled_from(packing.GSM),
-    st.sampled_from(packing.GSM_EXTENSION),
+    st.sampled_from(GSM),
+    st.sampled_from(GSM_EXT_CHARSET),
     st.characters(exclude_categories=["Cs"], exclude_characters="\x1b"),
     st.sampled_from("’“…–\u00a0😀👍🏽日ç"),
 )
-GSM_ONLY = st.text(st.sampled_from(packing.GSM + packing.GSM_EXTENSION * 12), max_size=700)
+GSM_ONLY = st.text(st.sampled_from(GSM + GSM_EXT_CHARSET * 12), max_size=700)
 TEXTS = st.one_of(GSM_ONLY, st.text(ALPHABET, max_size=400), st.text(st.sampled_from("a😀日"), max_size=300))
 
 CASES = [
@@ -52,11 +55,6 @@ def test_boundaries(text: str, encoding: str, expected: int) -> None:
 def test_forcing_characters_are_named_once_in_order() -> None:
     assert parts.count("“Hi” – it’s “you”…").forcing == ("“", "”", "–", "’", "…")
     assert parts.count("Straße {20 €}").forcing == ()
-
-
-def test_the_alphabet_has_every_character_once() -> None:
-    assert len(set(packing.GSM)) == len(packing.GSM) == 127
-    assert len(set(packing.GSM_EXTENSION)) == 10
 
 
 @given(TEXTS)
@@ -118,18 +116,24 @@ def test_half_a_pair_is_counted_not_refused() -> None:
 # -- measures and explanations -----------------------------------------------------------------------------------------
 
 
-@given(st.lists(TEXTS, max_size=20))
-@settings(deadline=None)
-def test_measures_of_many_equal_the_explanation_of_each(texts: list[str]) -> None:
-    measured = many.measure(texts)
-    explained = [parts.explain(text) for text in texts]
-    assert measured.parts.tolist() == [one.parts for one in explained]
-    assert measured.units.tolist() == [one.units for one in explained]
-    assert measured.over.tolist() == [one.over for one in explained]
-    assert measured.wide.tolist() == [one.encoding == "ucs2" for one in explained]
+@given(st.lists(TEXTS, min_size=1, max_size=20))
+@settings(max_examples=25, deadline=None)
+def test_a_plan_measures_its_texts_as_each_is_explained(texts: list[str]) -> None:
+    people = pd.DataFrame({"phone": numbers(len(texts)), "text": texts})
+    messages = cost.savings(sms.plan(people, "{text}", to="phone", campaign="c")).messages
+    for row in messages.itertuples():
+        one = parts.explain(row.text)
+        assert (row.parts, row.over, row.encoding) == (one.parts, one.over, one.encoding)
+        assert row.forcing == "".join(sorted(parts.count(row.text).forcing))
 
 
-def shortened(text: str, units: int, encoding: packing.Encoding) -> str:
+def units_of(text: str, encoding: str) -> int:
+    if encoding == "gsm7":
+        return len(text) + sum(text.count(character) for character in GSM_EXT_CHARSET)
+    return len(text.encode("utf-16-be", "surrogatepass")) // 2
+
+
+def shortened(text: str, units: int, encoding: str) -> str:
     """Drop characters from the end until at least so many units are gone."""
     kept = text
     while units_of(text, encoding) - units_of(kept, encoding) < units:
@@ -145,12 +149,6 @@ def test_the_units_over_are_what_must_go_to_save_a_part(text: str) -> None:
         assert parts.count(shortened(text, found.over, found.encoding)).parts < found.parts
         enough = parts.count(shortened(text, found.over - 2, found.encoding))  # a pair may be cut whole
         assert enough.parts == found.parts or enough.encoding != found.encoding or found.over <= 2
-
-
-@given(st.lists(TEXTS, max_size=20))
-@settings(deadline=None)
-def test_forcing_characters_of_many(texts: list[str]) -> None:
-    assert many.forcing(texts) == ["".join(sorted(parts.count(text).forcing)) for text in texts]
 
 
 def test_an_explanation_names_every_forcing_character_and_its_places() -> None:
