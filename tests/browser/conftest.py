@@ -342,11 +342,16 @@ class Notebook:
             self.theme(theme)
             findings += [f"{theme}: {objection}" for objection in axe_findings(self.page, selector)]
             for pixels in WIDTHS if len(self._themes) > 1 else (WIDTHS[0], WIDTHS[-1]):
-                self.page.set_viewport_size({"width": pixels, "height": 1400})
+                self.resize(pixels)
                 findings += [f"{theme}, cut at {pixels}: {cut}" for cut in cut_texts(self.page, selector)]
                 if picture and "SMSOTP_SHOOT" in os.environ:
                     self.shoot(f"{picture}-{theme[11:].lower().replace(' ', '-')}-{pixels}", selector)
         return findings
+
+    def resize(self, width: int, height: int = 1400) -> None:
+        """Make the window so large, and wait until JupyterLab has laid its panels out anew."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.wait_for_function(LAID_OUT, arg=width)
 
     def shoot(self, name: str, selector: str) -> None:
         SHOTS.mkdir(exist_ok=True)
@@ -385,11 +390,15 @@ def notebook(
     if thrown or failed is None or failed.failed:
         browser.give_up_page_of_lab()
     else:
-        page.set_viewport_size({"width": WIDTHS[-1], "height": 1400})
+        made.resize(WIDTHS[-1])
     assert browser.strayed == []
     assert thrown == []
 
 
+LAID_OUT = """width => {
+  const panel = Array.from(document.querySelectorAll('.jp-NotebookPanel')).find(one => one.checkVisibility());
+  return innerWidth === width && (!panel || Math.abs(innerWidth - panel.getBoundingClientRect().right) < 60);
+}"""
 CUT = """root => {
   const pen = document.createElement('canvas').getContext('2d');
   const written = part => part.matches('select') ? part.selectedOptions[0]?.text ?? '' : part.value || part.placeholder;

@@ -115,11 +115,11 @@ def test_the_shipped_notebook_takes_two_fields_and_two_clicks(notebook: Notebook
     assert send.evaluate(BOTTOM) < 900
     assert notebook.look(picture="check") == []
     for pixels in WIDTHS:  # in a window lower than the screen of the form
-        notebook.page.set_viewport_size({"width": pixels, "height": 600})
+        notebook.resize(pixels, 600)
         summary.evaluate("part => part.scrollIntoView({block: 'start'})")
         notebook.page.wait_for_function(IN_SIGHT, arg=send.element_handle())  # once the page is laid out anew
     click(card, "Who is not texted and why")
-    notebook.page.set_viewport_size({"width": WIDTHS[0], "height": 1400})
+    notebook.resize(WIDTHS[0])
     assert notebook.look(picture="check-details") == []
     people = (summary.text_content() or "").split()[0]
     send.click()
