@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import factorial
@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .._calling import in_our_words, not_zone, refuse
-from .._cards import Bar, Card, Note, Table, WithCard, and_more, counted, money, places_of
-from .._cards.blocks import Align
+from .._cards import SHOWN, Bar, Card, Table, WithCard, counted, listed, money, notes, places_of, records
 from .._dates import days
 from .._pandas import STR
 from .._planning import Plan
@@ -23,7 +22,7 @@ from .._showing import label
 from ..columns import require
 from ..errors import UsageError
 from .months import month_named
-from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read, records
+from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read
 from .sums import with_country
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -275,7 +274,8 @@ def _taken_apart(cells: pd.DataFrame, names: list[str], left_out: pd.Series) -> 
     for name in _COUNTED:
         table[name] = cells[name].astype("Int64")
     order = table.assign(_size=-table["change"].abs()).sort_values(["currency", "_size"], kind="stable").index
-    return Bridge(_in_money(totals), _named(_in_money(table.loc[order].reset_index(drop=True))))
+    groups = _in_money(table.loc[order].reset_index(drop=True))
+    return Bridge(_in_money(totals), with_country(groups) if "iso" in names else groups)
 
 
 def _effects(cells: pd.DataFrame) -> npt.NDArray[np.int64]:
@@ -350,10 +350,6 @@ def _in_money(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(currency=table["currency"].astype(STR), **said)
 
 
-def _named(groups: pd.DataFrame) -> pd.DataFrame:
-    return with_country(groups) if "iso" in groups.columns else groups
-
-
 # -- the card
 
 _SAID: Final = {
@@ -364,7 +360,6 @@ _SAID: Final = {
     "rate": "Price of a part",
     "now": "Now",
 }
-_SHOWN: Final = 8
 _SIZE: Final = 16.0  # em of the whole waterfall
 
 
@@ -376,15 +371,16 @@ def _card(bridge: Bridge) -> Card:
         else _nothing(bridge, row["currency"])
         for row in records(bridge.totals)
     ]
-    left_out = int(bridge.totals["left_out"].sum())
+    left_out, doubt = int(bridge.totals["left_out"].sum()), bridge._in_doubt
     why = "in no amount: without a price or an estimate, or nothing to compare with"
-    notes = [Note("!", f"{counted(left_out, 'message')} {why}")] * bool(left_out)
-    doubt = f"{counted(bridge._in_doubt, 'row')} in doubt, possibly sent and billed, in no amount"
-    notes += [Note("!", doubt)] * bool(bridge._in_doubt)
+    told = notes(
+        ("!", left_out, f"{counted(left_out, 'message')} {why}"),
+        ("!", doubt, f"{counted(doubt, 'row')} in doubt, possibly sent and billed, in no amount"),
+    )
     return Card(
         title="What changed the cost",
         state=" and ".join(changes) or "There is nothing to compare",
-        blocks=(*(block for row in records(bridge.totals) for block in _blocks(bridge, row)), *notes),
+        blocks=(*(block for row in records(bridge.totals) for block in _blocks(bridge, row)), *told),
         closing=bridge._days,
     )
 
@@ -393,24 +389,27 @@ def _blocks(bridge: Bridge, total: dict[str, Any]) -> list[Table]:
     mine = bridge.groups[bridge.groups["currency"] == total["currency"]]
     if mine.empty:
         return []
-    shown = mine[mine["change"] != 0].head(_SHOWN)
-    more = int((mine["change"] != 0).sum()) - len(shown)
-    steps = Table(columns=("", total["currency"]), rows=tuple(_steps(total)))
+    changed = mine[mine["change"] != 0]
+    first = changed.head(SHOWN)
+    places = places_of([*first["before"], *first["now"]])
     names = [name for name in mine.columns[: list(mine.columns).index("before")] if name not in ("currency", "iso")]
-    labels = names or ["iso"]
-    places = places_of([*shown["before"], *shown["now"]])
-    rows = tuple(
-        (
-            ", ".join(_label(row[name]) for name in labels),
-            *(_signed(amount, places) for amount in (row["change"], *_shown_effects(row, places))),
-        )
-        for row in records(shown)
+
+    def effect(at: int) -> Callable[[dict[str, Any]], str]:
+        return lambda row: _signed(_shown_effects(row, places)[at], places)
+
+    steps = Table(columns=("", total["currency"]), rows=tuple(_steps(total)))
+    groups = listed(
+        changed,
+        ("", "left", lambda row: ", ".join(_label(row[name]) for name in names or ["iso"])),
+        ("Change", "right", lambda row: _signed(row["change"], places)),
+        ("Messages", "right", effect(0)),
+        ("Shares", "right", effect(1)),
+        ("Parts", "right", effect(2)),
+        ("Price of a part", "right", effect(3)),
+        title="What changed most" + (f", {total['currency']}" if len(bridge.totals) > 1 else ""),
+        where=".groups",
     )
-    heads = ("", "Change", "Messages", "Shares", "Parts", "Price of a part")
-    title = "What changed most" + (f", {total['currency']}" if len(bridge.totals) > 1 else "")
-    align: tuple[Align, ...] = ("left", "right", "right", "right", "right", "right")
-    said = and_more(more, ".groups")
-    return [steps, *([Table(heads, rows, align, title, said)] if rows else [])]
+    return [steps, *groups]
 
 
 def _steps(total: dict[str, Any]) -> Iterator[tuple[str, Bar]]:

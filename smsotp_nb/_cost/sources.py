@@ -347,11 +347,6 @@ def amounts(micros: pd.Series, decimals: bool) -> pd.Series:
     return pd.Series(exact, index=micros.index, dtype="object")
 
 
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a small table row by row, for a card."""
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-
-
 TEXTS: Final = ("campaign", "kind", "iso", "region", "type", "encoding")
 COUNTS: Final = ("messages", "parts", "micros", "unpriced", *COMPARED, "refused")
 
