@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import factorial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -156,10 +156,10 @@ def movers(
     ends = min(first + pd.offsets.MonthBegin(1), latest + pd.Timedelta(days=1))
     whole = ends == first + pd.offsets.MonthBegin(1)
     until = first if whole else min(begins + (ends - first), first)
-    sides = [frame[((day >= start) & (day < end)).to_numpy(bool)] for start, end in ((first, ends), (begins, until))]
     spans = ((first, ends), (begins, until))
+    sides = [frame[((day >= start) & (day < end)).to_numpy(bool)] for start, end in spans]
     said = " compared with ".join(f"{start:%Y-%m-%d} to {end - pd.Timedelta(days=1):%Y-%m-%d}" for start, end in spans)
-    for side, start in zip(sides, (first, begins), strict=True):
+    for side, (start, _) in zip(sides, spans, strict=True):
         if side.empty:
             some = day.ge(start) & day.lt(start + pd.offsets.MonthBegin(1))
             days_of = f" on the days that are compared ({said})" if some.any() else ""
@@ -177,21 +177,16 @@ def _in_doubt(source: Source | Plan | None) -> int:
 
 
 def _months_of(*sources: Source | Plan | None) -> dict[str, str]:
-    """Return the months in which each currency was billed, where they are known."""
-    found = [_billed_in(read(source)) for source in sources if not (source is None or isinstance(source, Plan))]
-    if not found:
-        return {}
-    pairs = pd.concat(found).dropna().drop_duplicates().sort_values("month")
-    return {str(currency): ", ".join(part["month"]) for currency, part in pairs.groupby("currency")}
-
-
-def _billed_in(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return ``currency`` and ``month`` of what was accepted; the month is missing where the table has no times."""
-    if not is_summed(frame):
-        frame = contract.check(frame, columns=("status", "currency"))
-        frame = frame[frame["status"].eq("accepted").to_numpy(dtype=bool)]
-        frame = read(frame, columns="month") if "at" in frame.columns else frame
-    return frame.reindex(columns=["currency", "month"]).astype(STR)
+    """Return the months in which each currency was billed, where they are known: a table without times has none."""
+    found = []
+    for frame in (read(source) for source in sources if not (source is None or isinstance(source, Plan))):
+        if not is_summed(frame):
+            frame = contract.check(frame, columns=("status", "currency"))
+            frame = frame[frame["status"].eq("accepted").to_numpy(dtype=bool)]
+            frame = read(frame, columns="month") if "at" in frame.columns else frame
+        found.append(frame.reindex(columns=["currency", "month"]).astype(STR))
+    pairs = pd.concat(found or [pd.DataFrame(columns=["currency", "month"])]).dropna().drop_duplicates()
+    return {str(code): ", ".join(part["month"]) for code, part in pairs.sort_values("month").groupby("currency")}
 
 
 def _cells(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[str], pd.DataFrame, pd.Series]:
@@ -305,40 +300,26 @@ def _factors(cells: pd.DataFrame) -> tuple[list[Floats], list[Floats]]:
     """Return messages in all, share of them, parts a message and rate of each group, before and now.
 
     Where one side has no message, or no message in a group, it takes the other's share, or its parts and rate: what it
-    does not have cannot have changed.
+    does not have cannot have changed. Groups whose messages have no parts on a side count a message as one.
     """
-    before, now = (_figures(cells, side) for side in ("_before", "_now"))
-    whole = ((before.messages > 0) & (before.parts == 0)) | ((now.messages > 0) & (now.parts == 0))
-    lists = [_each(side, whole) for side in (before, now)]
-    for mine, other, side in ((lists[0], lists[1], before), (lists[1], lists[0], now)):
-        mine[1] = np.where(side.in_all > 0, mine[1], other[1])
-        for place in (2, 3):
-            mine[place] = np.where(side.messages > 0, mine[place], other[place])
-    return lists[0], lists[1]
-
-
-class _Figures(NamedTuple):
-    in_all: Floats
-    messages: Floats
-    parts: Floats
-    cost: Floats
-
-
-def _figures(cells: pd.DataFrame, side: str) -> _Figures:
-    messages, parts, cost = (cells[name + side].to_numpy("float64") for name in ("messages", "parts", "micros"))
-    in_all = pd.Series(messages).groupby(cells["currency"].to_numpy()).transform("sum").to_numpy("float64")
-    return _Figures(in_all, messages, parts, cost)
-
-
-def _each(side: _Figures, whole: npt.NDArray[np.bool_]) -> list[Floats]:
-    """Return the four factors of one side; ``whole``: groups whose messages have no parts count a message as one."""
-    parts = np.where(whole, side.messages, side.parts)
-    return [
-        side.in_all,
-        _ratio(side.messages, side.in_all),
-        _ratio(parts, side.messages),
-        _ratio(side.cost, parts),
+    messages, parts, cost = (
+        [cells[name + side].to_numpy("float64") for side in ("_before", "_now")]
+        for name in ("messages", "parts", "micros")
+    )
+    groups = cells["currency"].to_numpy()
+    in_all = [pd.Series(each).groupby(groups).transform("sum").to_numpy("float64") for each in messages]
+    whole = np.any([(many > 0) & (of == 0) for many, of in zip(messages, parts, strict=True)], axis=0)
+    parts = [np.where(whole, many, of) for many, of in zip(messages, parts, strict=True)]
+    lists = [
+        [in_all[at], _ratio(messages[at], in_all[at]), _ratio(parts[at], messages[at]), _ratio(cost[at], parts[at])]
+        for at in (0, 1)
     ]
+    for at, mine in enumerate(lists):
+        other = lists[1 - at]
+        mine[1] = np.where(in_all[at] > 0, mine[1], other[1])
+        for place in (2, 3):
+            mine[place] = np.where(messages[at] > 0, mine[place], other[place])
+    return lists[0], lists[1]
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Final, Literal
 
 import numpy as np
@@ -80,7 +79,7 @@ def read(
     explore: str | None = None,
     name: str = "",
     to_go: int = 0,
-    forgotten: Mapping[str, int] = MappingProxyType({}),
+    forgotten: Mapping[str, int] | None = None,
     now: Now = utc_now,
 ) -> Reading:
     """Read an experiment: outcomes by the arm each person was assigned to, whatever became of the message.
@@ -116,7 +115,8 @@ def read(
     )
     found = joined(assigned, rows, on=on, at=at, amount=amount, kinds=kinds, window=window, declared=[*(weights or {})])
     people, contacted = found.people(), found.people(assigned["contacted"].to_numpy("bool"))
-    sizes = dict(Counter(people) + Counter(forgotten))
+    gone = forgotten or {}
+    sizes = dict(Counter(people) + Counter(gone))
     checked = statistics.check(sizes, weights) if weights else None
     facts = words.Facts(
         kinds=kinds,
@@ -131,7 +131,7 @@ def read(
         in_doubt=_messages(assigned, found, "in_doubt"),
         unpriced=_messages(assigned, found, "unpriced"),
         dearest=_dearest(assigned, found),
-        forgotten=forgotten,
+        forgotten=gone,
         unsent={arm: many for arm, many in people.items() if arm != HOLDOUT and not contacted[arm]},
     )
     state, costs = _state(now() < facts.day, early, checked), _costs(assigned, found)
