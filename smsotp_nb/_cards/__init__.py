@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Interval, Marked, Message, Meter, Note, State, Table
+from .listing import SHOWN, Column, amounts, listed, notes, records
 from .terminal import blocks_text, fitted, one_line, terminal_width
 from .web import block_html, safe, sheet, style_sheet
 from .words import MISSING, about, and_more, counted, money, number, places_by, places_of, share, shares, width

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal
 
-from ..errors import UsageError
-
 Sign = Literal["check", "cross", "!", "i"]
 Align = Literal["left", "right", "code"]
 
@@ -27,9 +25,6 @@ class State:
 
     sign: Sign
     value: str
-
-    def __post_init__(self) -> None:
-        _check_sign(self.sign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +100,6 @@ class Table:
     more: str = ""
     total: tuple[Cell, ...] = ()
 
-    def __post_init__(self) -> None:
-        uneven = {len(row) for row in (*self.rows, self.total or self.columns)} - {len(self.columns)}
-        if uneven or len(self.align) not in (0, len(self.columns)):
-            raise UsageError(f"a table of {len(self.columns)} columns got rows or alignments of another length")
-
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -117,9 +107,6 @@ class Note:
 
     sign: Sign
     text: str
-
-    def __post_init__(self) -> None:
-        _check_sign(self.sign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +129,3 @@ class Meter:
 
 
 Block = Figures | Table | Note | Message | Meter
-
-
-def _check_sign(sign: str) -> None:
-    if sign not in SIGNS:
-        raise UsageError(f"a sign is one of {', '.join(SIGNS)}; got {sign!r}")

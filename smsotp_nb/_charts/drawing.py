@@ -9,8 +9,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from .._calling import given, in_our_words, not_choice, not_text, not_whole, refuse
-from .._cards import Bar, Bars, Block, Card, Cell, Note, Table, counted, money, number, places_of, share
-from .._cost.sources import records
+from .._cards import Bar, Bars, Block, Card, Cell, Note, Table, counted, money, notes, number, places_of, records, share
 from .._frames import AnyFrame, as_pandas
 from .._pandas import is_missing
 from .._phones import country_name
@@ -132,26 +131,21 @@ def _sum(prices: pd.Series) -> Decimal:
 
 def _notes(parts: list[pd.DataFrame], value: Value, compared: bool) -> list[Note]:
     """Say what the bars cannot: messages without a price or an estimate, and that there are no parts yet."""
-    notes = [_without_price(parts)] if value == "cost" else []
-    notes += [_without_estimate(part) for part in parts] if compared else []
-    if parts and value == "parts" and not any(int(part["parts"].sum()) for part in parts):
-        notes.append(Note("i", "No parts yet: no accepted message has its number of parts."))
-    return [note for note in notes if note]
-
-
-def _without_price(parts: list[pd.DataFrame]) -> Note | None:
-    unpriced = sum(int(part["unpriced"].sum()) for part in parts if "unpriced" in part.columns)
+    unpriced = sum(int(part["unpriced"].sum()) for part in parts if value == "cost" and "unpriced" in part.columns)
     have = counted(unpriced, "message has no price that could be read", "messages have no price that could be read")
-    return Note("!", f"{have}; no amount here includes it.") if unpriced else None
+    none = value == "parts" and bool(parts) and not any(int(part["parts"].sum()) for part in parts)
+    return [
+        *notes(("!", unpriced, f"{have}; no amount here includes it.")),
+        *(note for part in parts if compared for note in _without_estimate(part)),
+        *notes(("i", none, "No parts yet: no accepted message has its number of parts.")),
+    ]
 
 
-def _without_estimate(part: pd.DataFrame) -> Note | None:
+def _without_estimate(part: pd.DataFrame) -> list[Note]:
     alone, currency = _sum(part["cost"]) - _sum(part["compared_cost"]), part["currency"].iloc[0]
-    if not alone:
-        return None
     messages = int((part["messages"] - part["compared"]).sum() - (part["unpriced"].sum() if "unpriced" in part else 0))
     said = f"{money(alone, currency)} was billed for {counted(messages, 'message')} without an estimate in {currency}."
-    return Note("i", said)
+    return [Note("i", said)] if alone else []
 
 
 def _block(part: pd.DataFrame, names: list[str], value: Value, compared: bool, top: int) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -12,8 +11,8 @@ import pandas as pd
 
 from .. import cost
 from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
-from .._cards import Card, Figures, Note, counted, money, number, page, places_of, shares
-from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read, records, states_of
+from .._cards import Card, Figures, Note, counted, money, notes, number, page, places_of, records, shares
+from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read, states_of
 from .._cost.views import billed_in_words, campaigns_of
 from .._ledger import Ledger, path_of, snapshot_of, when_sent
 from .._moments import Now, utc_now
@@ -122,8 +121,9 @@ def report(
     if writer is None:
         raise UsageError(f"{file.name!r} must end in .html or .xlsx; the extension selects the format")
     frame = _with_months(read(results, tz=tz), tz)
-    about, told = facts(results, frame, tz=tz, now=now), sections(frame)
-    return writer(title or _title(frame), about, frame, told, file, overwrite=overwrite, inputs=files(results))
+    about, told, names = facts(results, frame, tz=tz, now=now), sections(frame), _campaigns(frame)
+    title = title or (f"What {names} cost" if names else "What was spent")
+    return writer(title, about, frame, told, file, overwrite=overwrite, inputs=files(results))
 
 
 def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
@@ -137,18 +137,10 @@ def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
 
 
 def _write_page(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
-    summary = Card(
-        "Totals",
-        billed_in_words(cost.summary(frame), in_doubt=about.in_doubt),
-        (*map(_figures, totals(frame)), *about.notes),
-    )
+    state = billed_in_words(cost.summary(frame), in_doubt=about.in_doubt)
+    summary = Card("Totals", state, (*map(_figures, totals(frame)), *about.notes))
     cards = [summary, *(section.card() for section in told)]
     return write_text(page(title, cards, facts=about.pairs, lead=_conclusion(frame, told)), file, **how)
-
-
-def _title(frame: pd.DataFrame) -> str:
-    names = _campaigns(frame)
-    return f"What {names} cost" if names else "What was spent"
 
 
 def _conclusion(frame: pd.DataFrame, told: list[Section]) -> str:
@@ -242,11 +234,9 @@ def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
         with snapshot_of(source) as store:
             recorded = when_sent(store)
         period, rows = _span(recorded.first, recorded.last, tz), recorded.rows
-    else:
-        period, rows = _period(frame, tz), states_of(source, frame)
-    if isinstance(source, Ledger | str | Path):
         told = f"ledger {path_of(source).name}"
     else:
+        period, rows = _period(frame, tz), states_of(source, frame)
         told = "sums by campaign, day and country" if is_summed(frame) else "results, a row for each recipient"
     pairs = {
         "Period": period,
@@ -254,29 +244,31 @@ def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
         "Source": ", ".join(filter(None, (told, _campaigns(frame)))),
         "Sent by": _services(frame),
     }
-    return Facts(
-        tuple((name, said) for name, said in pairs.items() if said), _notes(frame, rows), rows.get("in_doubt", 0)
+    unpriced = int(cost.summary(frame)["unpriced"].sum())
+    outside = notes(
+        ("!", unpriced, f"{counted(unpriced, 'message')} without a readable price, in no amount."),
+        *(
+            (sign, rows.get(state, 0), f"{counted(rows.get(state, 0), 'message')} {said}.")
+            for state, sign, said in _OUTSIDE
+        ),
     )
+    return Facts(tuple((name, said) for name, said in pairs.items() if said), tuple(outside), rows.get("in_doubt", 0))
 
 
 # -- when --------------------------------------------------------------------------------------------------------------
 
 
 def _period(frame: pd.DataFrame, tz: str) -> str:
-    """Say when the first and the last accepted message was sent; sums know days only."""
+    """Say when the first and the last accepted message was sent; sums know days, or months, only."""
     if is_summed(frame):
-        days = frame["day"].dropna() if "day" in frame.columns else pd.Series(dtype="datetime64[us]")
-        return f"{_day(days.min())} to {_day(days.max())} (whole days)" if len(days) else _months(frame)
+        days, months = (frame.reindex(columns=[name])[name].dropna() for name in ("day", "month"))
+        if len(days):
+            return f"{_day(days.min())} to {_day(days.max())} (whole days)"
+        return f"{months.min()} to {months.max()} (whole months)" if len(months) else ""
     if "at" not in frame.columns:
         return ""
-    at = frame.loc[(frame["status"] == "accepted").to_numpy(), "at"].dropna()
-    at = contract.in_zone(at, "UTC")
+    at = contract.in_zone(frame.loc[(frame["status"] == "accepted").to_numpy(), "at"].dropna(), "UTC")
     return _span(at.min(), at.max(), tz) if len(at) else ""
-
-
-def _months(frame: pd.DataFrame) -> str:
-    months = frame["month"].dropna() if "month" in frame.columns else pd.Series(dtype=STR)
-    return f"{months.min()} to {months.max()} (whole months)" if len(months) else ""
 
 
 def _span(first: pd.Timestamp | None, last: pd.Timestamp | None, tz: str) -> str:
@@ -313,15 +305,3 @@ def _services(frame: pd.DataFrame) -> str:
     names = list(frame["service"].dropna().unique()) if "service" in frame.columns else []
     said = sorted({"the sandbox, a rehearsal that texted nobody" if is_rehearsal(one) else shown(one) for one in names})
     return " and ".join(said)
-
-
-# -- what is in no total -----------------------------------------------------------------------------------------------
-
-
-def _notes(frame: pd.DataFrame, rows: Mapping[str, int]) -> tuple[Note, ...]:
-    unpriced = int(cost.summary(frame)["unpriced"].sum())
-    notes = [Note("!", f"{counted(unpriced, 'message')} without a readable price, in no amount.")] if unpriced else []
-    notes += [
-        Note(sign, f"{counted(rows[state], 'message')} {said}.") for state, sign, said in _OUTSIDE if rows.get(state)
-    ]
-    return tuple(notes)

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import cost
-from .._cards import MISSING, Bar, Block, Card, Cell, Table, counted, money, number, places_of, share, shares
-from .._cost.sources import has_estimates, records
+from .._cards import MISSING, Bar, Block, Card, Cell, Table, counted, money, number, places_of, records, share, shares
+from .._cost.sources import has_estimates
 from .._results.contract import micros
 from .._results.contract import money as money_of
 from .._wire import amount
@@ -78,20 +78,17 @@ def sections(frame: pd.DataFrame) -> list[Section]:
 
 def totals(frame: pd.DataFrame) -> Lines:
     """Return a line a currency: everything billed, and the estimate of what has one."""
-    lines = [{"Currency": currency, **_total(records(part)[0])} for currency, part in _parts(cost.summary(frame))]
-    if has_estimates(frame):
-        off = dict(_parts(cost.compare(frame, [])))
-        lines = [line | _estimate(records(off[line["Currency"]])[0]) for line in lines]
+    lines = []
+    off = dict(_parts(cost.compare(frame, []))) if has_estimates(frame) else {}
+    for currency, part in _parts(cost.summary(frame)):
+        line = {"Currency": currency, **_billed("", "", records(part)[0])}
+        del line[""], line["Share"]
+        if off:
+            row = records(off[currency])[0]
+            line |= {"Compared": int(row["compared"]), "Estimated": _known(row["est_cost"])}
+            line["Difference"] = _known(row["difference"])
+        lines.append(line)
     return lines
-
-
-def _total(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in _billed("", "", row).items() if name not in ("", "Share")}
-
-
-def _estimate(row: dict[str, Any]) -> dict[str, Any]:
-    known = {"Estimated": _known(row["est_cost"]), "Difference": _known(row["difference"])}
-    return {"Compared": int(row["compared"]), **known}
 
 
 # -- what was billed, by something -------------------------------------------------------------------------------------

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from .._calling import given, in_our_words, not_number, not_zone, refuse
-from .._cards import Card, Note, Table, WithCard, about, and_more, counted, money, number
+from .._cards import Card, Note, Table, WithCard, about, and_more, counted, listed, money, number, records
 from .._pandas import STR, is_missing
 from .._phones import country_name
 from .._results import contract
 from ..errors import UsageError
 from .changes import LEAST, PRICE, WINDOW, Change, Floats, Measure, Places, changes
 from .changes import Series as Values
-from .sources import Source, daily, records
+from .sources import Source, daily
 
 _MOST: Final = 0.5  # of an excess: what has more is its cause
 _NEW: Final = pd.Timedelta(days=14)  # a campaign is new for so long
@@ -458,12 +458,13 @@ _WHAT: Final = {
     "parts": "Parts a message",
     "refusals": "Refused",
 }
+_BEFORE: Final = ("expected", "low", "high")
 _BLIND: Final = {"spend": "spend", "price": "prices", "estimate": "estimates", "parts": "parts", "refusals": "refusals"}
 
 
 def _card(made: Anomalies) -> Card:
     open_ = made.found[~made.found["explained"]]
-    explained = made.found[made.found["explained"]]
+    explained = records(made.found[made.found["explained"]].head(_SHOWN))
     stakes = open_.groupby("currency")["at_stake"].apply(lambda each: each.clip(lower=0).sum())
     at_stake = " and ".join(about(float(each), str(currency)) for currency, each in stakes.items() if each)
     said = counted(len(open_), "thing is", "things are") if len(open_) else "Nothing is"
@@ -479,35 +480,32 @@ def _card(made: Anomalies) -> Card:
     return Card(
         title="What changed",
         state=state,
-        blocks=(
-            *([_table(open_)] if len(open_) else []),
-            *(Note("i", _explained(row)) for row in records(explained.head(_SHOWN))),
-            *_not_judged(made.not_judged),
-        ),
+        blocks=(*_table(open_), *(Note("i", _explained(row)) for row in explained), *_not_judged(made.not_judged)),
         closing=f"{counted(made.judged, 'value')} compared with up to {WINDOW} sending days before each, to "
         f"{made.until:%Y-%m-%d} ({by_what or 'none'})",
     )
 
 
-def _table(found: pd.DataFrame) -> Table:
+def _table(found: pd.DataFrame) -> list[Table]:
     shown = records(found.head(_SHOWN))
     stake = _decimals(row["at_stake"] for row in shown)
     spend = _decimals(row[name] for row in shown if row["what"] == "spend" for name in ("observed", "expected"))
-    rows = tuple(
+    return listed(
+        found,
+        ("", "left", lambda row: _WHAT[row["what"]] + _place(row)),
+        ("When", "left", lambda row: f"since {row['since']:%Y-%m-%d}" if row["open"] else _days(row)),
+        ("Was", "right", lambda row: _figure(row, "observed", spend)),
+        ("Before", "right", lambda row: "{} ({} to {})".format(*(_figure(row, name, spend) for name in _BEFORE))),
+        ("At stake", "right", lambda row: money(row["at_stake"], row["currency"], places=stake)),
         (
-            _where(row),
-            _when(row),
-            _figure(row, "observed", spend),
-            f"{_figure(row, 'expected', spend)} ({_figure(row, 'low', spend)} to {_figure(row, 'high', spend)})",
-            money(row["at_stake"], row["currency"], places=stake),
-            _because(row),
-            _basis(row),
-        )
-        for row in shown
+            "Cause",
+            "left",
+            lambda row: row["cause"] + (f", {row['campaign']}" if isinstance(row["campaign"], str) else ""),
+        ),
+        ("Basis", "left", _basis),
+        most=_SHOWN,
+        where=".found",
     )
-    more = and_more(len(found) - len(rows), ".found")
-    heads = ("", "When", "Was", "Before", "At stake", "Cause", "Basis")
-    return Table(heads, rows, ("left", "left", "right", "right", "right", "left", "left"), more=more)
 
 
 def _place(row: dict[str, Any]) -> str:
@@ -515,16 +513,8 @@ def _place(row: dict[str, Any]) -> str:
     return (f", {country_name(row['iso'])} {row['iso']}" if isinstance(row["iso"], str) else ", all countries") + kind
 
 
-def _where(row: dict[str, Any]) -> str:
-    return _WHAT[row["what"]] + _place(row)
-
-
-def _when(row: dict[str, Any]) -> str:
-    if row["open"]:
-        return f"since {row['since']:%Y-%m-%d}"
-    if row["since"] == row["until"]:
-        return f"{row['since']:%Y-%m-%d}"
-    return f"{row['since']:%Y-%m-%d} to {row['until']:%Y-%m-%d}"
+def _days(row: dict[str, Any]) -> str:
+    return " to ".join(f"{day:%Y-%m-%d}" for day in dict.fromkeys((row["since"], row["until"])))
 
 
 def _decimals(amounts: Iterable[float]) -> int:
@@ -542,39 +532,26 @@ def _figure(row: dict[str, Any], name: str, places: int = 2) -> str:
     return f"{value:.1%}" if row["what"] == "refusals" else f"{value:.2f}"
 
 
-def _because(row: dict[str, Any]) -> str:
-    named = f", {row['campaign']}" if isinstance(row["campaign"], str) else ""
-    return f"{row['cause']}{named}"
-
-
 def _basis(row: dict[str, Any]) -> str:
     """Say what was compared with what, and how likely a false alarm as clear as this is in the whole search."""
-    chance = row["chance"]
-    said = "below 0.01%" if chance < 0.0001 else f"{chance:.2%}"
-    return (
-        f"{counted(int(row['days']), 'sending day')} with {int(row['compared'])} before; chance of a false alarm {said}"
-    )
+    chance = "below 0.01%" if row["chance"] < 0.0001 else f"{row['chance']:.2%}"
+    days = counted(int(row["days"]), "sending day")
+    return f"{days} with {int(row['compared'])} before; chance of a false alarm {chance}"
 
 
 def _explained(row: dict[str, Any]) -> str:
-    days = f"{row['since']:%Y-%m-%d}" + (f" to {row['until']:%Y-%m-%d}" if row["since"] != row["until"] else "")
     if row["what"] == "spend":
-        return (
-            f"{days}: {money(round(row['at_stake'], 2), row['currency'])} spent by the new campaign {row['campaign']}."
-        )
+        spent = money(round(row["at_stake"], 2), row["currency"])
+        return f"{_days(row)}: {spent} spent by the new campaign {row['campaign']}."
     parts = f"{_figure(row, 'observed')} parts a message instead of {_figure(row, 'expected')}"
-    return f"{days}: {parts}, explained by the campaign {row['campaign']}."
+    return f"{_days(row)}: {parts}, explained by the campaign {row['campaign']}."
 
 
 def _not_judged(table: pd.DataFrame) -> list[Note]:
     """Name what was not judged at all, and say how many first values of the others were not."""
     first = table["why"] == _FIRST
-    notes = [
-        Note("i", f"Not judged: {_WHAT[row['what']].lower()}{_place(row)} ({row['why']}).")
-        for row in records(table[~first].head(_NAMED))
-    ]
-    if more := and_more(int((~first).sum()) - len(notes), ".not_judged"):
-        notes.append(Note("i", f"Not judged: {more}."))
+    said = [f"{_WHAT[row['what']].lower()}{_place(row)} ({row['why']})" for row in records(table[~first].head(_NAMED))]
+    said += filter(None, [and_more(int((~first).sum()) - len(said), ".not_judged")])
     if first.any():
-        notes.append(Note("i", f"Not judged: {counted(int(table.loc[first, 'values'].sum()), 'value')}, the {_FIRST}."))
-    return notes
+        said.append(f"{counted(int(table.loc[first, 'values'].sum()), 'value')}, the {_FIRST}")
+    return [Note("i", f"Not judged: {one}.") for one in said]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import factorial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from .._calling import in_our_words, not_zone, refuse
-from .._cards import Bar, Card, Note, Table, WithCard, and_more, counted, money, places_of
-from .._cards.blocks import Align
+from .._cards import SHOWN, Bar, Card, Table, WithCard, counted, listed, money, notes, places_of, records
 from .._dates import days
 from .._pandas import STR
 from .._planning import Plan
@@ -23,7 +22,7 @@ from .._showing import label
 from ..columns import require
 from ..errors import UsageError
 from .months import month_named
-from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read, records
+from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read
 from .sums import with_country
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -157,10 +156,10 @@ def movers(
     ends = min(first + pd.offsets.MonthBegin(1), latest + pd.Timedelta(days=1))
     whole = ends == first + pd.offsets.MonthBegin(1)
     until = first if whole else min(begins + (ends - first), first)
-    sides = [frame[((day >= start) & (day < end)).to_numpy(bool)] for start, end in ((first, ends), (begins, until))]
     spans = ((first, ends), (begins, until))
+    sides = [frame[((day >= start) & (day < end)).to_numpy(bool)] for start, end in spans]
     said = " compared with ".join(f"{start:%Y-%m-%d} to {end - pd.Timedelta(days=1):%Y-%m-%d}" for start, end in spans)
-    for side, start in zip(sides, (first, begins), strict=True):
+    for side, (start, _) in zip(sides, spans, strict=True):
         if side.empty:
             some = day.ge(start) & day.lt(start + pd.offsets.MonthBegin(1))
             days_of = f" on the days that are compared ({said})" if some.any() else ""
@@ -178,21 +177,16 @@ def _in_doubt(source: Source | Plan | None) -> int:
 
 
 def _months_of(*sources: Source | Plan | None) -> dict[str, str]:
-    """Return the months in which each currency was billed, where they are known."""
-    found = [_billed_in(read(source)) for source in sources if not (source is None or isinstance(source, Plan))]
-    if not found:
-        return {}
-    pairs = pd.concat(found).dropna().drop_duplicates().sort_values("month")
-    return {str(currency): ", ".join(part["month"]) for currency, part in pairs.groupby("currency")}
-
-
-def _billed_in(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return ``currency`` and ``month`` of what was accepted; the month is missing where the table has no times."""
-    if not is_summed(frame):
-        frame = contract.check(frame, columns=("status", "currency"))
-        frame = frame[frame["status"].eq("accepted").to_numpy(dtype=bool)]
-        frame = read(frame, columns="month") if "at" in frame.columns else frame
-    return frame.reindex(columns=["currency", "month"]).astype(STR)
+    """Return the months in which each currency was billed, where they are known: a table without times has none."""
+    found = []
+    for frame in (read(source) for source in sources if not (source is None or isinstance(source, Plan))):
+        if not is_summed(frame):
+            frame = contract.check(frame, columns=("status", "currency"))
+            frame = frame[frame["status"].eq("accepted").to_numpy(dtype=bool)]
+            frame = read(frame, columns="month") if "at" in frame.columns else frame
+        found.append(frame.reindex(columns=["currency", "month"]).astype(STR))
+    pairs = pd.concat(found or [pd.DataFrame(columns=["currency", "month"])]).dropna().drop_duplicates()
+    return {str(code): ", ".join(part["month"]) for code, part in pairs.sort_values("month").groupby("currency")}
 
 
 def _cells(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[str], pd.DataFrame, pd.Series]:
@@ -275,7 +269,8 @@ def _taken_apart(cells: pd.DataFrame, names: list[str], left_out: pd.Series) -> 
     for name in _COUNTED:
         table[name] = cells[name].astype("Int64")
     order = table.assign(_size=-table["change"].abs()).sort_values(["currency", "_size"], kind="stable").index
-    return Bridge(_in_money(totals), _named(_in_money(table.loc[order].reset_index(drop=True))))
+    groups = _in_money(table.loc[order].reset_index(drop=True))
+    return Bridge(_in_money(totals), with_country(groups) if "iso" in names else groups)
 
 
 def _effects(cells: pd.DataFrame) -> npt.NDArray[np.int64]:
@@ -305,40 +300,26 @@ def _factors(cells: pd.DataFrame) -> tuple[list[Floats], list[Floats]]:
     """Return messages in all, share of them, parts a message and rate of each group, before and now.
 
     Where one side has no message, or no message in a group, it takes the other's share, or its parts and rate: what it
-    does not have cannot have changed.
+    does not have cannot have changed. Groups whose messages have no parts on a side count a message as one.
     """
-    before, now = (_figures(cells, side) for side in ("_before", "_now"))
-    whole = ((before.messages > 0) & (before.parts == 0)) | ((now.messages > 0) & (now.parts == 0))
-    lists = [_each(side, whole) for side in (before, now)]
-    for mine, other, side in ((lists[0], lists[1], before), (lists[1], lists[0], now)):
-        mine[1] = np.where(side.in_all > 0, mine[1], other[1])
-        for place in (2, 3):
-            mine[place] = np.where(side.messages > 0, mine[place], other[place])
-    return lists[0], lists[1]
-
-
-class _Figures(NamedTuple):
-    in_all: Floats
-    messages: Floats
-    parts: Floats
-    cost: Floats
-
-
-def _figures(cells: pd.DataFrame, side: str) -> _Figures:
-    messages, parts, cost = (cells[name + side].to_numpy("float64") for name in ("messages", "parts", "micros"))
-    in_all = pd.Series(messages).groupby(cells["currency"].to_numpy()).transform("sum").to_numpy("float64")
-    return _Figures(in_all, messages, parts, cost)
-
-
-def _each(side: _Figures, whole: npt.NDArray[np.bool_]) -> list[Floats]:
-    """Return the four factors of one side; ``whole``: groups whose messages have no parts count a message as one."""
-    parts = np.where(whole, side.messages, side.parts)
-    return [
-        side.in_all,
-        _ratio(side.messages, side.in_all),
-        _ratio(parts, side.messages),
-        _ratio(side.cost, parts),
+    messages, parts, cost = (
+        [cells[name + side].to_numpy("float64") for side in ("_before", "_now")]
+        for name in ("messages", "parts", "micros")
+    )
+    groups = cells["currency"].to_numpy()
+    in_all = [pd.Series(each).groupby(groups).transform("sum").to_numpy("float64") for each in messages]
+    whole = np.any([(many > 0) & (of == 0) for many, of in zip(messages, parts, strict=True)], axis=0)
+    parts = [np.where(whole, many, of) for many, of in zip(messages, parts, strict=True)]
+    lists = [
+        [in_all[at], _ratio(messages[at], in_all[at]), _ratio(parts[at], messages[at]), _ratio(cost[at], parts[at])]
+        for at in (0, 1)
     ]
+    for at, mine in enumerate(lists):
+        other = lists[1 - at]
+        mine[1] = np.where(in_all[at] > 0, mine[1], other[1])
+        for place in (2, 3):
+            mine[place] = np.where(messages[at] > 0, mine[place], other[place])
+    return lists[0], lists[1]
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
@@ -348,10 +329,6 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 def _in_money(table: pd.DataFrame) -> pd.DataFrame:
     said = {name: contract.money(table[name]) for name in _AMOUNTS}
     return table.assign(currency=table["currency"].astype(STR), **said)
-
-
-def _named(groups: pd.DataFrame) -> pd.DataFrame:
-    return with_country(groups) if "iso" in groups.columns else groups
 
 
 # -- the card
@@ -364,7 +341,6 @@ _SAID: Final = {
     "rate": "Price of a part",
     "now": "Now",
 }
-_SHOWN: Final = 8
 _SIZE: Final = 16.0  # em of the whole waterfall
 
 
@@ -376,15 +352,16 @@ def _card(bridge: Bridge) -> Card:
         else _nothing(bridge, row["currency"])
         for row in records(bridge.totals)
     ]
-    left_out = int(bridge.totals["left_out"].sum())
+    left_out, doubt = int(bridge.totals["left_out"].sum()), bridge._in_doubt
     why = "in no amount: without a price or an estimate, or nothing to compare with"
-    notes = [Note("!", f"{counted(left_out, 'message')} {why}")] * bool(left_out)
-    doubt = f"{counted(bridge._in_doubt, 'row')} in doubt, possibly sent and billed, in no amount"
-    notes += [Note("!", doubt)] * bool(bridge._in_doubt)
+    told = notes(
+        ("!", left_out, f"{counted(left_out, 'message')} {why}"),
+        ("!", doubt, f"{counted(doubt, 'row')} in doubt, possibly sent and billed, in no amount"),
+    )
     return Card(
         title="What changed the cost",
         state=" and ".join(changes) or "There is nothing to compare",
-        blocks=(*(block for row in records(bridge.totals) for block in _blocks(bridge, row)), *notes),
+        blocks=(*(block for row in records(bridge.totals) for block in _blocks(bridge, row)), *told),
         closing=bridge._days,
     )
 
@@ -393,24 +370,27 @@ def _blocks(bridge: Bridge, total: dict[str, Any]) -> list[Table]:
     mine = bridge.groups[bridge.groups["currency"] == total["currency"]]
     if mine.empty:
         return []
-    shown = mine[mine["change"] != 0].head(_SHOWN)
-    more = int((mine["change"] != 0).sum()) - len(shown)
-    steps = Table(columns=("", total["currency"]), rows=tuple(_steps(total)))
+    changed = mine[mine["change"] != 0]
+    first = changed.head(SHOWN)
+    places = places_of([*first["before"], *first["now"]])
     names = [name for name in mine.columns[: list(mine.columns).index("before")] if name not in ("currency", "iso")]
-    labels = names or ["iso"]
-    places = places_of([*shown["before"], *shown["now"]])
-    rows = tuple(
-        (
-            ", ".join(_label(row[name]) for name in labels),
-            *(_signed(amount, places) for amount in (row["change"], *_shown_effects(row, places))),
-        )
-        for row in records(shown)
+
+    def effect(at: int) -> Callable[[dict[str, Any]], str]:
+        return lambda row: _signed(_shown_effects(row, places)[at], places)
+
+    steps = Table(columns=("", total["currency"]), rows=tuple(_steps(total)))
+    groups = listed(
+        changed,
+        ("", "left", lambda row: ", ".join(_label(row[name]) for name in names or ["iso"])),
+        ("Change", "right", lambda row: _signed(row["change"], places)),
+        ("Messages", "right", effect(0)),
+        ("Shares", "right", effect(1)),
+        ("Parts", "right", effect(2)),
+        ("Price of a part", "right", effect(3)),
+        title="What changed most" + (f", {total['currency']}" if len(bridge.totals) > 1 else ""),
+        where=".groups",
     )
-    heads = ("", "Change", "Messages", "Shares", "Parts", "Price of a part")
-    title = "What changed most" + (f", {total['currency']}" if len(bridge.totals) > 1 else "")
-    align: tuple[Align, ...] = ("left", "right", "right", "right", "right", "right")
-    said = and_more(more, ".groups")
-    return [steps, *([Table(heads, rows, align, title, said)] if rows else [])]
+    return [steps, *groups]
 
 
 def _steps(total: dict[str, Any]) -> Iterator[tuple[str, Bar]]:

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from .._calling import given, in_our_words, not_number, not_zone, refuse
-from .._cards import Bar, Card, Note, Table, WithCard, about, counted, share
+from .._cards import Card, Note, WithCard, about, counted, records, share
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
-from .forecasting import Forecast, month_of, without_price
-from .sources import Source, daily, records
+from .forecasting import Forecast, bars, month_of, of_currency, without_price
+from .sources import Source, daily
 
 _TYPES: Final[dict[str, str | pd.StringDtype]] = {
     "currency": STR,
@@ -23,7 +23,7 @@ _TYPES: Final[dict[str, str | pd.StringDtype]] = {
     "used_up": "datetime64[us]",
     "verdict": STR,
 }
-_SIZE: Final = 16.0  # em of the longest bar
+_SAID: Final = {"budget": "Budget", "billed": "Spent", "low": "At least", "expected": "Expected", "high": "At most"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,7 +179,7 @@ def _card(made: Budget) -> Card:
         title=f"Budget of {made.month}",
         state=" and ".join(_in_words(row) for row in rows),
         blocks=(
-            *(_bars(row) for row in rows),
+            *(bars(row, {name: words for name, words in _SAID.items() if row[name] == row[name]}) for row in rows),
             *(note for row in rows for note in _notes(made, row)),
             *without_price(made.forecast.left_out),
         ),
@@ -210,24 +210,12 @@ def _in_words(row: dict[str, Any]) -> str:
     return f"{of}, {expected}: {said[row['verdict']]}"
 
 
-def _bars(row: dict[str, Any]) -> Table:
-    names = {"budget": "Budget", "billed": "Spent", "low": "At least", "expected": "Expected", "high": "At most"}
-    known = {name: words for name, words in names.items() if row[name] == row[name]}
-    longest = max((float(row[name]) for name in known), default=0.0) or 1.0
-    rows = tuple(
-        (words, Bar(float(row[name]) / longest, about(row[name]), size=_SIZE, hollow=name in ("low", "high")))
-        for name, words in known.items()
-    )
-    return Table(("", str(row["currency"])), rows)
-
-
 def _notes(made: Budget, row: dict[str, Any]) -> list[Note]:
-    notes = []
+    currency, notes = row["currency"], []
     if not pd.isna(row["used_up"]):
         day = f"{row['used_up']:%Y-%m-%d}"
-        notes.append(Note("!", f"{row['currency']}: used up on {day}, if the days that are left cost alike."))
-    mine = made.forecast.totals[(made.forecast.totals["currency"] == row["currency"]).to_numpy(bool)]
-    for one in records(mine.dropna(subset=["expected"])):
+        notes.append(Note("!", f"{currency}: used up on {day}, if the days that are left cost alike."))
+    for one in records(of_currency(made.forecast.totals, currency).dropna(subset=["expected"])):
         held = f"{share(one['level'])} of the intervals of {counted(int(one['tried']), 'earlier month')} held what came"
-        notes.append(Note("i", f"{row['currency']}: {held}."))
+        notes.append(Note("i", f"{currency}: {held}."))
     return notes

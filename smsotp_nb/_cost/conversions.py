@@ -90,7 +90,9 @@ def per_conversion(
     checked = contract.check(table, columns=("status", "price", "currency", "at", *(["to"] if on == "to" else [])))
     sent = checked[checked["status"].isin(["accepted", "in_doubt"])].reset_index(drop=True)
     place = _last_before(sent[[on, "at"]], orders[[on, at]], on, at, window)
-    groups = _billed(sent, names)
+    readable = sent["price"].notna() & sent["currency"].notna()
+    sent = sent.assign(currency=_currency(sent, names))
+    groups = _billed(sent, names, readable)
     counted = _counted(sent, names, orders, place, on, amount)
     found = groups.merge(counted, on=["currency", *names], how="left")
     found = found.assign(**{name: found[name].fillna(0).astype("Int64") for name in ("conversions", "people")})
@@ -122,12 +124,11 @@ def _last_before(sent: pd.DataFrame, orders: pd.DataFrame, on: str, at: str, win
     return place
 
 
-def _billed(sent: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+def _billed(sent: pd.DataFrame, names: list[str], readable: pd.Series) -> pd.DataFrame:
     """Return what each group was billed, and of how many messages that is not known."""
     accepted = sent["status"].eq("accepted")
-    priced = accepted & sent["price"].notna() & sent["currency"].notna()
-    cells = sent[names].assign(
-        currency=_currency(sent, names),
+    priced = accepted & readable
+    cells = sent[["currency", *names]].assign(
         messages=accepted.astype("Int64"),
         micros=contract.micros(sent["price"]).where(priced, 0),
         unpriced=(accepted & ~priced).astype("Int64"),
@@ -135,17 +136,10 @@ def _billed(sent: pd.DataFrame, names: list[str]) -> pd.DataFrame:
         dearest=sent["price"].where(priced),
     )
     groups = cells.groupby(["currency", *names], dropna=False, observed=True, sort=True)
-    sums = (
-        groups[["messages", "micros", "unpriced", "in_doubt"]]
-        .sum()
-        .assign(dearest=groups["dearest"].max())
-        .reset_index()
-    )
+    counts = groups[["messages", "micros", "unpriced", "in_doubt"]].sum()
+    sums = counts.assign(dearest=groups["dearest"].max()).reset_index().rename(columns={"micros": "cost"})
     some = sums["messages"] > sums["unpriced"]
-    cost = contract.money(sums["micros"]).astype("float64").where(some.to_numpy(bool))
-    return sums[["currency", *names, "messages"]].assign(
-        cost=cost, unpriced=sums["unpriced"], in_doubt=sums["in_doubt"], dearest=sums["dearest"]
-    )
+    return sums.assign(cost=contract.money(sums["cost"]).astype("float64").where(some.to_numpy(bool)))
 
 
 def _currency(sent: pd.DataFrame, names: list[str]) -> pd.Series:
@@ -163,7 +157,7 @@ def _counted(
 ) -> pd.DataFrame:
     """Return conversions, people and amounts by the group of their message."""
     mine = place >= 0
-    cells = sent.assign(currency=_currency(sent, names)).loc[place[mine], ["currency", *names]].reset_index(drop=True)
+    cells = sent.loc[place[mine], ["currency", *names]].reset_index(drop=True)
     cells = cells.assign(
         person=orders.loc[mine, on].array, worth=0.0 if amount is None else orders.loc[mine, amount].array
     )
@@ -176,13 +170,7 @@ def _counted(
 
 def _of_no_message(found: pd.DataFrame, orders: pd.DataFrame, place: Any, on: str, amount: str | None) -> pd.DataFrame:
     rest = orders[place < 0]
-    row = {
-        "messages": 0,
-        "cost": 0.0,
-        "unpriced": 0,
-        "in_doubt": 0,
-        "conversions": len(rest),
-        "people": rest[on].nunique(),
-    }
-    worth = {} if amount is None else {"amount": float(rest[amount].sum())}
-    return pd.DataFrame([{**row, **worth}]).reindex(columns=found.columns).astype(found.dtypes.to_dict())
+    row = dict.fromkeys(("messages", "cost", "unpriced", "in_doubt"), 0.0)
+    row |= {"conversions": len(rest), "people": rest[on].nunique()}
+    row |= {} if amount is None else {"amount": float(rest[amount].sum())}
+    return pd.DataFrame([row]).reindex(columns=found.columns).astype(found.dtypes.to_dict())

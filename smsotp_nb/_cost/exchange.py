@@ -97,29 +97,24 @@ def _times_of(table: pd.DataFrame, names: list[Any]) -> pd.Series | None:
 
 @dataclass(slots=True)
 class _Rates:
-    """What one unit of a currency is worth in another: by day, by month, and for any time."""
+    """What one unit of a currency is worth in another: by its code and a day, a month such as 2026-11, or no time."""
 
     source: str
-    daily: dict[str, dict[dt.date, Decimal]] = field(default_factory=lambda: defaultdict(dict))
-    monthly: dict[tuple[str, str], Decimal] = field(default_factory=dict)
-    always: dict[str, Decimal] = field(default_factory=dict)
+    worth: dict[str, dict[dt.date | str | None, Decimal]] = field(default_factory=lambda: defaultdict(dict))
 
     def of(self, currency: str, when: Any) -> Decimal | None:
         """Return the rate for a day, a month such as 2026-11, or no time."""
-        if currency in self.always:
-            return self.always[currency]
-        if isinstance(when, str):
-            return self.monthly.get((currency, when)) or self._mean(currency, when)
+        worth = self.worth[currency]
+        if None in worth or when is None or isinstance(when, str):
+            return worth.get(None) or worth.get(when) or self._mean(currency, when)
         if pd.isna(when):
             return None
-        return self._latest(currency, when.date()) or self.monthly.get((currency, when.strftime("%Y-%m")))
+        days = [when.date() - dt.timedelta(days=age) for age in range(OLD_AFTER + 1)]
+        return next((worth[time] for time in (*days, f"{when:%Y-%m}") if time in worth), None)
 
-    def _latest(self, currency: str, day: dt.date) -> Decimal | None:
-        before = (day - dt.timedelta(days=age) for age in range(OLD_AFTER + 1))
-        return next((self.daily[currency][one] for one in before if one in self.daily[currency]), None)
-
-    def _mean(self, currency: str, month: str) -> Decimal | None:
-        of_month = [rate for day, rate in self.daily[currency].items() if f"{day:%Y-%m}" == month]
+    def _mean(self, currency: str, month: str | None) -> Decimal | None:
+        days = self.worth[currency].items()
+        of_month = [rate for day, rate in days if isinstance(day, dt.date) and f"{day:%Y-%m}" == month]
         return sum(of_month, Decimal(0)) / len(of_month) if of_month else None
 
 
@@ -131,9 +126,10 @@ def _rates_of(exchange: Exchange, source: str, to: str, when: pd.Series | None) 
                 f"exchange= gives one rate a currency for {len(months)} months; give rates with dates, a frame with "
                 f"{', '.join(_NEEDED)}, or sum the months up first: cost.by(table, [])"
             )
-        always = {currency: rate for currency in exchange if (rate := _positive(exchange[currency])) is not None}
         said = source or "given in the call"
-        return _Rates(f"{said}: one rate, whatever the month" if when is None else said, always=always)
+        rates = _Rates(f"{said}: one rate, whatever the month" if when is None else said)
+        rates.worth |= {code: {None: rate} for code in exchange if (rate := _positive(exchange[code])) is not None}
+        return rates
     if isinstance(exchange, str | Path):
         return _dated(read_recipients(exchange), source or Path(exchange).name, to, when)
     frame = as_pandas(exchange)
@@ -196,9 +192,7 @@ def _took(rates: _Rates, time: dt.date | str | None, currency: Any, rate: Any, *
         return False
     if code == to:
         return worth == 1
-    if isinstance(time, str):
-        return rates.monthly.setdefault((code, time), worth) == worth
-    return time is not None and rates.daily[code].setdefault(time, worth) == worth
+    return time is not None and rates.worth[code].setdefault(time, worth) == worth
 
 
 def _positive(rate: Any) -> Decimal | None:

@@ -10,8 +10,22 @@ import pandas as pd
 
 from .. import _dates as dates
 from .._calling import given, in_our_words, not_a, not_choice, not_number, not_zone, refuse
-from .._cards import Bar, Block, Card, Note, Table, WithCard, about, and_more, counted, money, share
-from .._cards.blocks import Align
+from .._cards import (
+    SHOWN,
+    Bar,
+    Block,
+    Card,
+    Note,
+    Table,
+    WithCard,
+    about,
+    counted,
+    listed,
+    money,
+    notes,
+    records,
+    share,
+)
 from .._pandas import STR
 from .._phones import country_name
 from .._planning import Plan
@@ -20,26 +34,38 @@ from ..errors import UsageError
 from . import ahead, months
 from .ahead import Tried, missed
 from .months import LEAST, METHODS, History, Outcome, Span
-from .sources import Source, daily, records
+from .sources import Source, daily
 
 _BASELINE: Final = next(iter(METHODS))
 _WEIGHTED: Final = "weighted"
 _DAYS: Final = 160  # of history that let a month be forecast, about: four months before the one with the first weights
 TOO_SHORT: Final = "none: the history is too short"
 _FARTHEST: Final = 92  # days that a forecast may reach
-_SHOWN: Final = 8
 _METHODS: Final = 4
 _SLIGHT: Final = 0.005  # of an expected cost, not worth a note
 _SIZE: Final = 16.0  # em of the longest bar
-_TOTALS: Final = (
-    *("currency", "billed", "expected", "low", "high", "level", "asked"),
-    *("method", "off", "baseline_off", "tried"),
-)
-_GROUPS: Final[dict[str, str | pd.StringDtype]] = {
+_MONEY, _SHARE = "money", "share"  # what a column of micro-units, or of shares, becomes
+Kinds = dict[str, str | pd.StringDtype]
+_TOTALS: Final[Kinds] = {
+    "currency": STR,
+    **dict.fromkeys(("billed", "expected", "low", "high"), _MONEY),
+    **dict.fromkeys(("level", "asked"), _SHARE),
+    "method": STR,
+    **dict.fromkeys(("off", "baseline_off"), _SHARE),
+    "tried": "Int64",
+}
+_TESTS: Final[Kinds] = {
+    **dict.fromkeys(("currency", "method", "as_of"), STR),
+    **dict.fromkeys(("expected", "actual"), _MONEY),
+    "off": _SHARE,
+}
+_OF_METHODS: Final[Kinds] = {"currency": STR, "method": STR, "weight": _SHARE, "expected": _MONEY, "off": _SHARE}
+_GROUPS: Final[Kinds] = {
     **dict.fromkeys(("currency", "region"), STR),
     **dict.fromkeys(("messages", "est_parts"), "Int64"),
-    **dict.fromkeys(("rate", "low", "high", "expected"), "float64"),
+    **dict.fromkeys(("rate", "low", "high", "expected"), _MONEY),
 }
+_STEPS: Final[Kinds] = {"currency": STR, "iso": STR, "since": "datetime64[us]", "before": _MONEY, "now": _MONEY}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,14 +213,19 @@ def month_of(
         if math.isnan(made.expected):
             totals.append({"currency": currency, "billed": billed, "method": TOO_SHORT, "tried": 0})
             continue
-        of = [_tried(currency, method or _WEIGHTED, start, *one) for one in made.tried]
+        of = [
+            Tried(currency, method or _WEIGHTED, f"{start + pd.Timedelta(days=span.origin):%Y-%m-%d}", expected, came)
+            for span, expected, came in made.tried
+        ]
         totals.append(_month_total(currency, billed, made, of, level))
         tried += of
         methods += [(currency, name, *said) for name, said in made.methods.items()]
         steps += [(currency, *step) for step in stepped]
+    said = _framed(methods, _OF_METHODS).sort_values(
+        ["currency", "weight"], ascending=[True, False], kind="stable", ignore_index=True
+    )
     left_out = int(rows["unpriced"].sum())
-    what = f"{first:%Y-%m}"
-    return Forecast(what, _totals(totals), _tests(tried), _methods(methods), _groups(), _steps(steps), left_out), end
+    return _forecast(f"{first:%Y-%m}", totals, tried, left_out, methods=said, steps=_framed(steps, _STEPS)), end
 
 
 def _bounds(month: str | None, end: pd.Timestamp) -> tuple[pd.Timestamp, pd.Timestamp]:
@@ -218,10 +249,6 @@ def _day(until: object) -> pd.Timestamp:
     if found.zoned[0] or not found.midnight[0]:
         raise UsageError(f"until= must be a day such as '2026-12-01', got {given(until)}")
     return pd.Timestamp(found.wall[0]).as_unit("us")
-
-
-def _tried(currency: str, method: str, start: pd.Timestamp, span: Span, expected: float, came: float) -> Tried:
-    return Tried(currency, method, f"{start + pd.Timedelta(days=span.origin):%Y-%m-%d}", expected, came)
 
 
 def _month_total(currency: str, billed: int, made: Outcome, tried: list[Tried], level: float) -> dict[str, Any]:
@@ -259,7 +286,7 @@ def _of_plan(rows: pd.DataFrame, plan: Plan, level: float) -> Forecast:
         )
     if all(total["method"] == TOO_SHORT for total in totals):
         raise UsageError(ahead.lacking(rows, groups, tried))
-    return Forecast(plan.campaign, _totals(totals), _tests(tried), _methods([]), _groups(groups), _steps(), left_out)
+    return _forecast(plan.campaign, totals, tried, left_out, groups=_framed(groups, _GROUPS))
 
 
 def _plan_total(
@@ -288,45 +315,25 @@ def _plan_total(
 # -- frames
 
 
-def _totals(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=list(_TOTALS))
-    amounts = {
-        name: contract.money(table[name].astype("Float64").round()) for name in ("billed", "expected", "low", "high")
-    }
-    floats = {name: table[name].astype("float64").round(6) for name in ("level", "asked", "off", "baseline_off")}
-    texts = {name: table[name].astype(STR) for name in ("currency", "method")}
-    return table.assign(**amounts, **floats, **texts, tried=table["tried"].astype("Int64"))
+def _forecast(
+    what: str, totals: list[dict[str, Any]], tried: list[Tried], left_out: int, **of: pd.DataFrame
+) -> Forecast:
+    """Put a forecast together: that of a month has no groups, that of a plan neither methods nor steps."""
+    tests = pd.DataFrame(tried, columns=list(Tried._fields))
+    off = (tests["expected"] - tests["actual"]).abs() / tests["actual"].where(tests["actual"] > 0)
+    kinds = {"methods": _OF_METHODS, "groups": _GROUPS, "steps": _STEPS}
+    frames = {name: of.get(name, _framed([], kind)) for name, kind in kinds.items()}
+    return Forecast(what, _framed(totals, _TOTALS), _framed(tests.assign(off=off), _TESTS), left_out=left_out, **frames)
 
 
-def _tests(tried: list[Tried]) -> pd.DataFrame:
-    table = pd.DataFrame(tried, columns=list(Tried._fields)).drop(columns="variance")
-    off = (table["expected"] - table["actual"]).abs() / table["actual"].where(table["actual"] > 0)
-    texts = {name: table[name].astype(STR) for name in ("currency", "method", "as_of")}
-    amounts = {name: contract.money(table[name].astype("float64").round()) for name in ("expected", "actual")}
-    return table.assign(**texts, **amounts, off=off.astype("float64").round(6))
-
-
-def _groups(groups: pd.DataFrame | None = None) -> pd.DataFrame:
-    table = (pd.DataFrame() if groups is None else groups).reindex(columns=list(_GROUPS))
-    amounts = {
-        name: contract.money(table[name].astype("float64").round()) for name in ("rate", "low", "high", "expected")
-    }
-    return table.astype(_GROUPS).assign(**amounts)
-
-
-def _methods(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=["currency", "method", "weight", "expected", "off"])
-    floats = {name: table[name].astype("float64").round(6) for name in ("weight", "off")}
-    amounts = contract.money(table["expected"].astype("float64").round())
-    texts = {name: table[name].astype(STR) for name in ("currency", "method")}
-    table = table.assign(**floats, **texts, expected=amounts)
-    return table.sort_values(["currency", "weight"], ascending=[True, False], kind="stable", ignore_index=True)
-
-
-def _steps(rows: list[tuple[Any, ...]] | None = None) -> pd.DataFrame:
-    table = pd.DataFrame(rows or [], columns=["currency", "iso", "since", "before", "now"])
-    amounts = {name: contract.money(table[name].astype("float64").round()) for name in ("before", "now")}
-    return table.assign(**amounts).astype({"currency": STR, "iso": STR, "since": "datetime64[us]"})
+def _framed(rows: Any, kinds: Kinds) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=list(kinds))
+    for name, kind in kinds.items():
+        if kind == _MONEY:
+            table[name] = contract.money(table[name].astype("float64").round())
+        elif kind == _SHARE:
+            table[name] = table[name].astype("float64").round(6)
+    return table.astype({name: kind for name, kind in kinds.items() if kind not in (_MONEY, _SHARE)})
 
 
 # -- the card
@@ -334,10 +341,16 @@ def _steps(rows: list[tuple[Any, ...]] | None = None) -> pd.DataFrame:
 
 def _card(made: Forecast) -> Card:
     totals = records(made.totals)
+    known = [row for row in totals if _known(row)]
+    short = " and ".join(str(row["currency"]) for row in totals if not _known(row))
     return Card(
         title=f"What {made.what} will cost",
         state=" and ".join(_in_words(row) for row in totals) or "No amount can be forecast",
-        blocks=(*(block for row in totals for block in _blocks(made, row)), *_notes(made)),
+        blocks=(
+            *(block for row in known for block in _blocks(made, row)),
+            *notes(("!", len(short), f"{short}: the history is too short for a forecast.")),
+            *without_price(made.left_out),
+        ),
     )
 
 
@@ -351,67 +364,56 @@ def _in_words(row: dict[str, Any]) -> str:
     return f"{about(row['expected'], row['currency'])}, between {about(row['low'])} and {about(row['high'])}"
 
 
+def of_currency(table: pd.DataFrame, currency: str) -> pd.DataFrame:
+    return table[(table["currency"] == currency).to_numpy(dtype=bool)]
+
+
+def bars(row: dict[str, Any], names: dict[str, str]) -> Table:
+    """Draw the amounts of a currency below each other; the ends of an interval are hollow."""
+    longest = max((float(row[name]) for name in names), default=0.0) or 1.0
+    drawn = tuple(
+        (words, Bar(float(row[name]) / longest, about(row[name]), size=_SIZE, hollow=name in ("low", "high")))
+        for name, words in names.items()
+    )
+    return Table(("", str(row["currency"])), drawn)
+
+
 def _blocks(made: Forecast, row: dict[str, Any]) -> list[Block]:
-    if not _known(row):
-        return []
-    tests = made.backtests[(made.backtests["currency"] == row["currency"]).to_numpy(dtype=bool)]
-    return [
-        _bars(row), *_countries(made, row["currency"]), *_of_methods(made, row), _tried_table(tests, row),
-        *_why(made, row),
-    ]  # fmt: skip
-
-
-def _bars(row: dict[str, Any]) -> Table:
-    longest = row["high"] or 1.0
-    said = {"low": "At least", "expected": "Expected", "high": "At most"}
+    currency = row["currency"]
     billed = {"billed": "Billed already"} if row["billed"] > 0 else {}
-    rows = tuple(
-        (words, Bar(row[name] / longest, about(row[name]), size=_SIZE, hollow=name in ("low", "high")))
-        for name, words in (billed | said).items()
+    countries = listed(
+        of_currency(made.groups, currency),
+        ("Country", "left", lambda one: f"{country_name(one['region'])} {one['region']}"),
+        ("Messages", "right", "messages"),
+        ("Parts, estimated", "right", "est_parts"),
+        ("Price of a part", "right", lambda one: money(one["rate"], places=4)),
+        ("It was", "right", lambda one: f"{money(one['low'], places=4)} to {money(one['high'], places=4)}"),
+        (f"Expected, {currency}", "right", lambda one: about(one["expected"])),
+        title="By country",
+        where=".groups",
     )
-    return Table(("", str(row["currency"])), rows)
-
-
-def _countries(made: Forecast, currency: str) -> list[Table]:
-    mine = made.groups[(made.groups["currency"] == currency).to_numpy(dtype=bool)]
-    rows = tuple(
-        (
-            f"{country_name(row['region'])} {row['region']}",
-            int(row["messages"]),
-            int(row["est_parts"]),
-            money(row["rate"], places=4),
-            f"{money(row['low'], places=4)} to {money(row['high'], places=4)}",
-            about(row["expected"]),
-        )
-        for row in records(mine.head(_SHOWN))
+    methods = listed(
+        of_currency(made.methods, currency),
+        ("Method", "left", "method"),
+        ("Weight", "right", lambda one: share(one["weight"])),
+        (f"Says, {currency}", "right", lambda one: about(one["expected"])),
+        ("Was off by", "right", lambda one: share(one["off"])),
+        most=_METHODS,
+        title="The days that are left",
+        where=".methods",
     )
-    more = and_more(len(mine) - len(rows), ".groups")
-    heads = ("Country", "Messages", "Parts, estimated", "Price of a part", "It was", f"Expected, {currency}")
-    align: tuple[Align, ...] = ("left", "right", "right", "right", "right", "right")
-    return [Table(heads, rows, align, "By country", more)] if rows else []
-
-
-def _tried_table(tests: pd.DataFrame, row: dict[str, Any]) -> Table:
-    rows = tuple(
-        (one["as_of"], about(one["expected"]), about(one["actual"]), share(one["off"]))
-        for one in records(tests.head(_SHOWN))
-    )
-    more = and_more(len(tests) - len(rows), ".backtests")
     what = "The rest of the month" if row["billed"] > 0 else "The same"
-    title = f"{what}, as forecast in earlier {_earlier(row)}s"
-    heads = ("As of", f"Forecast, {row['currency']}", f"Came, {row['currency']}", "Off by")
-    return Table(heads, rows, ("left", "right", "right", "right"), title, more)
-
-
-def _of_methods(made: Forecast, row: dict[str, Any]) -> list[Table]:
-    mine = made.methods[(made.methods["currency"] == row["currency"]).to_numpy(dtype=bool)]
-    rows = tuple(
-        (one["method"], share(one["weight"]), about(one["expected"]), share(one["off"]))
-        for one in records(mine.head(_METHODS))
+    tried = listed(
+        of_currency(made.backtests, currency),
+        ("As of", "left", "as_of"),
+        (f"Forecast, {currency}", "right", lambda one: about(one["expected"])),
+        (f"Came, {currency}", "right", lambda one: about(one["actual"])),
+        ("Off by", "right", lambda one: share(one["off"])),
+        title=f"{what}, as forecast in earlier {_earlier(row)}s",
+        where=".backtests",
     )
-    heads = ("Method", "Weight", f"Says, {row['currency']}", "Was off by")
-    more = and_more(len(mine) - len(rows), ".methods")
-    return [Table(heads, rows, ("left", "right", "right", "right"), "The days that are left", more)] if rows else []
+    shown = bars(row, billed | {"low": "At least", "expected": "Expected", "high": "At most"})
+    return [shown, *countries, *methods, *tried, *_why(made, row)]
 
 
 def _why(made: Forecast, row: dict[str, Any]) -> list[Note]:
@@ -420,42 +422,32 @@ def _why(made: Forecast, row: dict[str, Any]) -> list[Note]:
     if row["baseline_off"] == row["baseline_off"] and row["baseline_off"] is not None:
         plain = f"; the {_BASELINE} alone by {share(row['baseline_off'])}"
     off = share(row["off"]) if row["off"] == row["off"] else "nothing"  # nothing came that was billed
-    notes = [Note("i", f"Such forecasts were off by {off} on average{plain}."), *_factor(made, row)]
-    tried = int(row["tried"])
-    notes.append(
-        Note(
-            "i",
-            f"{share(row['level'])} of the intervals of {counted(tried, f'earlier {_earlier(row)}')} held what came, "
-            f"each made without it; {share(row['asked'])} were asked for.",
-        )
+    said = [f"Such forecasts were off by {off} on average{plain}.", *_factor(made, row)]
+    earlier = counted(int(row["tried"]), f"earlier {_earlier(row)}")
+    said.append(
+        f"{share(row['level'])} of the intervals of {earlier} held what came, each made without it; "
+        f"{share(row['asked'])} were asked for."
     )
-    steps = made.steps[(made.steps["currency"] == row["currency"]).to_numpy(dtype=bool)]
-    for one in records(steps.head(_SHOWN)):
+    for one in records(of_currency(made.steps, row["currency"]).head(SHOWN)):
         step = f"{money(round(one['before'], 5))} to {money(round(one['now'], 5))}"
         where = f" to {country_name(one['iso'])} {one['iso']}" if isinstance(one["iso"], str) else ""
-        notes.append(Note("i", f"A part{where} went from {step} on {one['since']:%Y-%m-%d}; the new price counts."))
-    return notes
+        said.append(f"A part{where} went from {step} on {one['since']:%Y-%m-%d}; the new price counts.")
+    return [Note("i", one) for one in said]
 
 
-def _factor(made: Forecast, row: dict[str, Any]) -> list[Note]:
+def _factor(made: Forecast, row: dict[str, Any]) -> list[str]:
     """Say by what a plan's parts at their price are multiplied, if by anything."""
-    mine = made.groups[(made.groups["currency"] == row["currency"]).to_numpy(dtype=bool)]
+    mine = of_currency(made.groups, row["currency"])
     at_price = float((mine["est_parts"].astype("float64") * mine["rate"]).sum())
     if not at_price or abs(row["expected"] / at_price - 1) < _SLIGHT:
         return []
     said = f"{share(row['expected'] / at_price)} of the estimated parts at these prices is expected"
-    return [Note("i", f"{said}: in earlier campaigns some messages were refused, or had other parts than estimated.")]
+    return [f"{said}: in earlier campaigns some messages were refused, or had other parts than estimated."]
 
 
 def _earlier(row: dict[str, Any]) -> str:
     return "campaign" if row["method"] == ahead.METHOD else "month"
 
 
-def _notes(made: Forecast) -> list[Note]:
-    short = [str(row["currency"]) for row in records(made.totals) if not _known(row)]
-    said = [Note("!", f"{' and '.join(short)}: the history is too short for a forecast.")] if short else []
-    return [*said, *without_price(made.left_out)]
-
-
 def without_price(messages: int) -> list[Note]:
-    return [Note("!", f"{counted(messages, 'message')} without a price or a rate, in no amount.")] if messages else []
+    return notes(("!", messages, f"{counted(messages, 'message')} without a price or a rate, in no amount."))

@@ -21,7 +21,7 @@ from .._results import contract
 from ..errors import UsageError
 from .invoice_card import card_of
 from .invoice_lines import FIELDS, Invoice, invoice_of
-from .invoice_totals import APART, LINES, Compared, sums_of, totals_compared
+from .invoice_totals import APART, LINES, Compared, shaped, sums_of, totals_compared
 from .sources import Source, accepted_once
 
 MATCHES: Final[dict[str, str]] = {
@@ -334,9 +334,8 @@ def _lines_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         read.notes.append(
             "Its amounts have fewer decimal places than the recorded ones: settle takes no price from it."
         )
-    days = lines["dated"]
     lines = lines.assign(
-        match=pd.Series(match, index=lines.index, dtype=STR),
+        match=match,
         found_by=found["found_by"].array,
         campaign=beside["campaign"],
         row=beside["row"],
@@ -349,8 +348,8 @@ def _lines_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         span = spanned((beside["at"].min().tz_convert(tz).date(), beside["at"].max().tz_convert(tz).date()))
         read.notes.append(f"It has no times; recorded messages count that are {span}, as those that it names.")
     mine = ours[ours["status"].eq("accepted") & ~ours.index.isin(place)]
-    only_ours = mine[_invoiced(mine["at"], lines, days, ours)][["campaign", "row", *FIELDS]].reset_index(drop=True)
-    return Compared(lines[[*LINES]], only_ours, sums_of(lines, only_ours, lines["match"].ne("repeated")))
+    only_ours = mine[_invoiced(mine["at"], lines, ours)][["campaign", "row", *FIELDS]].reset_index(drop=True)
+    return Compared(shaped(lines, LINES), only_ours, sums_of(lines, only_ours, lines["match"].ne("repeated")))
 
 
 def _match(read: Invoice, beside: pd.DataFrame, found: pd.DataFrame) -> Any:
@@ -402,10 +401,10 @@ def _say_shift(lines: pd.DataFrame, ours: pd.DataFrame, many: int, notes: list[s
         )
 
 
-def _invoiced(at: pd.Series, lines: pd.DataFrame, days: pd.Series, ours: pd.DataFrame) -> pd.Series:
+def _invoiced(at: pd.Series, lines: pd.DataFrame, ours: pd.DataFrame) -> pd.Series:
     """Say which times are in the invoiced period: of the lines, where they have no times of their rows, or any."""
     lines = lines[lines["special"].isna() | lines["row"].notna()]
-    begins, ends = lines["at"], lines["at"].where(~days, lines["at"] + _DAY)
+    begins, ends = lines["at"], lines["at"].where(~lines["dated"], lines["at"] + _DAY)
     if begins.isna().all():
         begins = ends = ours.merge(lines[["campaign", "row"]].dropna(), on=["campaign", "row"])["at"]
     if begins.isna().all():  # nothing tells the period

@@ -160,6 +160,18 @@ class Invoice:
         return same | _ROUNDINGS[self._way](apart)
 
 
+@dataclass(slots=True)
+class _Cells:
+    """The cells of an invoice by our names, as they are and as text, their columns, and how times are written."""
+
+    found: Mapping[str, Hashable]
+    cells: dict[str, pd.Series]
+    texts: dict[str, pd.Series]
+    tz: str
+    written: Written
+    notes: list[str]
+
+
 def invoice_of(
     frame: pd.DataFrame,
     names: dict[str, Any],
@@ -186,54 +198,45 @@ def invoice_of(
     else:
         constant = None
     found, priced_each = _columns(frame, names)
-    notes = _named(found, names)
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
     cells = {name: frame[found[name]] if name in found else empty for name in NAMES}
     texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
-    to = _numbers(texts["to"].mask(_said(texts["to"]).notna()))
-    country = texts["country"].map(_country, na_action="ignore").astype(STR)
+    read = _Cells(found, cells, texts, tz, written, _named(found, names))
     price = amounts(cells["unit_price" if priced_each else "price"], decimal)
     if price.decimal == "," and decimal is None:
-        notes.append("Amounts are read with a decimal comma.")
+        read.notes.append("Amounts are read with a decimal comma.")
     sign = price.decimal if decimal is None else decimal
     parts, messages = (amounts(cells[name], sign).numbers.round().astype("Int64") for name in ("parts", "messages"))
     numbers = price.numbers
     if priced_each:
         times = messages if messages.notna().any() else parts
         numbers = numbers * times.astype("float64")
-        notes.append(
-            f"A price is {found['unit_price']!r} times {found['messages' if times is messages else 'parts']!r}."
-        )
-    currency = _currency(texts["currency"], price.units, found, constant, known, notes)
-    special = _special(frame, found, to.notna())
-    is_usage = special.eq("fee").fillna(False).astype("bool") & country.notna() & messages.notna()
-    special = special.mask(is_usage)
-    if special.notna().any():  # a line below a column of months or times has none
-        cells["at"] = cells["at"].astype(object).where(special.isna(), None)
-        texts["at"] = texts["at"].mask(special.notna())
-    at, dated, no_dates = _times(cells, texts, tz, written, found, notes)
-    until = _until(cells, texts, at, tz, written, notes)
+        of = found["messages" if times is messages else "parts"]
+        read.notes.append(f"A price is {found['unit_price']!r} times {of!r}.")
     lines = pd.DataFrame(
         {
             "id": texts["id"],
-            "to": to,
-            "at": at,
+            "to": _numbers(texts["to"].mask(_said(texts["to"]).notna())),
             "parts": parts,
             "price": numbers.round(6),
-            "currency": currency,
+            "currency": _currency(read, price.units, constant, known),
             "messages": messages,
-            "country": country,
+            "country": texts["country"].map(lambda cell: country_of(cell)[0], na_action="ignore").astype(STR),
             "kind": _kinds(texts["kind"]),
-            "special": special,
-            "until": until,
-            "dated": dated,
         }
     )
+    special = _special(frame, found, lines["to"].notna())
+    special = special.mask(special.eq("fee").fillna(False).astype("bool") & lines["country"].notna() & messages.notna())
+    if special.notna().any():  # a line below a column of months or times has none
+        cells["at"] = cells["at"].astype(object).where(special.isna(), None)
+        texts["at"] = texts["at"].mask(special.notna())
+    at, dated, no_dates = _times(read)
+    lines = lines.assign(at=at, special=special, until=_until(read, at), dated=dated)
     if "part" in found and "id" in found:
-        lines = _whole_messages(lines, texts["part"], notes)
+        lines = _whole_messages(lines, texts["part"], read.notes)
     for name, column in (("price", price.numbers), ("parts", parts), ("at", at)):
         _warn_of_unreadable(name, texts[name].mask(special.notna()), column, sign, no_dates)
-    return Invoice(lines, found, price.places, notes)
+    return Invoice(lines, found, price.places, read.notes)
 
 
 def _columns(frame: pd.DataFrame, names: dict[str, Any]) -> tuple[dict[str, Hashable], bool]:
@@ -273,42 +276,27 @@ def _named(found: Mapping[str, Hashable], names: Mapping[str, Any]) -> list[str]
     return [f"Read by the names of its columns: {', '.join(taken)}."] if taken else []
 
 
-def _currency(
-    column: pd.Series,
-    units: pd.Series,
-    found: Mapping[str, Hashable],
-    constant: str | None,
-    known: Collection[str],
-    notes: list[str],
-) -> pd.Series:
+def _currency(read: _Cells, units: pd.Series, constant: str | None, known: Collection[str]) -> pd.Series:
     """Return the currency of each line: of its column, beside its amount, in the price's name, or the ledger's."""
-    said = currencies(column, known)
-    beside = currencies(units, known)
-    signs = sorted({*units.dropna()} & {unit for unit in units.dropna() if not re.fullmatch("[A-Za-z]{3}", unit)})
+    said = currencies(read.texts["currency"], known)
+    signs = sorted(unit for unit in {*units.dropna()} if not re.fullmatch("[A-Za-z]{3}", unit))
     for sign in signs:
         code = currencies(pd.Series([sign]), known).iloc[0]
         if pd.notna(code) and said.isna().any():
-            notes.append(f"{sign} is read as {code}.")
-    currency = said.fillna(beside)
-    if constant:
+            read.notes.append(f"{sign} is read as {code}.")
+    currency = said.fillna(currencies(units, known))
+    if constant or (constant := currency_in(read.found["price"]) if "price" in read.found else None):
         return currency.fillna(constant)
-    named = currency_in(found["price"]) if "price" in found else None
-    if named:
-        return currency.fillna(named)
-    if currency.isna().any() and not signs and "currency" not in found and len(known) == 1:
+    if currency.isna().any() and not signs and "currency" not in read.found and len(known) == 1:
         only = next(iter(known))
-        notes.append(f"The invoice names no currency: {only} is assumed, the only one recorded.")
+        read.notes.append(f"The invoice names no currency: {only} is assumed, the only one recorded.")
         return currency.fillna(only)
-    if currency.isna().all() and "currency" not in found:
+    if currency.isna().all() and "currency" not in read.found:
         raise UsageError(
             "invoice=: no column 'currency', and nothing tells which one is meant; name the column, or the currency "
             "itself: columns={'currency': 'USD'}"
         )
     return currency
-
-
-def _country(cell: str) -> str | None:
-    return country_of(cell)[0]
 
 
 def _kinds(texts: pd.Series) -> pd.Series:
@@ -391,30 +379,24 @@ def _numbers(texts: pd.Series) -> pd.Series:
     return ("+" + digits).where(digits.fillna("").str.len().ge(_LEAST_DIGITS))
 
 
-def _times(
-    cells: Mapping[str, pd.Series],
-    texts: Mapping[str, pd.Series],
-    tz: str,
-    written: Written,
-    found: Mapping[str, Hashable],
-    notes: list[str],
-) -> tuple[pd.Series, pd.Series, dict[int, str]]:
+def _times(of: _Cells) -> tuple[pd.Series, pd.Series, dict[int, str]]:
     """Return the times, which of them are days without a time, and what is wrong with others, by place.
 
     Midnight is no time where all lines have it, as dates of a sheet do.
     """
-    column = cells["at"]
-    if "at" in found and re.search(r"utc|gmt", str(found["at"]), re.IGNORECASE):
+    column, texts, tz = of.cells["at"], of.texts["at"], of.tz
+    if "at" in of.found and re.search(r"utc|gmt", str(of.found["at"]), re.IGNORECASE):
         tz = "UTC"
-    if not written.format and (moments := _counted_times(texts["at"], found.get("at"), tz, notes)) is not None:
+    if not of.written.format and (moments := _counted_times(texts, of.found.get("at"), tz, of.notes)) is not None:
         local = moments.dropna().dt.tz_convert(tz)
         return moments, moments.notna() & local.eq(local.dt.normalize()).all(), {}
-    if _are_months(texts["at"]):
-        column = texts["at"] + "-01"
-    if "clock" in found and texts["clock"].dropna().str.fullmatch(_CLOCK).all():
-        column = texts["at"].str.cat(texts["clock"].fillna(""), sep=" ").str.strip()
-        column.name = cells["at"].name
-    read = dates.read(column, written)
+    if _are_months(texts):
+        column = texts + "-01"
+    clock = of.texts["clock"]
+    if "clock" in of.found and clock.dropna().str.fullmatch(_CLOCK).all():
+        column = texts.str.cat(clock.fillna(""), sep=" ").str.strip()
+        column.name = of.cells["at"].name
+    read = dates.read(column, of.written)
     if read.unclear:
         raise UsageError(f"column {cited(column.name)} of the invoice has {read.unclear}")
     known = ~np.isnat(read.wall)
@@ -423,32 +405,25 @@ def _times(
     return read.utc(tz, column.index), pd.Series(dated, index=column.index), read.wrong
 
 
-def _until(
-    cells: Mapping[str, pd.Series],
-    texts: Mapping[str, pd.Series],
-    at: pd.Series,
-    tz: str,
-    written: Written,
-    notes: list[str],
-) -> pd.Series:
+def _until(of: _Cells, at: pd.Series) -> pd.Series:
     """Return the moments before which the lines' periods end; that of a line with one time is its time.
 
     A month ends with its last day. So does a period whose end is a day without a time, unless it is where another
     line's begins, or both are the first of a month.
     """
-    if _are_months(texts["at"]):
-        wall = at.dt.tz_convert(tz).dt.tz_localize(None) + pd.DateOffset(months=1)
-        next_month: pd.Series = wall.dt.tz_localize(tz).dt.tz_convert("UTC").dt.as_unit("us")
+    starts = at.dt.tz_convert(of.tz)
+    if _are_months(of.texts["at"]):
+        wall = starts.dt.tz_localize(None) + pd.DateOffset(months=1)
+        next_month: pd.Series = wall.dt.tz_localize(of.tz).dt.tz_convert("UTC").dt.as_unit("us")
         return next_month
-    read = dates.read(cells["until"], written)
+    read = dates.read(of.cells["until"], of.written)
     if read.unclear or np.isnat(read.wall).all():
         return at
-    ends = read.utc(tz, at.index)
-    starts = at.dt.tz_convert(tz)
-    of_months = starts.dt.day.eq(1) & ends.dt.tz_convert(tz).dt.day.eq(1)
+    ends = read.utc(of.tz, at.index)
+    of_months = starts.dt.day.eq(1) & ends.dt.tz_convert(of.tz).dt.day.eq(1)
     inclusive = pd.Series(~read.clock & ~ends.isin(at).to_numpy(), index=at.index) & ~of_months
     if inclusive.any():
-        notes.append("Its periods end with their last day.")
+        of.notes.append("Its periods end with their last day.")
     last: pd.Series = ends.where(~inclusive, ends + pd.Timedelta(days=1)).fillna(at)
     return last
 

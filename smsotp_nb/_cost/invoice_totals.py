@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,11 +14,18 @@ from .._results import contract
 from .invoice_lines import FIELDS, Invoice
 
 APART: Final = ("total", "tax", "credit", "fee")  # lines that are of no message
-LINES: Final = (
-    *FIELDS,
-    *("messages", "country", "kind", "match", "found_by", "campaign", "row"),
-    *("our_parts", "our_messages", "our_price", "our_currency"),
-)
+Kinds = Mapping[str, str | pd.StringDtype]
+_FIELDS: Final[Kinds] = {**{name: contract.ALL[name] for name in FIELDS}, "at": "datetime64[us, UTC]"}
+_GRAIN: Final[Kinds] = {"messages": "Int64", "country": STR, "kind": STR}
+LINES: Final[Kinds] = {
+    **_FIELDS,
+    **_GRAIN,
+    **dict.fromkeys(("match", "found_by", "campaign"), STR),
+    **dict.fromkeys(("row", "our_parts", "our_messages"), "Int64"),
+    "our_price": "float64",
+    "our_currency": STR,
+}
+_ONLY_OURS: Final[Kinds] = {"campaign": STR, "row": "Int64", **_FIELDS, **_GRAIN}
 AMOUNTS: Final = (
     *("theirs", "ours", "rounding", "other_price", "in_doubt", "only_theirs", "ambiguous", "repeated", "unreadable"),
     *("tax", "fee", "credit", "only_ours"),
@@ -98,13 +106,9 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     longer = (lines["until"] - lines["at"]).gt(pd.Timedelta(hours=25)).any()  # than a day
     said = " and ".join(grain).replace("day", "period" if longer else "day") or "everything recorded"
     lines = lines.assign(
-        id=pd.Series(pd.NA, index=lines.index, dtype=STR),
-        to=pd.Series(pd.NA, index=lines.index, dtype=STR),
         messages=count,
-        match=pd.Series(match, index=lines.index, dtype=STR),
+        match=match,
         found_by=pd.Series(said, index=lines.index, dtype=STR).where(there),
-        campaign=pd.Series(pd.NA, index=lines.index, dtype=STR),
-        row=pd.Series(pd.NA, index=lines.index, dtype="Int64"),
         our_parts=table["parts"].astype("Int64").where(there),
         our_messages=table["messages"].astype("Int64").where(there),
         our_price=prices,
@@ -115,9 +119,21 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     if "country" in grain and strange:
         read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")
     about = [np.flatnonzero(mask) for mask, is_there in zip(masks, there, strict=True) if is_there]
-    _say(read.notes, sums.iloc[np.unique(np.concatenate([NOWHERE, *about]))])
+    ours_of = sums.iloc[np.unique(np.concatenate([NOWHERE, *about]))]
+    doubt, unpriced = (int(ours_of[name].sum()) for name in ("doubt", "unpriced"))
+    if doubt:
+        read.notes.append(f"{counted(doubt, 'message')} in doubt may be in its totals; totals do not tell which.")
+    if unpriced:
+        have = counted(unpriced, "message has", "messages have")
+        read.notes.append(f"{have} no recorded price and are in no amount of ours.")
     only_ours = _rest(sums[~used & _in_period(sums, lines, tz)], grain)
-    return Compared(lines[[*LINES]], only_ours, sums_of(lines, only_ours, pd.Series(True, index=lines.index)))
+    lines = shaped(lines.drop(columns=["id", "to"]), LINES)
+    return Compared(lines, only_ours, sums_of(lines, only_ours, pd.Series(True, index=lines.index)))
+
+
+def shaped(table: pd.DataFrame, kinds: Kinds) -> pd.DataFrame:
+    """Return these columns of a table; those that it does not have are missing."""
+    return table.reindex(columns=[*kinds]).astype(dict(kinds))
 
 
 def _groups(read: Invoice) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -181,17 +197,6 @@ def _of_line(sums: pd.DataFrame, line: dict[Any, Any], grain: tuple[str, ...], t
     return mine
 
 
-def _say(notes: list[str], sums: pd.DataFrame) -> None:
-    """Say what our own sums do not hold."""
-    doubt, unpriced = (int(sums[name].sum()) for name in ("doubt", "unpriced"))
-    if doubt:
-        notes.append(f"{counted(doubt, 'message')} in doubt may be in its totals; totals do not tell which.")
-    if unpriced:
-        notes.append(
-            f"{counted(unpriced, 'message has', 'messages have')} no recorded price and are in no amount of ours."
-        )
-
-
 def _in_period(sums: pd.DataFrame, lines: pd.DataFrame, tz: str) -> Any:
     """Say which of our days the invoice is about: all, where it names none."""
     some = lines[lines["at"].notna()]
@@ -207,24 +212,10 @@ def _rest(sums: pd.DataFrame, grain: tuple[str, ...]) -> pd.DataFrame:
     sums = sums[sums["messages"] > 0]
     keys = [*grain, "currency"]
     found = sums.groupby(keys, dropna=False, sort=True)[["messages", "parts", "micros"]].sum().reset_index()
-    blank = pd.Series(pd.NA, index=found.index, dtype=STR)
-    return pd.DataFrame(
-        {
-            "campaign": blank,
-            "row": pd.Series(pd.NA, index=found.index, dtype="Int64"),
-            "id": blank,
-            "to": blank,
-            "at": found["day"].dt.tz_convert("UTC")
-            if "day" in grain
-            else pd.Series(pd.NaT, index=found.index, dtype="datetime64[us, UTC]"),
-            "parts": found["parts"].astype("Int64"),
-            "price": contract.money(found["micros"].astype("Int64")).astype("float64"),
-            "currency": found["currency"],
-            "messages": found["messages"].astype("Int64"),
-            "country": found["country"] if "country" in grain else blank,
-            "kind": found["kind"] if "kind" in grain else blank,
-        }
-    )
+    found = found.assign(price=contract.money(found["micros"].astype("Int64")))
+    if "day" in grain:
+        found["at"] = found["day"].dt.tz_convert("UTC")
+    return shaped(found, _ONLY_OURS)
 
 
 def total_lines(lines: pd.DataFrame) -> list[str]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -108,37 +109,34 @@ def _weekdays(history: History, span: Span, weeks: int, middle: str) -> float:
     return float(each[np.arange(span.begin - span.origin, span.end - span.origin) % _WEEK].sum())
 
 
+def _earlier(history: History, span: Span, most: int) -> list[Span]:
+    """Return the same days of earlier months, the latest first, as far as they were known."""
+    spans = (history.before(span, months) for months in range(1, most + 4))
+    known = [one for one in spans if one.end <= span.origin][:most]
+    return [*takewhile(lambda one: one.begin >= 0, known)]
+
+
 def _months(history: History, span: Span, most: int) -> Floats:
-    """Return what the same days of earlier months cost, the latest first, as far as they were known."""
-    found: list[float] = []
-    for months in range(1, most + 4):
-        one = history.before(span, months)
-        if one.end <= span.origin and len(found) < most:
-            if one.begin < 0:
-                break
-            found.append(history.total(one.begin, one.end))
-    return np.array(found)
+    """Return what the same days of earlier months cost."""
+    return np.array([history.total(one.begin, one.end) for one in _earlier(history, span, most)])
+
+
+def _latest(history: History, place: int, months: int = 1) -> float:
+    """Return what the months before a day cost."""
+    return history.total(history.earlier(place, months), place)
 
 
 def _shares(history: History, span: Span, most: int) -> float:
     """Return the month before the span, times the share of it that the same days of earlier months were."""
-    found: list[float] = []
-    for months in range(1, most + 4):
-        one = history.before(span, months)
-        if one.end <= span.origin and len(found) < most:
-            month = history.total(history.earlier(one.origin, 1), one.origin)
-            if not month > 0:
-                break
-            found.append(history.total(one.begin, one.end) / month)
-    now = history.total(history.earlier(span.origin, 1), span.origin)
-    return now * float(np.mean(found)) if len(found) >= min(most, 3) else math.nan
+    both = ((one, _latest(history, one.origin)) for one in _earlier(history, span, most))
+    found = [history.total(one.begin, one.end) / month for one, month in takewhile(lambda pair: pair[1] > 0, both)]
+    return _latest(history, span.origin) * float(np.mean(found)) if len(found) >= min(most, 3) else math.nan
 
 
 def _ordinals(history: History, span: Span, most: int) -> float:
     """Return what the same weekdays of earlier months cost, such as each first Monday."""
     places = np.arange(span.begin, span.end)
-    found = [history.same_weekday(places, months, span.origin) for months in range(1, most + 1)]
-    known = np.array(found)
+    known = np.array([history.same_weekday(places, months, span.origin) for months in range(1, most + 1)])
     count = (~np.isnan(known)).sum(axis=0)
     return float((np.nansum(known, axis=0) / np.maximum(count, 1)).sum()) if count.all() else math.nan
 
@@ -167,8 +165,7 @@ def _last_year(history: History, span: Span, months: int) -> float:
     then = history.total(one.begin, one.end)
     if not months:
         return then
-    now = history.total(history.earlier(span.origin, months), span.origin)
-    before = history.total(history.earlier(one.origin, months), one.origin)
+    now, before = (_latest(history, origin, months) for origin in (span.origin, one.origin))
     return then * now / before if before > 0 else math.nan
 
 
@@ -208,18 +205,6 @@ METHODS: Final[dict[str, Callable[[History, Span], float]]] = {
 _TRUST: Final = np.array([1.8, *[1.0] * (len(METHODS) - 1 - _OF_YEARS), *[1.3] * _OF_YEARS])
 
 
-def spans_tried(history: History, span: Span) -> list[Span]:
-    """Return the same span as of earlier months, the latest first, as far as what came is known."""
-    found = [history.before(span, months) for months in range(1, MOST + 4)]
-    return [one for one in found if one.origin >= TRAINED and one.end <= span.origin][:MOST]
-
-
-def _in_weeks_before(spans: Sequence[Span], coming: Span) -> list[Span]:
-    """Return the spans one to three weeks earlier: a few months say too little of which method is the best one."""
-    found = [Span(*(place - days for place in one)) for one in spans for days in (7, 14, 21)]
-    return [one for one in found if one.origin >= TRAINED and one.end <= coming.origin]
-
-
 class Said(NamedTuple):
     """What a method says: its weight, its forecast, and by how much it was off before."""
 
@@ -251,9 +236,15 @@ class Outcome(NamedTuple):
 
 def forecast(history: History, span: Span, level: float, method: str | None = None) -> Outcome:
     """Forecast a span by what each method, or the one that is named, said of the same span of earlier months."""
-    spans = spans_tried(history, span)
+
+    def known(earlier: Iterable[Span]) -> list[Span]:
+        return [one for one in earlier if one.origin >= TRAINED and one.end <= span.origin]
+
+    spans = known(history.before(span, months) for months in range(1, MOST + 4))[:MOST]
     names = [*METHODS] if method is None else [method]
-    beside = [] if method else _in_weeks_before([span, *spans], span)
+    # One to three weeks before them, too: a few months say too little of which method is the best one.
+    weeks = (Span(*(place - days for place in one)) for one in [span, *spans] for days in (7, 14, 21))
+    beside = [] if method else known(weeks)
     said = np.array([[METHODS[name](history, one) for name in names] for one in [*spans, *beside, span]])
     if method is not None:
         spans = [one for one, value in zip(spans, said[:-1, 0], strict=True) if not math.isnan(value)]

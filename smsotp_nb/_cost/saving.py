@@ -11,14 +11,12 @@ import pandas as pd
 
 from .. import parts
 from .._calling import in_our_words, not_replacement, refuse
-from .._cards import Block, Card, Code, Figures, Message, Note, Table, WithCard, and_more, counted, money, places_by
+from .._cards import Card, Code, Figures, Message, Note, WithCard, amounts, counted, listed, money, notes, records
 from .._pandas import STR
 from .._planning import Plan, gsm_parts
 from .._results import contract
 from ..errors import UsageError
-from .sources import records
 
-_SHOWN: Final = 8
 _NEAR: Final = 10  # units over a part that a person would shorten a text by
 
 
@@ -136,7 +134,7 @@ def _totals(sums: pd.DataFrame) -> pd.DataFrame:
             "saved_cost": sums["each"] * sums["saved_parts"],
         }
     )
-    return _as_money(_added_up(cells, ["currency"]), "est_cost", "saved_cost")
+    return in_money(_added_up(cells, ["currency"]), "est_cost", "saved_cost")
 
 
 def _characters(sums: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
@@ -155,12 +153,18 @@ def _characters(sums: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
     sets["character"] = sets.pop("forcing").astype(object).map(list)
     each = sets.explode("character", ignore_index=True).astype({"character": STR})
     table = _added_up(each, ["currency", "character"])
-    names = [unicodedata.name(character, f"U+{ord(character):04X}") for character in table["character"]]
-    table["name"] = pd.Series(names, dtype=STR)
-    table["replacement"] = table["character"].map(dict(replace)).astype(STR)
-    order = ["currency", "character", "name", "replacement", "recipients", "alone", "extra_parts", "extra_cost"]
     table = table.sort_values(["extra_cost", "extra_parts", "recipients"], ascending=False, ignore_index=True)
-    return _as_money(table[order], "extra_cost")
+    order = ["currency", "character", "name", "replacement", "recipients", "alone", "extra_parts", "extra_cost"]
+    return in_money(with_names(table, replace)[order], "extra_cost")
+
+
+def with_names(table: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
+    """Put the names of characters, and what is written in place of each, after them."""
+    at = list(table.columns).index("character") + 1
+    names = [unicodedata.name(sign, f"U+{ord(sign):04X}") for sign in table["character"]]
+    table.insert(at, "name", pd.Series(names, dtype=STR))
+    table.insert(at + 1, "replacement", table["character"].map(dict(replace)).astype(STR))
+    return table
 
 
 def _messages(sums: pd.DataFrame) -> pd.DataFrame:
@@ -172,48 +176,69 @@ def _messages(sums: pd.DataFrame) -> pd.DataFrame:
         text=sums["text"].array,
     )
     table = table.sort_values(["saved_cost", "saved_parts", "est_cost"], ascending=False, kind="stable")
-    return _as_money(table, "est_cost", "saved_cost")
+    return in_money(table, "est_cost", "saved_cost")
 
 
 def _over(sums: pd.DataFrame) -> pd.DataFrame:
     longer = sums[(sums["over"] > 0).to_numpy(dtype=bool)]
     cells = longer[["currency", "over", "recipients"]].assign(last_part_cost=longer["each"])
-    return _as_money(_added_up(cells, ["currency", "over"]), "last_part_cost")
+    return in_money(_added_up(cells, ["currency", "over"]), "last_part_cost")
 
 
 def _added_up(cells: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     return cells.groupby(names, dropna=False, sort=True).sum(min_count=1).reset_index()
 
 
-def _as_money(table: pd.DataFrame, *names: str) -> pd.DataFrame:
-    return table.assign(**{name: contract.money(table[name]) for name in names})
+def in_money(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Turn integer sums into amounts, where their currency is known."""
+    priced = table["currency"].notna()
+    return table.assign(**{name: contract.money(table[name].astype("Int64").where(priced)) for name in names})
 
 
 # -- the card ----------------------------------------------------------------------------------------------------------
 
 
 def _card(found: Savings) -> Card:
-    saved = int(found.totals["saved_parts"].sum())
-    blocks: list[Block] = [_figures(found)]
-    if len(found.characters):
-        blocks.append(_character_table(found.characters))
+    totals, saved = found.totals, int(found.totals["saved_parts"].sum())
+    characters = listed(
+        found.characters,
+        ("Character", "left", lambda row: Code(row["character"])),
+        ("Name", "left", lambda row: row["name"].lower()),
+        ("Instead", "left", lambda row: _instead(row["replacement"])),
+        ("Recipients", "right", "recipients"),
+        ("Extra parts", "right", "extra_parts"),
+        ("Extra cost", "right", amounts(found.characters, "extra_cost", "no rate")),
+        title="Characters that force UCS-2",
+        where=".characters",
+    )
     near = found.over[(found.over["over"] <= _NEAR).to_numpy(dtype=bool)]
-    if len(near):
-        blocks.append(_over_table(near))
-    blocks += [_message(row) for row in records(found.messages.head(3)) if row["saved_parts"] > 0]
-    if found.unknown:
-        get = counted(found.unknown, "recipient gets", "recipients get")
-        blocks.append(Note("!", f"{get} a template whose text is not known; pass it as Template(preview=...)."))
-    unrated = int(found.totals.loc[found.totals["currency"].isna(), "recipients"].sum())
-    if unrated and unrated < found.totals["recipients"].sum():
-        have = counted(unrated, "recipient has", "recipients have")
-        blocks.append(Note("!", f"{have} no rate: the parts are counted, the cost is not."))
-    blocks.append(Note("i", "Parts are estimates by the usual packing rule; the service's reply is what counts."))
-    closing = "Next: plan with Message(..., replace=parts.PLAIN) for plain characters." if saved > 0 else ""
-    state = f"Nothing has been changed. Plain characters would save {counted(saved, 'part')}{_money_of(found.totals)}."
-    if saved <= 0:
-        state = "Nothing has been changed. Plain characters would save nothing."
-    return Card(f"Savings: {found.campaign}", state, tuple(blocks), closing)
+    over = listed(
+        near,
+        ("Units over a part", "right", "over"),
+        ("Recipients", "right", "recipients"),
+        ("Shorter texts would save", "right", amounts(near, "last_part_cost", "no rate")),
+        title="Just over a part boundary",
+    )
+    messages = [_message(row) for row in records(found.messages.head(3)) if row["saved_parts"] > 0]
+    get = counted(found.unknown, "recipient gets", "recipients get")
+    unrated = int(totals.loc[totals["currency"].isna(), "recipients"].sum())
+    have = counted(unrated, "recipient has", "recipients have")
+    told = notes(
+        ("!", found.unknown, f"{get} a template whose text is not known; pass it as Template(preview=...)."),
+        (
+            "!",
+            unrated < totals["recipients"].sum() and unrated,
+            f"{have} no rate: the parts are counted, the cost is not.",
+        ),
+    )
+    estimates = Note("i", "Parts are estimates by the usual packing rule; the service's reply is what counts.")
+    some = f"{counted(saved, 'part')}{_money_of(totals)}" if saved > 0 else "nothing"
+    return Card(
+        f"Savings: {found.campaign}",
+        f"Nothing has been changed. Plain characters would save {some}.",
+        (_figures(totals), *characters, *over, *messages, *told, estimates),
+        "Next: plan with Message(..., replace=parts.PLAIN) for plain characters." if saved > 0 else "",
+    )
 
 
 def _money_of(totals: pd.DataFrame) -> str:
@@ -222,8 +247,7 @@ def _money_of(totals: pd.DataFrame) -> str:
     return f", about {' and '.join(said)}" if said else ""
 
 
-def _figures(found: Savings) -> Figures:
-    totals = found.totals
+def _figures(totals: pd.DataFrame) -> Figures:
     pairs: list[tuple[str, Any]] = [
         ("recipients", int(totals["recipients"].sum())),
         ("parts, estimated", int(totals["parts"].sum())),
@@ -234,48 +258,10 @@ def _figures(found: Savings) -> Figures:
     return Figures(tuple(pairs))
 
 
-def _character_table(characters: pd.DataFrame) -> Table:
-    shown = characters.head(_SHOWN)
-    places = places_by(shown["currency"], shown["extra_cost"])
-    rows = tuple(
-        (
-            Code(row["character"]),
-            row["name"].lower(),
-            _instead(row["replacement"]),
-            int(row["recipients"]),
-            int(row["extra_parts"]),
-            _priced(row["extra_cost"], row["currency"], places),
-        )
-        for row in records(shown)
-    )
-    return Table(
-        ("Character", "Name", "Instead", "Recipients", "Extra parts", "Extra cost"),
-        rows,
-        ("left", "left", "left", "right", "right", "right"),
-        title="Characters that force UCS-2",
-        more=and_more(len(characters) - len(rows), ".characters"),
-    )
-
-
 def _instead(replacement: Any) -> Code | str:
     if not isinstance(replacement, str):
         return "none"
     return Code(replacement) if replacement.strip() else "a blank" if replacement else "nothing"
-
-
-def _over_table(near: pd.DataFrame) -> Table:
-    shown = near.head(_SHOWN)
-    places = places_by(shown["currency"], shown["last_part_cost"])
-    rows = tuple(
-        (int(row["over"]), int(row["recipients"]), _priced(row["last_part_cost"], row["currency"], places))
-        for row in records(shown)
-    )
-    return Table(
-        ("Units over a part", "Recipients", "Shorter texts would save"),
-        rows,
-        ("right", "right", "right"),
-        title="Just over a part boundary",
-    )
 
 
 def _message(row: dict[str, Any]) -> Message:
@@ -283,7 +269,3 @@ def _message(row: dict[str, Any]) -> Message:
     to = counted(int(row["recipients"]), "recipient")
     cost = f", {money(row['saved_cost'], row['currency'])}" if row["saved_cost"] == row["saved_cost"] else ""
     return Message(to, row["text"], f"With plain characters: {saved}{cost}", tuple(row["forcing"]))
-
-
-def _priced(value: Any, currency: Any, places: dict[object, int]) -> str:
-    return money(value, currency, places=places[currency]) if isinstance(currency, str) else "no rate"

@@ -39,6 +39,7 @@ from ..errors import SmsOtpWarning, UsageError
 
 Source: TypeAlias = AnyFrame | LedgerOrPath | Record
 LEDGERS: Final = (Ledger, str, Path, Address)
+RECORDED: Final = (Record, Ledger, str, Path, Address)
 
 NEEDED: Final = ("status", "parts", "price", "currency")
 ESTIMATED: Final = ("est_parts", "est_cost", "est_currency")
@@ -63,12 +64,21 @@ def read(source: Source, *, tz: str = "UTC", columns: str | Sequence[str] = ()) 
     names = [columns] if isinstance(columns, str) else columns if isinstance(columns, list | tuple | pd.Index) else []
     asked = [name for name in names if isinstance(name, str)]
     if isinstance(source, Record):
-        return _of_campaign(source, asked, tz)
-    if isinstance(source, LEDGERS):
-        with snapshot_of(source) as store:
-            own = [name for name in asked if name not in summing.COLUMNS]
-            return summing.spending(store, tz=tz, columns=own)
+        frame = source._table()
+        if len(frame) and not {*asked} & {*OF_WORDS} - {*frame.columns}:  # its rows may be gone, after a purge
+            return _with_derived(frame, asked, tz)
+    if isinstance(source, RECORDED):
+        return summed(source, tz=tz, columns=[name for name in asked if name not in summing.COLUMNS])
     return _with_derived(_frame_of(source), asked, tz)
+
+
+def summed(source: LedgerOrPath | Record, **how: Any) -> pd.DataFrame:
+    """Sum up a ledger, or one campaign of it."""
+    if not isinstance(source, Record):
+        with snapshot_of(source) as store:
+            return summing.spending(store, **how)
+    with snapshot_of(source._ledger) as store:
+        return summing.spending(store, **how | {"service": source.service, "campaign": source._number})
 
 
 def _frame_of(source: AnyFrame) -> pd.DataFrame:
@@ -91,17 +101,6 @@ def whole_sums(frame: pd.DataFrame) -> pd.DataFrame:
     """
     frame = contract.with_numbers(frame, _NUMBERS)
     return frame if frame["currency"].dtype != object else with_columns(frame, {"currency": texts(frame["currency"])})
-
-
-def _of_campaign(campaign: Record, names: list[str], tz: str) -> pd.DataFrame:
-    """Return the result table, or the sums where that is empty, after a purge, or words are asked for."""
-    frame = campaign._table()
-    words = {*names} & {*OF_WORDS} - {*frame.columns}
-    if len(frame) and not words:
-        return _with_derived(frame, names, tz)
-    own = [name for name in names if name not in summing.COLUMNS]
-    with snapshot_of(campaign._ledger) as store:
-        return summing.spending(store, service=campaign.service, campaign=campaign._number, tz=tz, columns=own)
 
 
 def _with_derived(frame: pd.DataFrame, names: list[str], tz: str) -> pd.DataFrame:
@@ -345,11 +344,6 @@ def amounts(micros: pd.Series, decimals: bool) -> pd.Series:
         return contract.money(micros)
     exact: list[Any] = [None if pd.isna(value) else amount(int(value)) for value in micros]
     return pd.Series(exact, index=micros.index, dtype="object")
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a small table row by row, for a card."""
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 TEXTS: Final = ("campaign", "kind", "iso", "region", "type", "encoding")

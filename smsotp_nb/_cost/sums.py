@@ -11,7 +11,7 @@ import pandas as pd
 
 from .._calling import given, in_our_words, not_all_text, not_flag, not_list, not_text, not_zone, refuse
 from .._frames import as_pandas
-from .._ledger import Ints, Record, snapshot_of
+from .._ledger import Ints, snapshot_of
 from .._ledger import spending as summing
 from .._pandas import STR
 from .._phones import country_name
@@ -23,6 +23,7 @@ from .sources import (
     ESTIMATED,
     LEDGERS,
     NEEDED,
+    RECORDED,
     Source,
     added_up,
     amounts,
@@ -35,6 +36,7 @@ from .sources import (
     read,
     refuse_words,
     rows,
+    summed,
 )
 
 SUMS: Final = ("messages", "parts", "cost", "price_per_message", "price_per_part", "share", "unpriced")
@@ -268,14 +270,8 @@ def spending(
     refuse(not_list("columns", names, of="column names"))
     names = list(names)
     refuse(not_all_text("columns", names))
-    if isinstance(source, Record):
-        with snapshot_of(source._ledger) as store:
-            return summing.spending(
-                store, service=source.service, campaign=source._number, since=since, until=until, tz=tz, columns=names
-            )
-    if isinstance(source, LEDGERS):
-        with snapshot_of(source) as store:
-            return summing.spending(store, service=service, since=since, until=until, tz=tz, columns=names)
+    if isinstance(source, RECORDED):
+        return summed(source, service=service, since=since, until=until, tz=tz, columns=names)
     frame = as_pandas(source)
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"spending needs a result table, a ledger, its path or a Record, got {given(source)}")

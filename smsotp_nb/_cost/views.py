@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pandas as pd
 
 from .._calling import in_our_words, not_flag, not_zone, refuse
-from .._cards import Bar, Card, Cell, Figures, Note, Table, counted, money, number, places_of, share, shares
+from .._cards import (
+    Bar,
+    Card,
+    Cell,
+    Figures,
+    Note,
+    Table,
+    counted,
+    money,
+    notes,
+    number,
+    places_of,
+    records,
+    share,
+    shares,
+)
+from .._cards.blocks import Sign
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
@@ -20,7 +36,6 @@ from .sources import (
     has_estimates,
     is_summed,
     read,
-    records,
     rows,
     states_of,
 )
@@ -311,11 +326,14 @@ def card(results: Source) -> Card:
     several = totals["currency"].nunique(dropna=False) > 1
     countries = by_country(frame).groupby("currency", dropna=False) if "iso" in frame.columns else ()
     tables = [_country_table(part, several=several) for _, part in countries]
+    step = 'cost.by(results, "segment") for any column, results.write(results, "results.xlsx")'
+    if is_summed(frame):
+        step = "cost.by_campaign, cost.by_month and cost.compare take the same"
     return Card(
         title=_title(frame),
         state=billed_in_words(totals, in_doubt=states.get("in_doubt", 0)),
         blocks=(_figures(totals), *tables, *_left_out(frame, totals, states)),
-        closing=f"Next: {_next(frame)}",
+        closing=f"Next: {step}",
     )
 
 
@@ -348,12 +366,6 @@ def _title(frame: pd.DataFrame) -> str:
         return f"Cost: {names[0]}" if names else "Cost"
     campaigns = [counted(len(names), "campaign")] if names else []
     return f"Cost of {' and '.join([*campaigns, *others])}"
-
-
-def _next(frame: pd.DataFrame) -> str:
-    if is_summed(frame):
-        return "cost.by_campaign, cost.by_month and cost.compare take the same"
-    return 'cost.by(results, "segment") for any column, results.write(results, "results.xlsx")'
 
 
 def billed_in_words(totals: pd.DataFrame, *, in_doubt: int) -> str:
@@ -431,42 +443,34 @@ def _share_bar(line: dict[str, Any], said: str, dearest: float) -> Cell:
 
 def _left_out(frame: pd.DataFrame, totals: pd.DataFrame, states: dict[str, int]) -> list[Note]:
     """Say what the totals do not hold, each in its own sentence."""
-    unpriced = int(totals["unpriced"].sum())
-    notes = [_note("!", unpriced, "accepted without a readable price, in no total: cost.unpriced_rows(results)")]
-    doubt = f"in doubt; possibly sent and billed{_estimate_of(frame, 'in_doubt')}"
-    notes.append(_note("!", states.get("in_doubt", 0), doubt))
-    notes.append(_note("i", states.get("rejected", 0), "rejected; not billed according to the replies"))
-    notes.append(_note("i", states.get("planned", 0), f"still to go{_estimate_of(frame, 'planned')}"))
-    return [note for note in (*notes, *_off_the_estimate(frame)) if note is not None]
+    counts = {"unpriced": int(totals["unpriced"].sum()), **states}
+    said: list[tuple[str, Sign, str]] = [
+        ("unpriced", "!", "accepted without a readable price, in no total: cost.unpriced_rows(results)"),
+        ("in_doubt", "!", f"in doubt; possibly sent and billed{_estimate_of(frame, 'in_doubt')}"),
+        ("rejected", "i", "rejected; not billed according to the replies"),
+        ("planned", "i", f"still to go{_estimate_of(frame, 'planned')}"),
+    ]
+    rows = ((sign, counts.get(state, 0), text) for state, sign, text in said)
+    return [
+        *notes(*((sign, many, f"{counted(many, 'row')} {text}") for sign, many, text in rows)),
+        *_off_the_estimate(frame),
+    ]
 
 
 def _off_the_estimate(frame: pd.DataFrame) -> list[Note]:
-    """Say by how much the bill is off the estimate, over the messages that have both."""
+    """Say by how much the bill is off the estimate, over the messages that have both, and what the others cost."""
     if not has_estimates(frame):
         return []
-    notes = []
+    said = []
     for row in records(compare(frame, []).dropna(subset=["difference"])):
-        off, messages = row["difference"], int(row["compared"])
-        amount = money(abs(off), row["currency"])
-        more = (
-            f"{amount} {'more' if off > 0 else 'less'} than estimated"
-            if off
-            else f"as estimated in sum, {row['currency']}"
-        )
-        said = f"Billed {more}, over {counted(messages, 'message')} with an estimate{_without(row)}"
-        notes.append(Note("i", said))
-    return notes
-
-
-def _without(row: dict[str, Any]) -> str:
-    """Say what was billed for messages that have no estimate, where others of the currency have one."""
-    messages = int(row["messages"] - row["unpriced"] - row["compared"])
-    alone = money(round(row["cost"] - row["compared_cost"], 6), row["currency"])
-    return f"; {alone} for {counted(messages, 'message')} without one" if messages else ""
-
-
-def _note(sign: Literal["!", "i"], rows: int, text: str) -> Note | None:
-    return Note(sign, f"{counted(rows, 'row')} {text}") if rows else None
+        off, messages, currency = row["difference"], int(row["compared"]), row["currency"]
+        amount = money(abs(off), currency)
+        more = f"{amount} {'more' if off > 0 else 'less'} than estimated" if off else f"as estimated in sum, {currency}"
+        others = int(row["messages"] - row["unpriced"] - messages)
+        alone = money(round(row["cost"] - row["compared_cost"], 6), currency)
+        without = f"; {alone} for {counted(others, 'message')} without one" if others else ""
+        said.append(f"Billed {more}, over {counted(messages, 'message')} with an estimate{without}")
+    return [Note("i", one) for one in said]
 
 
 def _estimate_of(frame: pd.DataFrame, status: str) -> str:

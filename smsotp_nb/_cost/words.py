@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,14 +10,12 @@ import pandas as pd
 
 from .. import parts
 from .._calling import given, in_our_words, not_text, not_zone, refuse
-from .._cards import Block, Card, Cell, Code, Figures, Note, Table, WithCard, and_more, counted, money, places_by
+from .._cards import Card, Code, Figures, Table, WithCard, amounts, counted, listed, money, notes, records
 from .._ledger import PASSCODE, LedgerOrPath, Record, path_of, read_from, snapshot_of, word_sums
 from .._pandas import STR
-from .._results import contract
 from ..errors import UsageError
-from .sources import records
+from .saving import in_money, with_names
 
-_SHOWN: Final = 8
 _COUNTS: Final = ["messages", "parts", "unpriced", "saved_parts", "extra_parts"]
 _MONEY: Final = ["cost", "saved_cost", "extra_cost"]
 
@@ -145,7 +142,7 @@ def _of(cells: pd.DataFrame, purged: int) -> BilledWords:
         totals=_table(cells, []),
         months=months,
         messages=dearest.drop(columns="said"),
-        characters=_characters(forced),
+        characters=with_names(_by_source(forced, "character"), parts.PLAIN),
         variables=_by_source(forced, "variable"),
         unknown=int(cells.loc[~cells["known"] & ~cells["passcode"], "messages"].sum()),
         passcodes=int(cells.loc[cells["passcode"], "messages"].sum()),
@@ -157,12 +154,7 @@ def _table(cells: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     numbers = [*_COUNTS, *_MONEY]
     table = cells.groupby(["currency", *names], dropna=False, sort=True)[numbers].sum().reset_index()
     order = ["messages", "parts", "cost", "unpriced", "saved_parts", "saved_cost", "extra_parts", "extra_cost"]
-    return _in_money(table, *_MONEY)[["currency", *names, *order]]
-
-
-def _in_money(table: pd.DataFrame, *names: str) -> pd.DataFrame:
-    priced = table["currency"].notna()
-    return table.assign(**{name: contract.money(table[name].astype("Int64").where(priced)) for name in names})
+    return in_money(table, *_MONEY)[["currency", *names, *order]]
 
 
 def _forced(cells: pd.DataFrame) -> pd.DataFrame:
@@ -189,15 +181,7 @@ def _by_source(forced: pd.DataFrame, name: str) -> pd.DataFrame:
     table = table.sort_values(["extra_cost", "extra_parts", "messages"], ascending=False, ignore_index=True)
     table[name] = table[name].where(table[name] != "").astype(STR)
     counts = dict.fromkeys(("messages", "alone", "extra_parts"), "Int64")
-    return _in_money(table.astype(counts), "extra_cost")
-
-
-def _characters(forced: pd.DataFrame) -> pd.DataFrame:
-    table = _by_source(forced, "character")
-    names = [unicodedata.name(sign, f"U+{ord(sign):04X}") for sign in table["character"]]
-    table.insert(2, "name", pd.Series(names, dtype=STR))
-    table.insert(3, "replacement", table["character"].map(dict(parts.PLAIN)).astype(STR))
-    return table
+    return in_money(table.astype(counts), "extra_cost")
 
 
 # -- the card ----------------------------------------------------------------------------------------------------------
@@ -205,103 +189,72 @@ def _characters(forced: pd.DataFrame) -> pd.DataFrame:
 
 def _card(found: BilledWords) -> Card:
     saved = int(found.totals["saved_parts"].sum())
-    amounts = [
-        money(row["saved_cost"], row["currency"]) for row in records(found.totals.dropna(subset=["currency"])) if saved
-    ]
-    of = f", {' and '.join(amounts)}" if amounts else ""
+    billed = records(found.totals.dropna(subset=["currency"]))
+    of = f", {' and '.join(money(row['saved_cost'], row['currency']) for row in billed)}" if billed else ""
     state = f"Plain characters would have saved {counted(saved, 'part')}{of}."
-    blocks: list[Block] = [_figures(found.totals)]
-    if len(found.messages):
-        blocks.append(_texts(found.messages))
-    if len(found.characters):
-        blocks.append(_signs(found.characters))
-    if len(found.variables):
-        blocks.append(_sources(found.variables))
-    if found.unknown:
-        have = counted(found.unknown, "message has", "messages have")
-        blocks.append(Note("i", f"{have} a template whose text is not known, and count as saving nothing."))
-    if found.purged:
-        blocks.append(
-            Note("!", f"{counted(found.purged, 'message')} of purged campaigns, whose words are gone, in no figure.")
-        )
-    if unpriced := int(found.totals["unpriced"].sum()):
-        blocks.append(Note("!", f"{counted(unpriced, 'message')} without a readable price, in no amount."))
-    if found.passcodes:
-        are = counted(found.passcodes, "message is a passcode", "messages are passcodes")
-        blocks.append(Note("i", f"{are}, whose words the service chooses, and count as saving nothing."))
-    return Card("Words", state if saved > 0 else "Plain characters would have saved nothing.", tuple(blocks), "")
+    have = counted(found.unknown, "message has", "messages have")
+    are = counted(found.passcodes, "message is a passcode", "messages are passcodes")
+    unpriced = int(found.totals["unpriced"].sum())
+    told = notes(
+        ("i", found.unknown, f"{have} a template whose text is not known, and count as saving nothing."),
+        (
+            "!",
+            found.purged,
+            f"{counted(found.purged, 'message')} of purged campaigns, whose words are gone, in no figure.",
+        ),
+        ("!", unpriced, f"{counted(unpriced, 'message')} without a readable price, in no amount."),
+        ("i", found.passcodes, f"{are}, whose words the service chooses, and count as saving nothing."),
+    )
+    return Card(
+        "Words",
+        state if saved > 0 else "Plain characters would have saved nothing.",
+        (_figures(found.totals, billed), *_texts(found.messages), *_forcing(found), *told),
+    )
 
 
-def _figures(totals: pd.DataFrame) -> Figures:
+def _figures(totals: pd.DataFrame, billed: list[dict[str, Any]]) -> Figures:
     pairs: list[tuple[str, Any]] = [
         ("accepted messages", int(totals["messages"].sum())),
         ("parts", int(totals["parts"].sum())),
         ("parts beyond GSM-7", int(totals["extra_parts"].sum())),
     ]
-    for row in records(totals.dropna(subset=["currency"])):
+    for row in billed:
         pairs.append(("billed", money(row["cost"], row["currency"])))
         pairs.append(("paid beyond GSM-7", money(row["extra_cost"], row["currency"])))
     return Figures(tuple(pairs))
 
 
-def _texts(messages: pd.DataFrame) -> Table:
-    shown = messages.head(_SHOWN)
-    places = places_by(shown["currency"], shown["cost"])
-    rows = tuple(
-        (
-            row["text"] if isinstance(row["text"], str) else "not kept",
-            row["campaign"],
-            int(row["messages"]),
-            _amount(row["cost"], row["currency"], places),
-            _amount(row["saved_cost"], row["currency"], places),
-        )
-        for row in records(shown)
-    )
-    return Table(
-        ("Message", "Campaign", "Messages", "Cost", "Plain saves"),
-        rows,
-        ("left", "left", "right", "right", "right"),
+def _texts(messages: pd.DataFrame) -> list[Table]:
+    return listed(
+        messages,
+        ("Message", "left", lambda row: row["text"] if isinstance(row["text"], str) else "not kept"),
+        ("Campaign", "left", "campaign"),
+        ("Messages", "right", "messages"),
+        ("Cost", "right", amounts(messages, "cost", "unknown")),
+        ("Plain saves", "right", amounts(messages, "saved_cost", "unknown", like="cost")),
         title="Most expensive messages",
-        more=and_more(len(messages) - len(rows), ".messages"),
+        where=".messages",
     )
 
 
-def _signs(characters: pd.DataFrame) -> Table:
-    shown = characters.head(_SHOWN)
-    places = places_by(shown["currency"], shown["extra_cost"])
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (Code(row["character"]), row["name"].lower(), int(row["messages"]), int(row["extra_parts"]),
-         _amount(row["extra_cost"], row["currency"], places))
-        for row in records(shown)
-    )  # fmt: skip
-    return Table(
-        ("Character", "Name", "Messages", "Extra parts", "Extra cost"),
-        rows,
-        ("left", "left", "right", "right", "right"),
+def _forcing(found: BilledWords) -> list[Table]:
+    """Return the characters and the columns that forced UCS-2."""
+    characters = listed(
+        found.characters,
+        ("Character", "left", lambda row: Code(row["character"])),
+        ("Name", "left", lambda row: row["name"].lower()),
+        ("Messages", "right", "messages"),
+        ("Extra parts", "right", "extra_parts"),
+        ("Extra cost", "right", amounts(found.characters, "extra_cost", "unknown")),
         title="Characters that forced UCS-2",
-        more=and_more(len(characters) - len(rows), ".characters"),
+        where=".characters",
     )
-
-
-def _sources(variables: pd.DataFrame) -> Table:
-    shown = variables.head(_SHOWN)
-    places = places_by(shown["currency"], shown["extra_cost"])
-    rows = tuple(
-        (
-            row["variable"] if isinstance(row["variable"], str) else "the text itself",
-            int(row["messages"]),
-            int(row["extra_parts"]),
-            _amount(row["extra_cost"], row["currency"], places),
-        )
-        for row in records(shown)
-    )
-    return Table(
-        ("Column", "Messages", "Extra parts", "Extra cost"),
-        rows,
-        ("left", "right", "right", "right"),
+    sources = listed(
+        found.variables,
+        ("Column", "left", lambda row: row["variable"] if isinstance(row["variable"], str) else "the text itself"),
+        ("Messages", "right", "messages"),
+        ("Extra parts", "right", "extra_parts"),
+        ("Extra cost", "right", amounts(found.variables, "extra_cost", "unknown")),
         title="Where they came from",
     )
-
-
-def _amount(value: Any, currency: Any, places: dict[object, int]) -> str:
-    return money(value, currency, places=places[currency]) if isinstance(currency, str) else "unknown"
+    return [*characters, *sources]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
@@ -100,7 +99,7 @@ def by_arm(
     *,
     contacted: Mapping[str, int],
     costs: Mapping[str, Mapping[str, float]],
-    unknown: Mapping[str, float] = MappingProxyType({}),
+    unknown: Mapping[str, float],
     level: float,
     elapsed: float | None,
 ) -> list[dict[str, Any]]:
@@ -115,7 +114,7 @@ def by_arm(
     rows: list[dict[str, Any]] = [
         {"outcome": outcome, "arm": arm, "people": of.people, "contacted": contacted[arm], "value": of.value}
         | {"total": of.reached if isinstance(of, Share) else float(of.spent.sum())}
-        | _cost(costs[arm], unknown.get(arm, 0.0))
+        | _cost(costs[arm], unknown[arm])
         for arm, of in measured.items()
     ]
     for row, one, p in zip(rows, against, adjusted, strict=False):
@@ -156,14 +155,8 @@ def pairs(
     found = [compare(measured[one], measured[other], level=each, elapsed=elapsed) for one, other in two]
     adjusted = holm([one.p for one in found])
     return [
-        {
-            "outcome": outcome,
-            "arm": arm,
-            "against": against,
-            **one._asdict(),
-            "p_holm": p,
-            "settled": is_settled(one, p, level),
-        }
+        {"outcome": outcome, "arm": arm, "against": against, "p_holm": p, "settled": is_settled(one, p, level)}
+        | one._asdict()
         for (arm, against), one, p in zip(two, found, adjusted, strict=True)
     ]
 

@@ -83,7 +83,7 @@ def joined(
     """Bring outcomes to the people they belong to; arms that were declared stand in that order.
 
     Raises:
-        UsageError: a column is missing or holds something else, or a unit is there twice.
+        UsageError: a column of the outcomes is missing or holds something else.
     """
     sources = _sources(outcomes, amount, kinds)
     arms, arm = _arms(assigned["arm"], declared)
@@ -92,21 +92,20 @@ def joined(
     since = _since(outcomes, at, assigned["at"], row)
     counts = (row >= 0) & (since >= 0) & (since < window // _MICROSECOND)
     found = {name: _of(outcomes, source, kinds[name], row, counts) for name, source in sources.items()}
-    return Joined(arms, arm, found, kinds, _left_out(outcomes, row, since, counts), int(counts.sum()))
+    why = np.select([row < 0, since < 0], [UNKNOWN, BEFORE], AFTER)
+    left_out = outcomes[~counts].assign(problem=pd.array(why[~counts], dtype=STR))
+    return Joined(arms, arm, found, kinds, left_out, int(counts.sum()))
 
 
 def _sources(outcomes: pd.DataFrame, amount: Hashable | None, kinds: Mapping[str, str]) -> dict[str, Hashable | None]:
     """Return the column of each outcome: its own, or that of the amount; None for any row at all."""
     source: dict[str, Hashable | None] = {}
     for name, kind in kinds.items():
-        if name in outcomes.columns:
-            source[name] = name
-        elif kind == "binary":
-            source[name] = None
-        else:
-            _need_amount(name, amount)
-            columns.require(amount, outcomes.columns, where="amount=")
-            source[name] = amount
+        source[name] = name if name in outcomes.columns else None if kind == "binary" else amount
+        if kind == "amount" and source[name] is None:
+            raise UsageError(f"outcome {name!r} is an amount: name its column, such as amount='spend'")
+        if kind == "amount":
+            columns.require(source[name], outcomes.columns, where="amount=")
     for kind in ("binary", "amount"):
         alike = [name for name in source if kinds[name] == kind and source[name] != name]
         if len(alike) > 1:
@@ -119,14 +118,9 @@ def _sources(outcomes: pd.DataFrame, amount: Hashable | None, kinds: Mapping[str
     return source
 
 
-def _need_amount(name: str, amount: Hashable | None) -> None:
-    if amount is None:
-        raise UsageError(f"outcome {name!r} is an amount: name its column, such as amount='spend'")
-
-
 def _check_kind(cells: pd.Series, column: Hashable, name: str, kind: str) -> None:
-    fits = pd.api.types.is_bool_dtype(cells.dtype) if kind == "binary" else _is_number(cells)
-    if not fits:
+    is_flag, is_number = pd.api.types.is_bool_dtype(cells.dtype), pd.api.types.is_numeric_dtype(cells.dtype)
+    if not is_flag if kind == "binary" else is_flag or not is_number:
         wanted = "True or False" if kind == "binary" else "numbers"
         raise UsageError(f"column {column!r} must hold {wanted} for the outcome {name!r}; it holds {cells.dtype}")
     wrong = cells.isna() if kind == "binary" else ~np.isfinite(cells.to_numpy("float64", na_value=np.nan))
@@ -138,22 +132,16 @@ def _check_kind(cells: pd.Series, column: Hashable, name: str, kind: str) -> Non
         )
 
 
-def _is_number(cells: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype)
-
-
 def _none_in(labels: pd.Index) -> str:
     return f"row {labels[0]} has none" if len(labels) == 1 else f"rows {few(labels.tolist())} have none"
 
 
 def _arms(column: pd.Series, declared: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
     """Return the arms, as they were declared or first met, the holdout last, and the number of each person's arm."""
-    encoded = pc.dictionary_encode(_arrow(column, "arm").combine_chunks())
-    names = encoded.dictionary.to_pylist()
+    code, names = pd.factorize(column)
     before = [*declared, *names]
     order = sorted(names, key=lambda name: (name == HOLDOUT, before.index(name)))
-    place = np.array([order.index(name) for name in names], dtype="int64")
-    return tuple(order), place[encoded.indices.to_numpy(zero_copy_only=False)]
+    return tuple(order), np.array([order.index(name) for name in names], dtype="int64")[code]
 
 
 def _rows(units: pd.Series, wanted: pd.Series) -> Integers:
@@ -161,12 +149,6 @@ def _rows(units: pd.Series, wanted: pd.Series) -> Integers:
     there, asked = _arrow(units, "unit"), _arrow(wanted, wanted.name)
     if len(asked) and pa.types.is_integer(there.type) != pa.types.is_integer(asked.type):
         asked = _as_units(asked, there.type, wanted)
-    if len(pc.unique(there)) < len(there):
-        labels = units.index[units.duplicated(keep=False)]
-        raise UsageError(
-            f"a unit is assigned once; {len(labels):,} rows of the assignment repeat one, rows {few(labels.tolist())}. "
-            "Keep one row for each unit"
-        )
     encoded = pc.dictionary_encode(asked.combine_chunks())
     values = encoded.dictionary.cast(there.type) if encoded.dictionary.type != there.type else encoded.dictionary
     known = np.full(len(values) + 1, -1, dtype="int64")
@@ -202,11 +184,8 @@ def _arrow(column: pd.Series, name: Any) -> pa.ChunkedArray:
     chunked = made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
     if pa.types.is_dictionary(chunked.type):
         chunked = chunked.cast(chunked.type.value_type)
-    return chunked.cast(pa.large_string()) if _is_text(chunked.type) else chunked
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_string_view(kind) or pa.types.is_null(kind))
+    is_text = any(is_one(chunked.type) for is_one in (pa.types.is_string, pa.types.is_string_view, pa.types.is_null))
+    return chunked.cast(pa.large_string()) if is_text else chunked
 
 
 def _since(outcomes: pd.DataFrame, at: Hashable, sent: pd.Series, row: Integers) -> Integers:
@@ -243,12 +222,6 @@ def _of(
         return people, np.ones(len(people))
     summed = np.bincount(place, weights=values[counts], minlength=len(people))
     return people, np.asarray(summed, dtype="float64")
-
-
-def _left_out(outcomes: pd.DataFrame, row: Integers, since: Integers, counts: npt.NDArray[np.bool_]) -> pd.DataFrame:
-    """Return the rows of outcomes that count for nobody, with the reason."""
-    why = np.select([row < 0, since < 0], [UNKNOWN, BEFORE], AFTER)
-    return outcomes[~counts].assign(problem=pd.array(why[~counts], dtype=STR))
 
 
 def assigned(asked: Declared, ledger: Ledger, *, service: str | None) -> tuple[pd.DataFrame, dict[str, int]]:

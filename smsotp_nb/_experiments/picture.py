@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._cards import MISSING, Block, Card, Interval, Note, Table, number
+from .._cards import MISSING, Block, Card, Column, Interval, Note, Table, listed, records
 from . import words
 from .declaring import HOLDOUT
 from .statistics import Ratio
@@ -34,25 +34,26 @@ def card(
     facts: Facts,
     exploration: pd.DataFrame,
 ) -> Card:
-    told = [Note("!", said) for said in words.elsewhere(facts)]
-    sentence = words.paragraph(state, frame, pairs, checked, facts)
-    blocks: list[Block] = [*told]
+    blocks: list[Block] = [Note("!", said) for said in words.elsewhere(facts)]
     if checked is not None:
         blocks.append(Note("cross" if checked.is_red else "check", checked.sentence()))
-    blocks += [Note("!", words.to_go(facts))] if facts.to_go else []
-    if state not in ("waiting", "uneven"):
-        blocks += [Note("i" if state == "read" else "!", sentence), *_charts(frame, pairs, facts), _costs(frame, facts)]
-        blocks += _exploration(exploration, facts)
+    if facts.to_go:
+        blocks.append(Note("!", words.to_go(facts)))
+    if state != "uneven":
+        said = words.paragraph(state, frame, pairs, checked, facts)
+        blocks.append(Note("i" if state in ("read", "waiting") else "!", said))
+    if state in ("waiting", "uneven"):
+        blocks += _counts(frame)
     else:
-        blocks += [] if state == "uneven" else [Note("i", sentence)]
-        blocks.append(_counts(frame))
+        blocks += [*_charts(frame, pairs, facts), *_costs(frame, facts), *_exploration(exploration, facts)]
     out = words.left_out(facts)
-    return Card(_title(name), _STATES[state], (*blocks, *([Note("i", out)] if out else [])), _closing(state, facts))
+    blocks += [Note("i", out)] * bool(out)
+    return Card(_title(name), _STATES[state], tuple(blocks), _closing(state, facts))
 
 
 def chart(name: str, frame: pd.DataFrame, facts: Facts) -> Card:
     """Return the intervals of each outcome on one scale, with a line where there is no effect."""
-    blocks = tuple(_charts(frame, frame.iloc[:0], facts)) if "outcome" in frame.columns else (_counts(frame),)
+    blocks = tuple(_charts(frame, frame.iloc[:0], facts)) if "outcome" in frame.columns else tuple(_counts(frame))
     return Card(_title(name), f"Differences from the people held out, {facts.percent} intervals", blocks)
 
 
@@ -68,9 +69,13 @@ def _closing(state: str, facts: Facts) -> str:
     return ""
 
 
-def _counts(frame: pd.DataFrame) -> Table:
-    rows = tuple((row["arm"], row["people"], row["contacted"]) for row in words.rows(frame))
-    return Table(("Arm", "People", "Texted"), rows, ("left", "right", "right"))
+def _counts(frame: pd.DataFrame) -> list[Table]:
+    columns: tuple[Column, ...] = (
+        ("Arm", "left", "arm"),
+        ("People", "right", "people"),
+        ("Texted", "right", "contacted"),
+    )
+    return listed(frame, *columns, most=len(frame))
 
 
 def _charts(frame: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> list[Block]:
@@ -79,8 +84,8 @@ def _charts(frame: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> list[Bloc
 
 def _intervals(outcome: str, frame: pd.DataFrame, pairs: pd.DataFrame, facts: Facts) -> Table:
     has_base = _has_base(frame)
-    rows = [row for row in words.rows(frame) if row["outcome"] == outcome and row["arm"] != HOLDOUT and has_base]
-    against = [row for row in words.rows(pairs) if row["outcome"] == outcome]
+    rows = [row for row in records(frame) if row["outcome"] == outcome and row["arm"] != HOLDOUT and has_base]
+    against = [row for row in records(pairs) if row["outcome"] == outcome]
     drawn = [(row["arm"], row) for row in rows] + [(f"{row['arm']} against {row['against']}", row) for row in against]
     least, most = _scale([row for _, row in drawn])
     bars = tuple((label, _bar(row, least, most, facts)) for label, row in drawn)
@@ -116,34 +121,41 @@ def _limits(row: Mapping[str, Any], facts: Facts) -> str:
     return shown.removeprefix("between ").removesuffix(f" {facts.currency}").replace(" and ", " to ")
 
 
-def _costs(frame: pd.DataFrame, facts: Facts) -> Table:
-    rows = tuple(_figures(row, facts, has_base=_has_base(frame)) for row in words.rows(frame))
-    names = ("Arm", "People", "Texted", "Outcome", "Cost", "For each extra")
-    return Table(names, rows, ("left", "right", "right", "right", "right", "left"))
-
-
-def _exploration(frame: pd.DataFrame, facts: Facts) -> list[Block]:
-    if not len(frame):
-        return []
-    rows = tuple(
-        (row["segment"], row["arm"], row["outcome"], row["people"], _limits(row, facts)) for row in words.rows(frame)
+def _exploration(frame: pd.DataFrame, facts: Facts) -> list[Table]:
+    return listed(
+        frame,
+        ("Segment", "left", "segment"),
+        ("Arm", "left", "arm"),
+        ("Outcome", "left", "outcome"),
+        ("People", "right", "people"),
+        ("Difference", "left", lambda row: _limits(row, facts)),
+        most=len(frame),
+        title="Exploration by segment: what to test next, no result",
+        more=f"All these intervals together hold in {facts.percent} of experiments; none of them is a claim.",
     )
-    names = ("Segment", "Arm", "Outcome", "People", "Difference")
-    title = "Exploration by segment: what to test next, no result"
-    more = f"All these intervals together hold in {facts.percent} of experiments; none of them is a claim."
-    return [Table(names, rows, ("left", "left", "left", "right", "left"), title=title, more=more)]
 
 
-def _figures(row: Mapping[str, Any], facts: Facts, *, has_base: bool) -> tuple[str, ...]:
-    held = row["arm"] == HOLDOUT
-    cost = MISSING if math.isnan(row["cost"]) else words.cost(row, facts)
-    return (
-        row["arm"] if len(facts.kinds) == 1 else f"{row['arm']}, {row['outcome']}",
-        number(row["people"]),
-        number(row["contacted"]),
-        words.percent(row["value"])
-        if facts.kinds[row["outcome"]] == "binary"
-        else words.amount(row["value"], facts.currency),
-        MISSING if held else cost,
-        MISSING if held or not has_base or not row["cost"] > 0 else words.price(row, facts).partition(" for ")[0],
+def _costs(frame: pd.DataFrame, facts: Facts) -> list[Table]:
+    has_base = _has_base(frame)
+
+    def value(row: dict[str, Any]) -> str:
+        is_share = facts.kinds[row["outcome"]] == "binary"
+        return words.percent(row["value"]) if is_share else words.amount(row["value"], facts.currency)
+
+    def cost(row: dict[str, Any]) -> str:
+        return MISSING if row["arm"] == HOLDOUT or math.isnan(row["cost"]) else words.cost(row, facts)
+
+    def each(row: dict[str, Any]) -> str:
+        none = row["arm"] == HOLDOUT or not has_base or not row["cost"] > 0
+        return MISSING if none else words.price(row, facts).partition(" for ")[0]
+
+    return listed(
+        frame,
+        ("Arm", "left", lambda row: row["arm"] if len(facts.kinds) == 1 else f"{row['arm']}, {row['outcome']}"),
+        ("People", "right", "people"),
+        ("Texted", "right", "contacted"),
+        ("Outcome", "right", value),
+        ("Cost", "right", cost),
+        ("For each extra", "left", each),
+        most=len(frame),
     )

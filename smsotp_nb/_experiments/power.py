@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from .. import columns
-from .._calling import given, not_choice, not_number, not_whole, refuse
-from .._cards import Block, Card, Note, Table, WithCard, counted
+from .._calling import given, not_number, not_whole, refuse
+from .._cards import Card, Note, WithCard, counted, listed, records
 from .._frames import AnyFrame, as_pandas
 from ..errors import UsageError
-from . import statistics, words
+from . import statistics
 from .declaring import HOLDOUT
 from .statistics import Amounts, Floats, Share, distributions, proportions, sizes
 from .words import amount, outwards, percent, places_for
@@ -54,7 +54,7 @@ class Power(WithCard):
         pair = self.frame["arm"].where(held, self.frame["arm"] + " against " + self.frame["against"])
         alike = [name for name in self.frame.columns if name not in ("arm", "against")]
         rows = self.frame.assign(pair=pair, held=held).groupby([*alike, "held"], sort=False)["pair"].agg(" or ".join)
-        said = [_said(row, self.chance, wanted=self.wanted) for row in words.rows(rows.reset_index())]
+        said = [_said(row, self.chance, wanted=self.wanted) for row in records(rows.reset_index())]
         if self.comparisons > 1:
             said.append(f"Holm's method is counted in: {self.comparisons} comparisons share the error.")
         if not held.any():
@@ -63,14 +63,16 @@ class Power(WithCard):
 
     def card(self) -> Card:
         """Return it as a card."""
-        blocks: list[Block] = [Note("i", said) for said in self._sentences()]
-        if len(self.by_holdout):
-            rows = tuple(
-                (row["outcome"], f"{row['held']:g}%", _people(row["people"])) for row in words.rows(self.by_holdout)
-            )
-            title = "People needed for the same effect, by how many of them are held out from one arm"
-            blocks.append(Table(("Outcome", "Held out", "People"), rows, ("left", "right", "right"), title=title))
-        return Card("Before the experiment", "Nothing has been sent.", tuple(blocks))
+        by_holdout = listed(
+            self.by_holdout,
+            ("Outcome", "left", "outcome"),
+            ("Held out", "right", lambda row: f"{row['held']:g}%"),
+            ("People", "right", lambda row: _people(row["people"])),
+            most=len(self.by_holdout),
+            title="People needed for the same effect, by how many of them are held out from one arm",
+        )
+        told = (Note("i", said) for said in self._sentences())
+        return Card("Before the experiment", "Nothing has been sent.", (*told, *by_holdout))
 
 
 def power(
@@ -254,9 +256,9 @@ class Calibration(WithCard):
 
     def sentence(self) -> str:
         """Return it in words."""
-        return " ".join(self._said(row) for row in self.frame.to_dict("records"))
+        return " ".join(self._said(row) for row in records(self.frame))
 
-    def _said(self, row: Mapping[Hashable, Any]) -> str:
+    def _said(self, row: Mapping[str, Any]) -> str:
         good = "as it should be" if row["low"] <= 1 - self.level <= row["high"] else "not as it should be"
         if row["high"] < 1 - self.level:
             good = "fewer than it may, so that real effects are missed sooner than invented ones found"
@@ -269,16 +271,17 @@ class Calibration(WithCard):
 
     def card(self) -> Card:
         """Return it as a card."""
-        rows = tuple(
-            (row["outcome"], f"{row['false_positives']:.1%}", f"{row['coverage']:.1%}", f"{row['welch']:.1%}")
-            for row in self.frame.to_dict("records")
+        table = listed(
+            self.frame,
+            ("Outcome", "left", "outcome"),
+            ("False positives", "right", lambda row: f"{row['false_positives']:.1%}"),
+            ("Coverage", "right", lambda row: f"{row['coverage']:.1%}"),
+            ("Welch's t test", "right", lambda row: f"{row['welch']:.1%}"),
+            most=len(self.frame),
         )
-        names = ("Outcome", "False positives", "Coverage", "Welch's t test")
         bad = bool((self.frame["low"] > TOLERATED).any())
-        table = Table(names, rows, ("left", "right", "right", "right"))
-        return Card(
-            "Calibration", "Your own outcomes, split at random", (Note("!" if bad else "check", self.sentence()), table)
-        )
+        check = Note("!" if bad else "check", self.sentence())
+        return Card("Calibration", "Your own outcomes, split at random", (check, *table))
 
 
 def calibrate(
@@ -300,11 +303,7 @@ def calibrate(
     """
     frame = as_pandas(outcomes)
     columns.require(on, frame.columns, where="on=")
-    refuse(
-        *[not_choice(f"kinds[{name!r}]", kind, ("binary", "amount")) for name, kind in kinds.items()],
-        not_whole("people", people, least=2),
-        not_whole("splits", splits, least=100),
-    )
+    refuse(not_whole("people", people, least=2), not_whole("splits", splits, least=100))
     arms = sorted(share for arm, share in weights.items() if arm != HOLDOUT)
     base = weights.get(HOLDOUT) or arms.pop(0)
     held = base / (base + arms[-1])

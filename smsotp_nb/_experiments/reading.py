@@ -7,25 +7,24 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
 
-from .. import columns
-from .._calling import not_a, not_choice, not_frame, refuse
+from .._calling import not_frame, refuse
 from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
 from .._moments import Now, utc_now
 from .._pandas import lent
 from .._wire import amount as from_micros
-from ..errors import UsageError
 from . import comparing, picture, statistics, words
-from .declaring import ASSIGNMENT, HOLDOUT, KINDS
+from .declaring import HOLDOUT
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
 from .statistics import Ratio
 
 State = Literal["waiting", "uneven", "early", "sequential", "read"]
+_LEVEL: Final = 0.95  # coverage of each interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +65,7 @@ class Reading(WithCard):
 
 
 def read(
-    assigned: AnyFrame,
+    assigned: pd.DataFrame,
     outcomes: AnyFrame,
     *,
     on: Hashable,
@@ -74,12 +73,10 @@ def read(
     amount: Hashable | None = None,
     kinds: Mapping[str, str],
     window: timedelta,
-    read_on: datetime | None = None,
     early: Literal[False, True, "sequential"] = False,
     weights: Mapping[str, float] | None = None,
     currency: str = "",
-    explore: Hashable | None = None,
-    level: float = 0.95,
+    explore: str | None = None,
     name: str = "",
     to_go: int = 0,
     forgotten: Mapping[str, int] | None = None,
@@ -93,15 +90,13 @@ def read(
         assigned: a row for each unit, as `Experiment.assigned` returns them; ``in_doubt``, ``unpriced`` and
             ``elsewhere`` may be missing.
         kinds: ``binary`` or ``amount`` for each outcome. A binary outcome is any row, or a true one in its own column.
-        window: how long after its send an outcome counts for a unit.
-        read_on: the reading day, named before; by default when the last window closes.
+        window: how long after its send an outcome counts for a unit; the reading day is when the last one closes.
         weights: the declared share of each arm, for the sample-ratio check; the arms are shown in this order.
-        level: coverage of each interval.
         to_go: how many people its campaigns are still to text.
         forgotten: how many people of each arm were forgotten; they were drawn, and are in no figure.
 
     Raises:
-        UsageError: nothing was sent yet, a unit is there twice, or a column is missing or holds something else.
+        UsageError: a column of the outcomes is missing or holds something else.
 
     Example:
         >>> sent = pd.Timestamp("2026-11-01 10:00", tz="UTC")
@@ -113,82 +108,65 @@ def read(
         >>> reading.frame[["arm", "people", "total", "low", "high"]].round(3).to_string(index=False)
         '    arm  people  total   low  high\\n  plain    1000  100.0 0.082 0.12\\nholdout    1000    0.0   NaN   NaN'
     """
-    assigned, outcomes = as_pandas(assigned), as_pandas(outcomes)
-    refuse(not_frame("assigned", assigned), not_frame("outcomes", outcomes))
-    _check(assigned, kinds, window, early)
-    found = joined(
-        assigned, outcomes, on=on, at=at, amount=amount, kinds=kinds, window=window, declared=[*(weights or {})]
-    )
-    day = read_on or (assigned["at"].max() + window).to_pydatetime()
-    gone = forgotten or {}
-    sizes = dict(Counter(found.people()) + Counter(gone))
-    checked = statistics.check(sizes, _weights(weights, sizes)) if weights else None
-    state = _state(now() < day, early, checked)
-    doubt, unpriced = (_messages(assigned, found, name) for name in ("in_doubt", "unpriced"))
-    contacted, costs = found.people(assigned["contacted"].to_numpy("bool")), _costs(assigned, found)
-    unsent = {arm: people for arm, people in found.people().items() if arm != HOLDOUT and not contacted[arm]}
-    facts = words.Facts(
-        kinds, currency, level, day, window, _said_left_out(found.left_out), found.counted, to_go,
-        _elsewhere(assigned, found), doubt, unpriced, _dearest(assigned, found), gone, unsent,
-    )  # fmt: skip
-    unknown = {
-        arm: (doubt[arm] + unpriced[arm]) * facts.dearest.get(arm, math.inf)
-        for arm in found.arms
-        if doubt[arm] or unpriced[arm]
-    }
-    if state in ("waiting", "uneven"):
-        rows, two = _counts(found, contacted), comparing.table((), comparing.PAIRS)
-        return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts)
-    elapsed = _elapsed(assigned["at"], window, now()) if state == "sequential" else None
-    measured = {
-        outcome: {arm: one for arm, one in found.measured(outcome).items() if arm not in unsent} for outcome in kinds
-    }
-    rows = comparing.table(
-        [
-            row
-            for outcome, of in measured.items()
-            for row in comparing.by_arm(
-                outcome, of, contacted=contacted, costs=costs, unknown=unknown, level=level, elapsed=elapsed
-            )
-        ],
-        comparing.ARMS,
-    )
-    two = comparing.table(
-        [row for outcome, of in measured.items() for row in comparing.pairs(outcome, of, level=level, elapsed=elapsed)],
-        comparing.PAIRS,
-    )
-    pieces = _explored(assigned, found, unsent, explore, level) if state == "read" else None
-    more = {} if pieces is None else {"exploration": pieces}
-    return Reading(name, state, rows, two, lent(found.left_out), checked, costs, facts, **more)
-
-
-def _explored(
-    assigned: pd.DataFrame, found: Joined, unsent: Mapping[str, int], explore: Hashable | None, level: float
-) -> pd.DataFrame | None:
-    if explore is None:
-        return None
-    columns.require(explore, assigned.columns, where="explore=")
-    pieces = comparing.explore(found, assigned[explore], level=level)
-    return pieces[~pieces["arm"].isin([*unsent]).to_numpy(bool)]
-
-
-def _check(assigned: pd.DataFrame, kinds: Mapping[str, str], window: timedelta, early: object) -> None:
-    for column in ASSIGNMENT:
-        columns.require(column, assigned.columns, where="the assignment")
-    wrong = [not_choice(f"kinds[{name!r}]", kind, KINDS) for name, kind in kinds.items()]
+    rows = as_pandas(outcomes)
     refuse(
-        *wrong,
-        None if kinds else "kinds= must name an outcome, such as {'bought': 'binary'}",
-        not_a("window", window, timedelta, wanted="a timedelta such as timedelta(days=14)"),
+        not_frame("outcomes", rows),
         None if early in (False, True, "sequential") else "early= must be False, True or 'sequential'",
     )
-    if not assigned["contacted"].any():
-        raise UsageError("nothing was sent in this experiment yet; send the plans of its arms, then read it")
-    missing = assigned.index[assigned[["unit", "arm", "at"]].isna().any(axis=1)]
-    if len(missing):
-        raise UsageError(
-            f"the assignment must have unit, arm and at in every row; rows {[*missing[:3]]} lack one of them"
+    found = joined(assigned, rows, on=on, at=at, amount=amount, kinds=kinds, window=window, declared=[*(weights or {})])
+    people, contacted = found.people(), found.people(assigned["contacted"].to_numpy("bool"))
+    gone = forgotten or {}
+    sizes = dict(Counter(people) + Counter(gone))
+    checked = statistics.check(sizes, weights) if weights else None
+    facts = words.Facts(
+        kinds=kinds,
+        currency=currency,
+        level=_LEVEL,
+        day=(assigned["at"].max() + window).to_pydatetime(),
+        window=window,
+        left_out=_by_problem(found.left_out),
+        counted=found.counted,
+        to_go=to_go,
+        elsewhere=_elsewhere(assigned, found),
+        in_doubt=_messages(assigned, found, "in_doubt"),
+        unpriced=_messages(assigned, found, "unpriced"),
+        dearest=_dearest(assigned, found),
+        forgotten=gone,
+        unsent={arm: many for arm, many in people.items() if arm != HOLDOUT and not contacted[arm]},
+    )
+    state, costs = _state(now() < facts.day, early, checked), _costs(assigned, found)
+    tables: dict[str, pd.DataFrame] = {}
+    if state in ("waiting", "uneven"):
+        counts = [{"arm": arm, "people": many, "contacted": contacted[arm]} for arm, many in people.items()]
+        tables["frame"] = comparing.table(counts, ("arm", "people", "contacted"))
+        tables["pairs"] = comparing.table((), comparing.PAIRS)
+    else:
+        elapsed = _elapsed(assigned["at"], window, now()) if state == "sequential" else None
+        tables = _compared(found, facts, contacted, costs, elapsed)
+    if state == "read" and explore is not None:
+        pieces = comparing.explore(found, assigned[explore], level=_LEVEL)
+        tables["exploration"] = pieces[~pieces["arm"].isin([*facts.unsent]).to_numpy(bool)]
+    return Reading(name, state, left_out=lent(found.left_out), ratio=checked, costs=costs, facts=facts, **tables)
+
+
+def _compared(
+    found: Joined,
+    facts: words.Facts,
+    contacted: Mapping[str, int],
+    costs: Mapping[str, Mapping[str, float]],
+    elapsed: float | None,
+) -> dict[str, pd.DataFrame]:
+    """Return each arm beside the holdout, and each two arms, of those that were texted."""
+    missing = {arm: facts.in_doubt[arm] + facts.unpriced[arm] for arm in found.arms}
+    unknown = {arm: many * facts.dearest.get(arm, math.inf) if many else 0.0 for arm, many in missing.items()}
+    frame, pairs = [], []
+    for outcome in facts.kinds:
+        of = {arm: one for arm, one in found.measured(outcome).items() if arm not in facts.unsent}
+        frame += comparing.by_arm(
+            outcome, of, contacted=contacted, costs=costs, unknown=unknown, level=_LEVEL, elapsed=elapsed
         )
+        pairs += comparing.pairs(outcome, of, level=_LEVEL, elapsed=elapsed)
+    return {"frame": comparing.table(frame, comparing.ARMS), "pairs": comparing.table(pairs, comparing.PAIRS)}
 
 
 def _state(is_early: bool, early: object, checked: Ratio | None) -> State:
@@ -205,18 +183,6 @@ def _elapsed(sent: pd.Series, window: timedelta, now: datetime) -> float:
     """Return how much of everybody's window has passed."""
     since = (pd.Timestamp(now) - sent).dt.total_seconds()
     return float((since / window.total_seconds()).clip(0.0, 1.0).mean())
-
-
-def _weights(weights: Mapping[str, float], sizes: Mapping[str, int]) -> Mapping[str, float]:
-    unknown = [arm for arm in sizes if arm not in weights]
-    if unknown:
-        raise UsageError(f"weights= must name every arm; {', '.join(map(repr, unknown))} of the assignment is missing")
-    return weights
-
-
-def _counts(found: Joined, contacted: Mapping[str, int]) -> pd.DataFrame:
-    rows = [{"arm": arm, "people": people, "contacted": contacted[arm]} for arm, people in found.people().items()]
-    return comparing.table(rows, ("arm", "people", "contacted"))
 
 
 def _messages(assigned: pd.DataFrame, found: Joined, name: str) -> dict[str, int]:
@@ -258,6 +224,6 @@ def _costs(assigned: pd.DataFrame, found: Joined) -> dict[str, dict[str, float]]
     }
 
 
-def _said_left_out(left_out: pd.DataFrame) -> Mapping[str, int]:
+def _by_problem(left_out: pd.DataFrame) -> Mapping[str, int]:
     counts = left_out["problem"].value_counts()
     return {problem: int(counts[problem]) for problem in (UNKNOWN, BEFORE, AFTER) if problem in counts}

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from .._cards import counted, money
+from .._cards import counted, money, records
 from .._showing import few
 from .declaring import HOLDOUT
 from .joining import AFTER, BEFORE, UNKNOWN
@@ -106,9 +106,9 @@ def paragraph(state: str, frame: pd.DataFrame, pairs: pd.DataFrame, checked: Rat
             f"The reading day is {facts.day.strftime(_DAY)}; until then only the counts are shown, because who looks "
             "often finds differences that are not there."
         )
-    bases = {row["outcome"]: row for row in rows(frame) if row["arm"] == HOLDOUT}
-    said = [_arm(row, bases.get(row["outcome"]), state, facts) for row in rows(frame) if row["arm"] != HOLDOUT]
-    said += [_pair(row, state, facts) for row in rows(pairs)]
+    bases = {row["outcome"]: row for row in records(frame) if row["arm"] == HOLDOUT}
+    said = [_arm(row, bases.get(row["outcome"]), state, facts) for row in records(frame) if row["arm"] != HOLDOUT]
+    said += [_pair(row, state, facts) for row in records(pairs)]
     return " ".join([*_beginning(state, facts), *said, *([to_go(facts)] if facts.to_go else [])])
 
 
@@ -117,11 +117,6 @@ def to_go(facts: Facts) -> str:
     people = counted(facts.to_go, "person", "people")
     has = "has" if facts.to_go == 1 else "have"
     return f"{people} {has} not been texted yet and count as not reached; if they are texted, the reading day moves."
-
-
-def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table of ours, each by the names of its columns."""
-    return [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
 
 def _beginning(state: str, facts: Facts) -> list[str]:

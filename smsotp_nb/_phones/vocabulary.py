@@ -65,16 +65,16 @@ PROBLEM_CODE: Final = {name: place for place, name in enumerate(PROBLEMS, start=
 NOTE_BIT: Final = {name: np.uint32(1 << place) for place, name in enumerate(NOTES)}
 
 
-def bits(notes: Iterable[str]) -> np.uint32:
+def bits(notes: Iterable[str]) -> int:
     """Return a set of notes as one number: inside the room a row's notes are the bits of a ``uint32``.
 
     Example:
-        >>> int(bits(["TRIMMED", "DIGITS_TRANSLATED"]))
+        >>> bits(["TRIMMED", "DIGITS_TRANSLATED"])
         5
     """
-    total = np.uint32(0)
+    total = 0
     for note in notes:
-        total |= NOTE_BIT[note]
+        total |= int(NOTE_BIT[note])
     return total
 
 

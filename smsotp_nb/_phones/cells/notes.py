@@ -54,6 +54,7 @@ MARKS: Final = (
 )
 WORD: Final = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
 EAST: Final = 4  # signs of a Chinese, Japanese or Korean name
+ANY_WORD: Final = re.compile(r"[a-z][^0-9]{0,2}[a-z]|n['`]")  # is in any text in ASCII with a word that says no
 LATIN_NOT: Final = re.compile(r"n['’ʼ`´]t\b")
 FRENCH_NOT: Final = re.compile(r"\bn['’ʼ`´](?=\w)")
 SPELLED: Final = re.compile(r"(?<![^\W_])[^\W\d_](?:[ .]{1,2}[^\W\d_]){2,}(?![^\W_])")  # S T O P, R.I.P.
@@ -83,7 +84,10 @@ def says_no(text: str) -> bool:
         >>> [says_no(it) for it in ("0171 1234567 (nicht anrufen!)", "Faxnummer: 030 1", "n'appelez plus", "Ann")]
         [True, True, True, False]
     """
-    folded = _folded(FRENCH_NOT.sub("ne ", LATIN_NOT.sub(" not", text.casefold())))
+    folded = text.casefold()
+    if folded.isascii() and not ANY_WORD.search(folded):
+        return False
+    folded = _folded(FRENCH_NOT.sub("ne ", LATIN_NOT.sub(" not", folded)))
     if not folded.isascii() and any(sign in folded for sign in SIGNS):
         return True
     if IN_NEED_ALONE.search(folded):

@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from . import notes
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
+class Cleaned(NamedTuple):
     """A cell after its repairs.
 
     Attributes:
@@ -136,6 +135,7 @@ CONTROL: Final = re.compile(r"[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 TWO_NUMBERS: Final = 16  # digits; no number has so many behind its prefixes
 MOST_OF_TWO: Final = 36  # digits of two numbers
 LONGEST_FRONT: Final = 4  # digits of a calling code and the prefix behind it
+NO_DIGITS: Final = bytes(code for code in range(128) if not chr(code).isdigit())
 SEVEN: Final = 7  # digits that a whole number has at least
 EDGES: Final = " \t\r\n,;:._-/|*"
 BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
@@ -182,7 +182,7 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
         return Cleaned(raw, problem="NOT_A_NUMBER")
     cleaned = _digits_only(cell, raw, repair)
     if "LETTERS_READ" in cleaned.notes and cleaned.other is None:
-        return replace(cleaned, other=cell.without_letters, other_notes=cleaned.notes)
+        return cleaned._replace(other=cell.without_letters, other_notes=cleaned.notes)
     return _plus_in_front(cell, cleaned)
 
 
@@ -316,7 +316,7 @@ def _plus_in_front(cell: _Cell, cleaned: Cleaned) -> Cleaned:
     if not cell.plus_behind or cleaned.problem or cleaned.other or not LIKE_A_CODE.match(cleaned.text):
         return cleaned
     made = tuple(note for note in cleaned.notes if note != "TRIMMED")
-    return replace(cleaned, other="+" + cleaned.text.lstrip(), other_notes=(*made, "PLUS_MOVED"))
+    return cleaned._replace(other="+" + cleaned.text.lstrip(), other_notes=(*made, "PLUS_MOVED"))
 
 
 def _spreadsheet_number(cell: _Cell) -> Cleaned | None:
@@ -380,13 +380,14 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
 
 
 def digits_in(text: str) -> int:
-    return sum(map(str.isdigit, text))
+    return len(text.encode().translate(None, NO_DIGITS)) if text.isascii() else sum(map(str.isdigit, text))
 
 
 def _without_note(text: str, repair: Collection[str]) -> str:
     """Remove words behind a number that say nothing against it; on request all that do not say no."""
     rest = TIMES.sub(" ", text)
-    text = rest if digits_in(rest) >= SEVEN else text
+    if rest != text and digits_in(rest) >= SEVEN:
+        text = rest
     last = LAST_DIGIT.search(text)
     end = last.end() if last else len(text)
     note = text[end:]

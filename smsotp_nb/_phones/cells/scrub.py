@@ -226,7 +226,8 @@ def _by_forms(found: Scrubbed, left: Mask) -> None:
     for form in FORMS:
         _apply(found, form, left, signs.rows(left, form))
     rows, numbers = found.decided()
-    left[rows[_not_so_plain(numbers, np.arange(len(rows)))]] = True
+    count = np.diff(_digits_before(*digits.bytes_of(numbers)))
+    left[rows[_not_so_plain(numbers, np.arange(len(rows)), count)]] = True
     _two_numbers(found, left, signs.rows(left, Form(NUMBER, DIGIT, LETTERED | SLASH | BETWEEN, TWO)))
 
 
@@ -250,12 +251,12 @@ def plain(texts: pa.Array, found: Digits) -> Mask:
     flags = np.zeros(len(texts), bool)
     flags[rows] = True
     separated = rows[(found.count.take(rows) + found.plus.take(rows)) < (end - begin)[sound]]
-    flags[_not_so_plain(texts, separated)] = False
+    flags[_not_so_plain(texts, separated, found.count.take(separated))] = False
     return flags
 
 
-def _not_so_plain(texts: pa.Array, rows: Rows) -> Rows:
-    """Return those rows, of texts with nothing but digits and separators, that may need a repair all the same.
+def _not_so_plain(texts: pa.Array, rows: Rows, count: Rows) -> Rows:
+    """Return those rows, of texts with nothing but so many digits and separators, that may need a repair all the same.
 
     The signs of most texts show that no alternative of the pattern can match.
     """
@@ -263,28 +264,28 @@ def _not_so_plain(texts: pa.Array, rows: Rows) -> Rows:
         return rows
     data, offsets = digits.bytes_of(texts)
     begin, end = offsets.take(rows), offsets.take(rows + 1)
-    running = np.zeros(len(data) + 1, np.int32)
-    np.cumsum(_is_digit(data), out=running[1:])
-    count = running.take(end) - running.take(begin)
-    special = np.zeros(len(texts) + 1, bool)
-    special[np.searchsorted(offsets, _special(data), side="right") - 1] = True
+    special, fraction = np.zeros((2, len(texts) + 1), bool)
+    for flags, signs in zip((special, fraction), _special(data), strict=True):
+        flags[np.searchsorted(offsets, np.flatnonzero(signs), side="right") - 1] = True
     long, suspect = count >= repairs.TWO_NUMBERS, special.take(rows) | (count >= TWO_OF_SEVEN)
+    suspect |= fraction.take(rows) & (data.take(end - 1) == ord("0"))
     for place in AFTER_DATE:
         sign = data.take(begin + place, mode="clip")
         suspect |= (sign == ord("-")) | (sign == ord("."))
     return np.concatenate((rows[long], matching(texts, rows[suspect & ~long], NOT_SO_PLAIN)))
 
 
-def _special(data: npt.NDArray[np.uint8]) -> Rows:
-    """Return where ``(0)``, ``.0``, ``..``, a slash or a square bracket may begin."""
+def _special(data: npt.NDArray[np.uint8]) -> tuple[Mask, Mask]:
+    """Return where ``(0)``, ``..``, a slash or a square bracket may begin, and where ``.0``."""
     signs = np.append(data, np.zeros(2, np.uint8))
     first, second, third = signs[:-2], signs[1:-1], signs[2:]
     blank = second == ord(" ")
     zero = (second == ord("0")) & ((third == ord(" ")) | (third == ord(")")))
     special = (first == ord("(")) & (blank | zero)
-    special |= (first == ord(".")) & ((second == ord("0")) | (second == ord(".")))
+    point = first == ord(".")
+    special |= point & (second == ord("."))
     special |= (first == ord("/")) | (first == ord("[")) | (first == ord("]"))
-    return np.flatnonzero(special)
+    return special, point & (second == ord("0"))
 
 
 def _is_digit(signs: npt.NDArray[np.uint8]) -> Mask:
@@ -317,10 +318,13 @@ def _two_numbers(found: Scrubbed, left: Mask, rows: Rows) -> None:
 
 def _digits_of(texts: pa.Array) -> list[bytes]:
     data, offsets = digits.bytes_of(texts)
-    is_digit = _is_digit(data)
-    ends = np.concatenate(([0], np.cumsum(is_digit))).take(offsets).tolist()
-    signs = data[is_digit].tobytes()
-    return [signs[begin:end] for begin, end in itertools.pairwise(ends)]
+    signs = data[_is_digit(data)].tobytes()
+    return [signs[begin:end] for begin, end in itertools.pairwise(_digits_before(data, offsets).tolist())]
+
+
+def _digits_before(data: npt.NDArray[np.uint8], offsets: Rows) -> Rows:
+    """Return how many digits stand before each offset."""
+    return np.concatenate(([0], np.cumsum(_is_digit(data)))).take(offsets)
 
 
 def _trunk_zeros(found: Scrubbed, left: Mask, rows: Rows) -> None:

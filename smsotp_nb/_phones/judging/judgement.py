@@ -25,11 +25,11 @@ from ..._recipients import KEY, source_of
 from ..._showing import cited
 from ..cells import notes, scrub
 from ..cells import text as cells
-from ..fast.assembly import CODE_WORDS, REASONS, REGION_SPELLER, REGIONS, missing, only
+from ..fast.assembly import CODE_WORDS, REGION_SPELLER, missing, only
 from ..fast.engine import Progress, Stretch, distinct_rows
-from ..fast.memory import SHARED, STRING, Mask, Rows, matching, picked, replaced, taken
+from ..fast.memory import SHARED, STRING, Mask, Rows, picked, replaced, taken
 from ..fast.tables import KINDS
-from ..vocabulary import PROBLEM_CODE, PROBLEMS, note_words
+from ..vocabulary import PROBLEMS, note_words
 from . import answers, policy, rows, weighing
 from .evidence import DRAWN, NOTHING, SAMPLE, WRITTEN_ONLY, Evidence, Level, drawn, gather
 from .policy import Reading, not_reading
@@ -40,9 +40,6 @@ COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
 JUDGED_BY_ROWS: Final = 256  # rows of a list that takes less time row by row; from some 350 on it takes more
 STRETCH: Final = 64_000  # rows at a time: each call of a column function costs the same for few rows and many
 
-PROBLEM_OF_REASON: Final = np.array(
-    [PROBLEM_CODE.get(rows.OURS.get(name or "", name or ""), 0) for name in REASONS], np.uint8
-)
 KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (KINDS, PROBLEMS))
 
 
@@ -262,14 +259,12 @@ def _two_ways(texts: pa.ChunkedArray) -> Mask:
 
 def _decide(work: Work, asked: Reading, evidence: Evidence, second: Second) -> None:
     weighing.weigh(work, asked.repair, evidence, second)
-    _explain_invalid(work)
-    work.refuse(work.answers.extended, "MULTIPLE_NUMBERS")
     policy.apply(work, asked)
 
 
 def _read(work: Work, repair: Collection[str]) -> Second:
     """Repair every cell and take the verdict on it; return the second spellings."""
-    work.stretch = stretch = answers.begun(work.text, work.region)
+    work.stretch = stretch = answers.begun(work.text, work.regions())
     second = _clean(work, stretch, repair)
     stretch.close(~work.open())
     work.answers = stretch.answer()
@@ -296,20 +291,6 @@ def _second(work: Work, stretch: Stretch, rows: Rows, raw: pa.Array, scrubbed: s
     before = stretch.digits_of(rows)
     untouched = np.asarray(pc.equal(text, raw.take(pa.array(place))), bool)
     return Second(rows, text, work.notes[rows] | scrubbed.other_notes[place], before, untouched)
-
-
-def _explain_invalid(work: Work) -> None:
-    """Turn phonenumbers' reason into ours, which names four cases separately, because each needs another question."""
-    rows = np.flatnonzero(work.open() & ~work.answers.valid)
-    problem = PROBLEM_OF_REASON.take(work.answers.reason[rows])
-    nowhere = problem == PROBLEM_CODE["UNKNOWN_CALLING_CODE"]
-    without = rows[nowhere]
-    nowhere[np.searchsorted(rows, matching(work.text, without, r"^[\s(]*\+"))] = False
-    placed = work.placed(rows)
-    problem[nowhere & ~placed] = PROBLEM_CODE["REGION_MISSING"]
-    without_plan = placed & ~work.placed_in(rows, REGIONS)
-    problem[nowhere & (work.lost[rows] | without_plan)] = PROBLEM_CODE["REGION_UNKNOWN"]
-    work.problem[rows] = problem
 
 
 def spelled(work: Work) -> list[pa.Array]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,11 @@ import pyarrow as pa
 from ..._calling import Options, given, made_in_our_words, not_a, not_choice, not_flag
 from ...errors import UsageError
 from ..countries import calling_code
-from ..fast.assembly import REGION_PLACE
+from ..fast.assembly import REASONS, REGION_PLACE
 from ..fast.memory import Mask, matching
 from ..fast.tables import KINDS
-from ..vocabulary import REPAIRS
+from ..reference import SUPPORTED_REGIONS
+from ..vocabulary import PROBLEM_CODE, REPAIRS, bits
 from .evidence import NOTHING, Evidence, Level
 from .work import Work
 
@@ -38,6 +40,14 @@ RANGES: Final = (
 FICTION: Final = r"^\+(?:" + "|".join(RANGES) + r")$"
 FICTION_CODES: Final = (1, 33, 44, 46, 49, 61)
 HAS_SOME: Final = np.isin(np.arange(1001), FICTION_CODES)  # by calling code; the last one is for none
+
+OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
+NO_SUCH_CODE: Final = REASONS.index("INVALID_COUNTRY_CODE")
+WITH_A_PLUS: Final = r"^[\s(]*\+"
+NOWHERE: Final = ("", "REGION_MISSING", "REGION_UNKNOWN")
+NO_YES: Final = (False, True)
+VALUES: Final[Any] = (REASONS, (None, *KINDS), NO_YES, NOWHERE, NO_YES, NO_YES, NO_YES)  # of each of `Facts`
+SHAPE: Final = tuple(map(len, VALUES))
 
 
 @made_in_our_words
@@ -119,36 +129,82 @@ def _shown(asked: Any) -> str:
     return repr(asked) if words else given(asked)
 
 
-def apply(work: Work, asked: Reading) -> None:
-    """Refuse or note valid numbers: by their kind, by the country beside them, those of fiction."""
-    valid, kind = work.valid(), work.answers.kind
-    allowed = np.array([name in asked._texted for name in KINDS])
-    work.refuse(valid & ~allowed.take(kind), "TYPE_NOT_ALLOWED")
-    mismatch = valid & work.named & _elsewhere(work)
-    tests = reserved(work.answers.e164, valid & HAS_SOME.take(work.answers.cc))
-    for mask, name, policy in (
-        (mismatch, "REGION_MISMATCH", asked.region_mismatch),
-        (tests, "TEST_NUMBER", asked.test_numbers),
+class Facts(NamedTuple):
+    """What decides whether a row is texted that has been read: the verdict, and the country beside it.
+
+    Attributes:
+        reason, kind, extended: of the verdict; without a reason it is valid.
+        nowhere: the problem with the country by which a text without a plus is read (``""``: none).
+        lost: the cell of its country could not be read.
+        elsewhere: the number is of another country than the row names.
+        fiction: the number is kept free for fiction.
+    """
+
+    reason: str | None
+    kind: str | None
+    extended: bool
+    nowhere: str
+    lost: bool
+    elsewhere: bool
+    fiction: bool
+
+
+def decided(it: Facts, asked: Reading) -> tuple[str, int]:
+    """Return the problem of a row (``""``: its number is texted), and its notes as bits."""
+    if it.reason is not None:
+        problem = OURS.get(it.reason, it.reason)
+        return (it.nowhere if problem == "UNKNOWN_CALLING_CODE" else "") or problem, 0
+    if it.extended:
+        return "MULTIPLE_NUMBERS", 0
+    problem, notes = "" if it.kind in asked._texted else "TYPE_NOT_ALLOWED", []
+    for so, name, wanted in (
+        (it.elsewhere, "REGION_MISMATCH", asked.region_mismatch),
+        (it.fiction, "TEST_NUMBER", asked.test_numbers),
     ):
-        work.note(mask, name)
-        if policy == "refuse":
-            work.refuse(mask, name)
-    texted = work.valid()
-    for name in ("FIXED_LINE", "VOIP"):
-        work.note(texted & (kind == KINDS.index(name)), name)
-    work.note(texted & work.lost, "REGION_UNKNOWN")
+        if so:
+            notes.append(name)
+            problem = problem or (name if wanted == "refuse" else "")
+    if not problem:
+        notes += [it.kind] if it.kind in ("FIXED_LINE", "VOIP") else []
+        notes += ["REGION_UNKNOWN"] if it.lost else []
+    return problem, bits(notes)
+
+
+def apply(work: Work, asked: Reading) -> None:
+    """Decide every row that has been read; rows of which all facts are the same are decided once."""
+    rows = np.flatnonzero(work.open())
+    found = work.answers
+    nowhere = np.array([*(2 * (name not in SUPPORTED_REGIONS) for name in work.names), 1], np.int8).take(work.place)
+    nowhere[work.lost] = 2
+    nowhere[matching(work.text, np.flatnonzero(found.reason == NO_SUCH_CODE), WITH_A_PLUS)] = 0
+    valid = work.valid()
+    facts = (
+        found.reason[rows],
+        found.kind[rows] + 1,
+        found.extended[rows],
+        nowhere[rows],
+        work.lost[rows],
+        (valid & work.named & _elsewhere(work))[rows],
+        reserved(found.e164, valid & HAS_SOME.take(found.cc))[rows],
+    )
+    packed = np.ravel_multi_index(facts, SHAPE)
+    problems, notes = np.zeros((2, np.prod(SHAPE)), np.uint32)
+    for place in np.flatnonzero(np.bincount(packed)).tolist():
+        at = np.unravel_index(place, SHAPE)
+        problem, notes[place] = decided(Facts(*map(operator.getitem, VALUES, at)), asked)
+        problems[place] = PROBLEM_CODE.get(problem, 0)
+    work.problem[rows] = problems.take(packed)
+    work.notes[rows] |= notes.take(packed)
 
 
 def _elsewhere(work: Work) -> Mask:
     """Return which numbers belong to another country than the given one; a calling code means all that share it."""
-    names = work.region.dictionary.to_pylist()
-    place = np.array([*(REGION_PLACE.get(name, -2) for name in names), -2], np.int16)
-    at = work.region_numbers()
-    other: Mask = place.take(at) != work.answers.region
+    place = np.array([*(REGION_PLACE.get(name, -2) for name in work.names), -2], np.int16)
+    other: Mask = place.take(work.place) != work.answers.region
     coded = np.flatnonzero(work.coded)
     if len(coded):
-        codes = np.array([*(int(calling_code(name) or -2) for name in names), -2], np.int16)
-        other[coded] = codes.take(at[coded]) != work.answers.cc[coded]
+        codes = np.array([*(int(calling_code(name) or -2) for name in work.names), -2], np.int16)
+        other[coded] = codes.take(work.place[coded]) != work.answers.cc[coded]
     return other
 
 

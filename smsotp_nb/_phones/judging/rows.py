@@ -21,21 +21,20 @@ from ..cells import text as cells
 from ..countries import calling_code
 from ..fast.tables import KINDS
 from ..reference import Answer
-from ..vocabulary import NOTE_BIT, sentence
+from ..vocabulary import NOTE_BIT, bits, sentence
 from . import evidence as column_evidence
 from . import readings
 from .evidence import NOTHING, Count, Evidence, Level
-from .policy import FICTION, FICTION_CODES, Reading
+from .policy import FICTION, FICTION_CODES, WITH_A_PLUS, Facts, Reading, decided
 from .readings import SECOND_SPELLING, Said
 from .weighing import AMBIGUOUS, AS_WRITTEN, Scales
 from .work import KIND_PROBLEM
 
-OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
 BIT: Final = {name: int(bit) for name, bit in NOTE_BIT.items()}
 RANKS: Final[dict[str | None, int]] = {None: 0, **dict(zip(KINDS, readings.RANK.tolist(), strict=True))}
 NO_NUMBER: Final = Answer(None, None, None, False, None, "NOT_A_NUMBER", None)
 WRITTEN_ONLY: Final = re.compile(column_evidence.WRITTEN_ONLY)  # no plus and no single zero in front
-WITH_A_PLUS: Final = re.compile(r"[\s(]*\+", re.ASCII)
+BEGINS_WITH_PLUS: Final = re.compile(WITH_A_PLUS, re.ASCII)
 OF_FICTION: Final = re.compile(FICTION)
 CODES_OF_FICTION: Final = frozenset(map(str, FICTION_CODES))
 BY_FRONT: Final = [tuple(it for it in readings.READINGS if front in it.fronts) for front in range(5)]
@@ -86,9 +85,6 @@ class Row:
     def tells(self) -> bool:
         """As `work.Work.tells`."""
         return self.region is not None and not (self.text or "").startswith("(")
-
-    def refuse(self, problem: str) -> None:
-        self.problem = self.problem or problem
 
     def spelled(self) -> tuple[str | None, ...]:
         """Return the row of the frame, in the order of its columns."""
@@ -173,18 +169,11 @@ def _read(row: Row, repair: Collection[str], ask: Asked) -> None:
         return
     cleaned = repairs.clean(row.text, repair)
     if cleaned.other is not None:
-        row.second = cleaned.other, row.notes | _bits(cleaned.other_notes)
+        row.second = cleaned.other, row.notes | bits(cleaned.other_notes)
     row.text, row.problem = cleaned.text, cleaned.problem
-    row.notes |= _bits(cleaned.notes)
+    row.notes |= bits(cleaned.notes)
     if not row.problem:
         row.answer = ask[row.text, row.region]
-
-
-def _bits(notes: tuple[str, ...]) -> int:
-    found = 0
-    for note in notes:
-        found |= BIT[note]
-    return found
 
 
 def _decide(row: Row, asked: Reading, scales: Scales, ask: Asked) -> None:
@@ -192,12 +181,9 @@ def _decide(row: Row, asked: Reading, scales: Scales, ask: Asked) -> None:
         row.trials = list(_tried(row, ask))
         if row.trials:
             _settle(row, scales)
-    if not row.problem and not row.answer.valid:
-        row.problem = _why_invalid(row)
-    if row.answer.extension is not None:
-        row.refuse("MULTIPLE_NUMBERS")
-    if row.answer.valid and not row.problem:
-        _apply_policy(row, asked)
+    if not row.problem:
+        row.problem, notes = decided(_facts(row), asked)
+        row.notes |= notes
 
 
 def _tried(row: Row, ask: Asked) -> Iterator[Trial]:
@@ -252,7 +238,7 @@ def _settle(row: Row, scales: Scales) -> None:
     others = [(trial.reading, _said(trial.answer)) for trial in good]
     which, share = scales.choose(_said(row.answer), others, placed=row.region is not None, tells=row.tells)
     if which == AMBIGUOUS:
-        row.refuse("AMBIGUOUS_READING")
+        row.problem = "AMBIGUOUS_READING"
     elif which != AS_WRITTEN:
         row.answer, row.notes = good[which].answer, good[which].notes
         if share:
@@ -260,29 +246,20 @@ def _settle(row: Row, scales: Scales) -> None:
             row.detail = share * 1000 + int(row.answer.cc or 0)
 
 
-def _why_invalid(row: Row) -> str:
-    reason = OURS.get(row.answer.reason or "", row.answer.reason or "")
-    if reason != "UNKNOWN_CALLING_CODE" or WITH_A_PLUS.match(row.text or ""):
-        return reason
-    if row.lost or (row.region is not None and row.region not in reference.SUPPORTED_REGIONS):
-        return "REGION_UNKNOWN"
-    return reason if row.region is not None else "REGION_MISSING"
-
-
-def _apply_policy(row: Row, asked: Reading) -> None:
+def _facts(row: Row) -> Facts:
     it = row.answer
-    if it.type not in asked._texted:
-        row.refuse("TYPE_NOT_ALLOWED")
-    if row.named and _elsewhere(row):
-        row.notes |= BIT["REGION_MISMATCH"]
-        if asked.region_mismatch == "refuse":
-            row.refuse("REGION_MISMATCH")
-    if it.cc in CODES_OF_FICTION and OF_FICTION.match(it.e164 or ""):
-        row.notes |= BIT["TEST_NUMBER"]
-        if asked.test_numbers == "refuse":
-            row.refuse("TEST_NUMBER")
-    if not row.problem:
-        row.notes |= BIT.get(it.type or "", 0) | (BIT["REGION_UNKNOWN"] if row.lost else 0)
+    nowhere = "REGION_MISSING" if row.region is None else ""
+    if row.lost or (row.region is not None and row.region not in reference.SUPPORTED_REGIONS):
+        nowhere = "REGION_UNKNOWN"
+    return Facts(
+        it.reason,
+        it.type,
+        it.extension is not None,
+        "" if BEGINS_WITH_PLUS.match(row.text or "") else nowhere,
+        row.lost,
+        row.named and _elsewhere(row),
+        it.cc in CODES_OF_FICTION and OF_FICTION.match(it.e164 or "") is not None,
+    )
 
 
 def _elsewhere(row: Row) -> bool:

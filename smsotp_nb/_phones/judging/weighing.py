@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 
 from ..fast.assembly import Answers, joined
 from ..fast.memory import Mask, Rows, taken
-from ..vocabulary import NOTE_BIT
+from ..vocabulary import NOTE_BIT, PROBLEM_CODE
 from . import prospects, readings
 from .evidence import Evidence, meets, met, mixes
 from .readings import RANK, SECOND_SPELLING, Reading, Rewritten, Said, Trial
@@ -118,21 +119,20 @@ def _settle(work: Work, trials: list[Trial], scales: Scales) -> None:
     rows, size = every[order[first]], np.diff(first, append=len(order))
     here, found = work.answers.take(rows), joined([trial.answers for trial in trials]).take(order)
     which_trial = np.repeat(np.arange(len(trials)), [len(trial.rows) for trial in trials])[order]
-    placed, tells = work.placed(rows), work.tells(rows)
+    placed, tells = work.place[rows] >= 0, work.tells(rows)
     alike = _alike(here, found, which_trial, first, size) << 2 | placed << 1 | tells
     encoded = pc.dictionary_encode(pa.array(alike)).indices.to_numpy()
     one_of = np.zeros(int(encoded.max()) + 1, np.intp)
     one_of[encoded[::-1]] = np.arange(len(rows))[::-1]
-    chosen = []
-    for row, said in zip(one_of.tolist(), readings.said(here.take(one_of)), strict=True):
-        places = np.arange(first[row], first[row] + size[row])
-        named = [trials[at].reading for at in which_trial[places].tolist()]
-        others = list(zip(named, readings.said(found.take(places)), strict=True))
-        chosen.append(scales.choose(said, others, placed=bool(placed[row]), tells=bool(tells[row])))
+    places = np.flatnonzero(np.repeat(np.isin(np.arange(len(rows)), one_of), size))  # of all that these can be
+    named = [trials[at].reading for at in which_trial[places].tolist()]
+    told = zip(named, readings.said(found.take(places)), strict=True)
+    chosen = [
+        scales.choose(said, list(itertools.islice(told, size[row])), placed=bool(placed[row]), tells=bool(tells[row]))
+        for row, said in zip(one_of.tolist(), readings.said(here.take(one_of)), strict=True)
+    ]
     which, share = np.array(chosen, np.int64).take(encoded, axis=0).T
-    refused = np.zeros(len(work), bool)
-    refused[rows[which == AMBIGUOUS]] = True
-    work.refuse(refused, "AMBIGUOUS_READING")
+    work.problem[rows[which == AMBIGUOUS]] = PROBLEM_CODE["AMBIGUOUS_READING"]
     used = which >= 0
     place, rows, share = (first + which)[used], rows[used], share[used]
     work.notes[rows] = np.concatenate([trial.notes for trial in trials])[order[place]]

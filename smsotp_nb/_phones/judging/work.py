@@ -50,7 +50,7 @@ class Work:
 
     Attributes:
         text: the texts to read (large strings).
-        region: whose plan is used (dictionary-encoded; may be null).
+        place, names: whose plan is used: the position of the region's name, -1 for none.
         named: the region was read from the row's own cell, not filled in by default.
         lost: that cell could not be read.
         coded: that cell was a calling code, which may be that of several regions.
@@ -61,7 +61,8 @@ class Work:
     """
 
     text: pa.Array
-    region: pa.DictionaryArray
+    place: npt.NDArray[np.int32]
+    names: tuple[str, ...]
     named: Mask
     lost: Mask
     coded: Mask
@@ -77,9 +78,7 @@ class Work:
     def only(self, rows: Rows) -> Work:
         """Return some rows, which have been read, as a list of their own."""
         chosen = Work(
-            text=taken(self.text, rows),
-            region=self.regions(rows),
-            **{name: getattr(self, name)[rows] for name in ("named", "lost", "coded", "problem", "notes", "detail")},
+            text=taken(self.text, rows), names=self.names, **{name: getattr(self, name)[rows] for name in BY_ROW}
         )
         chosen.answers = self.answers.take(rows)
         return chosen
@@ -90,12 +89,9 @@ class Work:
     def valid(self) -> Mask:
         return np.logical_and(self.open(), self.answers.valid)
 
-    def regions(self, rows: Rows) -> pa.DictionaryArray:
-        return self.region.take(pa.array(rows))
-
-    def placed(self, rows: Rows) -> Mask:
-        """Return which of the rows have a region."""
-        return np.asarray(self.region.indices.is_valid(), bool)[rows]
+    def regions(self, rows: Rows | slice = slice(None)) -> pa.DictionaryArray:
+        place = self.place[rows]
+        return pa.DictionaryArray.from_arrays(pa.array(place, mask=place < 0), pa.array(self.names, STRING))
 
     def tells(self, rows: Rows) -> Mask:
         """Return which of the rows are evidence for another reading and can be decided by it.
@@ -104,25 +100,15 @@ class Work:
         ``(201) 555 ...`` begins with an area code.
         """
         area = pc.starts_with(self.text.take(pa.array(rows)), "(")
-        flags: Mask = self.placed(rows) & ~np.asarray(area, bool)
+        flags: Mask = (self.place[rows] >= 0) & ~np.asarray(area, bool)
         return flags
 
     def placed_in(self, rows: Rows, names: Collection[str]) -> Mask:
         """Return which of the rows have one of these regions."""
-        named = np.array([*(name in names for name in self.region.dictionary.to_pylist()), False], bool)
-        return named.take(self.region_numbers().take(rows))
-
-    def region_numbers(self) -> npt.NDArray[np.int32]:
-        """Return the position of each row's name in the dictionary; a missing one has the position after the last."""
-        return np.asarray(pc.fill_null(self.region.indices, len(self.region.dictionary)), np.int32)
-
-    def refuse(self, mask: Any, problem: str) -> None:
-        self.problem[mask & self.open()] = PROBLEM_CODE[problem]
-
-    def note(self, mask: Any, note: str) -> None:
-        self.notes[mask] |= NOTE_BIT[note]
+        return np.array([*(name in names for name in self.names), False], bool).take(self.place[rows])
 
 
+BY_ROW: Final = ("place", "named", "lost", "coded", "problem", "notes", "detail")
 KIND_PROBLEM: Final = {
     cells.MISSING: "MISSING",
     cells.NOT_TEXT: "NOT_TEXT",
@@ -165,18 +151,16 @@ class Intake:
         kind, known = self.kind[rows], self.known.part(rows)
         where, unknown = known.place, known.unknown
         fallback = -1 if self.fallback is None else len(known.names)
-        place = np.where((where < 0) & ~unknown, np.int32(fallback), where)
-        names = pa.array([*known.names, self.fallback or ""], STRING)
-        size = len(kind)
         return Work(
             text=_taken(self.text, rows),
-            region=pa.DictionaryArray.from_arrays(pa.array(place, mask=place < 0), names),
+            place=np.where((where < 0) & ~unknown, np.int32(fallback), where),
+            names=(*known.names, self.fallback or ""),
             named=where >= 0,
             lost=unknown,
             coded=known.coded,
             problem=PROBLEM_OF_KIND.take(kind),
             notes=known.notes | np.where(kind == cells.FLOAT, NOTE_BIT["FLOAT_ENDING"], np.uint32(0)),
-            detail=np.zeros(size, np.int32),
+            detail=np.zeros(len(kind), np.int32),
         )
 
 
