@@ -50,7 +50,7 @@ _STACK_BELOW: Final = (("so-narrow", 22), ("so-wide", 36), ("so-wider", 50))
 def sheet(name: str) -> str:
     """Return a style sheet of this room, without its comments."""
     text = (resources.files(__package__) / f"{name}.css").read_text(encoding="utf-8")
-    return re.sub(r"/\*.*?\*/\n", "", text)
+    return re.sub(r"/\*[^*]*\*/\n", "", text)
 
 
 @cache

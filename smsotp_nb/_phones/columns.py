@@ -45,6 +45,19 @@ SAYING_NO: Final = re.compile(
     r"|\bbaja\b|disiscri|uitgeschreven",
     re.IGNORECASE,
 )
+# What the name of a column of phones may say beside that; any other word may say that the phones are somebody else's.
+OF_ONES_OWN: Final = """
+a the of for in with without as value valid verified clean cleaned raw formatted format international intl e country
+code number numbers num no nr nummer nummern numero numeros numer nomor broj cislo numarasi номер номера
+matkapuhelin 号码 號碼 番号 번호 telephone telefon telefono telefone telefoon telefonu phone fon funk mobilfunk ruf
+contact contacto contatto contato kontakt main primary secondary first second other alt alternate alternative
+default haupt principal principale work home house business office private personal own company direct day daytime
+evening privat privates prive dienst dienstlich geschaft geschaftlich beruflich arbeit buro eigene festnetz domicile
+travail bureau pro professionnel personnel perso trabajo trabalho casa oficina particular personale lavoro ufficio
+werk zakelijk prywatny sluzbowy customer client cliente clients kunde kunden kundin klant klient member mitglied
+patient guest gast user nutzer subscriber recipient employee participant teilnehmer attendee applicant person people
+lead buyer billing shipping der die des das den dem von fur de del della dell du la le do da di s whats app
+""".split()
 NUMBER_WORD: Final = re.compile(r"\b(?:no|nr)\b\.?", re.IGNORECASE)  # Phone no. says nothing against it
 PERHAPS_NAMED: Final = re.compile(
     r"contact|kontakt|контакт|联系|number|nummer|n[uú]mero|num[eé]ro|номер|号码", re.IGNORECASE
@@ -82,6 +95,7 @@ PART_NAMED: Final = re.compile(
 )
 NAME_WORTH: Final = 0.3
 MOBILE_WORTH: Final = 0.1
+OWN_WORTH: Final = 0.3  # more than that and how the cells are written together
 WRITTEN: Final = r"^\W*(?:\+|00|0[1-9])|[0-9][ ().-]+[0-9]"  # as people write numbers to call, and no order number
 SEVEN_DIGITS: Final = r"[0-9](?:[^0-9]{0,3}[0-9]){6}"
 WITH_PLUS: Final = r"^\W*\+"
@@ -99,6 +113,7 @@ FLAGS: Final = frozenset(
     "yes no y n si sì sí ja nein oui non sim nao não nee nej nei ei tak nie true false na n/a".split()  # noqa: SIM905
 )
 NEARLY_ALL: Final = 0.9
+ENDING: Final = 6  # letters: моб-ильный
 SEVERAL: Final = 3  # countries at least that a column without a telling name has
 AGREEING: Final = 0.8  # of the numbers agree with such a column,
 BEYOND: Final = 0.2  # and so many more than if its cells stood in any other order
@@ -128,8 +143,9 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     """Find the column of phone numbers and the column of countries by their names and content.
 
     A column of numbers qualifies if at least half of its filled cells, in a sample of 300 rows, read as valid numbers;
-    a telling name decides between equals: a mobile before a landline, the person's own before that of a manager or for
-    emergencies. Under a telling name, or written as at home (0151 ...), numbers that only lack a country qualify, too.
+    a telling name decides between equals: a mobile before a landline, and the person's own before one with a word that
+    may name somebody else (for emergencies, Child's mobile). Under a telling name, or written as at home (0151 ...),
+    numbers that only lack a country qualify, too.
     Columns of days or of ids are no phone numbers, although 20240115 is a German landline, and bare digits under a name
     that says nothing have to be mobile numbers.
 
@@ -310,13 +326,24 @@ def _name_of_numbers(name: str) -> float:
         return NAME_WORTH / 2 if NAMED.search(name) else 0.0
     if notes.says_no(NUMBER_WORD.sub(" ", name)):
         return NAME_WORTH / 4 if NAMED.search(name) else 0.0
-    if MOBILE_NAMED.search(name):
-        return NAME_WORTH + MOBILE_WORTH
-    if NAMED.search(name):
-        return NAME_WORTH
+    mobile = MOBILE_NAMED.search(name) is not None
+    if mobile or NAMED.search(name):
+        return NAME_WORTH + OWN_WORTH * _ones_own(name) + MOBILE_WORTH * mobile
     if NAMED_OTHERWISE.search(name):
         return -2 * NAME_WORTH
     return NAME_WORTH / 2 if PERHAPS_NAMED.search(name) else 0.0
+
+
+def _ones_own(name: str) -> bool:
+    """Return whether nothing in the name of a column of phones may say that they are somebody else's."""
+    return all(map(_says_nobody, re.findall(r"[^\W\d_]+", name)))
+
+
+def _says_nobody(word: str) -> bool:
+    """Return whether a word is one of phones, perhaps with an ending, or one that names nobody."""
+    word = re.sub(r"(?<=.)(?:telefon)?(?:n[uú]mm?ero?|nr)?$", "", word.casefold())
+    stem = NAMED.match(word) or MOBILE_NAMED.match(word)
+    return notes.folded(word) in OF_ONES_OWN or (stem is not None and len(word) - stem.end() <= ENDING)
 
 
 def _never_numbers(name: str, text: pd.Series) -> bool:

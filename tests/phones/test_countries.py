@@ -58,6 +58,11 @@ NUMBERS = [f"+1202555{n:04d}" for n in range(100, 160)]
         (("Notfall Telefon", "Telefon"), "Telefon"),
         (("Teléfono fijo", "Teléfono móvil"), "Teléfono móvil"),
         (("Assistant phone", "Home phone"), "Home phone"),
+        (("Handynummer des Kindes", "Telefonnummer"), "Telefonnummer"),
+        (("Student mobile", "Phone number"), "Phone number"),
+        (("Portable mère", "Téléphone"), "Téléphone"),
+        (("Handy Vermieter", "Mobiltelefonnummer"), "Mobiltelefonnummer"),
+        (("Customer phone", "WhatsApp number"), "WhatsApp number"),
     ],
 )
 def test_the_mobile_number_of_the_person_is_found_before_others(names: tuple[str, str], chosen: str) -> None:

@@ -16,7 +16,7 @@ Says = Literal["no", "nothing", "unclear"]
 STROKES: Final = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "ё": "е"})
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Return text without case, accents and vowel signs, in which words of a list are looked for."""
     if not text.isascii():
         signs = unicodedata.normalize("NFKD", text.casefold())
@@ -32,7 +32,7 @@ def _lists() -> dict[str, list[str]]:
         if line.startswith("["):
             words = lists.setdefault(line.strip("[]"), [])
         elif not line.startswith("#"):
-            words += _folded(line).split()
+            words += folded(line).split()
     return lists
 
 
@@ -84,16 +84,16 @@ def says_no(text: str) -> bool:
         >>> [says_no(it) for it in ("0171 1234567 (nicht anrufen!)", "Faxnummer: 030 1", "n'appelez plus", "Ann")]
         [True, True, True, False]
     """
-    folded = text.casefold()
-    if folded.isascii() and not ANY_WORD.search(folded):
+    plain = text.casefold()
+    if plain.isascii() and not ANY_WORD.search(plain):
         return False
-    folded = _folded(FRENCH_NOT.sub("ne ", LATIN_NOT.sub(" not", folded)))
-    if not folded.isascii() and any(sign in folded for sign in SIGNS):
+    plain = folded(FRENCH_NOT.sub("ne ", LATIN_NOT.sub(" not", plain)))
+    if not plain.isascii() and any(sign in plain for sign in SIGNS):
         return True
-    if IN_NEED_ALONE.search(folded):
+    if IN_NEED_ALONE.search(plain):
         return True
-    folded = SPELLED.sub(lambda word: re.sub(r"[ .]", "", word[0]), folded)
-    words = [word for word in LETTERS.findall(folded) if word not in HARMLESS]  # none of these says no
+    plain = SPELLED.sub(lambda word: re.sub(r"[ .]", "", word[0]), plain)
+    words = [word for word in LETTERS.findall(plain) if word not in HARMLESS]  # none of these says no
     return not WORDS.isdisjoint(words) or STEMS.search(" ".join(words)) is not None
 
 
@@ -114,7 +114,7 @@ def read(note: str) -> Says:
     ):
         return "unclear"
     words = WORD.findall(unicodedata.normalize("NFC", note))
-    unknown = [word for word in words if _folded(word) not in HARMLESS and word not in PARTICLES]
+    unknown = [word for word in words if folded(word) not in HARMLESS and word not in PARTICLES]
     names = [word for word in unknown if not (len(word) == 1 and word.isupper())]  # beside initials
     known = len(names) <= NAMES and all(map(_like_a_name, names)) and bool(names or not unknown)
     return "nothing" if known else "unclear"
