@@ -57,7 +57,7 @@ travail bureau pro professionnel personnel perso trabajo trabalho casa oficina p
 werk zakelijk prywatny sluzbowy customer client cliente clients kunde kunden kundin klant klient member mitglied
 patient guest gast user nutzer subscriber recipient employee participant teilnehmer attendee applicant person people
 lead buyer billing shipping der die des das den dem von fur de del della dell du la le do da di s whats app
-""".split()
+""".split()  # noqa: SIM905
 NUMBER_WORD: Final = re.compile(r"\b(?:no|nr)\b\.?", re.IGNORECASE)  # Phone no. says nothing against it
 PERHAPS_NAMED: Final = re.compile(
     r"contact|kontakt|контакт|联系|number|nummer|n[uú]mero|num[eé]ro|номер|号码", re.IGNORECASE
