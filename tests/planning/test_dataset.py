@@ -454,7 +454,7 @@ def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
         {"message": "Hi {name} {{20%}}"},
         {"message": BY, "by": "language", "region": "country", "rates": RATES},
         {"message": "Hi {name}", "signature": "Acme"},
-        {"message": sms.Template("code", {"message": "points", "to": "name"})},
+        {"message": sms.Template("code", {"text": "points", "to": "name"})},
     ],
     ids=["text", "segments", "content", "template"],
 )
