@@ -18,7 +18,7 @@ from ..fast.assembly import REASONS, REGION_PLACE
 from ..fast.memory import Mask, matching
 from ..fast.tables import KINDS
 from ..reference import SUPPORTED_REGIONS
-from ..vocabulary import PROBLEM_CODE, REPAIRS, bits
+from ..vocabulary import BIT, PROBLEM_CODE, REPAIRS
 from .evidence import NOTHING, Evidence, Level
 from .work import Work
 
@@ -156,18 +156,16 @@ def decided(it: Facts, asked: Reading) -> tuple[str, int]:
         return (it.nowhere if problem == "UNKNOWN_CALLING_CODE" else "") or problem, 0
     if it.extended:
         return "MULTIPLE_NUMBERS", 0
-    problem, notes = "" if it.kind in asked._texted else "TYPE_NOT_ALLOWED", []
-    for so, name, wanted in (
-        (it.elsewhere, "REGION_MISMATCH", asked.region_mismatch),
-        (it.fiction, "TEST_NUMBER", asked.test_numbers),
-    ):
-        if so:
-            notes.append(name)
-            problem = problem or (name if wanted == "refuse" else "")
+    problem, notes = "" if it.kind in asked._texted else "TYPE_NOT_ALLOWED", 0
+    if it.elsewhere:
+        notes |= BIT["REGION_MISMATCH"]
+        problem = problem or ("REGION_MISMATCH" if asked.region_mismatch == "refuse" else "")
+    if it.fiction:
+        notes |= BIT["TEST_NUMBER"]
+        problem = problem or ("TEST_NUMBER" if asked.test_numbers == "refuse" else "")
     if not problem:
-        notes += [it.kind] if it.kind in ("FIXED_LINE", "VOIP") else []
-        notes += ["REGION_UNKNOWN"] if it.lost else []
-    return problem, bits(notes)
+        notes |= BIT.get(it.kind or "", 0) | (BIT["REGION_UNKNOWN"] if it.lost else 0)
+    return problem, notes
 
 
 def apply(work: Work, asked: Reading) -> None:
