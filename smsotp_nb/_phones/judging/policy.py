@@ -42,7 +42,6 @@ FICTION_CODES: Final = (1, 33, 44, 46, 49, 61)
 HAS_SOME: Final = np.isin(np.arange(1001), FICTION_CODES)  # by calling code; the last one is for none
 
 OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
-NO_SUCH_CODE: Final = REASONS.index("INVALID_COUNTRY_CODE")
 WITH_A_PLUS: Final = r"^[\s(]*\+"
 NOWHERE: Final = ("", "REGION_MISSING", "REGION_UNKNOWN")
 NO_YES: Final = (False, True)
@@ -130,22 +129,14 @@ def _shown(asked: Any) -> str:
 
 
 class Facts(NamedTuple):
-    """What decides whether a row is texted that has been read: the verdict, and the country beside it.
+    """What decides whether a row that has been read is texted: the verdict, and the country beside it."""
 
-    Attributes:
-        reason, kind, extended: of the verdict; without a reason it is valid.
-        nowhere: the problem with the country by which a text without a plus is read (``""``: none).
-        lost: the cell of its country could not be read.
-        elsewhere: the number is of another country than the row names.
-        fiction: the number is kept free for fiction.
-    """
-
-    reason: str | None
+    reason: str | None  # without one it is valid
     kind: str | None
     extended: bool
-    nowhere: str
-    lost: bool
-    elsewhere: bool
+    nowhere: str  # the problem with the country by which a text without a plus is read, or ""
+    lost: bool  # the cell of that country could not be read
+    elsewhere: bool  # the number is of another country than the row names
     fiction: bool
 
 
@@ -174,7 +165,7 @@ def apply(work: Work, asked: Reading) -> None:
     found = work.answers
     nowhere = np.array([*(2 * (name not in SUPPORTED_REGIONS) for name in work.names), 1], np.int8).take(work.place)
     nowhere[work.lost] = 2
-    nowhere[matching(work.text, np.flatnonzero(found.reason == NO_SUCH_CODE), WITH_A_PLUS)] = 0
+    nowhere[matching(work.text, np.flatnonzero(found.reason == REASONS.index("INVALID_COUNTRY_CODE")), WITH_A_PLUS)] = 0
     valid = work.valid()
     facts = (
         found.reason[rows],
