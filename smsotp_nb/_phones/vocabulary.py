@@ -62,7 +62,8 @@ Codes = npt.NDArray[np.uint8]
 Bits = npt.NDArray[np.uint32]
 
 PROBLEM_CODE: Final = {name: place for place, name in enumerate(PROBLEMS, start=1)}
-NOTE_BIT: Final = {name: np.uint32(1 << place) for place, name in enumerate(NOTES)}
+BIT: Final = {name: 1 << place for place, name in enumerate(NOTES)}
+NOTE_BIT: Final = {name: np.uint32(bit) for name, bit in BIT.items()}
 
 
 def bits(notes: Iterable[str]) -> int:
@@ -74,7 +75,7 @@ def bits(notes: Iterable[str]) -> int:
     """
     total = 0
     for note in notes:
-        total |= int(NOTE_BIT[note])
+        total |= BIT[note]
     return total
 
 
@@ -98,7 +99,7 @@ def sentence(kind: int) -> str:
     """Return the notes of a row, whose bits have what the evidence of its column said in front of them, in words."""
     percent, code = divmod(kind >> 32, 1000)
     evidence = f"COLUMN_EVIDENCE:{percent}%" + (f":{code}" if code else "")
-    names = [name for name, bit in NOTE_BIT.items() if kind & int(bit)]
+    names = [name for name, bit in BIT.items() if kind & bit]
     return " ".join(evidence if name == "COLUMN_EVIDENCE" else name for name in names)
 
 

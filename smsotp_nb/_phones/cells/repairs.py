@@ -66,6 +66,7 @@ TIMES: Final = re.compile(
     r"|[1-9](?:st|nd|rd|th)\b|24/7\b)",
     re.IGNORECASE,
 )
+OF_LINKS: Final = re.compile(r"[:/@]")
 EMAIL: Final = re.compile(r"(?:mailto:)?(?<![\w.+%-])[\w.+%-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE)
 # Links and URIs (RFC 3966, RFC 5724 and what messengers made up), ids of WhatsApp, lines of vCards.
 URI: Final = re.compile(
@@ -243,8 +244,9 @@ def _wrapping(cell: _Cell) -> None:
         return
     for _ in range(4):
         before = cell.text
-        cell.hidden |= _digits_hidden(cell.text.strip(QUOTES + " "))
-        stray = "" if cell.text.strip(QUOTES + " ").startswith("+") else "+"
+        bare = cell.text.strip(QUOTES + " ")
+        cell.hidden |= _digits_hidden(bare)
+        stray = "" if bare.startswith("+") else "+"
         cell.plus_behind |= bool(stray) and cell.text.rstrip(EDGES).endswith("+")
         cell.became(cell.text.lstrip(EDGES).rstrip(EDGES + "(" + stray), "TRIMMED")
         cell.became(cell.text.removeprefix("=").strip(QUOTES), "QUOTE_REMOVED")
@@ -256,7 +258,7 @@ def _wrapping(cell: _Cell) -> None:
 
 def _links(cell: _Cell) -> None:
     """Replace links, URIs and vCard lines by their numbers; drop e-mail addresses beside a number."""
-    if not any(sign in cell.text for sign in ":/@"):
+    if not OF_LINKS.search(cell.text):
         return
     text = cell.text
     card = VCARD.match(text)

@@ -214,7 +214,7 @@ def _validity(target: Rows, size: int) -> Any:
     return np.packbits(present, bitorder="little")
 
 
-ALIKE: Final = 1 << 16  # rows up to which columns share memory where they are alike; no stretch is longer
+ALIKE: Final = 1 << 17  # rows up to which columns share memory where they are alike; no stretch is longer
 AT_ONCE: Final = 1 << 14  # rows spelled out at a time: few enough to fit where scratch was
 LIKELY: Final = 24  # bytes a text takes at most; room is made where an odd extension takes more
 _STRING: Final = pa.large_string()

@@ -17,7 +17,7 @@ from .. import reference
 from ..cells import regions, repairs
 from ..cells import text as cells
 from ..countries import country_name
-from ..vocabulary import NOTES, PROBLEMS, meaning_of_note
+from ..vocabulary import BIT, NOTES, PROBLEMS, meaning_of_note
 from . import rows
 from .evidence import Evidence
 from .judgement import COLUMNS
@@ -118,9 +118,9 @@ def _fate(trial: Trial, row: Row, asked: Collection[str]) -> str:
     if row.problem == "AMBIGUOUS_READING":
         return "the same number" if number == kept else "another number than the other reading's, and we do not choose"
     if number == kept:
-        return "taken" if row.notes & rows.BIT.get(trial.reading.note, 0) else "the same number"
+        return "taken" if row.notes & BIT.get(trial.reading.note, 0) else "the same number"
     if row.answer.valid:
-        if row.notes & rows.BIT["COLUMN_EVIDENCE"]:
+        if row.notes & BIT["COLUMN_EVIDENCE"]:
             return "lost: the column speaks for the other reading"
         return f"lost: {row.answer.type} as it is read is no weaker"
     if trial.reading.repair in asked or not trial.reading.repair:

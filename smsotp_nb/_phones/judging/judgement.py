@@ -38,7 +38,7 @@ from .work import Intake, Second, Work, take_in
 COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
 
 JUDGED_BY_ROWS: Final = 256  # rows of a list that takes less time row by row; from some 350 on it takes more
-STRETCH: Final = 64_000  # rows at a time: each call of a column function costs the same for few rows and many
+STRETCH: Final = 100_000  # rows at a time: each call of a column function costs the same for few rows and many
 
 KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (KINDS, PROBLEMS))
 

@@ -18,7 +18,7 @@ from ..fast.assembly import REASONS, REGION_PLACE
 from ..fast.memory import Mask, matching
 from ..fast.tables import KINDS
 from ..reference import SUPPORTED_REGIONS
-from ..vocabulary import PROBLEM_CODE, REPAIRS, bits
+from ..vocabulary import BIT, PROBLEM_CODE, REPAIRS
 from .evidence import NOTHING, Evidence, Level
 from .work import Work
 
@@ -42,7 +42,6 @@ FICTION_CODES: Final = (1, 33, 44, 46, 49, 61)
 HAS_SOME: Final = np.isin(np.arange(1001), FICTION_CODES)  # by calling code; the last one is for none
 
 OURS: Final = {"INVALID_COUNTRY_CODE": "UNKNOWN_CALLING_CODE", "IS_POSSIBLE_LOCAL_ONLY": "LOCAL_ONLY"}
-NO_SUCH_CODE: Final = REASONS.index("INVALID_COUNTRY_CODE")
 WITH_A_PLUS: Final = r"^[\s(]*\+"
 NOWHERE: Final = ("", "REGION_MISSING", "REGION_UNKNOWN")
 NO_YES: Final = (False, True)
@@ -130,22 +129,14 @@ def _shown(asked: Any) -> str:
 
 
 class Facts(NamedTuple):
-    """What decides whether a row is texted that has been read: the verdict, and the country beside it.
+    """What decides whether a row that has been read is texted: the verdict, and the country beside it."""
 
-    Attributes:
-        reason, kind, extended: of the verdict; without a reason it is valid.
-        nowhere: the problem with the country by which a text without a plus is read (``""``: none).
-        lost: the cell of its country could not be read.
-        elsewhere: the number is of another country than the row names.
-        fiction: the number is kept free for fiction.
-    """
-
-    reason: str | None
+    reason: str | None  # without one it is valid
     kind: str | None
     extended: bool
-    nowhere: str
-    lost: bool
-    elsewhere: bool
+    nowhere: str  # the problem with the country by which a text without a plus is read, or ""
+    lost: bool  # the cell of that country could not be read
+    elsewhere: bool  # the number is of another country than the row names
     fiction: bool
 
 
@@ -156,18 +147,16 @@ def decided(it: Facts, asked: Reading) -> tuple[str, int]:
         return (it.nowhere if problem == "UNKNOWN_CALLING_CODE" else "") or problem, 0
     if it.extended:
         return "MULTIPLE_NUMBERS", 0
-    problem, notes = "" if it.kind in asked._texted else "TYPE_NOT_ALLOWED", []
-    for so, name, wanted in (
-        (it.elsewhere, "REGION_MISMATCH", asked.region_mismatch),
-        (it.fiction, "TEST_NUMBER", asked.test_numbers),
-    ):
-        if so:
-            notes.append(name)
-            problem = problem or (name if wanted == "refuse" else "")
+    problem, notes = "" if it.kind in asked._texted else "TYPE_NOT_ALLOWED", 0
+    if it.elsewhere:
+        notes |= BIT["REGION_MISMATCH"]
+        problem = problem or ("REGION_MISMATCH" if asked.region_mismatch == "refuse" else "")
+    if it.fiction:
+        notes |= BIT["TEST_NUMBER"]
+        problem = problem or ("TEST_NUMBER" if asked.test_numbers == "refuse" else "")
     if not problem:
-        notes += [it.kind] if it.kind in ("FIXED_LINE", "VOIP") else []
-        notes += ["REGION_UNKNOWN"] if it.lost else []
-    return problem, bits(notes)
+        notes |= BIT.get(it.kind or "", 0) | (BIT["REGION_UNKNOWN"] if it.lost else 0)
+    return problem, notes
 
 
 def apply(work: Work, asked: Reading) -> None:
@@ -176,7 +165,7 @@ def apply(work: Work, asked: Reading) -> None:
     found = work.answers
     nowhere = np.array([*(2 * (name not in SUPPORTED_REGIONS) for name in work.names), 1], np.int8).take(work.place)
     nowhere[work.lost] = 2
-    nowhere[matching(work.text, np.flatnonzero(found.reason == NO_SUCH_CODE), WITH_A_PLUS)] = 0
+    nowhere[matching(work.text, np.flatnonzero(found.reason == REASONS.index("INVALID_COUNTRY_CODE")), WITH_A_PLUS)] = 0
     valid = work.valid()
     facts = (
         found.reason[rows],

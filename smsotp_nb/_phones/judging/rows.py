@@ -21,7 +21,7 @@ from ..cells import text as cells
 from ..countries import calling_code
 from ..fast.tables import KINDS
 from ..reference import Answer
-from ..vocabulary import NOTE_BIT, bits, sentence
+from ..vocabulary import BIT, bits, sentence
 from . import evidence as column_evidence
 from . import readings
 from .evidence import NOTHING, Count, Evidence, Level
@@ -30,7 +30,6 @@ from .readings import SECOND_SPELLING, Said
 from .weighing import AMBIGUOUS, AS_WRITTEN, Scales
 from .work import KIND_PROBLEM
 
-BIT: Final = {name: int(bit) for name, bit in NOTE_BIT.items()}
 RANKS: Final[dict[str | None, int]] = {None: 0, **dict(zip(KINDS, readings.RANK.tolist(), strict=True))}
 NO_NUMBER: Final = Answer(None, None, None, False, None, "NOT_A_NUMBER", None)
 WRITTEN_ONLY: Final = re.compile(column_evidence.WRITTEN_ONLY)  # no plus and no single zero in front
@@ -248,14 +247,15 @@ def _settle(row: Row, scales: Scales) -> None:
 
 def _facts(row: Row) -> Facts:
     it = row.answer
-    nowhere = "REGION_MISSING" if row.region is None else ""
-    if row.lost or (row.region is not None and row.region not in reference.SUPPORTED_REGIONS):
-        nowhere = "REGION_UNKNOWN"
+    nowhere = ""
+    if not it.valid and not BEGINS_WITH_PLUS.match(row.text or ""):
+        unknown = row.lost or (row.region is not None and row.region not in reference.SUPPORTED_REGIONS)
+        nowhere = "REGION_UNKNOWN" if unknown else "REGION_MISSING" if row.region is None else ""
     return Facts(
         it.reason,
         it.type,
         it.extension is not None,
-        "" if BEGINS_WITH_PLUS.match(row.text or "") else nowhere,
+        nowhere,
         row.lost,
         row.named and _elsewhere(row),
         it.cc in CODES_OF_FICTION and OF_FICTION.match(it.e164 or "") is not None,
