@@ -150,7 +150,7 @@ class Notes:
         ``accept`` notes in it that it was, and why that was asked; None: nobody accepts it. What somebody has accepted
         since something was noted here needs no second acceptance.
         """
-        self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark", noted=True)])
+        self._marks = Marks([Mark(self._folder / f"{seen.ledger.hex()}.mark", seen.ledger, noted=True)])
         behind = _behind(connection, self._marks.sessions())
         lacks = self._known.differences(seen) if self._known else ""
         lacks = lacks or "its latest requests are missing" * bool(behind)
