@@ -254,10 +254,9 @@ class Ledger(LedgerBase):
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
             with self._store.reading() as connection:
                 beginning.refuse_unknown_kinds(connection)
+                if ownership is not None:
+                    ownership.check(connection)
             number = self._find(service, plan.campaign)
-        if ownership is not None:
-            with self._store.reading() as connection:
-                ownership.check(connection)
         if number is None:
             number = recording.record(self._store, plan, service=service, kind=kind, now=self._clock())
         lock = self._store.lock(number, plan.campaign)

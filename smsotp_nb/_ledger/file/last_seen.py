@@ -165,12 +165,17 @@ class Mark:
             self._complain(error)
 
     def _complain(self, error: OSError) -> None:
-        warnings.warn(
-            f"what was last seen of the ledger cannot be noted in {self.path} ({error.strerror}): an older copy of it "
-            "may not be noticed. See that the folder may be written and that the disk has room",
-            SmsOtpWarning,
-            stacklevel=2,
-        )
+        complain(self.path, error.strerror, "an older copy of it")
+
+
+def complain(path: Path, why: object, what: str) -> None:
+    """Warn that what was seen cannot be noted, so that ``what`` may not be noticed."""
+    warnings.warn(
+        f"what was last seen of the ledger cannot be noted in {path} ({why}): {what} may not be noticed. See that the "
+        "folder may be written and that the disk has room",
+        SmsOtpWarning,
+        stacklevel=3,
+    )
 
 
 class Marks:

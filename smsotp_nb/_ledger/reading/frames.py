@@ -18,7 +18,7 @@ from ..._services import is_rehearsal, name_key
 from ..file.store import Store
 from ..record.beginning import refuse_contradicted
 from ..record.evidence import source_of
-from ..rows.columns import TIME, Columns, framed, rows_of, times
+from ..rows.columns import TIME, framed, rows_of, times
 from ..rows.damage import Unfit
 from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, PLANNED, SKIPPED
@@ -125,20 +125,15 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
 
     Beside columns of the result table: ``number`` (Int64), see `persons`.
     """
-    columns = Columns(
-        ("position", "chunk", "number", "state", "attempts", "attempt", "country", "parts", "price", "not_before"),
-        ("problem", "id"),
-    )
+    names = ("number", "state", "attempts", "attempt", "country", "parts", "price", "not_before")
+    spelled = {"id": "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"}
     with store.snapshot() as connection:
-        spelled = {"id": "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"}
-        columns.read(connection, campaign, spelled, by_row=True)
-        columns.read_whole(connection, campaign)
+        rows = rows_of(connection, campaign, *names, text=("problem", "id"), spelled=spelled, whole=True)
         countries = table_of(store, "SELECT id, iso, cc FROM country", {"iso": STR, "cc": STR})
         attempts = table_of(store, _ATTEMPTS, _ATTEMPT, (campaign,))
         said = dict(connection.execute(_MESSAGE_OF, (campaign, campaign)).fetchall())
         refuse_contradicted(connection, campaign)
-    rows = columns.series()
-    frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
+    frame = pd.DataFrame(index=pd.Index(rows["position"].to_numpy("int64")))
     state = rows["state"].astype("int64").to_numpy()
     frame["status"] = _named(state, STATES)
     frame["problem"], frame["id"] = rows["problem"].array, rows["id"].array
@@ -159,11 +154,9 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
 
 def recorded(store: Store, campaign: int) -> pd.DataFrame:
     """Return what a campaign's plan recorded, by position: to, body key, region, type and the estimate."""
-    columns = Columns(("position", "chunk", "number", "destination", "body", "est_parts"), ("encoding",))
     with store.snapshot() as connection:
-        columns.read(connection, campaign)
-    rows = columns.series()
-    frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
+        rows = rows_of(connection, campaign, "number", "destination", "body", "est_parts", text=("encoding",))
+    frame = pd.DataFrame(index=pd.Index(rows["position"].to_numpy("int64")))
     number = rows["number"].astype(STR)
     frame["to"] = ("+" + number).where(rows["number"].gt(0).fillna(False)).array  # not of who was forgotten
     frame["body"] = rows["body"].array
@@ -182,8 +175,8 @@ def digits_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
         refuse_contradicted(connection, campaign)
         rows = rows_of(connection, campaign, "number", "state")
     mine = rows["state"].isin(states) & rows["number"].gt(0).fillna(False)
-    position = pd.Index(rows["position"][mine].astype("int64"), name=None)
-    return rows["number"][mine].set_axis(position)
+    position = pd.Index(rows["position"][mine].to_numpy("int64"))
+    return rows["number"][mine].set_axis(position).rename(None)
 
 
 def fates(store: Store, campaign: int) -> pd.DataFrame:

@@ -38,19 +38,11 @@ class Columns:
         for name, texts in self._text.items():
             texts.append(pieces[name] if name in pieces else pa.nulls(rows, pa.string()))
 
-    def read(
-        self,
-        connection: Statements,
-        campaign: int,
-        spelled: Mapping[str, str] = {},
-        *,
-        by_row: bool = False,
-    ) -> None:
-        """Add a campaign's rows from the view ``fate``.
+    def read(self, connection: Statements, campaign: int, spelled: Mapping[str, str], *, by_row: bool) -> None:
+        """Add a campaign's rows from the view ``fate``, see `rows_of`.
 
         SQLite joins a block of rows into one text for each column, because fetching row by row takes three times as
-        long. ``spelled`` has the SQL of columns that the view lacks; ``by_row`` leaves out chunks accepted as a whole,
-        for `read_whole`.
+        long.
         """
         what = ", ".join(f"{spelled.get(name, name)} AS {name}" for name in (*self._numbers, *self._text))
         lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
@@ -102,17 +94,24 @@ class Columns:
 
 
 def rows_of(
-    connection: Statements, campaign: int, *numbers: str, by_row: bool = False, whole: bool = False
+    connection: Statements,
+    campaign: int,
+    *numbers: str,
+    text: Sequence[str] = (),
+    spelled: Mapping[str, str] = {},
+    by_row: bool = False,
+    whole: bool = False,
 ) -> pd.DataFrame:
-    """Return ``chunk, position`` and these numbers (Int64) of a campaign's rows in their order.
+    """Return ``chunk, position``, these numbers (Int64) and texts (str) of a campaign's rows, in their order.
 
-    ``by_row`` leaves out chunks that were accepted as a whole, whose rows ``whole`` adds at the end.
+    ``spelled`` has the SQL of columns that the view ``fate`` lacks. ``by_row`` leaves out chunks that were accepted as
+    a whole; ``whole`` adds them at the end, with their answers.
     """
-    columns = Columns(("chunk", "position", *numbers), ())
-    columns.read(connection, campaign, by_row=by_row or whole)
+    columns = Columns(("chunk", "position", *numbers), text)
+    columns.read(connection, campaign, spelled, by_row=by_row or whole)
     if whole:
         columns.read_whole(connection, campaign)
-    return pd.DataFrame(columns.series())
+    return pd.DataFrame(columns.series(), copy=False)
 
 
 def integers_in(joined: str | None) -> Ints:

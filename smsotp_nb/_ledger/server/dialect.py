@@ -44,23 +44,13 @@ def _extracted(call: re.Match[str]) -> str:
     return f"(json_build_array({', '.join(f'{call[1]}::json->{place}' for place in places)}))::text"
 
 
-_ONE = r"((?:[^(),]|\([^()]*\))+)"  # an argument, with at most one call in it
 # What only SQLite has, and what a server has in its place. The rest is written so that both take it.
-_SPELLED = tuple(
-    (re.compile(pattern), there)
-    for pattern, there in (
-        (r"\bIS NOT (?=\?|\d)", "IS DISTINCT FROM "),
-        (r"\bIS (?=\?|\d)", "IS NOT DISTINCT FROM "),
-        (r"\bCROSS JOIN\b", "JOIN"),  # there it says in which order SQLite reads two tables
-        (r"CASE typeof\(message\) .*? END", "message"),
-        (r"typeof\(r\.number\)<>'integer'", "r.number IS NULL"),
-        (r"\binstr\(", "strpos("),
-        (r" char\(", " chr("),
-        (rf"\bgroup_concat\({_ONE}\)", r"string_agg((\1)::text, ',')"),
-        (rf"\bgroup_concat\({_ONE}, {_ONE}\)", r"string_agg((\1)::text, \2)"),
-        (r"\bjson_group_array\((\w+)\)", r"(json_agg(\1))::text"),
-        (r"\bjson_extract\((\w+), ([^()]*)\)", _extracted),
-    )
+_SPELLED = (
+    ("CROSS JOIN ", "JOIN "),  # there it says in which order SQLite reads two tables
+    ("CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END", "message"),
+    ("typeof(r.number)<>'integer'", "r.number IS NULL"),
+    ("instr(", "strpos("),
+    (" char(", " chr("),
 )
 
 
@@ -105,10 +95,16 @@ def spelled(sql: str) -> str:
         >>> spelled("SELECT group_concat(number) FROM recipient WHERE campaign IS NOT ?")
         "SELECT string_agg((number)::text, ',') FROM recipient WHERE campaign IS DISTINCT FROM $1"
     """
-    text = sql
+    text = re.sub(r"\bIS NOT (?=\?|\d)", "IS DISTINCT FROM ", sql)
+    text = re.sub(r"\bIS (?=\?|\d)", "IS NOT DISTINCT FROM ", text)
     for here, there in _SPELLED:
-        text = here.sub(there, text)
-    inserted = re.match(r"INSERT INTO (\w+)", text)
+        text = text.replace(here, there)
+    # What is joined has at most one call in it.
+    text = re.sub(r"\bgroup_concat\(((?:[^(),]|\([^()]*+\))++)\)", r"string_agg((\1)::text, ',')", text)
+    text = re.sub(r"\bgroup_concat\(((?:[^(),]|\([^()]*+\))++), ", r"string_agg((\1)::text, ", text)
+    text = re.sub(r"\bjson_group_array\((\w++)\)", r"(json_agg(\1))::text", text)
+    text = re.sub(r"\bjson_extract\((\w++), ([^()]*+)\)", _extracted, text)
+    inserted = re.match(r"INSERT INTO (\w++)", text)
     text += " RETURNING id" * (inserted is not None and inserted[1] in NUMBERED)
     numbers = count(1)
     return re.sub(r"\?", lambda _: f"${next(numbers)}", text)
