@@ -26,7 +26,7 @@ from ..errors import (
     SmsOtpError,
     Throttled,
 )
-from .transport import Failure, RawReply
+from .transport import NOTHING_SENT, Failure, RawReply
 
 LONGEST_PAUSE = 300.0
 SHORT = 4  # characters of the shortest passcode; a country or a calling code has fewer
@@ -87,7 +87,7 @@ def _spellings(secret: str) -> tuple[str, ...]:
 
 def error_of(failure: Failure, *, action: str, seconds: float) -> SmsOtpError:
     """Return the error that a request without a complete reply ends in."""
-    if failure.nothing_sent:
+    if failure.phase in NOTHING_SENT:
         text = f"{action}: no connection ({failure.reason}); nothing was sent"
         return NotSent(text, phase=failure.phase, seconds=seconds)
     return _doubt(action, failure.reason, failure.phase, failure.status, seconds)

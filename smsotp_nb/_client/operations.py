@@ -32,7 +32,6 @@ class _Request:
     action: str
     fields: dict[str, Any]
     read: Callable[[Any, str | None], Any]
-    recipients: int = 1
     may_begin: Callable[[], bool] | None = None
 
     def __repr__(self) -> str:
@@ -148,11 +147,10 @@ class Client:
         to: Sequence[str],
         body: wire.Body,
         *,
-        gate: Gate | None = None,
         patience: Patience | None = None,
         may_begin: Callable[[], bool] | None = None,
     ) -> wire.SendReply:
-        """Send one body to many numbers, as ``send_message`` does, behind a gate: what a campaign calls.
+        """Send one body to many numbers, as ``send_message`` does: what a campaign calls.
 
         ``may_begin`` is asked right before the first byte; where it says no, nothing is sent.
         """
@@ -167,8 +165,8 @@ class Client:
         def read(data: Any, request_id: str | None) -> wire.SendReply:
             return wire.read_send(data, to, request_id=request_id)
 
-        request = _Request(wire.SEND, wire.send_request(to, body), read, len(to), may_begin)
-        reply: wire.SendReply = self._call(request, gate, patience)
+        request = _Request(wire.SEND, wire.send_request(to, body), read, may_begin)
+        reply: wire.SendReply = self._call(request, patience)
         return reply
 
     @in_our_words
@@ -264,19 +262,11 @@ class Client:
         reply: wire.VerifyReply = self._call(request)
         return reply
 
-    def _call(self, request: _Request, gate: Gate | None = None, patience: Patience | None = None) -> Any:
+    def _call(self, request: _Request, patience: Patience | None = None) -> Any:
         patience = patience or self.patience
-        if gate is None and patience.attempts == 1:  # a campaign waits and counts by itself
+        if patience.attempts == 1:  # a campaign waits and counts by itself
             return _given(self._once(request))
-        gate = gate or Gate(self._sleep)
-        tries = Tries(gate, patience, self._clock)
-
-        def attempt() -> Any:
-            with tries.at_the_gate():
-                gate.before(request.recipients)
-            return self._once(request)
-
-        return _given(tries.make(attempt))
+        return _given(Tries(Gate(self._sleep), patience, self._clock).make(lambda: self._once(request)))
 
     def _once(self, request: _Request) -> Any:
         """Make one attempt; return the reply or the error it means.
@@ -298,7 +288,7 @@ class Client:
         seconds = self._clock() - started
         if isinstance(reply, Failure):
             found: Any = error_of(reply, action=request.action, seconds=seconds)
-            if reply.stopped:
+            if reply.reason == KeyboardInterrupt.__name__:
                 found = KeyboardInterrupt(f"interrupted; {found}")
         else:
             scrub = Scrubber(settings._key(), settings._secret() or "", str(request.fields.get("code") or ""))

@@ -37,7 +37,7 @@ class Patience:
 
 
 class Gate:
-    """What every attempt must pass. This one lets everything through; ``dispatch`` has one that paces and stops."""
+    """What attempts have in common. This one lets everything through; ``dispatch`` has one that paces and stops."""
 
     def __init__(self, sleep: Callable[[float], None] = time.sleep) -> None:
         self._sleep = sleep
@@ -45,9 +45,6 @@ class Gate:
     def sleep(self, seconds: float) -> None:
         """Wait before the next attempt."""
         self._sleep(seconds)
-
-    def before(self, recipients: int) -> None:
-        """Wait until a request to this many recipients may start, and return."""
 
     def throttled(self, seconds: float | None) -> None:
         """Note that the service asked for a pause of so many seconds; None if it named no time."""

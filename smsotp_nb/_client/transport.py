@@ -114,14 +114,6 @@ class Failure:
     reason: str
     status: int | None = None
 
-    @property
-    def nothing_sent(self) -> bool:
-        return self.phase in NOTHING_SENT
-
-    @property
-    def stopped(self) -> bool:
-        return self.reason == KeyboardInterrupt.__name__
-
 
 class _Reply:
     """The whole reply to one request, as llhttp reads it.

@@ -257,9 +257,7 @@ class Requests:
                     self._slots.give_back()
             seconds = time.monotonic() - started
             if isinstance(outcome, REPEATABLE):
-                self._run.settle(claim, ending(outcome)[0])
-                self._addressees.give_back(claim)
-                self._watch.returned(admission)
+                self._give_back(claim, admission, ending(outcome)[0])
                 claimed = False
             else:
                 claimed = True
@@ -286,9 +284,7 @@ class Requests:
             if not self._pacer.paused():
                 return claim, admission
             slots.give_back()
-        self._run.settle(claim, Ending("NOT_SENT", "before", error="ended before it was sent"))
-        self._addressees.give_back(claim)
-        self._watch.returned(admission)
+        self._give_back(claim, admission, Ending("NOT_SENT", "before", error="ended before it was sent"))
         if not slots.take(self._is_over):
             return None, admission
         with contextlib.ExitStack() as held:
@@ -299,6 +295,12 @@ class Requests:
                 self._hold_against_plan(again)
                 held.pop_all()  # it is given back when the request has ended
         return again, admission
+
+    def _give_back(self, claim: Claim, admission: guards.Admission, how: Ending) -> None:
+        """Record that certainly nothing of a claim was sent; its people may be texted by another one."""
+        self._run.settle(claim, how)
+        self._addressees.give_back(claim)
+        self._watch.returned(admission)
 
     def _is_over(self) -> bool:
         return self._ended(self._stop)
@@ -358,9 +360,7 @@ class Requests:
 
     def _in_halves(self, claim: Claim, error: InvalidPhoneNumbers, admission: guards.Admission) -> Answer:
         """Send a refused list again in two halves; by assumption nothing of it was sent."""
-        self._run.settle(claim, ending(error)[0]._replace(outcome=ISOLATING))
-        self._addressees.give_back(claim)
-        self._watch.returned(admission)
+        self._give_back(claim, admission, ending(error)[0]._replace(outcome=ISOLATING))
         middle = len(claim.positions) // 2
         rows, costs, said = Counter[str](), Counter[str](), []
         for positions in (claim.positions[:middle], claim.positions[middle:]):

@@ -112,10 +112,7 @@ class Ledger(LedgerBase):
             >>> list(Ledger(pathlib.Path(tempfile.mkdtemp()) / "l.sqlite", create=True).campaigns().columns)[:3]
             ['service', 'campaign', 'kind']
         """
-        with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT id, service, name, kind, created_at, rows, purged FROM campaign ORDER BY id"
-            ).fetchall()
+        found = self._store.asked("SELECT id, service, name, kind, created_at, rows, purged FROM campaign ORDER BY id")
         text = dict.fromkeys(("service", "campaign", "kind"), STR)
         frame = framed(found, {"id": "int64", **text, "created_at": TIME, "rows": "Int64", "purged": "bool"})
         numbers = zip(frame.pop("id"), frame.pop("purged"), strict=True)
@@ -139,11 +136,10 @@ class Ledger(LedgerBase):
             >>> ledger.audit()[["what", "reason"]].values.tolist()
             [['retention', '24 months']]
         """
-        with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT d.at, d.who, d.what, k.service, k.name, d.rows, d.reason FROM decision d "
-                "LEFT JOIN campaign k ON k.id=d.campaign ORDER BY d.id"
-            ).fetchall()
+        found = self._store.asked(
+            "SELECT d.at, d.who, d.what, k.service, k.name, d.rows, d.reason FROM decision d "
+            "LEFT JOIN campaign k ON k.id=d.campaign ORDER BY d.id"
+        )
         text = dict.fromkeys(("who", "what", "service", "campaign"), STR)
         return framed(found, {"at": TIME, **text, "rows": "Int64", "reason": STR})
 
@@ -189,8 +185,7 @@ class Ledger(LedgerBase):
     def _everything(self) -> list[tuple[str, reading.Named]]:
         """Return the kind of everything recorded, and what it is: campaigns, messages to oneself and passcodes."""
         sql = "SELECT kind, id, service, kept, name, created_at FROM campaign ORDER BY id"
-        with self._store.reading() as connection:
-            return [(row[0], reading.Named(*row[1:])) for row in connection.execute(sql)]
+        return [(kind, reading.Named(*row)) for kind, *row in self._store.asked(sql)]
 
     def _record(self, it: reading.Named) -> Record:
         return Record(self, self._store, it, ())
@@ -198,8 +193,7 @@ class Ledger(LedgerBase):
     @in_our_words
     def _names(self, *, service: str) -> list[str]:
         sql = "SELECT name FROM campaign WHERE service=? AND kind='campaign' AND purged=0 ORDER BY id DESC"
-        with self._store.reading() as connection:
-            return [row[0] for row in connection.execute(sql, (service,))]
+        return [name for (name,) in self._store.asked(sql, (service,))]
 
     @in_our_words
     def _knows(self, name: str, *, service: str) -> bool:
@@ -260,10 +254,9 @@ class Ledger(LedgerBase):
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)
             with self._store.reading() as connection:
                 beginning.refuse_unknown_kinds(connection)
+                if ownership is not None:
+                    ownership.check(connection)
             number = self._find(service, plan.campaign)
-        if ownership is not None:
-            with self._store.reading() as connection:
-                ownership.check(connection)
         if number is None:
             number = recording.record(self._store, plan, service=service, kind=kind, now=self._clock())
         lock = self._store.lock(number, plan.campaign)

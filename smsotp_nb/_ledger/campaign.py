@@ -63,9 +63,7 @@ class LedgerBase:
         if not self._is_default or is_rehearsal(service):
             return
         sql = "SELECT DISTINCT service FROM campaign WHERE kind='campaign' AND id IN (SELECT campaign FROM attempt)"
-        with self._store.reading() as connection:
-            begun = [of for (of,) in connection.execute(sql) if not is_rehearsal(of)]
-        if not begun:
+        if all(is_rehearsal(begun) for (begun,) in self._store.asked(sql)):
             refuse_lent(self.path)
 
     def _end_dead_ones(self, but: int) -> None:
@@ -105,10 +103,9 @@ class LedgerBase:
         return True
 
     def _find(self, service: str, name: str) -> int | None:
-        with self._store.reading() as connection:
-            sql = "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign'"
-            found = connection.execute(sql, (service, name_key(name))).fetchone()
-        return found[0] if found else None
+        sql = "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign'"
+        found = self._store.asked(sql, (service, name_key(name)))
+        return found[0][0] if found else None
 
 
 @understood
@@ -127,9 +124,8 @@ class Record:
 
     @in_our_words
     def __init__(self, ledger: LedgerBase, store: Store, it: reading.Named, others: tuple[str, ...], /) -> None:
-        self.name, self.service = it.name, it.service
+        self.name, self.service, self._it, self._others = it.name, it.service, it, others
         self._ledger, self._store, self._number, self._kept = ledger, store, it.number, tuple(names_in(it.kept))
-        self._whose = overview.Whose(it.name, it.service, it.created, others)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -293,8 +289,7 @@ class Record:
             None if reason is None else not_text("reason", reason),
         )
         self._refuse_purged()
-        with self._store.reading() as connection:
-            kind = connection.execute("SELECT kind FROM campaign WHERE id=?", (self._number,)).fetchone()[0]
+        kind = self._store.asked("SELECT kind FROM campaign WHERE id=?", (self._number,))[0][0]
         if kind != "campaign":
             what = "are the passcodes of a month" if kind == KIND else "is a message to oneself"
             raise UsageError(f"{self.name!r} {what}, which no plan changes; nothing was changed")
@@ -388,7 +383,8 @@ class Record:
         """Return the campaign as a card: whose it is, rows by state, what is held back and until when, what was
         changed, and the rows in doubt with their evidence, numbers masked."""
         return overview.of_campaign(
-            self._whose,
+            self._it,
+            self._others,
             None if self._is_purged() else self.counts,
             self.in_doubt,
             reading.held(self._store, self._number),
@@ -402,11 +398,10 @@ class Record:
 
     def __repr__(self) -> str:
         said = "purged" if self._is_purged() else state_line(self.counts)
-        return f"Record({self.name!r}, {self._whose.line()}: {said})"
+        return f"Record({self.name!r}, {overview.whose_line(self._it, self._others)}: {said})"
 
     def _is_purged(self) -> bool:
-        with self._store.reading() as connection:
-            return bool(connection.execute("SELECT purged FROM campaign WHERE id=?", (self._number,)).fetchone()[0])
+        return bool(self._store.asked("SELECT purged FROM campaign WHERE id=?", (self._number,))[0][0])
 
     def _refuse_purged(self) -> None:
         if self._is_purged():
@@ -426,7 +421,7 @@ class Record:
         They take the lines' prices where these are exact (``priced``).
         """
         self._recover()
-        found = Evidence.of(source, lines, priced=priced)
+        found = Evidence(source, lines, priced)
         return self._move(lines, IN_DOUBT, ACCEPTED, "found accepted", reason, found)
 
     def _move(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CampaignHeld, LedgerError
+from .file import copies
 from .file.store import Store
 from .opening import Move, move_of
 from .record.beginning import OWNER_DIED, give_up
@@ -68,8 +69,7 @@ def move(source: Store, target: Store, *, now: int) -> dict[str, int]:
                 _copy(file, served)
                 note = (bytes.fromhex(mine.token), str(source.path), now)
                 served.execute("INSERT INTO imported (token, path, at) VALUES (?, ?, ?)", note)
-                copied = (str(source.path), runners.person(), "imported file", now)
-                served.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", copied)
+                copies.note_in(served, source.path, "imported file", now=now)
                 runners.note_decision(served, "imported", rows=_many(served), now=now, reason=source.path.name)
                 target.created = False  # from now on the file says that it went there, and it is asked for it
                 mine.note(file)
@@ -167,7 +167,7 @@ def _copy(file: Statements, served: Connection) -> None:
     # People have other names here: who takes the file over answers for what is in it.
     served.execute("UPDATE campaign SET author=?", (runners.decider(served),))
     secret, retention, approval = file.execute("SELECT secret, retention, approval FROM ledger").fetchone()
-    sql = "UPDATE ledger SET secret=?, retention=coalesce(retention, ?), approval=max(approval, ?)"
+    sql = "UPDATE ledger SET secret=?, retention=coalesce(retention, ?), approval=greatest(approval, ?)"
     served.execute(sql, (secret, retention, approval))
 
 

@@ -66,7 +66,7 @@ class Opened:
         if now != self._raised:
             known = self.connection.execute("PRAGMA user_version").fetchone()[0]
             if known == now:
-                self.marks.break_seal()  # from here on the file may change at any time
+                self.marks.first.break_seal()  # from here on the file may change at any time
                 self.connection.execute(f"PRAGMA user_version={known + ONE_GENERATION}")
         self.refuse_moved()
         if not self.session:
@@ -112,7 +112,7 @@ class Opened:
         busy = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         self.connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
         if not busy:
-            self.marks.note_seal(Seal(self.anchor.generation(), *self.anchor.checksum()))
+            self.marks.first.note_seal(Seal(self.anchor.generation(), *self.anchor.checksum()))
         return not busy
 
     def close(self) -> None:
@@ -154,8 +154,8 @@ def open_ledger(path: Path, *, create: bool, accept_older: bool, moving: bool = 
         marks = _marks(path, ledger)
         with anchor.writing():
             if began:
-                marks.break_seal()
-            _refuse_damaged(path, connection, anchor, marks.seal())
+                marks.first.break_seal()
+            _refuse_damaged(path, connection, anchor, marks.first.seal())
         if not moving:
             refuse_moved(connection, path)
         behind = _behind(connection, marks.sessions())
@@ -197,7 +197,7 @@ def refuse_others(path: Path) -> None:
 
 def break_seal(place: Path) -> None:
     """Forget the seal of the file at a path, because another one is about to replace it on purpose."""
-    _marks(place, b"").break_seal()
+    _marks(place, b"").first.break_seal()
 
 
 def refuse_if_older(connection: sqlite3.Connection, place: Path) -> None:
@@ -233,6 +233,7 @@ def _connect(path: Path, *, create: bool, accept_older: bool) -> tuple[sqlite3.C
     refuse_others(path)
     address = path.absolute().as_uri() + "?mode=rw"  # never a new file in the place of one that is gone
     connection = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    connection.create_function("greatest", 2, max, deterministic=True)  # which a server has
     try:
         limit(connection)
         _refuse_others(connection, path)  # before the journal mode, which is written into the file
@@ -379,11 +380,12 @@ def _noted_at(path: Path) -> bytes:
 def _marks(path: Path, ledger: bytes) -> Marks:
     """Return the marks of a ledger, and those of another one that was at its path before."""
     path = path.resolve()
-    own = [Mark(beside(path, "-mark")), Mark(notes_folder() / f"{ledger.hex()}.mark", noted=True)]
     known = _noted_at(path)
-    return Marks(
-        ledger, own, [Mark(notes_folder() / f"{known.hex()}.mark", noted=True)] if known not in (b"", ledger) else []
-    )
+    noted = [
+        Mark(notes_folder() / f"{one.hex()}.mark", one, noted=True)
+        for one in (ledger, *([known] if known not in (b"", ledger) else []))
+    ]
+    return Marks([Mark(beside(path, "-mark"), ledger), noted[0]], noted[1:])
 
 
 def _behind(connection: Statements, seen: list[Session]) -> list[Session]:

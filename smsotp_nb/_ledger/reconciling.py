@@ -13,7 +13,7 @@ from ..errors import UsageError
 from .book import Ledger, LedgerOrPath, read_from
 from .campaign import Record
 from .reading.frames import table_of
-from .rows.columns import sums_whole
+from .rows.columns import rows_of
 from .rows.tables import ACCEPTED
 
 _SAID: Final = ("recipients", "message_count", "total")
@@ -70,21 +70,13 @@ def _of(ledger: Ledger, found: Record) -> pd.DataFrame:
         ("at", "request_id", "currency", *_SAID, "disagreement"),
         (found._number,),
     ).astype(dict.fromkeys(("at", *_SAID), "Int64"))
-    counted = ("records", "parts", "price", "unpriced", "uncounted")
-    rows = table_of(
-        ledger._store,
-        "SELECT attempt, count(*), coalesce(sum(parts), 0), coalesce(sum(price), 0), "
-        "sum(CASE WHEN price IS NULL THEN 1 ELSE 0 END), "
-        "sum(CASE WHEN parts IS NULL THEN 1 ELSE 0 END) FROM recipient "
-        f"WHERE campaign=? AND own_state={ACCEPTED} GROUP BY attempt",
-        counted,
-        (found._number,),
-    )
-    with ledger._store.reading() as connection:
-        whole = sums_whole(connection, found._number).reindex(columns=list(counted), fill_value=0)
-    rows = pd.concat([rows, whole]) if len(rows) else whole
-    both = said.join(rows.astype(dict.fromkeys(counted, "Int64"))).fillna(dict.fromkeys(counted, 0))
-
+    with ledger._store.snapshot() as connection:
+        rows = rows_of(connection, found._number, "state", "attempt", "parts", "price", whole=True)
+    rows = rows[rows["state"].eq(ACCEPTED).to_numpy(bool)]
+    rows = rows.assign(records=1, unpriced=rows["price"].isna(), uncounted=rows["parts"].isna())
+    counted = ["records", "parts", "price", "unpriced", "uncounted"]
+    sums = rows.astype(dict.fromkeys(counted, "Int64")).groupby("attempt")[counted].sum()
+    both = said.join(sums).fillna(dict.fromkeys(counted, 0))
     agrees = (
         (both["recipients"].fillna(both["records"]) == both["records"])
         & ((both["message_count"].fillna(both["parts"]) == both["parts"]) | (both["uncounted"] > 0))

@@ -23,7 +23,7 @@ from requests import PreparedRequest
 from support.tracebacks import chain
 
 from smsotp_nb import Client, Sandbox, Settings
-from smsotp_nb._client import Gate, Patience
+from smsotp_nb._client import Gate, Patience, Tries
 from smsotp_nb._client.meaning import Scrubber, retry_after, success
 from smsotp_nb._client.transport import Packed, RawReply, ReplyTooLarge, unpacked
 from smsotp_nb._moments import utc_now
@@ -38,29 +38,6 @@ ACCEPTED = (
     '"messages":[{"id":"0","to":"+12025550123","iso":"US","cc":"1","parts":1,"price":"0.007500"}]}}'
 )
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-
-class Watch(Gate):
-    """A gate that writes down what it is asked and told."""
-
-    def __init__(self, stops_after: int = 10**6) -> None:
-        super().__init__(self._slept)
-        self.waits: list[float] = []
-        self.asked: list[int] = []
-        self.pauses: list[float | None] = []
-        self._stops_after = stops_after
-
-    def _slept(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-    def before(self, recipients: int) -> None:
-        self.asked.append(recipients)
-
-    def throttled(self, seconds: float | None) -> None:
-        self.pauses.append(seconds)
-
-    def stopped(self) -> bool:
-        return len(self.asked) >= self._stops_after
 
 
 @pytest.fixture
@@ -82,26 +59,25 @@ def client(base_url: str = "https://sms.example", **options: Any) -> Client:
     return Client(Settings(base_url=base_url, access_key_id="key-0123"), **options)
 
 
-def deliver(one: Client, gate: Gate, **options: Any) -> Any:
-    return one._deliver([ANN], Body(text="Hello"), gate=gate, **options)
+def deliver(one: Client, **options: Any) -> Any:
+    return one._deliver([ANN], Body(text="Hello"), **options)
 
 
 # -- what is repeated --------------------------------------------------------------------------------------------------
 
 
 def test_a_throttled_request_waits_as_asked_and_is_sent_again(service: responses.RequestsMock) -> None:
-    """Seconds, a date, and no word of how long: the gate hears each, and the last waits by backoff."""
+    """Seconds, a date, and no word of how long: the last waits by backoff."""
     moment = datetime(2026, 11, 20, 12, 0, 7, tzinfo=UTC)
     service.post(URL, status=429, headers={"Retry-After": "3"})
     service.post(URL, status=429, headers={"Retry-After": format_datetime(moment, usegmt=True)})
     service.post(URL, status=429)
     service.post(URL, body=ACCEPTED)
-    gate = Watch()
-    assert deliver(client(), gate).missing == ()
-    assert gate.pauses == [3.0, 7.0, None]
-    assert gate.waits[:2] == [3.0, 7.0]
-    assert 0 <= gate.waits[2] <= 4.0
-    assert gate.asked == [1, 1, 1, 1]
+    waits: list[float] = []
+    assert deliver(client(sleep=waits.append)).missing == ()
+    assert waits[:2] == [3.0, 7.0]
+    assert 0 <= waits[2] <= 4.0
+    assert len(service.calls) == 4
 
 
 def test_throttling_without_end_is_raised_after_the_last_attempt(service: responses.RequestsMock) -> None:
@@ -109,7 +85,7 @@ def test_throttling_without_end_is_raised_after_the_last_attempt(service: respon
     for _ in range(3):
         service.post(URL, status=429, headers={"Retry-After": "1", "X-Uni-Request-Id": "r-9"})
     with pytest.raises(Throttled) as caught:
-        deliver(client(), Watch(), patience=Patience(attempts=3))
+        deliver(client(), patience=Patience(attempts=3))
     error = caught.value
     assert (error.attempts, error.retry_after, error.http_status, error.request_id) == (3, 1.0, 429, "r-9")
 
@@ -117,29 +93,37 @@ def test_throttling_without_end_is_raised_after_the_last_attempt(service: respon
 def test_a_pause_longer_than_our_patience_is_not_begun(service: responses.RequestsMock) -> None:
     """Waiting 300 s when 120 s are left helps nobody."""
     service.post(URL, status=429, headers={"Retry-After": "9999"})
-    gate = Watch()
+    waits: list[float] = []
     with pytest.raises(Throttled) as caught:
-        deliver(client(), gate)
+        deliver(client(sleep=waits.append))
     assert caught.value.retry_after == 300.0
-    assert gate.waits == []
+    assert waits == []
 
 
 def test_a_connection_that_nobody_takes_is_tried_again_with_growing_waits(nobody: str) -> None:
     """Nothing left this machine, so it may be tried again; after the last attempt the error says so."""
-    gate = Watch()
+    waits: list[float] = []
     with pytest.raises(NotSent) as caught:
-        deliver(client(nobody), gate, patience=Patience(attempts=5, first_wait=1.0, longest_wait=4.0))
-    assert (caught.value.phase, caught.value.attempts, len(gate.waits)) == ("connect", 5, 4)
-    assert all(0 <= wait <= most for wait, most in zip(gate.waits, (1, 2, 4, 4), strict=True))
+        deliver(client(nobody, sleep=waits.append), patience=Patience(attempts=5, first_wait=1.0, longest_wait=4.0))
+    assert (caught.value.phase, caught.value.attempts, len(waits)) == ("connect", 5, 4)
+    assert all(0 <= wait <= most for wait, most in zip(waits, (1, 2, 4, 4), strict=True))
     assert "nothing was sent" in str(caught.value)
 
 
-def test_a_gate_that_stops_ends_the_attempts(nobody: str) -> None:
+def test_a_gate_that_stops_ends_the_attempts() -> None:
     """Once the campaign was interrupted, no further attempt is made."""
-    gate = Watch(stops_after=2)
-    with pytest.raises(NotSent):
-        deliver(client(nobody), gate)
-    assert len(gate.asked) == 2
+    made: list[NotSent] = []
+
+    class Stopped(Gate):
+        def stopped(self) -> bool:
+            return len(made) >= 2
+
+    def attempt() -> NotSent:
+        made.append(NotSent("no connection", phase="connect"))
+        return made[-1]
+
+    assert Tries(Stopped(sleep=lambda _: None), Patience()).make(attempt) is made[1]
+    assert len(made) == 2
 
 
 def test_the_client_s_own_patience_and_sleep_are_used(nobody: str) -> None:

@@ -298,8 +298,8 @@ def token(number: int) -> bytes:
 
 
 def begun(path: Path, number: int, at: int) -> None:
-    mark = Mark(path)
-    mark.begin(LEDGER, Session(token(number), at=at))
+    mark = Mark(path, LEDGER)
+    mark.begin(Session(token(number), at=at))
     mark.close()
 
 
@@ -311,10 +311,10 @@ def test_a_new_session_takes_the_place_of_the_oldest_where_a_mark_is_full(
     for number in range(1, 12):
         begun(path, number, at=number)
     assert path.stat().st_size == 6 * SLOT
-    assert sorted(session.token for session in Mark(path).sessions()) == [token(n) for n in range(7, 12)]
-    Mark(path).set_aside([token(9)])
+    assert sorted(session.token for session in Mark(path, LEDGER).sessions()) == [token(n) for n in range(7, 12)]
+    Mark(path, LEDGER).set_aside([token(9)])
     begun(path, 12, at=12)
-    assert sorted(session.token for session in Mark(path).sessions()) == [token(n) for n in (7, 8, 10, 11, 12)]
+    assert sorted(session.token for session in Mark(path, LEDGER).sessions()) == [token(n) for n in (7, 8, 10, 11, 12)]
 
 
 def test_an_older_copy_is_noticed_by_a_mark_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

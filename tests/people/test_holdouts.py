@@ -57,19 +57,22 @@ def test_a_holdout_of_every_campaign_ends(box: Sandbox, ledger: Ledger, clock: C
     assert outcome(sent(plan_of("a", text="a"), box, ledger)) == {"accepted": 27, "skipped HELD_OUT": 3}
 
 
-def test_arms_drawn_while_a_campaign_runs_hold_what_has_not_left(box: Sandbox, ledger: Ledger) -> None:
+@pytest.mark.parametrize(("arm", "problem"), [(0, "HELD_OUT"), (EMOJI, "OTHER_ARM")])
+def test_arms_drawn_while_a_campaign_runs_hold_what_has_not_left(
+    box: Sandbox, ledger: Ledger, arm: int, problem: str
+) -> None:
     done: list[bool] = []
 
     def progress(told: Any) -> None:
         if told.accepted >= 7 and not done:
-            hold_out(ledger, NUMBERS[20:])
+            hold_out(ledger, NUMBERS[20:], arm=arm)
             done.append(True)
 
     made = plan_of("autumn/plain", wire=Wire(chunk_size=1))
     table = send(
         made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
     )
-    assert outcome(table)["skipped HELD_OUT"] >= 2
+    assert outcome(table)[f"skipped {problem}"] >= 2
     assert set(box.inbox["to"]) == set(table["to"][table["status"].eq("accepted")])
 
 
@@ -103,22 +106,6 @@ def test_a_campaign_that_is_no_arm_s_texts_all_arms(box: Sandbox, ledger: Ledger
     hold_out(ledger, NUMBERS[:9], arm=EMOJI)
     hold_out(ledger, NUMBERS[9:], arm=PLAIN)
     assert outcome(sent(plan_of(name), box, ledger)) == {"accepted": 30}
-
-
-def test_arms_drawn_while_an_arm_is_sent_keep_what_has_not_left(box: Sandbox, ledger: Ledger) -> None:
-    done: list[bool] = []
-
-    def progress(told: Any) -> None:
-        if told.accepted >= 7 and not done:
-            hold_out(ledger, NUMBERS[20:], arm=EMOJI)
-            done.append(True)
-
-    made = plan_of("autumn/plain", wire=Wire(chunk_size=1))
-    table = send(
-        made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
-    )
-    assert outcome(table)["skipped OTHER_ARM"] >= 2
-    assert set(box.inbox["to"]) == set(table["to"][table["status"].eq("accepted")])
 
 
 def test_who_was_forgotten_stays_in_another_arm(box: Sandbox, ledger: Ledger) -> None:

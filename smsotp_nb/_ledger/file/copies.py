@@ -65,22 +65,22 @@ def note(store: Store, path: Path, what: str, *, now: int, durably: bool = True)
 
 
 def note_in(connection: Statements, path: Path, what: str, *, now: int) -> None:
-    connection.execute("INSERT OR REPLACE INTO copy VALUES (?, ?, ?, ?)", (str(path), runners.person(), what, now))
+    sql = "INSERT INTO copy VALUES (?, ?, ?, ?) ON CONFLICT (path, who) DO UPDATE SET what=excluded.what, made_at=?"
+    connection.execute(sql, (str(path), runners.person(), what, now, now))
 
 
 @contextlib.contextmanager
 def noted(store: Store, path: Path, what: str, *, now: int, durably: bool = True) -> Iterator[None]:
     """Record a copy that is made in this block; where it fails, what was recorded of the path before stands again."""
     mine = (str(path), runners.person())
-    with store.reading() as connection:
-        before = connection.execute("SELECT path, who, what, made_at FROM copy WHERE path=? AND who=?", mine).fetchone()
+    before = store.asked("SELECT path, who, what, made_at FROM copy WHERE path=? AND who=?", mine)
     note(store, path, what, now=now, durably=durably)
     try:
         yield
     except BaseException:
         with store.writing("FULL" if durably else "NORMAL") as connection:
             connection.execute("DELETE FROM copy WHERE path=? AND who=?", mine)
-            connection.executemany("INSERT INTO copy VALUES (?, ?, ?, ?)", [before] * bool(before))
+            connection.executemany("INSERT INTO copy VALUES (?, ?, ?, ?)", before)
         raise
 
 
@@ -99,7 +99,7 @@ def take_over(store: Store, replaced: Path) -> None:
         found = [row for row in sound if 0 <= row[3] <= FARTHEST]
     if found:
         with store.writing() as connection:
-            connection.executemany("INSERT OR IGNORE INTO copy VALUES (?, ?, ?, ?)", found)
+            connection.executemany("INSERT INTO copy VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", found)
 
 
 def there(path: str) -> bool:

@@ -67,24 +67,24 @@ class Seal:
 class Mark:
     """One file of sessions. A folder that cannot be written gives one warning and does not stop the ledger."""
 
-    def __init__(self, path: Path, *, noted: bool = False) -> None:
+    def __init__(self, path: Path, ledger: bytes, *, noted: bool = False) -> None:
         """``noted``: it is not beside the ledger, but in the folder of this user's notes, which is made if needed."""
-        self.path, self._noted = path, noted
+        self.path, self._ledger, self._noted = path, ledger, noted
         self._descriptor: int | None = None
         self._place = 0
 
     def sessions(self) -> list[Session]:
         return [_session(slot) for slot in self._slots() if _is_session(slot)]
 
-    def seal(self, ledger: bytes) -> Seal | None:
-        """Return the ledger's file as it was last closed, if that was noted."""
+    def seal(self) -> Seal | None:
+        """Return the ledger's file as it was last closed, if that was noted; only a mark beside it has that."""
         slots = self._slots()
         if not slots or not slots[0].startswith(HEADER_MAGIC):
             return None
         _, known, generation, size, crc = _HEADER.unpack(slots[0][: _HEADER.size])
-        return Seal(generation, size, crc) if known == ledger and generation else None
+        return Seal(generation, size, crc) if known == self._ledger and generation else None
 
-    def begin(self, ledger: bytes, session: Session) -> None:
+    def begin(self, session: Session) -> None:
         """Add a session, whose entry this mark then keeps up to date."""
         with self._forgiven():
             if self._noted:
@@ -92,7 +92,7 @@ class Mark:
             self._descriptor = OWN.open(self.path, os.O_CREAT | READ_WRITE)
             end = os.fstat(self._descriptor).st_size
             if end < SLOT:
-                write_at(self._descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
+                write_at(self._descriptor, self._header(), 0)
             self._place = max(-(-end // SLOT), 1) * SLOT  # behind what a full disk cut short
             if self._place > KEPT * SLOT:  # a free place, or that of the oldest session
                 slots = self._slots()
@@ -107,19 +107,20 @@ class Mark:
             except OSError as error:
                 self._complain(error)
 
-    def note_seal(self, ledger: bytes, seal: Seal) -> None:
-        """Note how the file stands when its log is empty."""
+    def note_seal(self, seal: Seal) -> None:
+        """Note how the file stands when its log is empty, to be compared when it is opened again."""
         if self._descriptor is not None:
             with self._forgiven():
-                write_at(self._descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, *astuple(seal))), 0)
+                write_at(self._descriptor, self._header(*astuple(seal)), 0)
 
-    def break_seal(self, ledger: bytes) -> None:
+    def break_seal(self) -> None:
+        """Forget how the file was closed: it is about to change, or another one was put in its place on purpose."""
         with self._forgiven(), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             descriptor = OWN.open(self.path, READ_WRITE)
             try:
                 known = read_at(descriptor, SLOT, 0)
                 if known.startswith(HEADER_MAGIC) and known[_GENERATION] != bytes(4):
-                    write_at(descriptor, _checked(_HEADER.pack(HEADER_MAGIC, ledger, 0, 0, 0)), 0)
+                    write_at(descriptor, self._header(), 0)
                     os.fsync(descriptor)  # before a byte of the ledger's file can be another one
             finally:
                 os.close(descriptor)
@@ -142,6 +143,9 @@ class Mark:
             finally:
                 os.close(descriptor)
 
+    def _header(self, generation: int = 0, size: int = 0, crc: int = 0) -> bytes:
+        return _checked(_HEADER.pack(HEADER_MAGIC, self._ledger, generation, size, crc))
+
     def _slots(self) -> list[bytes]:
         try:
             found = OWN.read(self.path, MOST)
@@ -161,19 +165,24 @@ class Mark:
             self._complain(error)
 
     def _complain(self, error: OSError) -> None:
-        warnings.warn(
-            f"what was last seen of the ledger cannot be noted in {self.path} ({error.strerror}): an older copy of it "
-            "may not be noticed. See that the folder may be written and that the disk has room",
-            SmsOtpWarning,
-            stacklevel=2,
-        )
+        complain(self.path, error.strerror, "an older copy of it")
+
+
+def complain(path: Path, why: object, what: str) -> None:
+    """Warn that what was seen cannot be noted, so that ``what`` may not be noticed."""
+    warnings.warn(
+        f"what was last seen of the ledger cannot be noted in {path} ({why}): {what} may not be noticed. See that the "
+        "folder may be written and that the disk has room",
+        SmsOtpWarning,
+        stacklevel=3,
+    )
 
 
 class Marks:
     """The marks of one ledger, the one beside it first; ``others`` belong to ledgers that had its place before."""
 
-    def __init__(self, ledger: bytes, marks: Sequence[Mark], others: Sequence[Mark] = ()) -> None:
-        self._ledger, self._marks, self._others = ledger, marks, others
+    def __init__(self, marks: Sequence[Mark], others: Sequence[Mark] = ()) -> None:
+        self.first, self._marks, self._others = marks[0], marks, others
         self._session: Session | None = None
 
     def sessions(self) -> list[Session]:
@@ -185,18 +194,10 @@ class Marks:
                 furthest[session.token] = session
         return list(furthest.values())
 
-    def seal(self) -> Seal | None:
-        """Return how the ledger's file was closed, as the mark beside it knows; a copy elsewhere has none."""
-        return self._marks[0].seal(self._ledger)
-
-    def break_seal(self) -> None:
-        """Forget how the file was closed: another one was put in its place on purpose."""
-        self._marks[0].break_seal(self._ledger)
-
     def begin(self, session: Session) -> None:
         self._session = session
         for mark in self._marks:
-            mark.begin(self._ledger, session)
+            mark.begin(session)
 
     def note(self, *, attempt: int = 0, recipients: int = 0, acts: int = 0, at: int, live: bool = True) -> None:
         """Note the latest request, or the number of other acts, and add the recipients of new requests."""
@@ -213,10 +214,6 @@ class Marks:
     @property
     def latest(self) -> int:
         return self._session.attempt if self._session else 0
-
-    def note_seal(self, seal: Seal) -> None:
-        """Note how the file stands when its log is empty, to be compared when it is opened again."""
-        self._marks[0].note_seal(self._ledger, seal)
 
     def close(self) -> None:
         self._session = None

@@ -309,9 +309,10 @@ class RunLock:
         try:
             self._descriptor = _open_run(path)
             _runs.add(self)
-            holder = _holder(self._descriptor)
-            if holder is not None:
-                raise _held_by(holder, campaign)
+            try:
+                _take(self._descriptor)
+            except OSError:
+                raise _held_by(self._descriptor, campaign) from None
             self._process = os.getpid()
             with contextlib.suppress(OSError):  # on a full disk the lock holds without the note of who holds it
                 os.ftruncate(self._descriptor, 0)
@@ -357,16 +358,8 @@ def _open_run(path: Path) -> int:
     )
 
 
-def _holder(descriptor: int) -> str | None:
-    """Take the lock and return None, or return what its holder noted in it."""
-    try:
-        _take(descriptor)
-    except OSError:
-        return read_at(descriptor, 300, 0).decode(errors="replace")
-    return None
-
-
-def _held_by(holder: str, campaign: str) -> CampaignHeld:
+def _held_by(descriptor: int, campaign: str) -> CampaignHeld:
+    holder = read_at(descriptor, 300, 0).decode(errors="replace")  # what its holder noted in it
     pid, _, host = holder.partition(" ")
     who = f"process {pid} on {host}" if pid else "another process"
     if holder == f"{os.getpid()} {socket.gethostname()}":

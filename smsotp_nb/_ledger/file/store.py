@@ -18,8 +18,9 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -33,7 +34,6 @@ from .disk import beside, check_file_system, create_private
 from .locks import RunLock
 
 Result = TypeVar("Result")
-UNUSABLE = (sqlite3.Error, OSError)
 FOREIGN = (*damage.FOREIGN, OSError)
 LOG_FRAMES = 1000  # pages of the log before they are copied into the file, as SQLite does by itself
 LOOK_AT_LOG = 16  # durable transactions between two looks at its length
@@ -185,24 +185,20 @@ class Store:
                 self._is_lost = self._is_lost or not isinstance(error, Exception)
                 raise
 
-    @contextlib.contextmanager
-    def understood(self, foreign: tuple[type[Exception], ...] = damage.FOREIGN) -> Iterator[None]:
+    def asked(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return the rows that answer one question."""
+        with self.reading() as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def understood(
+        self, foreign: tuple[type[Exception], ...] = damage.FOREIGN
+    ) -> contextlib.AbstractContextManager[None]:
         """Run a block that works with what was read from the file: what breaks on it is the file's."""
-        try:
-            yield
-        except damage.OURS:
-            raise
-        except foreign as error:
-            refusal = self.refusal(error)
-        else:
-            return
-        raise refusal from None
+        return _in_our_words(self.refusal, foreign)
 
     def refusal(self, error: Exception, campaign: str = "") -> Exception:
         """Return our error for one of the disk, of SQLite, or of a value in the file that cannot be."""
-        if isinstance(error, OSError) or not damage.by_value(error):
-            return unusable(self.path, error)
-        return damage.explained(self.path, error, campaign)
+        return _refusal(self.path, error, campaign)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Statements]:
@@ -370,19 +366,30 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextlib.contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Translate SQLite's errors into ours, which name the file and the next step."""
+def _in_our_words(
+    refusal: Callable[[Exception], Exception], foreign: tuple[type[Exception], ...] = FOREIGN
+) -> Iterator[None]:
+    """Translate the errors of others into ours, which name the file and the next step."""
     try:
         yield
     except damage.OURS:
         raise
-    except UNUSABLE as error:
-        refusal: Exception = unusable(path, error)
-    except damage.BROKEN as error:
-        refusal = damage.explained(path, error)
+    except foreign as error:
+        ours = refusal(error)
     else:
         return
-    raise refusal from None
+    raise ours from None
+
+
+def named(path: Path) -> contextlib.AbstractContextManager[None]:
+    """Translate the errors of work on the file of a ledger."""
+    return _in_our_words(partial(_refusal, path))
+
+
+def _refusal(path: Path, error: Exception, campaign: str = "") -> Exception:
+    if isinstance(error, OSError) or not damage.by_value(error):
+        return unusable(path, error)
+    return damage.explained(path, error, campaign)
 
 
 def unusable(path: Path, error: Exception) -> LedgerError:

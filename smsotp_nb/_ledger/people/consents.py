@@ -58,8 +58,8 @@ def record(connection: Statements, said: Iterable[Said], *, source: str, now: in
     rows = list(said)
     who = persons(np.array([one.number for one in rows], np.int64)).tolist()
     connection.executemany(
-        "INSERT OR IGNORE INTO consent (person, opted_out, at, zone, recorded_at, source, proof) "
-        f"VALUES (?, ?, max(?, coalesce(({_LATEST_OPT_IN}), 0)), ?, ?, ?, ?)",
+        "INSERT INTO consent (person, opted_out, at, zone, recorded_at, source, proof) "
+        f"VALUES (?, ?, greatest(?, coalesce(({_LATEST_OPT_IN}), 0)), ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [
             (person, int(one.opted_out), *_when(person, one, now), one.zone, now, source, one.proof)
             for person, one in zip(who, rows, strict=True)
@@ -164,7 +164,7 @@ def forget(connection: Statements, numbers: Iterable[int], *, now: int) -> int:
             "INSERT INTO consent (person, opted_out, at, zone, recorded_at, source) VALUES (?, 1, ?, 0, ?, ?)",
             (code, max(now, latest), now, FORGOTTEN),
         )
-        connection.execute("INSERT OR IGNORE INTO opted_out VALUES (?)", (code,))
+        connection.execute("INSERT INTO opted_out VALUES (?) ON CONFLICT DO NOTHING", (code,))
         gone += _forget_rows(connection, person, code)
     mentioned = texts.forget(connection, [name for person in people.tolist() for name in spellings(person)])
     for campaign in {*gone, *mentioned}:  # what was packed of them goes without these people

@@ -25,8 +25,8 @@ from ...errors import UsageError
 from ..file.store import Store
 from ..record.recording import TOGETHER
 from ..rows.answers import Ints
-from ..rows.columns import MISSING, Columns, accepted_whole
-from ..rows.contacts import Realm, packed
+from ..rows.columns import MISSING, integers_in, rows_of
+from ..rows.contacts import in_realm, packed
 from ..rows.persons import hashed, persons, secret_of
 from ..rows.statements import Statements, inserted
 from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED
@@ -97,8 +97,15 @@ def everyone(connection: Statements) -> list[Experiment]:
 
 
 def begin(connection: Statements, name: str, declared: str, *, until: int | None, now: int) -> Experiment:
-    sql = "INSERT INTO experiment (name, name_key, declared, created_at, until, drawn) VALUES (?, ?, ?, ?, ?, 0)"
-    number = inserted(connection, sql, (name, name_key(name), declared, now, until))
+    row = {
+        "name": name,
+        "name_key": name_key(name),
+        "declared": declared,
+        "created_at": now,
+        "until": until,
+        "drawn": 0,
+    }
+    number = inserted(connection, "experiment", row)
     return Experiment(number, name, declared, now, until)
 
 
@@ -236,11 +243,11 @@ def elsewhere(
             by_all = found.until is not None
             number = _campaigns(connection, None if by_all else name_key(found.name), None)[0]
             service = connection.execute("SELECT service FROM campaign WHERE id=?", (number,)).fetchone()[0]
-        realm = Realm(service)
         campaigns = connection.execute(
-            f"SELECT id, name, purged FROM campaign k WHERE {realm.sql} AND kind='campaign' AND (purged<>0 OR EXISTS "
-            "(SELECT 1 FROM attempt a WHERE a.campaign=k.id AND a.started_at>=? AND a.started_at<?)) ORDER BY id",
-            (service,) * realm.sql.count("?") + (since, until),
+            f"SELECT id, name, purged FROM campaign k WHERE {in_realm(service)} AND kind='campaign' AND (purged<>0 "
+            "OR EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id AND a.started_at>=? AND a.started_at<?)) "
+            "ORDER BY id",
+            (service, since, until),
         ).fetchall()
         codes = hashed(people, secret_of(connection)) if any(purged for _, _, purged in campaigns) else people
         pieces = []
@@ -299,14 +306,7 @@ def _campaigns(connection: Statements, key: str | None, service: str | None) -> 
 
 def _rows(connection: Statements, campaign: int) -> pd.DataFrame:
     """Return the rows of a campaign that may have left: number, state, attempt, price (int64; MISSING if unknown)."""
-    columns = Columns(("chunk", "position", "number", "state", "attempt", "price"), ())
-    columns.read(connection, campaign, by_row=True)
-    for whole in accepted_whole(connection, campaign, ("number",)):
-        columns.add(
-            len(whole.attempt), chunk=whole.chunk, position=0, number=whole.columns["number"], state=ACCEPTED,
-            attempt=whole.attempt, price=whole.price,
-        )  # fmt: skip
-    rows = pd.DataFrame(columns.series())[[*_READ]].fillna(MISSING).astype("int64")
+    rows = rows_of(connection, campaign, *_READ, whole=True)[[*_READ]].fillna(MISSING).astype("int64")
     return rows[rows["state"].isin(MAY_HAVE_LEFT).to_numpy()]
 
 
@@ -370,4 +370,4 @@ def arm_number(campaign: str, declared: str) -> int | None:
 
 
 def _people(joined: str | None) -> Ints:
-    return np.unique(np.fromstring(joined, np.int64, sep=",")) if joined else NO_PEOPLE
+    return np.unique(integers_in(joined))

@@ -66,20 +66,17 @@ def purge(store: Store, campaign: int, tests: Sequence[int], *, now: int) -> int
 
 def tests_of(store: Store, campaign: int) -> list[int]:
     """Return the numbers of the other messages to oneself that any service sent under the name of a campaign."""
-    with store.reading() as connection:
-        found = connection.execute(
-            "SELECT id FROM campaign WHERE id<>? AND kind='test' "
-            "AND name_key=(SELECT name_key FROM campaign WHERE id=?)",
-            (campaign, campaign),
-        ).fetchall()
+    found = store.asked(
+        "SELECT id FROM campaign WHERE id<>? AND kind='test' AND name_key=(SELECT name_key FROM campaign WHERE id=?)",
+        (campaign, campaign),
+    )
     return [number for (number,) in found]
 
 
 def purge_experiment(store: Store, experiment: int, name: str, *, now: int) -> int:
     """Delete who is in which arm of an experiment, from the file and its log too; return how many people they were."""
-    with store.reading() as connection:
-        if connection.execute("SELECT purged FROM experiment WHERE id=?", (experiment,)).fetchone()[0]:
-            return 0  # the last of its campaigns took it along
+    if store.asked("SELECT purged FROM experiment WHERE id=?", (experiment,))[0][0]:
+        return 0  # the last of its campaigns took it along
     with store.writing() as connection:
         gone = experiments.purge(connection, experiment)
         runners.note_decision(connection, "purged", rows=gone, now=now, reason=f"experiment {name}")
@@ -106,8 +103,7 @@ def overwrite(store: Store) -> bool:
 
 
 def remains(store: Store) -> bool:
-    with store.reading() as connection:
-        return bool(connection.execute("SELECT remains FROM ledger").fetchone()[0])
+    return bool(store.asked("SELECT remains FROM ledger")[0][0])
 
 
 def warn_of_unreached(store: Store, *, above: int = 3) -> None:
@@ -122,8 +118,7 @@ def warn_of_unreached(store: Store, *, above: int = 3) -> None:
 
 def unreached(store: Store) -> str:
     """Return in words where deleted rows may still be read; empty: nowhere that the ledger knows of."""
-    with store.reading() as connection:
-        copies = connection.execute("SELECT what, path, made_at, who FROM copy ORDER BY made_at").fetchall()
+    copies = store.asked("SELECT what, path, made_at, who FROM copy ORDER BY made_at")
     said, gone = [store.remains_where()] * remains(store), []
     for what, path, made, who in copies:
         name = f"the {what} {path} of {moment(made):%Y-%m-%d %H:%M} UTC"
@@ -143,7 +138,7 @@ def _delete(connection: Statements, campaign: int, sums: Packed, refused: str, *
     gone = connection.execute("DELETE FROM recipient WHERE campaign=?", (campaign,)).rowcount
     # Which requests were recorded is what a mark compares: a purge must not look like an older copy.
     connection.execute(
-        "UPDATE session SET upto=max(upto, coalesce((SELECT max(attempt.id) FROM attempt WHERE campaign=? "
+        "UPDATE session SET upto=greatest(upto, coalesce((SELECT max(attempt.id) FROM attempt WHERE campaign=? "
         "AND attempt.session=session.id), 0))",
         (campaign,),
     )
@@ -191,7 +186,7 @@ def older(store: Store, since: int) -> pd.DataFrame:
     latest request, else when it was recorded) and ``rows`` (Int64).
     """
     asked = "SELECT max(coalesce(settled_at, started_at)) FROM attempt WHERE campaign=k.id"
-    latest = f"max(k.created_at, coalesce(({asked}), 0))"
+    latest = f"greatest(k.created_at, coalesce(({asked}), 0))"
     with store.snapshot() as connection:
         every = connection.execute(
             f"SELECT id, name, service, kind, {latest} AS latest, rows, purged, created_at FROM campaign k "
@@ -225,8 +220,7 @@ def decide(store: Store, age: str, *, now: int) -> None:
 
 def due(store: Store, now: int) -> str:
     """Return in words how long campaigns are kept and what has come due; empty where nobody decided that."""
-    with store.reading() as connection:
-        age: str | None = connection.execute("SELECT retention FROM ledger").fetchone()[0]
+    age: str | None = store.asked("SELECT retention FROM ledger")[0][0]
     if age is None:
         return ""
     try:

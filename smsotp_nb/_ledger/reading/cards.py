@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +12,7 @@ from ..._moments import said as moment
 from ..._services import is_rehearsal, shown
 from ..._wire import mask
 from ...problems import explain
+from .frames import Named
 
 LATEST = 20
 SHOWN = 10
@@ -48,41 +49,29 @@ def of_ledger(path: Path, campaigns: pd.DataFrame, kept: str, unreached: str, *,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Whose:
-    """Whose a campaign is: its service, when it was recorded in microseconds, and what other services have its name."""
+def whose_line(it: Named, others: Sequence[str]) -> str:
+    """Return the service and the time in words, and how many others have a campaign of the name."""
+    more = f", {len(others):,} more of this name" if others else ""
+    where = "rehearsal" if is_rehearsal(it.service) else f"live service {shown(it.service)}"
+    return f"{where} since {moment(it.created)}{more}"
 
-    name: str
-    service: str
-    since: int
-    others: tuple[str, ...] = ()
 
-    def line(self) -> str:
-        """Return the service and the time in words, and how many others have a campaign of the name."""
-        more = f", {len(self.others):,} more of this name" if self.others else ""
-        where = "rehearsal" if is_rehearsal(self.service) else f"live service {shown(self.service)}"
-        return f"{where} since {moment(self.since)}{more}"
-
-    def state(self) -> str:
-        """Return the service and the time as a sentence."""
-        where = "A rehearsal on a sandbox" if is_rehearsal(self.service) else f"Live service {shown(self.service)}"
-        return f"{where}, recorded on {moment(self.since)}."
-
-    def note(self) -> tuple[cards.Note, ...]:
-        """Return which other services have a campaign of this name, and how to look at theirs."""
-        live = [shown(service) for service in self.others if not is_rehearsal(service)]
-        rehearsed = len(self.others) - len(live)
-        if not self.others:
-            return ()
-        counts = [f"live service {one}" for one in live] + [cards.counted(rehearsed, "rehearsal")] * bool(rehearsed)
-        doubtful = bool(live) and not is_rehearsal(self.service)
-        latest = "; this is the latest of the live ones" if doubtful else ""
-        names = f"record({self.name!r}, client) shows that of a client"
-        return (cards.Note("!" if doubtful else "i", f"Also of this name: {', '.join(counts)}{latest}. {names}."),)
+def _others(it: Named, others: Sequence[str]) -> tuple[cards.Note, ...]:
+    """Return which other services have a campaign of this name, and how to look at theirs."""
+    if not others:
+        return ()
+    live = [shown(service) for service in others if not is_rehearsal(service)]
+    rehearsed = len(others) - len(live)
+    counts = [f"live service {one}" for one in live] + [cards.counted(rehearsed, "rehearsal")] * bool(rehearsed)
+    doubtful = bool(live) and not is_rehearsal(it.service)
+    latest = "; this is the latest of the live ones" if doubtful else ""
+    names = f"record({it.name!r}, client) shows that of a client"
+    return (cards.Note("!" if doubtful else "i", f"Also of this name: {', '.join(counts)}{latest}. {names}."),)
 
 
 def of_campaign(
-    whose: Whose,
+    it: Named,
+    others: Sequence[str],
     counts: dict[str, int] | None,
     in_doubt: pd.DataFrame,
     held: pd.DataFrame,
@@ -92,14 +81,14 @@ def of_campaign(
 ) -> cards.Card:
     """Return a card of one campaign, of its properties, `reading.held`, `Store.runner` and `approving.state`.
 
-    ``counts`` is None of a purged one.
+    ``others`` are the services that have one of its name as well. ``counts`` is None of a purged one.
     """
     words = ("accepted", "in_doubt", "rejected", "planned", "skipped")
     said = {"in_doubt": "in doubt", "planned": "to go", "skipped": "left out"}
     first: cards.Block = cards.Note("i", "Purged: its rows are gone. cost.card(record) has what it cost.")
     if counts is not None:
         first = cards.Figures(tuple((said.get(state, state), cards.number(counts[state])) for state in words))
-    blocks: tuple[cards.Block, ...] = (first, *whose.note())
+    blocks: tuple[cards.Block, ...] = (first, *_others(it, others))
     blocks += (cards.Note("i", f"Being run by {runner}."),) * bool(runner)
     blocks += (cards.Note("i" if approval.startswith("Approved") else "!", approval),) * bool(approval)
     blocks += (*_held(held), *_changes(changes))
@@ -122,7 +111,9 @@ def of_campaign(
             "Next: find out what happened, then campaign.settle(rows, accepted=True or False). "
             "Never sent again automatically."
         )
-    return cards.Card(f"Campaign: {whose.name}", whose.state(), blocks, closing=closing)
+    where = "A rehearsal on a sandbox" if is_rehearsal(it.service) else f"Live service {shown(it.service)}"
+    state = f"{where}, recorded on {moment(it.created)}."
+    return cards.Card(f"Campaign: {it.name}", state, blocks, closing=closing)
 
 
 def _held(held: pd.DataFrame) -> list[cards.Note]:

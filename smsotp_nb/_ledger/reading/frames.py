@@ -18,7 +18,7 @@ from ..._services import is_rehearsal, name_key
 from ..file.store import Store
 from ..record.beginning import refuse_contradicted
 from ..record.evidence import source_of
-from ..rows.columns import TIME, Columns, accepted_whole, framed, hexadecimal, times
+from ..rows.columns import TIME, framed, rows_of, times
 from ..rows.damage import Unfit
 from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, PLANNED, SKIPPED
@@ -125,30 +125,15 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
 
     Beside columns of the result table: ``number`` (Int64), see `persons`.
     """
-    columns = Columns(
-        ("position", "chunk", "number", "state", "attempts", "attempt", "country", "parts", "price", "not_before"),
-        ("problem", "id"),
-    )
+    names = ("number", "state", "attempts", "attempt", "country", "parts", "price", "not_before")
+    spelled = {"id": "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"}
     with store.snapshot() as connection:
-        columns.read(
-            connection,
-            campaign,
-            {"id": "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"},
-            by_row=True,
-        )
-        for whole in accepted_whole(connection, campaign, ("position", "number", "attempts")):
-            columns.add(
-                len(whole.attempt), position=whole.columns["position"], chunk=whole.chunk, state=ACCEPTED,
-                number=whole.columns["number"],
-                attempts=whole.columns["attempts"] + 1, attempt=whole.attempt, country=whole.country,
-                parts=whole.parts, price=whole.price, id=hexadecimal(whole.ids),
-            )  # fmt: skip
+        rows = rows_of(connection, campaign, *names, text=("problem", "id"), spelled=spelled, whole=True)
         countries = table_of(store, "SELECT id, iso, cc FROM country", {"iso": STR, "cc": STR})
         attempts = table_of(store, _ATTEMPTS, _ATTEMPT, (campaign,))
         said = dict(connection.execute(_MESSAGE_OF, (campaign, campaign)).fetchall())
         refuse_contradicted(connection, campaign)
-    rows = columns.series()
-    frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
+    frame = pd.DataFrame(index=pd.Index(rows["position"].to_numpy("int64")))
     state = rows["state"].astype("int64").to_numpy()
     frame["status"] = _named(state, STATES)
     frame["problem"], frame["id"] = rows["problem"].array, rows["id"].array
@@ -169,11 +154,9 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
 
 def recorded(store: Store, campaign: int) -> pd.DataFrame:
     """Return what a campaign's plan recorded, by position: to, body key, region, type and the estimate."""
-    columns = Columns(("position", "chunk", "number", "destination", "body", "est_parts"), ("encoding",))
     with store.snapshot() as connection:
-        columns.read(connection, campaign)
-    rows = columns.series()
-    frame = pd.DataFrame(index=pd.Index(rows["position"].astype("int64"), name=None))
+        rows = rows_of(connection, campaign, "number", "destination", "body", "est_parts", text=("encoding",))
+    frame = pd.DataFrame(index=pd.Index(rows["position"].to_numpy("int64")))
     number = rows["number"].astype(STR)
     frame["to"] = ("+" + number).where(rows["number"].gt(0).fillna(False)).array  # not of who was forgotten
     frame["body"] = rows["body"].array
@@ -188,34 +171,30 @@ def recorded(store: Store, campaign: int) -> pd.DataFrame:
 
 def digits_of(store: Store, campaign: int, states: Sequence[int]) -> pd.Series:
     """Return the numbers of the rows in these states without their plus (Int64), by position."""
-    columns = Columns(("position", "chunk", "number", "state"), ())
     with store.snapshot() as connection:
         refuse_contradicted(connection, campaign)
-        columns.read(connection, campaign)
-    rows = columns.series()
+        rows = rows_of(connection, campaign, "number", "state")
     mine = rows["state"].isin(states) & rows["number"].gt(0).fillna(False)
-    position = pd.Index(rows["position"][mine].astype("int64"), name=None)
-    return rows["number"][mine].set_axis(position)
+    position = pd.Index(rows["position"][mine].to_numpy("int64"))
+    return rows["number"][mine].set_axis(position).rename(None)
 
 
 def fates(store: Store, campaign: int) -> pd.DataFrame:
     """Return how many rows there are of each ``status`` and ``problem`` (str), and until when the rules hold them back:
     ``rows`` (Int64), ``earliest, latest`` (UTC).
     """
-    with store.reading() as connection:
-        found = connection.execute(
-            "SELECT state, problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? "
-            "GROUP BY 1, 2 ORDER BY 1, 3 DESC",
-            (campaign,),
-        ).fetchall()
+    found = store.asked(
+        "SELECT state, problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? "
+        "GROUP BY 1, 2 ORDER BY 1, 3 DESC",
+        (campaign,),
+    )
     named = [(STATES[state], *rest) for state, *rest in found]
     return framed(named, {"status": STR, "problem": STR, "rows": "Int64", "earliest": TIME, "latest": TIME})
 
 
 def kept(store: Store, campaign: int, names: Sequence[str]) -> pd.DataFrame:
     """Return the caller's own columns as recorded, by position."""
-    with store.reading() as connection:
-        found = connection.execute("SELECT position, kept FROM recipient WHERE campaign=?", (campaign,)).fetchall()
+    found = store.asked("SELECT position, kept FROM recipient WHERE campaign=?", (campaign,))
     values = [json.loads(row[1]) for row in found]
     return pd.DataFrame(values, columns=list(names), index=[row[0] for row in found]).sort_index()
 
@@ -260,21 +239,17 @@ def requests(store: Store, campaign: int) -> pd.DataFrame:
 
 def held(store: Store, campaign: int) -> pd.DataFrame:
     """Return what is held back, by problem: ``problem`` (str), ``rows`` (Int64), ``first, last`` (UTC)."""
-    with store.reading() as connection:
-        found = connection.execute(
-            "SELECT problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? AND chunk>=0 "
-            "AND state IN (?, ?) AND problem IS NOT NULL GROUP BY problem ORDER BY 2 DESC",
-            (campaign, PLANNED, SKIPPED),
-        ).fetchall()
+    found = store.asked(
+        "SELECT problem, count(*), min(not_before), max(not_before) FROM fate WHERE campaign=? AND chunk>=0 "
+        "AND state IN (?, ?) AND problem IS NOT NULL GROUP BY problem ORDER BY 2 DESC",
+        (campaign, PLANNED, SKIPPED),
+    )
     return framed(found, {"problem": STR, "rows": "Int64", "first": TIME, "last": TIME})
 
 
 def changes(store: Store, campaign: int) -> pd.DataFrame:
     """Return what was changed of a campaign after it was recorded: at, what, rows, reason, source."""
-    with store.reading() as connection:
-        found = connection.execute(
-            "SELECT at, what, rows, reason, evidence FROM change WHERE campaign=? ORDER BY id", (campaign,)
-        ).fetchall()
+    found = store.asked("SELECT at, what, rows, reason, evidence FROM change WHERE campaign=? ORDER BY id", (campaign,))
     rows = [(*row, source_of(evidence)) for *row, evidence in found]
     return framed(rows, {"at": TIME, "what": STR, "rows": "Int64", "reason": STR, "source": STR})
 
@@ -309,8 +284,7 @@ def table_of(
     store: Store, sql: str, columns: Sequence[str] | Mapping[str, Any], values: Sequence[Any] = ()
 ) -> pd.DataFrame:
     """Return a small query as a frame of objects, or of these dtypes, indexed by its first column."""
-    with store.reading() as connection:
-        rows = connection.execute(sql, values).fetchall()
+    rows = store.asked(sql, values)
     types = columns if isinstance(columns, Mapping) else dict.fromkeys(columns, object)
     return framed([row[1:] for row in rows], types, pd.Index([row[0] for row in rows]))
 
@@ -361,10 +335,9 @@ def prices(store: Store, campaign: int) -> list[Price]:
 
 def of_estimate(store: Store, campaign: int, what: str, where: str) -> list[str]:
     """Return the distinct values of a column of the estimates, for rows still to go of which a condition is true."""
-    with store.reading() as connection:
-        rows = connection.execute(
-            f"SELECT DISTINCT coalesce({what}, 'unknown') FROM fate JOIN destination d ON d.id=destination "
-            f"WHERE campaign=? AND state=? AND {where} ORDER BY 1",
-            (campaign, PLANNED),
-        )
-        return [row[0] for row in rows]
+    rows = store.asked(
+        f"SELECT DISTINCT coalesce({what}, 'unknown') FROM fate JOIN destination d ON d.id=destination "
+        f"WHERE campaign=? AND state=? AND {where} ORDER BY 1",
+        (campaign, PLANNED),
+    )
+    return [said for (said,) in rows]

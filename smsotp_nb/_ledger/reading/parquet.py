@@ -134,8 +134,7 @@ _WHAT: Final = (
 
 def _rows(store: Store, number: int, service: str, name: str, kind: str, names: list[str]) -> pd.DataFrame:
     frame = reading.campaign_frame(store, number, name=name, service=service, names=())
-    with store.reading() as connection:
-        (created,) = connection.execute("SELECT created_at FROM campaign WHERE id=?", (number,)).fetchone()
+    (created,) = store.asked("SELECT created_at FROM campaign WHERE id=?", (number,))[0]
     at = frame["at"].fillna(pd.Timestamp(created, unit="us"))
     return frame.assign(
         row=frame.index,
@@ -147,8 +146,7 @@ def _rows(store: Store, number: int, service: str, name: str, kind: str, names: 
 
 
 def _kept(store: Store, campaign: int, names: list[str]) -> pd.Series:
-    with store.reading() as connection:
-        found = connection.execute("SELECT position, kept FROM recipient WHERE campaign=?", (campaign,)).fetchall()
+    found = store.asked("SELECT position, kept FROM recipient WHERE campaign=?", (campaign,))
     known: dict[str, str] = {}
     for _, text in found:
         if text not in known:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from ... import _dates as dates
 from ..._calling.arguments import given
+from ..._moments import microseconds
 from ..._pandas import STR
 from ..._results.contract import ALL as RESULTS
 from ..._results.contract import money
@@ -23,8 +24,7 @@ from ...errors import UsageError
 from ..file.store import Store
 from ..rows.answers import Ints
 from ..rows.columns import Combinations, known_columns
-from ..rows.sums import COLUMNS as CELLS
-from ..rows.sums import EVER, FACTS, PLACES, Currencies, added_up, days, packed_sums, row_sums
+from ..rows.sums import EVER, FACTS, PLACES, SUMS, Currencies, added_up, days, packed_sums, row_sums
 from ..rows.tables import REJECTED
 from ..rows.wordings import OF_WORDS, words_of
 from .frames import campaign_frame, counts, table_of
@@ -45,7 +45,7 @@ _FACT_OF: Final = {  # of what columns say
     "iso": "country", **dict.fromkeys(("region", "type"), "destination"), "encoding": "encoding",
     **dict.fromkeys(OF_WORDS, "measure"),
 }  # fmt: skip
-_NAMED: Final = {"campaign": "name"}  # in the file
+_NAMED: Final = {"campaign": "name", "est_currency": "currency"}  # in the file
 _AT_ONCE: Final = 100_000  # sums that are held before they are added up
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
 
@@ -69,10 +69,8 @@ def spending(
     of_words = [name for name in columns if name in OF_WORDS]
     own = [name for name in columns if name not in OF_WORDS]
     sums = summed(store, campaigns.index.tolist(), span, tz, words=bool(of_words), names=own)
-    if of_words:
-        with store.reading() as connection:
-            sums = sums.join(words_of(connection)[of_words], on="measure")
-    return _finished(sums.join(campaigns, on="number"), columns)
+    words = {name: _told(store, name, sums["measure"].to_numpy()) for name in of_words}
+    return _finished(sums.assign(**words), columns)
 
 
 def word_sums(
@@ -95,7 +93,7 @@ def word_sums(
     gone = summed(store, purged, span, tz)
     with store.reading() as connection:
         words = words_of(connection)
-    return recorded.join(words, on="measure").join(campaigns, on="number"), int(gone["messages"].sum())
+    return recorded.join(words, on="measure"), int(gone["messages"].sum())
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
@@ -215,7 +213,7 @@ def _micros_of(when: object, name: str, tz: str) -> int | None:
     if when is None:
         return None
     moment = dates.one(name, when).utc(tz, pd.RangeIndex(1), ambiguous=np.array([True])).iloc[0]
-    return int((moment - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(microseconds=1))
+    return microseconds(moment)
 
 
 def summed(
@@ -266,20 +264,13 @@ def _summed(
 
 def _known(store: Store, cells: Ints, codes: Currencies, kept: Combinations | None) -> pd.DataFrame:
     """Put what is known of them in the place of numbers."""
-    destinations = table_of(
-        store, "SELECT id, region, type, rate, currency FROM destination", ("region", "type", "rate", "est_currency")
-    )
-    countries = table_of(store, "SELECT id, iso FROM country", ("iso",))
-    sums = pd.DataFrame(cells, columns=CELLS)
-    frame = sums.drop(columns="combination").assign(
-        day=pd.to_datetime(sums["at"], unit="D").dt.as_unit("us"),
-        encoding=sums["encoding"].map(dict(enumerate(_ENCODINGS))),
-        est_parts=sums["est_parts"].where(sums["est_parts"] > 0),
-        currency=np.array([*codes], dtype=object)[cells[:, PLACES["currency"]]],
-        iso=countries["iso"].reindex(sums["country"]).array,
-    )
-    frame = frame.join(destinations.reindex(sums["destination"]).reset_index(drop=True))
-    return frame if kept is None else frame.assign(**kept.columns(sums["combination"].to_numpy()))
+    at = {name: cells[:, place] for name, place in PLACES.items()}
+    frame = pd.DataFrame({name: at[name] for name in ("number", "measure", "est_parts", *SUMS)})
+    told = {name: _told(store, name, at[fact]) for name, fact in _FACT_OF.items() if fact != "measure"}
+    told |= {name: _told(store, name, at["destination"]) for name in ("rate", "est_currency")}
+    frame = frame.assign(**told, currency=np.array([*codes], dtype=object)[at["currency"]])
+    frame["est_parts"] = frame["est_parts"].where(frame["est_parts"] > 0)
+    return frame if kept is None else frame.assign(**kept.columns(at["combination"]))
 
 
 def billed_by(store: Store, names: Sequence[str], *, tz: str) -> tuple[dict[str, Any], dict[str, Ints]]:
@@ -317,9 +308,10 @@ def _told(store: Store, name: str, at: Ints) -> Any:
     with store.reading() as connection:
         if name in OF_WORDS:
             return words_of(connection)[[name]].reindex(at).astype({name: _WORD_TYPES[name]})[name].array
-        table = {"number": "campaign", "country": "country"}.get(_FACT_OF[name], "destination")
+        table = {"number": "campaign", "country": "country"}.get(_FACT_OF.get(name, ""), "destination")
         known = dict(connection.execute(f"SELECT id, {_NAMED.get(name, name)} FROM {table}").fetchall())
-    return pd.array([known.get(number) for number in at.tolist()], dtype=STR)
+    values = [known.get(number) for number in at.tolist()]
+    return pd.array(values, dtype="Int64" if name == "rate" else STR)
 
 
 def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -370,8 +362,7 @@ def refusals(store: Store, *, tz: str = "UTC") -> pd.DataFrame:
     recorded = table_of(store, _REFUSED_SQL.format(""), _REFUSED_BY)
     local = pd.to_datetime(recorded["at"].astype("int64"), unit="us", utc=True).dt.tz_convert(tz).dt.tz_localize(None)
     found = recorded.assign(day=local.dt.normalize())
-    with store.reading() as connection:
-        left = connection.execute("SELECT campaign, refused FROM sums WHERE refused<>'[]'").fetchall()
+    left = store.asked("SELECT campaign, refused FROM sums WHERE refused<>'[]'")
     lines = [(campaign, *line) for campaign, refused in left for line in json.loads(refused)]
     if lines:  # what a purge left
         purged = pd.DataFrame(lines, columns=["number", *_REFUSED_BY], dtype=object).set_index("number")

@@ -109,7 +109,7 @@ def approve(store: Store, campaign: int, seen: Proposal, *, reason: str | None, 
             )
         sql = "SELECT count(*) FROM fate WHERE campaign=? AND state=?"
         many = int(connection.execute(sql, (campaign, PLANNED)).fetchone()[0])
-        sql = "INSERT OR IGNORE INTO approval (campaign, revision, who, at) VALUES (?, ?, ?, ?)"
+        sql = "INSERT INTO approval (campaign, revision, who, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         connection.execute(sql, (campaign, revision, who, now))
         runners.note_decision(connection, "approved", rows=many, now=now, campaign=campaign, reason=reason)
     return many

@@ -88,13 +88,12 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
 
 def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
     """Make every row under way in doubt and return how many; to be called by whoever holds the campaign's lock."""
-    with store.reading() as connection:
-        is_under_way = connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND outcome IS NULL) "
-            "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
-            "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
-            (campaign, campaign, SENDING, campaign, SENDING),
-        ).fetchone()[0]
+    is_under_way = store.asked(
+        "SELECT EXISTS (SELECT 1 FROM attempt WHERE campaign=? AND outcome IS NULL) "
+        "OR EXISTS (SELECT 1 FROM chunk WHERE campaign=? AND state=?) "
+        "OR EXISTS (SELECT 1 FROM recipient WHERE campaign=? AND own_state=?)",
+        (campaign, campaign, SENDING, campaign, SENDING),
+    )[0][0]
     if not is_under_way:
         return 0
     with store.writing() as connection:
@@ -116,10 +115,8 @@ def give_up(store: Store, campaign: int, why: str, *, now: int) -> int:
 
 def begin_changing(store: Store, campaign: int) -> None:
     """Delete packed contacts and sums of a campaign whose rows are about to change; write nothing if there are none."""
-    with store.reading() as connection:
-        sql = "SELECT 1 FROM contacts WHERE campaign=? UNION ALL SELECT 1 FROM sums WHERE campaign=?"
-        packed = connection.execute(sql, (campaign, campaign)).fetchone()
-    if packed:
+    sql = "SELECT 1 FROM contacts WHERE campaign=? UNION ALL SELECT 1 FROM sums WHERE campaign=?"
+    if store.asked(sql, (campaign, campaign)):
         with store.writing("NORMAL") as connection:
             unpack(connection, campaign)
 
@@ -133,10 +130,8 @@ def end_changing(store: Store, campaign: int, *, now: int, mine: Callable[[State
     Both are read and written in one transaction; otherwise somebody who is forgotten in between would stay in the
     contacts, and an answer that came in between would be missing from the sums.
     """
-    with store.reading() as connection:
-        sql = "SELECT 1 FROM campaign k WHERE id=? AND kind<>'passcode' AND EXISTS "
-        tried = connection.execute(f"{sql}(SELECT 1 FROM attempt a WHERE a.campaign=k.id)", (campaign,)).fetchone()
-    if tried:
+    sql = "SELECT 1 FROM campaign k WHERE id=? AND kind<>'passcode' AND EXISTS "
+    if store.asked(f"{sql}(SELECT 1 FROM attempt a WHERE a.campaign=k.id)", (campaign,)):
         with store.writing("NORMAL") as connection:
             if mine(connection):
                 pack(connection, campaign, now=now)

@@ -17,9 +17,9 @@ from ..._moments import said
 from ...errors import LedgerError, PlanChanged, UsageError
 from ..rows import runners
 from ..rows.answers import Ints, Whole, reordered
-from ..rows.columns import Columns, names_in
+from ..rows.columns import kept_by, rows_of
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Statements
+from ..rows.statements import Statements, insert
 from ..rows.tables import ACCEPTED, MAY_HAVE_LEFT, PLANNED, REJECTED, SKIPPED
 from .recording import LEFT_OUT, Planned, destinations, insert_chunks, insert_rows
 
@@ -158,7 +158,7 @@ def refusal(connection: Statements, campaign: int, plan: Planned, found: Differe
 
 def advice(connection: Statements, campaign: int, plan: Planned, found: Difference, *, ledger: str) -> str:
     """Return what to do where a plan differs from the campaign: the call by which it follows, where one can."""
-    kept = _kept(connection, campaign)
+    kept = tuple(kept_by(connection, campaign))
     if kept != plan._kept:
         return f"plan with keep={list(kept)}, as it is recorded"
     changed, added, gone = (len(rows) for rows in (found.changed, found.added, found.gone))
@@ -191,7 +191,7 @@ def adopt(
     The caller holds the campaign's lock and has a transaction open.
     """
     replaced = connection.execute("SELECT fingerprint FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
-    kept = _kept(connection, campaign)
+    kept = tuple(kept_by(connection, campaign))
     if kept != plan._kept:
         raise LedgerError(
             f"campaign {plan.campaign!r} is recorded with keep={list(kept)}, and the plan has "
@@ -312,10 +312,8 @@ def note(
     now: int,
     evidence: str | None = None,
 ) -> None:
-    connection.execute(
-        "INSERT INTO change (campaign, at, what, rows, reason, replaced, evidence) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (campaign, now, what, rows, reason, replaced, evidence),
-    )
+    row = {"campaign": campaign, "at": now, "what": what, "rows": rows, "reason": reason}
+    insert(connection, "change", row | {"replaced": replaced, "evidence": evidence})
     runners.note_decision(connection, what, rows=rows, now=now, campaign=campaign, reason=reason)
 
 
@@ -354,16 +352,9 @@ def _in_force(connection: Statements, campaign: int, plan: Planned) -> bool:
     return bool(connection.execute(sql, (plan.fingerprint, campaign)).fetchone()[0])
 
 
-def _kept(connection: Statements, campaign: int) -> tuple[str, ...]:
-    listed = connection.execute("SELECT kept FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
-    return tuple(names_in(listed))
-
-
 def _recorded(connection: Statements, campaign: int) -> pd.DataFrame:
     """Return what is recorded of the people of a campaign, indexed by person."""
-    columns = Columns(("position", "chunk", "number", "state", "body"), ())
-    columns.read(connection, campaign)
-    rows = pd.DataFrame(columns.series())
+    rows = rows_of(connection, campaign, "number", "state", "body")
     mine = rows[(rows["chunk"].ge(0) & rows["number"].notna()).to_numpy(bool)].astype("int64")
     return mine.set_index(pd.Index(persons(mine.pop("number").to_numpy()), name="person"))
 

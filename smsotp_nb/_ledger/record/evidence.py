@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from ..._moments import microseconds
 from ..._pandas import STR
 from ..._results.contract import micros, money
 from ..file.store import Store
@@ -22,42 +23,19 @@ _DTYPES: Final = {  # of what is kept: the fields of a line, then whose they are
     "line": STR, "id": STR, "at": TIME, "parts": "Int64", "price": "Int64", "currency": STR,
     "source": STR, "reason": STR,
 }  # fmt: skip
-_EPOCH: Final = pd.Timestamp(0, tz="UTC")
-_MICROSECOND: Final = pd.Timedelta(microseconds=1)
 _HEX: Final = 32  # characters of an id that is stored as bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The lines of one source that speak of rows in doubt, by number without its plus."""
+    """The lines of one source that speak of rows in doubt: ``to, id, at, parts, price, currency``, perhaps ``country``.
+
+    Their index says which line of the source each is. ``priced``: their prices are exact, and not rounded.
+    """
 
     source: str
-    lines: Mapping[int, dict[str, Any]] = field(repr=False)
-    countries: Mapping[int, str | None] = field(repr=False)
-    priced: bool = True
-
-    @classmethod
-    def of(cls, source: str, lines: pd.DataFrame, *, priced: bool) -> Evidence:
-        """Take lines with ``to, id, at, parts, price, currency``, and perhaps ``country``.
-
-        Their index says which line of the source each is.
-
-        ``priced`` says whether their prices are exact, and not rounded.
-        """
-        said = zip(
-            map(str, lines.index),
-            map(optional_text, lines["id"]),
-            (None if pd.isna(at) else (at - _EPOCH) // _MICROSECOND for at in lines["at"]),
-            map(optional_int, lines["parts"]),
-            map(optional_int, micros(lines["price"])),
-            map(optional_text, lines["currency"]),
-            strict=True,
-        )
-        numbers = [int(number[1:]) for number in lines["to"]]
-        each = (dict(zip(_FIELDS, one, strict=True)) for one in said)
-        named = lines["country"] if "country" in lines.columns else [None] * len(lines)
-        countries = dict(zip(numbers, map(optional_text, named), strict=True))
-        return cls(source, dict(zip(numbers, each, strict=True)), countries, priced)
+    lines: pd.DataFrame = field(repr=False)
+    priced: bool
 
 
 def take_over(connection: Statements, campaign: int, evidence: Evidence, places: Mapping[int, Any]) -> str:
@@ -66,18 +44,25 @@ def take_over(connection: Statements, campaign: int, evidence: Evidence, places:
     A request has one currency. A price in another one than that of the request, or of lines before it, stays with the
     evidence alone, and so does a rounded price.
     """
-    for number, line in evidence.lines.items():
-        chunk, position = places[number]
+    lines = evidence.lines.drop_duplicates("to", keep="last")
+    at = [None if pd.isna(one) else microseconds(one) for one in lines["at"]]
+    texts = [[*map(optional_text, lines[name])] for name in ("id", "currency")]
+    numbers = [[*map(optional_int, of)] for of in (lines["parts"], micros(lines["price"]))]
+    named = [*map(optional_text, lines["country"])] if "country" in lines.columns else [None] * len(lines)
+    rows = []
+    for label, to, message, when, parts, price, currency, iso in zip(
+        lines.index, lines["to"], texts[0], at, *numbers, texts[1], named, strict=True
+    ):
+        chunk, position = places[int(to[1:])]
         here = (campaign, chunk, position)
-        price = line["price"] if _in_currency(connection, here, line["currency"]) and evidence.priced else None
-        iso = evidence.countries[number]
+        billed = price if _in_currency(connection, here, currency) and evidence.priced else None
         country = None if iso is None else number_of(connection, "country", {"iso": iso, "cc": None})
         connection.execute(
             "UPDATE recipient SET message=coalesce(message, ?), parts=coalesce(parts, ?), price=coalesce(price, ?), "
             "country=coalesce(country, ?) WHERE campaign=? AND chunk=? AND position=?",
-            (_stored(line["id"]), line["parts"], price, country, *here),
+            (_stored(message), parts, billed, country, *here),
         )
-    rows = [[places[number][1], *line.values()] for number, line in evidence.lines.items()]
+        rows.append([position, str(label), message, when, parts, price, currency])  # as in `_FIELDS`
     return json.dumps({"source": evidence.source, "rows": rows}, ensure_ascii=False)
 
 
@@ -102,10 +87,9 @@ def source_of(kept: str | None) -> str | None:
 
 def lines_kept(store: Store, campaign: int) -> pd.DataFrame:
     """Return what rows were settled by, by their position, in the order in which it was recorded."""
-    with store.reading() as connection:
-        found = connection.execute(
-            "SELECT evidence, reason FROM change WHERE campaign=? AND evidence IS NOT NULL ORDER BY id", (campaign,)
-        ).fetchall()
+    found = store.asked(
+        "SELECT evidence, reason FROM change WHERE campaign=? AND evidence IS NOT NULL ORDER BY id", (campaign,)
+    )
     rows = [(*row, source_of(kept), reason) for kept, reason in found for row in json.loads(kept)["rows"]]
     frame = framed([row[1:] for row in rows], _DTYPES, pd.Index([row[0] for row in rows]))
     frame["price"] = money(frame["price"]).to_numpy("float64", na_value=np.nan)

@@ -14,7 +14,7 @@ import pandas as pd
 from ..._services import name_key
 from ..._wire import MessageRecord
 from ...errors import InDoubt
-from ..rows.statements import Statements, inserted, number_of
+from ..rows.statements import Statements, insert, inserted, number_of
 from ..rows.tables import ACCEPTED, IN_DOUBT
 
 if TYPE_CHECKING:
@@ -30,36 +30,27 @@ def record_passcode(
 
     The reply of ``otp.send`` names no currency: it is taken to be that of the service's other replies.
     """
-    evidence: tuple[object, ...] = ("accepted", "body", 200, None)
+    how = {"outcome": "accepted", "phase": "body", "http_status": 200}
     if lost is not None:
-        evidence = ("in_doubt", lost.phase, lost.http_status, str(lost))
+        how = {"outcome": "in_doubt", "phase": lost.phase, "http_status": lost.http_status, "error": str(lost)}
     with store.writing("NORMAL") as connection:
         campaign = _month(connection, service, now)
         chunk = connection.execute("SELECT count(*) FROM chunk WHERE campaign=?", (campaign,)).fetchone()[0]
-        connection.execute("INSERT INTO chunk (campaign, chunk, body) VALUES (?, ?, 0)", (campaign, chunk))
-        attempt = inserted(
-            connection,
-            "INSERT INTO attempt (campaign, chunk, session, started_at, settled_at, outcome, phase, http_status, "
-            "error, request_id, currency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(campaign, chunk, store.session, now, now, *evidence, request_id),
-                None if lost else _currency(connection, service),
-            ),
-        )
+        insert(connection, "chunk", {"campaign": campaign, "chunk": chunk, "body": 0})
+        attempt = inserted(connection, "attempt", {
+            "campaign": campaign, "chunk": chunk, "session": store.session, "started_at": now, "settled_at": now, **how,
+            "request_id": request_id, "currency": None if lost else _currency(connection, service),
+        })  # fmt: skip
         unknown = dict.fromkeys(("region", "type", "rate", "currency"))
-        destination = number_of(connection, "destination", unknown)
         country = None if lost else number_of(connection, "country", {"iso": record.iso, "cc": record.cc})
         # Of one that was not sent after all nothing is to go: no campaign sends it again.
         connection.execute("UPDATE campaign SET rows=rows+1, withdrawn=rows+1 WHERE id=?", (campaign,))
-        connection.execute(
-            "INSERT INTO recipient (campaign, chunk, position, number, destination, own_state, problem, attempts, "
-            "attempt, message, country, parts, price) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)",
-            (
-                *(campaign, chunk, chunk, int(record.to.removeprefix("+")), destination),
-                *((IN_DOUBT, "NO_ANSWER") if lost else (ACCEPTED, None)),
-                *(attempt, record.id, country, record.parts, record.price_micros),
-            ),
-        )
+        insert(connection, "recipient", {
+            "campaign": campaign, "chunk": chunk, "position": chunk, "number": int(record.to.removeprefix("+")),
+            "destination": number_of(connection, "destination", unknown), "own_state": IN_DOUBT if lost else ACCEPTED,
+            "problem": "NO_ANSWER" if lost else None, "attempts": 1, "attempt": attempt, "message": record.id,
+            "country": country, "parts": record.parts, "price": record.price_micros,
+        })  # fmt: skip
         _price_unpriced(connection, service)
 
 
@@ -72,11 +63,9 @@ def learn_currency(store: Store, campaign: int) -> None:
         f"SELECT c.service FROM campaign c JOIN attempt a ON a.campaign=c.id WHERE c.kind='{KIND}' "
         "AND a.currency IS NULL AND c.service=(SELECT service FROM campaign WHERE id=?) LIMIT 1"
     )
-    with store.reading() as connection:
-        waiting = connection.execute(sql, (campaign,)).fetchone()
-    if waiting:
+    if waiting := store.asked(sql, (campaign,)):
         with store.writing("NORMAL") as connection:
-            _price_unpriced(connection, waiting[0])
+            _price_unpriced(connection, waiting[0][0])
 
 
 def _price_unpriced(connection: Statements, service: str) -> None:
@@ -105,9 +94,7 @@ def _month(connection: Statements, service: str, now: int) -> int:
     ).fetchone()
     if found:
         return int(found[0])
-    return inserted(
-        connection,
-        "INSERT INTO campaign (service, name, name_key, kind, fingerprint, created_at, rows, kept) "
-        f"VALUES (?, ?, ?, '{KIND}', '', ?, 0, '[]')",
-        (service, name, name_key(name), now),
-    )
+    return inserted(connection, "campaign", {
+        "service": service, "name": name, "name_key": name_key(name), "kind": KIND, "fingerprint": "",
+        "created_at": now, "rows": 0, "kept": "[]",
+    })  # fmt: skip

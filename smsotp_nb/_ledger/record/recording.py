@@ -101,22 +101,11 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
         ).fetchone()
         if found:  # another process recorded it between the caller's look and this transaction
             return int(found[0])
-        number = inserted(
-            connection,
-            "INSERT INTO campaign (service, name, name_key, kind, fingerprint, created_at, rows, kept, author) "
-            "VALUES (?,?,?,?,?,?,?,?,?)",
-            (
-                service,
-                plan.campaign,
-                name_key(plan.campaign),
-                kind,
-                plan.fingerprint,
-                now,
-                plan._size,
-                json.dumps(list(plan._kept)),
-                runners.decider(connection),
-            ),
-        )
+        number = inserted(connection, "campaign", {
+            "service": service, "name": plan.campaign, "name_key": name_key(plan.campaign), "kind": kind,
+            "fingerprint": plan.fingerprint, "created_at": now, "rows": plan._size,
+            "kept": json.dumps(list(plan._kept)), "author": runners.decider(connection),
+        })  # fmt: skip
         runners.note_decision(connection, "recorded", rows=plan._size, now=now, campaign=number)
         if plan._folder is not None:
             copies.note_in(connection, plan._folder.absolute(), "folder of the plan", now=now)

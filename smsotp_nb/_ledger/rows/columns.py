@@ -38,18 +38,11 @@ class Columns:
         for name, texts in self._text.items():
             texts.append(pieces[name] if name in pieces else pa.nulls(rows, pa.string()))
 
-    def read(
-        self,
-        connection: Statements,
-        campaign: int,
-        spelled: Mapping[str, str] = {},
-        *,
-        by_row: bool = False,
-    ) -> None:
-        """Add a campaign's rows from the view ``fate``.
+    def read(self, connection: Statements, campaign: int, spelled: Mapping[str, str], *, by_row: bool) -> None:
+        """Add a campaign's rows from the view ``fate``, see `rows_of`.
 
         SQLite joins a block of rows into one text for each column, because fetching row by row takes three times as
-        long. ``spelled`` has the SQL of columns that the view lacks; ``by_row`` leaves out chunks accepted as a whole.
+        long.
         """
         what = ", ".join(f"{spelled.get(name, name)} AS {name}" for name in (*self._numbers, *self._text))
         lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
@@ -80,12 +73,50 @@ class Columns:
             if len(chunk) < BLOCK:
                 break
 
+    def read_whole(self, connection: Statements, campaign: int) -> None:
+        """Add the rows of chunks that were accepted as a whole."""
+        stored = [name for name in ("position", "number", "attempts") if name in self._numbers]
+        for whole in accepted_whole(connection, campaign, stored):
+            own = whole.columns
+            own |= {"attempts": own["attempts"] + 1} if "attempts" in own else {}
+            own |= {"id": hexadecimal(whole.ids)} if "id" in self._text else {}
+            self.add(
+                len(whole.attempt), **own, chunk=whole.chunk, state=ACCEPTED, attempt=whole.attempt,
+                country=whole.country, parts=whole.parts, price=whole.price,
+            )  # fmt: skip
+
     def series(self) -> dict[str, pd.Series]:
         whole = {name: np.concatenate(pieces) for name, pieces in self._numbers.items()}
         columns = {name: pd.Series(pd.arrays.IntegerArray(each, each == MISSING)) for name, each in whole.items()}
         return columns | {
             name: pa.chunked_array(texts, pa.string()).to_pandas().astype(STR) for name, texts in self._text.items()
         }
+
+
+def rows_of(
+    connection: Statements,
+    campaign: int,
+    *numbers: str,
+    text: Sequence[str] = (),
+    spelled: Mapping[str, str] = {},
+    by_row: bool = False,
+    whole: bool = False,
+) -> pd.DataFrame:
+    """Return ``chunk, position``, these numbers (Int64) and texts (str) of a campaign's rows, in their order.
+
+    ``spelled`` has the SQL of columns that the view ``fate`` lacks. ``by_row`` leaves out chunks that were accepted as
+    a whole; ``whole`` adds them at the end, with their answers.
+    """
+    columns = Columns(("chunk", "position", *numbers), text)
+    columns.read(connection, campaign, spelled, by_row=by_row or whole)
+    if whole:
+        columns.read_whole(connection, campaign)
+    return pd.DataFrame(columns.series(), copy=False)
+
+
+def integers_in(joined: str | None) -> Ints:
+    """Return the integers that the database joined to one text; none of nothing."""
+    return np.fromstring(joined, np.int64, sep=",") if joined else np.zeros(0, np.int64)
 
 
 class Accepted(NamedTuple):
@@ -98,7 +129,7 @@ class Accepted(NamedTuple):
     country: Ints
     parts: Ints
     price: Ints
-    columns: dict[str, Ints]
+    columns: dict[str, Any]
     texts: list[str]
 
 
@@ -140,17 +171,6 @@ def _billings(connection: Statements, campaign: int) -> Ints:
     """Return country, parts and price of each billing of a campaign, at its number."""
     found = connection.execute("SELECT country, parts, price FROM billing WHERE campaign=? ORDER BY id", (campaign,))
     return np.array([(0, 0, 0), *found], np.int64)  # they are numbered from 1
-
-
-def sums_whole(connection: Statements, campaign: int) -> pd.DataFrame:
-    """Return records, parts and price in micro-units of each request that is kept whole, by its number."""
-    blocks = [pd.DataFrame({"records": [], "parts": [], "price": []}, dtype="int64")]
-    for whole in accepted_whole(connection, campaign):
-        first = np.cumsum(whole.rows) - whole.rows
-        parts, price = np.add.reduceat(whole.parts, first), np.add.reduceat(whole.price, first)
-        sums = {"records": whole.rows, "parts": parts, "price": price}
-        blocks.append(pd.DataFrame(sums, index=whole.attempt[first]))
-    return pd.concat(blocks)
 
 
 def hexadecimal(ids: bytes) -> pa.StringArray:

@@ -42,26 +42,20 @@ class Contacts:
     keyed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Realm:
-    """Whose contacts count: those of every live service, or those of one sandbox."""
-
-    service: str
-
-    @property
-    def sql(self) -> str:
-        return "service=?" if is_rehearsal(self.service) else f"({_LIVE} OR service=?)"
+def in_realm(service: str) -> str:
+    """Return in SQL, with this service as its value, whose contacts count: every live service's, or one sandbox's."""
+    return "service=?" if is_rehearsal(service) else f"({_LIVE} OR service=?)"
 
 
 def others(
-    connection: Statements, realm: Realm, *, but: int | None, since: int, now: int
+    connection: Statements, service: str, *, but: int | None, since: int, now: int
 ) -> Iterator[tuple[int, Contacts]]:
-    """Yield the contacts of each other campaign that may have contacted somebody since a moment."""
+    """Yield the contacts of each other campaign that may have contacted somebody since a moment, see `in_realm`."""
     found = connection.execute(
         "SELECT k.id, c.campaign IS NOT NULL, k.purged FROM campaign k LEFT JOIN contacts c ON c.campaign=k.id "
-        f"WHERE {realm.sql} AND k.kind='campaign' AND k.id IS NOT ? AND (c.latest>? OR c.campaign IS NULL "
+        f"WHERE {in_realm(service)} AND k.kind='campaign' AND k.id IS NOT ? AND (c.latest>? OR c.campaign IS NULL "
         "AND EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id))",
-        (realm.service, but, since),
+        (service, but, since),
     ).fetchall()
     for campaign, is_packed, purged in found:
         contacts = packed(connection, campaign) if is_packed else read(connection, campaign, now=now)
@@ -126,13 +120,12 @@ def unpack(connection: Statements, campaign: int) -> None:
 
 
 def _write(connection: Statements, campaign: int, found: Contacts) -> None:
+    connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
     if len(found.people):
         connection.execute(
-            "INSERT OR REPLACE INTO contacts VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO contacts VALUES (?, ?, ?, ?, ?)",
             (campaign, int(found.at.max()), _steps(found.people), _repeated(found.at), _repeated(found.body)),
         )
-    else:
-        connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
 
 
 def packed(connection: Statements, campaign: int) -> Contacts:

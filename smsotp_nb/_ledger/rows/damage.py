@@ -34,6 +34,7 @@ BROKEN: Final = (
 FOREIGN: Final = (*BROKEN, sqlite3.Error)
 _BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock
 HALF: Final = "a text holds half a character, which no ledger can keep; retype what was given, or restore a backup"
+RESTORE: Final = "Restore a backup with `Ledger.restore(backup, path)`"
 _PACKAGE: Final = Path(__file__).parents[1]
 SMALLEST_NUMBER, LARGEST_NUMBER = -(2**62), 10**15 - 1  # of a recipient: a hash, or E.164 with its 15 digits
 
@@ -50,8 +51,8 @@ class Unfit(ValueError):
     """Something that a reader found and that no ledger holds; what it says names nobody."""
 
 
-def explained(path: Path, error: Exception, campaign: str = "") -> Exception:
-    """Return our error for one that was raised by work on what stands in the file.
+def explained(place: object, error: Exception, campaign: str = "", *, mended: str = RESTORE) -> Exception:
+    """Return our error for one that was raised by work on what stands in a ledger; ``mended`` says what to do.
 
     The error itself says nothing here, because it may quote somebody's number; where it was raised says as much.
     """
@@ -60,15 +61,14 @@ def explained(path: Path, error: Exception, campaign: str = "") -> Exception:
     if isinstance(error, MemoryError):
         return error
     of = f" of campaign {visible(campaign)!r}" if campaign else ""
-    mended = "Restore a backup with `Ledger.restore(backup, path)`"
     if isinstance(error, Unfit):
         return LedgerError(
-            f"the ledger {path} is damaged or was altered: what it holds{of} cannot be: {visible(str(error))}. Its "
+            f"the ledger {place} is damaged or was altered: what it holds{of} cannot be: {visible(str(error))}. Its "
             f"other campaigns can still be read. {mended}"
         )
     return LedgerError(
-        f"the ledger {path} is damaged or was altered, or this package has a defect: what it holds{of} does not fit "
-        f"together ({where(error)}). {mended}; if nothing but this package wrote the file, please report this"
+        f"the ledger {place} is damaged or was altered, or this package has a defect: what it holds{of} does not fit "
+        f"together ({where(error)}). {mended}; if nothing but this package wrote to it, please report this"
     )
 
 

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from .statements import Statements
+from .statements import Statements, insert
 
 VOID_AFTER = 10.0  # seconds from a claim to its first byte
 FRESH = 0.2  # seconds after which a claim asks the register once more, last before the bytes
@@ -120,10 +120,8 @@ def note_decision(
     """
     name = getattr(connection, "user", "")  # by which a server let them in
     who = f"{name} ({person()})" if name else person()
-    connection.execute(
-        "INSERT INTO decision (at, who, what, campaign, rows, reason) VALUES (?, ?, ?, ?, ?, ?)",
-        (now, who, what, campaign, rows, reason),
-    )
+    row = {"at": now, "who": who, "what": what, "campaign": campaign, "rows": rows, "reason": reason}
+    insert(connection, "decision", row)
 
 
 def decider(connection: Statements) -> str:

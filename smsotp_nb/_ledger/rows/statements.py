@@ -191,9 +191,14 @@ def _known(value: Any) -> Any:
     return value
 
 
-def inserted(connection: Statements, sql: str, values: Sequence[Any]) -> int:
+def insert(connection: Statements, table: str, row: Mapping[str, Any]) -> Result:
+    sql = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+    return connection.execute(sql, tuple(row.values()))
+
+
+def inserted(connection: Statements, table: str, row: Mapping[str, Any]) -> int:
     """Insert one row and return its number."""
-    return _numbered(connection.execute(sql, values))
+    return _numbered(insert(connection, table, row))
 
 
 def numbers_of(
@@ -211,12 +216,7 @@ def numbers_of(
     where = f"{names[0]} IN ({','.join('?' * len(first)) or 'NULL'}) OR {names[0]} IS NULL"
     rows_there = connection.execute(f"SELECT id, {', '.join(names)} FROM {table} WHERE {where}", first)
     found = {tuple(values): int(number) for number, *values in rows_there}
-    insert = f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({', '.join('?' * len(rows[0]))})"
-    new = {
-        values: connection.execute(insert, tuple(row.values()))
-        for values, row in distinct.items()
-        if values not in found
-    }
+    new = {values: insert(connection, table, row) for values, row in distinct.items() if values not in found}
     numbers = found | {values: _numbered(result) for values, result in new.items()}
     return [numbers[values] for values in keys]
 

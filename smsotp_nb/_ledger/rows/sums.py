@@ -57,11 +57,8 @@ def row_sums(
     places = 1 + _highest(connection, "country"), 1 + _highest(connection, "destination")
     numbers = np.unique(kinds[:, 0]).tolist()
     blocks = (block for number in numbers for block in _accepted(connection, number, places, kept))
-    keys, sums = _merged([_block_sums(block, kind_of, places[0] * places[1]) for block in blocks])
-    rest, combination = np.divmod(keys, MOST)
-    rest, destination = np.divmod(rest, places[1])
-    kind, country = np.divmod(rest, places[0])
-    return np.column_stack([kinds[kind], country, destination, combination, sums])
+    tables = [_block_sums(block, kinds, kind_of, places) for block in blocks]
+    return added_up([np.zeros((0, len(COLUMNS)), np.int64), *tables], COLUMNS)
 
 
 def _requests_of(
@@ -157,17 +154,20 @@ def _blocks(connection: Statements, sql: str, values: tuple[object, ...], *, col
         yield block.reshape(-1, columns)
 
 
-def _block_sums(block: Ints, kind_of: npt.NDArray[np.int32], places: int) -> tuple[Ints, Ints]:
-    request, within = np.divmod(block[:, 0], places)
+def _block_sums(block: Ints, kinds: Ints, kind_of: npt.NDArray[np.int32], places: tuple[int, int]) -> Ints:
+    request, within = np.divmod(block[:, 0], places[0] * places[1])
     kind = kind_of[request].astype(np.int64) - 1
     mine = kind >= 0
     parts, price = block[mine, 1], block[mine, 2]
     priced = price >= 0
     each = np.where(parts < 0, 1, parts)  # parts that are not known count as one where a price is divided by them
     counted = [np.ones_like(parts), np.maximum(parts, 0), np.maximum(price, 0), priced, np.where(priced, each, 0)]
-    keys = (kind[mine] * places + within[mine]) * MOST + block[mine, 3]
+    keys = (kind[mine] * places[0] * places[1] + within[mine]) * MOST + block[mine, 3]
     first, sums = grouped(keys, np.column_stack(counted))
-    return keys[first], sums
+    rest, combination = np.divmod(keys[first], MOST)
+    rest, destination = np.divmod(rest, places[1])
+    kind, country = np.divmod(rest, places[0])
+    return np.column_stack([kinds[kind], country, destination, combination, sums])
 
 
 def grouped(keys: Ints, sums: Ints) -> tuple[Places, Ints]:
@@ -175,14 +175,6 @@ def grouped(keys: Ints, sums: Ints) -> tuple[Places, Ints]:
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-1)) if len(keys) else np.zeros(0, dtype=np.intp)
     return order[first], np.add.reduceat(sums[order], first, axis=0) if len(first) else sums[:0]
-
-
-def _merged(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    if not parts:
-        return np.zeros(0, dtype=np.int64), np.zeros((0, len(SUMS)), dtype=np.int64)
-    keys = np.concatenate([keys for keys, _ in parts])
-    first, sums = grouped(keys, np.concatenate([sums for _, sums in parts]))
-    return keys[first], sums
 
 
 def as_one(table: Ints) -> Ints:
@@ -313,13 +305,12 @@ def pack_sums(connection: Statements, campaign: int, packed: Packed | None, refu
 
     None deletes earlier ones. The caller holds the campaign's lock.
     """
-    if packed is None:
-        unpack_sums(connection, campaign)
-        return
-    connection.execute(
-        "INSERT OR REPLACE INTO sums SELECT id, ?, ?, ?, ?, ? FROM campaign WHERE id=? AND purged=0",
-        (packed.currencies, packed.sums, packed.shared, packed.by_shared, refused, campaign),
-    )
+    unpack_sums(connection, campaign)
+    if packed is not None:
+        connection.execute(
+            "INSERT INTO sums SELECT id, ?, ?, ?, ?, ? FROM campaign WHERE id=? AND purged=0",
+            (packed.currencies, packed.sums, packed.shared, packed.by_shared, refused, campaign),
+        )
 
 
 def unpack_sums(connection: Statements, campaign: int) -> None:

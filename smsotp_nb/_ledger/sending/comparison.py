@@ -23,8 +23,7 @@ from ..reading.frames import digits_of, fates
 from ..record import approving, changing
 from ..record.recording import Planned
 from ..rows.answers import Ints
-from ..rows.columns import Columns
-from ..rows.contacts import Realm
+from ..rows.columns import rows_of
 from ..rows.persons import persons
 from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
@@ -149,13 +148,12 @@ def prospect(
     admit: Admit | None = None,
 ) -> Prospect:
     """Compare a plan with a ledger, see `Ledger._prospect`."""
-    with store.reading() as connection:
-        found = connection.execute(
-            "SELECT CASE WHEN name_key=? THEN id END, service, purged, name FROM campaign WHERE kind='campaign' "
-            "AND service=coalesce(?, service) ORDER BY name_key=? DESC, id DESC LIMIT 1",
-            (name_key(plan.campaign), service, name_key(plan.campaign)),
-        ).fetchone()
-    number, where, purged, name = found or (None, service, 0, "")
+    found = store.asked(
+        "SELECT CASE WHEN name_key=? THEN id END, service, purged, name FROM campaign WHERE kind='campaign' "
+        "AND service=coalesce(?, service) ORDER BY name_key=? DESC, id DESC LIMIT 1",
+        (name_key(plan.campaign), service, name_key(plan.campaign)),
+    )
+    number, where, purged, name = found[0] if found else (None, service, 0, "")
     refused = _never(plan, name, purged=bool(purged)) if number is not None else ""
     rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._others)
     approval = approving.state(store, number)
@@ -219,64 +217,89 @@ class _Asked:
         planned = self.plan._as_planned
         fates = _planned_fates(planned["status"], planned["problem"])
         going = planned["status"].eq("planned").to_numpy().copy()
+        found, refused = None, ""
         with self.store.snapshot() as connection:
-            found = None if self.campaign is None else changing.compare(connection, self.campaign, self.plan)
-            refused = "" if found is None else self._refused(connection, found)
-            if found is not None:
-                _recall(fates, going, connection, self.campaign or 0, found)
-            held, texted = self._held(connection, planned, np.flatnonzero(going), np.asarray(self.plan._body_keys))
-        _set_aside(fates, going, held)
-        _hold(fates["problem"], going, REFUSED if refused else self.hold)
+            if self.campaign is not None:
+                found = changing.compare(connection, self.campaign, self.plan)
+                refused = self._refused(connection, found)
+                _recall(fates, going, connection, self.campaign, found)
+            keys = np.asarray(self.plan._body_keys)
+            _, texted = self._hold_back(connection, planned, keys, fates, going, refused=refused)
         rows = _framed(fates, planned.index)
-        made = Prospect(self.store.path, _lines(rows), rows, _cost(planned[going]), unheeded=texted)
-        made = made if self.admit is None else limited(made, planned, self.admit)
+        made = Prospect(self.store.path, _lines(rows), rows, _cost(planned[going]), refused=refused, unheeded=texted)
         if found is None:
             return made
-        return dataclasses.replace(
-            made,
-            service=self.service,
-            added=len(found.added),
-            changed=len(found.changed),
-            gone=len(found.gone),
-            refused=refused,
-        )
+        added, changed, gone = (len(rows) for rows in (found.added, found.changed, found.gone))
+        return dataclasses.replace(made, service=self.service, added=added, changed=changed, gone=gone)
 
     def in_pieces(self) -> Prospect:
         """Compare a plan larger than memory with the ledger."""
         plan, store, campaign = self.plan, self.store, self.campaign
         done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
         refused = ""
+        told, kept, texted, cost = list[pd.DataFrame](), list[pd.DataFrame](), [], Counter[str]()
         with store.snapshot() as connection:
             if campaign is not None and not changing.takes_in_pieces(connection, campaign, plan):
                 refused = "It is recorded with a different plan: send refuses this one."
-            told, kept, texted, cost = list[pd.DataFrame](), list[pd.DataFrame](), [], Counter[str]()
             for rows, keys in _millions(plan):
                 going = np.full(len(rows), True)
                 if not refused:
                     going = ~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done)
-                held, unheard = self._held(connection, rows, np.flatnonzero(going), keys)
-                texted.append(unheard)
                 found, still = _planned_fates(np.full(len(rows), "planned"), np.full(len(rows), None)), going.copy()
-                _set_aside(found, going, held)
-                _hold(found["problem"], going, REFUSED if refused else self.hold)
-                if self.admit is not None:
-                    _admit(found["problem"], going, rows, self.admit)
+                held, unheard = self._hold_back(connection, rows, keys, found, going, refused=refused)
+                texted.append(unheard)
                 frame = _framed(found, rows.index)
                 told.append(_lines(frame[still].sort_index(), str))
-                kept.append(frame.iloc[held["place"]])
+                kept.append(frame.iloc[held])
                 cost.update(_cost(rows[going]))
-        known = plan._unplanned.assign(status="skipped")
+        left_out = plan._unplanned.assign(status="skipped")
+        known = left_out
         if campaign is not None and not refused:
             known = fates(store, campaign)
             known = known[known["status"].ne("planned").to_numpy()]
-            first = plan._unplanned.assign(status="skipped").drop(columns="rows")
-            known = known.merge(first, how="left", on=["status", "problem"])
+            known = known.merge(left_out.drop(columns="rows"), how="left", on=["status", "problem"])
         rows = pd.concat(kept) if kept else Prospect(None).rows
         service = None if campaign is None else self.service
         lines = _merged([*told, known])
         return Prospect(
             store.path, lines, rows, dict(cost), service=service, refused=refused, unheeded=together(texted)
         )
+
+    def _hold_back(
+        self,
+        connection: Statements,
+        rows: pd.DataFrame,
+        keys: np.ndarray,
+        fates: _Fates,
+        going: np.ndarray,
+        *,
+        refused: str,
+    ) -> tuple[Ints, tuple[Unheeded, ...]]:
+        """Write on rows that would go what holds them back: rules, then all of the campaign, then limits.
+
+        Return the places of those that a rule holds back, and what the rules do not heed.
+        """
+        places = np.flatnonzero(going)
+        standing = Standing(_rows(keys, rows, places), self.rules)
+        standing.learn(connection, self.service or "", but=self.campaign, now=self.now)
+        names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
+        held = standing.held(slice(0, len(places)), self.now)
+        for at in held.tolist():
+            row = standing.row(at, self.now)
+            fates["problem"][row.position] = row.problem
+            if row.until is None:
+                fates["status"][row.position] = "skipped"
+            else:
+                fates["not_before"][row.position] = row.until
+                fates["campaign"][row.position] = names.get(int(standing.by[at]))
+        going[places[held]] = False
+        if code := REFUSED if refused else self.hold:
+            fates["problem"][going] = code
+            going[:] = False
+        if self.admit is not None:
+            _admit(fates["problem"], going, rows, self.admit)
+        texted = unheeded(connection, self.rules.campaign, standing, marketing=self.rules.marketing, now=self.now)
+        return places[held], texted
 
     def _refused(self, connection: Statements, found: changing.Difference) -> str:
         assert self.campaign is not None
@@ -288,26 +311,6 @@ class _Asked:
             return ""
         step = changing.advice(connection, self.campaign, self.plan, found, ledger=in_code(self.store.path))
         return f"Send refuses this plan; {step}"
-
-    def _held(
-        self, connection: Statements, rows: pd.DataFrame, places: Ints, keys: np.ndarray
-    ) -> tuple[dict[str, Any], tuple[Unheeded, ...]]:
-        """Return which of these rows the rules hold back: their ``place``, and what becomes of each."""
-        standing = Standing(_rows(keys, rows, places), self.rules)
-        standing.learn(connection, Realm(self.service or ""), but=self.campaign, now=self.now)
-        names = dict(connection.execute("SELECT id, name FROM campaign").fetchall())
-        at = standing.held(slice(0, len(places)), self.now).tolist()
-        held = [standing.row(place, self.now) for place in at]
-        by = standing.by[at].tolist() if at else []
-        found = {
-            "place": np.array([row.position for row in held], np.int64),
-            "status": ["skipped" if row.until is None else "planned" for row in held],
-            "problem": [row.problem for row in held],
-            "not_before": np.array([row.until for row in held], "datetime64[us]"),
-            "campaign": [None if row.until is None else names.get(one) for one, row in zip(by, held, strict=True)],
-        }
-        texted = unheeded(connection, self.rules.campaign, standing, marketing=self.rules.marketing, now=self.now)
-        return found, texted
 
 
 def limited(prospect: Prospect, planned: pd.DataFrame, admit: Admit) -> Prospect:
@@ -327,13 +330,6 @@ def _admit(problem: np.ndarray, going: np.ndarray, planned: pd.DataFrame, admit:
         going[places] = pd.isna(problem[places])
 
 
-def _hold(problem: np.ndarray, going: np.ndarray, code: str) -> None:
-    """Write on all rows that would go what holds the whole campaign back, if anything does."""
-    if code:
-        problem[going] = code
-        going[:] = False
-
-
 _Fates = dict[str, Any]  # the columns of `Prospect.rows` as arrays
 
 
@@ -345,12 +341,6 @@ def _planned_fates(status: Any, problem: Any) -> _Fates:
         "not_before": np.full(len(status), "NaT", "datetime64[us]"),
         "campaign": np.full(len(status), None, object),
     }
-
-
-def _set_aside(fates: _Fates, going: np.ndarray, held: Mapping[str, Any]) -> None:
-    for name, column in fates.items():
-        column[held["place"]] = held[name]
-    going[held["place"]] = False
 
 
 def _framed(fates: _Fates, index: pd.Index) -> pd.DataFrame:
@@ -458,7 +448,7 @@ _REACHED = (SENDING, ACCEPTED, IN_DOUBT)
 # reading of its chunks.
 _FOUND = f"""
 SELECT id, name FROM campaign k WHERE service=? AND kind='campaign' AND purged=0 AND id IS NOT ?
-AND max(created_at, coalesce((SELECT max(started_at) FROM attempt a WHERE a.campaign=k.id), 0))>=?
+AND greatest(created_at, coalesce((SELECT max(started_at) FROM attempt a WHERE a.campaign=k.id), 0))>=?
 AND EXISTS (
   SELECT 1 FROM chunk c WHERE c.campaign=k.id AND c.state IS NULL
   AND EXISTS (SELECT 1 FROM recipient r WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state={PLANNED})
@@ -500,9 +490,7 @@ def unfinished(store: Store, plan: Planned, *, campaign: int | None, service: st
 
 
 def _meeting(connection: Statements, campaign: int, name: str, people: Ints) -> Unfinished:
-    columns = Columns(("number", "chunk", "position", "state"), ())
-    columns.read(connection, campaign)
-    rows = columns.series()
+    rows = rows_of(connection, campaign, "number", "state")
     state = rows["state"].to_numpy("int64")
     known = persons(rows["number"].fillna(0).to_numpy("int64"))
     reached, waits = np.isin(state, _REACHED), state == PLANNED

@@ -16,13 +16,13 @@ from ..file.store import Store
 from ..people.experiments import NO_PEOPLE
 from ..record.changing import skip
 from ..rows.answers import Ints
-from ..rows.contacts import IN_FLIGHT, Contacts, Realm
+from ..rows.columns import integers_in, rows_of
+from ..rows.contacts import IN_FLIGHT, Contacts, in_realm
 from ..rows.persons import hashed, persons, recorded, secret_of
 from ..rows.statements import ANY, NO_ROWS, Guess, Question, Statements, guessed
 from ..rows.tables import MAY_HAVE_LEFT, OPTED_OUT, PLANNED, SENDING, SKIPPED
 from .rules import Row, Rows, Rules, Standing, Unheeded, unheeded
 
-_BLOCK = 1_000  # chunks
 Said = tuple[int, int]  # the latest thing that was said, how often arms were drawn
 Upto = tuple[int, int, int]  # the latest request, and this
 _LATEST = (
@@ -36,7 +36,7 @@ class Holds:
     """The rules at work on one run."""
 
     def __init__(self, campaign: int, service: str, rules: Rules, clock: Callable[[], int]) -> None:
-        self._campaign, self._realm, self._rules, self._clock = campaign, Realm(service), rules, clock
+        self._campaign, self._service, self._rules, self._clock = campaign, service, rules, clock
         self._standing: Standing | None = None
         self._known: Upto = (0, 0, 0)
         self._purged = 0  # how many campaigns were, when their contacts were gathered
@@ -120,7 +120,7 @@ class Holds:
 
     def _learn(self, connection: Statements) -> None:
         standing = Standing(planned(connection, self._campaign, under_way=True), self._rules)
-        standing.learn(connection, self._realm, but=self._campaign, now=self._clock())
+        standing.learn(connection, self._service, but=self._campaign, now=self._clock())
         self._standing = standing
 
     def _catch_up(self, connection: Statements, requests: list[tuple[int, int, int]], said: Said) -> None:
@@ -147,20 +147,20 @@ class Holds:
         sql = (
             "SELECT id, campaign, (SELECT body FROM chunk c WHERE c.campaign=a.campaign AND c.chunk=a.chunk) "
             "FROM attempt a WHERE id>? AND id<? AND campaign<>? "
-            f"AND (SELECT kind='campaign' AND {self._realm.sql} FROM campaign k WHERE k.id=a.campaign)"
+            f"AND (SELECT kind='campaign' AND {in_realm(self._service)} FROM campaign k WHERE k.id=a.campaign)"
         )
-        return [(sql, (self._known[0], _FARTHEST, self._campaign, self._realm.service))]
+        return [(sql, (self._known[0], _FARTHEST, self._campaign, self._service))]
 
     def _has_others(self, connection: Statements) -> bool:
         """Say whether contacts count, and other campaigns may have any."""
         if not self._rules.longest:
             return False
         sql = (
-            f"SELECT EXISTS (SELECT 1 FROM campaign k WHERE {self._realm.sql} AND kind='campaign' AND k.id<>? AND ("
-            "EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id) "
+            f"SELECT EXISTS (SELECT 1 FROM campaign k WHERE {in_realm(self._service)} AND kind='campaign' AND k.id<>? "
+            "AND (EXISTS (SELECT 1 FROM attempt a WHERE a.campaign=k.id) "
             "OR EXISTS (SELECT 1 FROM contacts c WHERE c.campaign=k.id)))"
         )
-        return bool(connection.execute(sql, (self._realm.service, self._campaign)).fetchone()[0])
+        return bool(connection.execute(sql, (self._service, self._campaign)).fetchone()[0])
 
 
 def _latest(connection: Statements, guess: Guess) -> tuple[int, int, int]:
@@ -171,32 +171,16 @@ def _latest(connection: Statements, guess: Guess) -> tuple[int, int, int]:
 
 def planned(connection: Statements, campaign: int, *, under_way: bool = False) -> Rows:
     """Return the planned rows of a campaign; with ``under_way`` those being sent, too, which may be planned again."""
-    states = f"({PLANNED}, {SENDING if under_way else PLANNED})"
-    chunks = connection.execute(
-        f"SELECT chunk, body FROM chunk WHERE campaign=? AND coalesce(state, {PLANNED}) IN {states} ORDER BY chunk",
-        (campaign,),
-    ).fetchall()
-    numbered, bodies = np.array(chunks, np.int64).reshape(-1, 2).T
-    sql = (
-        "SELECT group_concat(chunk), group_concat(position), group_concat(number) FROM (SELECT chunk, position, number "
-        f"FROM recipient WHERE campaign=? AND chunk BETWEEN ? AND ? AND own_state IN {states} "
-        "ORDER BY chunk, position) AS inside"
-    )
-    blocks = [np.zeros((3, 0), np.int64)]
-    for begins in range(0, len(numbered), _BLOCK):
-        block = numbered[begins : begins + _BLOCK]
-        texts = connection.execute(sql, (campaign, int(block[0]), int(block[-1]))).fetchone()
-        if texts[0] is not None:
-            blocks.append(np.array([np.fromstring(text, np.int64, sep=",") for text in texts]))
-    rows = np.concatenate(blocks, axis=1)
-    chunk, position, number = rows[:, np.isin(rows[0], numbered)]  # a chunk kept as a whole: its own state counts
-    return Rows(chunk, position, recorded(number), bodies[np.searchsorted(numbered, chunk)])
+    rows = rows_of(connection, campaign, "number", "body", "state", by_row=True)
+    state = rows.pop("state")
+    mine = rows[state.isin((PLANNED, SENDING) if under_way else (PLANNED,)).to_numpy(bool)]
+    return Rows(*mine.to_numpy("int64").T)
 
 
 def heed_opt_outs(connection: Statements, campaign: int) -> int:
     """Skip rows that are still to go whose people opted out; return how many."""
     standing = Standing(planned(connection, campaign), Rules())
-    standing.learn(connection, Realm(""), but=campaign, now=0)  # no rule asks for what was when
+    standing.learn(connection, "", but=campaign, now=0)  # no rule asks for what was when
     rows = standing.rows
     out = pd.DataFrame({"chunk": rows.chunk[standing.out], "position": rows.position[standing.out]})
     skip(connection, campaign, out, OPTED_OUT)
@@ -265,4 +249,4 @@ def _numbers_of(connection: Statements, attempt: int, campaign: int) -> Ints:
         f"AND (c.attempt=a.id OR c.state IS NULL AND r.attempt=a.id AND r.own_state IN {MAY_HAVE_LEFT})",
         (attempt, campaign),
     ).fetchone()[0]
-    return recorded(np.fromstring(text, np.int64, sep=",")) if text else NO_PEOPLE
+    return recorded(integers_in(text))

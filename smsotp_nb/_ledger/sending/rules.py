@@ -23,7 +23,8 @@ from ..._services import name_key
 from ..people import experiments
 from ..people.experiments import NO_PEOPLE, held_out, in_other_arms
 from ..rows.answers import Ints
-from ..rows.contacts import Contacts, Realm, others
+from ..rows.columns import integers_in
+from ..rows.contacts import Contacts, others
 from ..rows.persons import hashed, keyed, persons, secret_of
 from ..rows.statements import Statements
 from ..rows.tables import OPTED_OUT
@@ -106,16 +107,8 @@ class Rows:
     body: Ints
 
 
-@dataclass(frozen=True, slots=True)
-class _Recent:
-    """The contacts of one campaign with planned people: the place of each among the planned rows, and when."""
-
-    campaign: int
-    place: Ints
-    at: Ints
-
-    def of(self, chosen: npt.NDArray[np.bool_]) -> _Recent:
-        return _Recent(self.campaign, self.place[chosen], self.at[chosen])
+# The contacts of one campaign with planned people: the place of each among the planned rows, and when.
+_Recent = tuple[int, Ints, Ints]
 
 
 class Standing:
@@ -142,24 +135,23 @@ class Standing:
         self._gathered: tuple[Ints, Ints, Ints] | None = None  # the same: places in order, times, campaigns
         self._since: dict[int, dict[int, int]] = {}  # and those since: by place and campaign, when
 
-    def learn(self, connection: Statements, realm: Realm, *, but: int | None, now: int) -> None:
+    def learn(self, connection: Statements, service: str, *, but: int | None, now: int) -> None:
         """Take in what the ledger knows at this moment."""
-        text = connection.execute("SELECT group_concat(person) FROM opted_out").fetchone()[0]
-        out = np.fromstring(text, np.int64, sep=",") if text else NO_PEOPLE
+        out = integers_in(connection.execute("SELECT group_concat(person) FROM opted_out").fetchone()[0])
         self.out[self._find(connection, self._rules.whose(connection, out))[1]] = True
         self.hold_out(connection, now=now)
         since = now - self._rules.longest
         recent: list[_Recent] = []
         if self._rules.longest:
-            for campaign, contacts in others(connection, realm, but=but, since=since, now=now):
+            for campaign, contacts in others(connection, service, but=but, since=since, now=now):
                 found, place = self._find(connection, contacts.people, contacts.at > since)
                 at = contacts.at[found]
                 self._same(self._alike(connection, contacts, found, place), place, at, campaign)
-                recent.append(_Recent(campaign, place, at))
+                recent.append((campaign, place, at))
         for most, window in self._rules.caps:
             many = np.zeros(len(self.out), np.int32)
-            for one in recent:
-                many[one.place[one.at > now - window]] += 1  # a campaign has each person once
+            for _, place, at in recent:
+                many[place[at > now - window]] += 1  # a campaign has each person once
             self._cap(recent, most, window, many >= most, now)
         self._recent = recent if self._counts else []
         self._touch()
@@ -275,7 +267,8 @@ class Standing:
     def _cap(self, recent: list[_Recent], most: int, window: int, full: npt.NDArray[np.bool_], now: int) -> None:
         """Hold back who had as many messages as a cap allows, until the one that decides is out of its window."""
         if full.any():
-            theirs = [one.of(full[one.place] & (one.at > now - window)) for one in recent]
+            chosen = [full[place] & (at > now - window) for _, place, at in recent]
+            theirs = [(of, place[mine], at[mine]) for (of, place, at), mine in zip(recent, chosen, strict=True)]
             self._hold(*_joined(theirs), most, now, window)
 
     def _hold(self, place: Ints, at: Ints, campaign: Ints, most: int, now: int, window: int) -> None:
@@ -312,8 +305,8 @@ class Standing:
 
 
 def _joined(recent: list[_Recent]) -> tuple[Ints, Ints, Ints]:
-    place, at = (np.concatenate([getattr(one, name) for one in recent]) for name in ("place", "at"))
-    return place, at, np.repeat([one.campaign for one in recent], [len(one.place) for one in recent])
+    campaigns, places, times = zip(*recent, strict=True)
+    return np.concatenate(places), np.concatenate(times), np.repeat(campaigns, [*map(len, places)])
 
 
 def _gathered(recent: list[_Recent]) -> tuple[Ints, Ints, Ints]:

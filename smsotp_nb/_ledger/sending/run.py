@@ -81,8 +81,7 @@ class Run(Account):
         self._settling = Settling(store, campaign, clock)
         self.recovered = give_up(store, campaign, OWNER_DIED, now=clock())
         begin_changing(store, campaign)
-        with store.reading() as connection:
-            self._rows: int = connection.execute("SELECT rows FROM campaign WHERE id=?", (campaign,)).fetchone()[0]
+        self._rows: int = store.asked("SELECT rows FROM campaign WHERE id=?", (campaign,))[0][0]
         self._holds = Holds(campaign, service, rules, clock)
         with store.snapshot() as connection:
             self._holds.begin(connection)
@@ -134,13 +133,12 @@ class Run(Account):
 
     def chunks(self) -> list[int]:
         """Return the numbers of the chunks with rows still to go, in order."""
-        with self._store.reading() as connection:
-            rows = connection.execute(
-                "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
-                "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
-                (self.campaign, PLANNED),
-            )
-            return [row[0] for row in rows if row[0] not in self._aside]
+        rows = self._store.asked(
+            "SELECT chunk FROM chunk c WHERE campaign=? AND state IS NULL AND EXISTS (SELECT 1 FROM recipient r "
+            "WHERE r.campaign=c.campaign AND r.chunk=c.chunk AND r.own_state=?) ORDER BY chunk",
+            (self.campaign, PLANNED),
+        )
+        return [chunk for (chunk,) in rows if chunk not in self._aside]
 
     def pending(self, chunk: int) -> list[Pending]:
         """Return the rows of a chunk still to go that no rule holds back now, in order."""
@@ -150,18 +148,16 @@ class Run(Account):
                     self._ownership.check(connection)
                 if not set_aside(connection, self.campaign, chunk, self._holds):
                     return []
-        with self._store.reading() as connection:
-            rows = connection.execute(
-                "SELECT position, '+' || number, est_parts, rate, currency FROM fate "
-                "JOIN destination d ON d.id=destination "
-                "WHERE campaign=? AND chunk=? AND state=? ORDER BY position",
-                (self.campaign, chunk, PLANNED),
-            )
-            # Multiplied here: in SQLite a product that is too large for an integer is a rough one.
-            return [
-                Pending(position, to, None if parts is None or rate is None else parts * rate, currency)
-                for position, to, parts, rate, currency in rows
-            ]
+        rows = self._store.asked(
+            "SELECT position, '+' || number, est_parts, rate, currency FROM fate "
+            "JOIN destination d ON d.id=destination WHERE campaign=? AND chunk=? AND state=? ORDER BY position",
+            (self.campaign, chunk, PLANNED),
+        )
+        # Multiplied here: in SQLite a product that is too large for an integer is a rough one.
+        return [
+            Pending(position, to, None if parts is None or rate is None else parts * rate, currency)
+            for position, to, parts, rate, currency in rows
+        ]
 
     def hold(self, problem: str, *, chunk: int | None = None, positions: Sequence[int] = ()) -> None:
         """Name what holds rows back: these of a chunk, or all still to go that have no problem of their own."""
@@ -186,14 +182,13 @@ class Run(Account):
 
     def spoken(self) -> bool:
         """Say whether this campaign's service ever gave a valid reply, here or in another one."""
-        with self._store.reading() as connection:
-            found = connection.execute(
-                "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
-                "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
-                "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
-                (self.campaign,),
-            )
-            return found.fetchone() is not None
+        found = self._store.asked(
+            "SELECT 1 FROM campaign mine JOIN campaign c ON c.service=mine.service "
+            "JOIN attempt a ON a.campaign=c.id WHERE mine.id=? "
+            "AND (a.outcome IN ('accepted', 'partial') OR a.error_code IS NOT NULL) LIMIT 1",
+            (self.campaign,),
+        )
+        return bool(found)
 
     def reached(self) -> Ints:
         return digits_of(self._store, self.campaign, MAY_HAVE_LEFT).to_numpy("int64")
@@ -430,13 +425,14 @@ class Ownership:
         if owner is not None and _reached(connection, self.mine[0], owner):
             self._lost_to = owner
             return False
-        connection.execute("INSERT OR REPLACE INTO owner (name_key, service) VALUES (?, ?)", self.mine)
+        sql = "INSERT INTO owner VALUES (?, ?) ON CONFLICT (name_key) DO UPDATE SET service=excluded.service"
+        connection.execute(sql, self.mine)
         return True
 
     def takes(self, connection: Statements, condition: str, values: tuple[object, ...]) -> None:
         """Take a name that is nobody's, where a condition is true, inside the transaction of a claim."""
         if not self.is_recorded:
-            sql = f"INSERT OR IGNORE INTO owner (name_key, service) SELECT ?, ? WHERE {condition}"
+            sql = f"INSERT INTO owner (name_key, service) SELECT ?, ? WHERE {condition} ON CONFLICT DO NOTHING"
             guessed(connection, sql, (*self.mine, *values), ANY)
 
     def refuse_if_lost(self) -> None:

@@ -6,7 +6,6 @@ Only what the ledger's statements use is known here; PostgreSQL refuses the rest
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from itertools import count
 
@@ -38,8 +37,21 @@ CREATE TABLE runner (
 """
 
 _TYPES = (("BLOB", "BYTEA"), ("INTEGER", "BIGINT"), ("REAL", "DOUBLE PRECISION"))
-_CALL = re.compile(r"\b(group_concat|json_group_array|json_extract|hex|max|min)\(")
-_INSERT = re.compile(r"\AINSERT (?:OR (IGNORE|REPLACE) )?INTO (\w++) ?(?:\(([^)]*+)\))?")
+
+
+def _extracted(call: re.Match[str]) -> str:
+    places = re.findall(r"\d+", call[2])
+    return f"(json_build_array({', '.join(f'{call[1]}::json->{place}' for place in places)}))::text"
+
+
+# What only SQLite has, and what a server has in its place. The rest is written so that both take it.
+_SPELLED = (
+    ("CROSS JOIN ", "JOIN "),  # there it says in which order SQLite reads two tables
+    ("CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END", "message"),
+    ("typeof(r.number)<>'integer'", "r.number IS NULL"),
+    ("instr(", "strpos("),
+    (" char(", " chr("),
+)
 
 
 def _without_comments(text: str) -> str:
@@ -56,16 +68,8 @@ def _columns(body: str) -> tuple[str, ...]:
     return tuple(line.split()[0] for line in body.partition("PRIMARY KEY (")[0].split(",") if line.strip())
 
 
-def _key(body: str) -> tuple[str, ...]:
-    listed = body.partition("PRIMARY KEY (")[2].partition(")")[0]
-    if listed:
-        return tuple(name.strip() for name in listed.split(","))
-    return tuple(line.split()[0] for line in body.split(",") if "PRIMARY KEY" in line)
-
-
 _BODIES = _bodies(_without_comments(TABLES + OF_SERVER))
 COLUMNS = {table: _columns(body) for table, body in _BODIES.items()}
-KEYS = {table: _key(body) for table, body in _BODIES.items()}
 NUMBERED = frozenset(table for table, body in _BODIES.items() if "\n  id INTEGER PRIMARY KEY" in body)
 
 
@@ -91,73 +95,16 @@ def spelled(sql: str) -> str:
         >>> spelled("SELECT group_concat(number) FROM recipient WHERE campaign IS NOT ?")
         "SELECT string_agg((number)::text, ',') FROM recipient WHERE campaign IS DISTINCT FROM $1"
     """
-    text = re.sub(r"\bIS NOT (\?|\d+)", r"IS DISTINCT FROM \1", sql)
-    text = re.sub(r"\bIS (\?|\d+)", r"IS NOT DISTINCT FROM \1", text)
-    text = re.sub(r"\bCROSS JOIN (?=\w+(?: \w+)? (?:USING|ON)\b)", "JOIN ", text)
-    text = text.replace("CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END", "message")
-    text = text.replace("typeof(r.number)<>'integer'", "r.number IS NULL")
-    text = text.replace("instr(", "strpos(").replace(" char(", " chr(")
-    text = _inserting(_calling(text))
+    text = re.sub(r"\bIS NOT (?=\?|\d)", "IS DISTINCT FROM ", sql)
+    text = re.sub(r"\bIS (?=\?|\d)", "IS NOT DISTINCT FROM ", text)
+    for here, there in _SPELLED:
+        text = text.replace(here, there)
+    # What is joined has at most one call in it.
+    text = re.sub(r"\bgroup_concat\(((?:[^(),]|\([^()]*+\))++)\)", r"string_agg((\1)::text, ',')", text)
+    text = re.sub(r"\bgroup_concat\(((?:[^(),]|\([^()]*+\))++), ", r"string_agg((\1)::text, ", text)
+    text = re.sub(r"\bjson_group_array\((\w++)\)", r"(json_agg(\1))::text", text)
+    text = re.sub(r"\bjson_extract\((\w++), ([^()]*+)\)", _extracted, text)
+    inserted = re.match(r"INSERT INTO (\w++)", text)
+    text += " RETURNING id" * (inserted is not None and inserted[1] in NUMBERED)
     numbers = count(1)
     return re.sub(r"\?", lambda _: f"${next(numbers)}", text)
-
-
-def _calling(text: str) -> str:
-    """Spell calls of functions that have another name, from the left to the right."""
-    done = 0
-    while found := _CALL.search(text, done):
-        end = _closing(text, found.end())
-        call = _SPELLED[found[1]](*_arguments(text[found.end() : end]))
-        text = text[: found.start()] + call + text[end + 1 :]
-        done = found.start() + call.index("(") + 1
-    return text
-
-
-def _closing(text: str, start: int) -> int:
-    depth = 1
-    for place in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
-        if not depth:
-            return place
-    raise ValueError("a parenthesis is not closed")
-
-
-def _arguments(text: str) -> list[str]:
-    parts, depth = [""], 0
-    for sign in text:
-        depth += {"(": 1, ")": -1}.get(sign, 0)
-        if sign == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts]
-
-
-def _extracted(what: str, *paths: str) -> str:
-    places = (int(path.strip("'$[]")) for path in paths)
-    return f"(json_build_array({', '.join(f'{what}::json->{place}' for place in places)}))::text"
-
-
-_SPELLED: dict[str, Callable[..., str]] = {
-    "group_concat": lambda what, between="','": f"string_agg(({what})::text, {between})",
-    "json_group_array": lambda what: f"(json_agg({what}))::text",
-    "json_extract": _extracted,
-    "hex": lambda what: f"upper(encode({what}, 'hex'))",
-    "max": lambda *of: f"{'max' if len(of) == 1 else 'greatest'}({', '.join(of)})",
-    "min": lambda *of: f"{'min' if len(of) == 1 else 'least'}({', '.join(of)})",
-}
-
-
-def _inserting(text: str) -> str:
-    found = _INSERT.match(text)
-    if not found:
-        return text
-    how, table, names = found.groups()
-    text = text.replace(f"INSERT OR {how} INTO", "INSERT INTO", 1)
-    if how == "REPLACE":
-        columns = [name.strip() for name in names.split(",")] if names else COLUMNS[table]
-        new = ", ".join(f"{name}=excluded.{name}" for name in columns if name not in KEYS[table])
-        text += f" ON CONFLICT ({', '.join(KEYS[table])}) DO UPDATE SET {new}"
-    elif how == "IGNORE":
-        text += " ON CONFLICT DO NOTHING"
-    return text + " RETURNING id" if table in NUMBERED else text

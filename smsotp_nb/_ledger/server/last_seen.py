@@ -14,7 +14,6 @@ import contextlib
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -23,9 +22,9 @@ from ... import __version__
 from ..._cards import counted
 from ..._own_files import READ_WRITE
 from ..._showing.text import visible
-from ...errors import LedgerError, LedgerOlder, LedgerReplaced, SmsOtpWarning
+from ...errors import LedgerError, LedgerOlder, LedgerReplaced
 from ..file.disk import OWN, make_notes_folder, notes_folder, write_at
-from ..file.last_seen import Mark, Marks, Session
+from ..file.last_seen import Mark, Marks, Session, complain
 from ..opening import _behind
 from ..rows.statements import Statements
 from ..rows.tables import VERSION
@@ -150,7 +149,7 @@ class Notes:
         ``accept`` notes in it that it was, and why that was asked; None: nobody accepts it. What somebody has accepted
         since something was noted here needs no second acceptance.
         """
-        self._marks = Marks(seen.ledger, [Mark(self._folder / f"{seen.ledger.hex()}.mark", noted=True)])
+        self._marks = Marks([Mark(self._folder / f"{seen.ledger.hex()}.mark", seen.ledger, noted=True)])
         behind = _behind(connection, self._marks.sessions())
         lacks = self._known.differences(seen) if self._known else ""
         lacks = lacks or "its latest requests are missing" * bool(behind)
@@ -210,12 +209,7 @@ class Notes:
             write_at(self._descriptor, json.dumps(values).encode().ljust(_SIZE), 0)
 
     def _complain(self, error: Exception) -> None:
-        warnings.warn(
-            f"what was last seen of the ledger cannot be noted in {self._path} ({error}): a database that went back in "
-            "time may not be noticed. See that the folder may be written",
-            SmsOtpWarning,
-            stacklevel=2,
-        )
+        complain(self._path, error, "a database that went back in time")
 
 
 def _older(address: Address, found: str, behind: list[Session]) -> LedgerOlder:

@@ -26,8 +26,7 @@ from typing import Any, Literal
 import psycopg
 
 from ..._moments import said
-from ..._showing.text import visible
-from ...errors import CampaignHeld, LedgerError, LedgerReplaced, UsageError
+from ...errors import CampaignHeld, LedgerError, LedgerReplaced
 from ..file import store as stores
 from ..file.last_seen import Session
 from ..file.store import Store
@@ -247,20 +246,12 @@ class ServerStore(Store):
 
     def runner(self, _campaign: int) -> str:
         with self.reading() as connection:
-            return runner_of(connection, _campaign)
+            row = connection.execute(_ROW, (_campaign,)).fetchone()
+        return f"{row[1]} since {said(row[3])}" if row and row[4] > row[5] else ""
 
     def refusal(self, error: Exception, campaign: str = "") -> Exception:
         """Return our error for work that broke on a value in the tables, without repeating that value."""
-        if isinstance(error, MemoryError):
-            return error
-        if isinstance(error, UnicodeEncodeError):
-            return UsageError(damage.HALF)
-        of = f" of campaign {visible(campaign)!r}" if campaign else ""
-        return LedgerError(
-            f"the ledger {self.path} was altered, or this package has a defect: what it holds{of} does not fit "
-            f"together ({damage.where(error)}). If nothing but this package wrote its tables, please report this; else "
-            "have the database restored"
-        )
+        return damage.explained(self.path, error, campaign, mended="Have the database restored")
 
     def checkpoint(self) -> bool:
         """Do nothing: the server does so by itself."""
@@ -425,8 +416,9 @@ class Lease:
     def _take(self, campaign: int) -> None:
         with self._store.writing() as connection:
             self._refuse(connection)
+            connection.execute("DELETE FROM runner WHERE campaign=?", (campaign,))
             connection.execute(
-                "INSERT OR REPLACE INTO runner (campaign, token, who, process, since, until) "
+                "INSERT INTO runner (campaign, token, who, process, since, until) "
                 f"VALUES (?, ?, ?, ?, {NOW}, {NOW} + ?)",
                 (campaign, self._token, runners.me(), runners.process_key(), self._micros),
             )
@@ -508,9 +500,3 @@ def _report(lease: weakref.ref[Lease], ended: threading.Event) -> None:
         if held is None or held._process != os.getpid() or not held._reported():
             return
         del held
-
-
-def runner_of(connection: Statements, campaign: int) -> str:
-    """Return in words who runs a campaign and since when; empty if nobody does."""
-    row = connection.execute(_ROW, (campaign,)).fetchone()
-    return f"{row[1]} since {said(row[3])}" if row and row[4] > row[5] else ""
