@@ -22,10 +22,9 @@ import numpy.typing as npt
 from scipy import stats
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from support.made_experiments import BASE, WEIGHTS, arguments, assignment, orders, spent
+from support.made_experiments import BASE, WEIGHTS, arguments, assignment, orders, read, spent
 
 from smsotp_nb._experiments import comparing, power, statistics
-from smsotp_nb._experiments.reading import read
 from smsotp_nb._experiments.statistics import Amounts, Share
 
 Z = float(stats.norm.ppf(0.975))

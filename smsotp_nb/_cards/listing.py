@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from .blocks import Align, Cell, Note, Sign, Table
 from .words import and_more, money, places_by
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = dict[str, Any]
 Column: TypeAlias = tuple[str, Align, str | Callable[[Row], Cell]]
-SHOWN = 8  # rows of a table
+SHOWN: Final = 8  # rows of a table
 
 
 def records(frame: pd.DataFrame) -> list[Row]:

@@ -87,25 +87,20 @@ def block_html(block: Block) -> str:
 
 
 def _figures_html(block: Figures) -> str:
-    boxes = "".join(
-        '<div class="so-figure" style="display:inline-block;vertical-align:top;margin:0 1.8em .4em 0">'
-        f'<div style="font-size:1.45em;font-weight:600;{_figure_wrap(value)}{_TABULAR}">{_cell_html(value)}</div>'
-        f'<div class="so-soft" style="font-size:.93em">{safe(label)}</div></div>'
-        for label, value in block.pairs
-    )
-    kind = "so-long-of" if any(map(_is_long, (value for _, value in block.pairs))) else "so-of"
+    boxes, kind = [], "so-of"
+    for label, value in block.pairs:
+        # One amount stays on its line; words, and amounts in several currencies, may be broken.
+        one = not isinstance(value, str) or len(value) <= _ONE_AMOUNT
+        if one and isinstance(value, str) and len(value) > SHORT:
+            kind = "so-long-of"
+        wrap = "white-space:nowrap;" if one else ""
+        boxes.append(
+            '<div class="so-figure" style="display:inline-block;vertical-align:top;margin:0 1.8em .4em 0">'
+            f'<div style="font-size:1.45em;font-weight:600;{wrap}{_TABULAR}">{_cell_html(value)}</div>'
+            f'<div class="so-soft" style="font-size:.93em">{safe(label)}</div></div>'
+        )
     count = min(len(block.pairs), MOST_FIGURES)
-    return f'<div class="so-figures {kind}-{count}" style="margin:.9em 0 0">{boxes}</div>'
-
-
-def _is_long(value: Cell) -> bool:
-    """One amount that stands on its line and is wider than most figures."""
-    return isinstance(value, str) and SHORT < len(value) <= _ONE_AMOUNT
-
-
-def _figure_wrap(value: Cell) -> str:
-    """One amount stays on its line; words, and amounts in several currencies, may be broken."""
-    return "white-space:nowrap;" if not isinstance(value, str) or len(value) <= _ONE_AMOUNT else ""
+    return f'<div class="so-figures {kind}-{count}" style="margin:.9em 0 0">{"".join(boxes)}</div>'
 
 
 def _table_html(block: Table) -> str:

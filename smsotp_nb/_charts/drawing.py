@@ -87,7 +87,7 @@ def _check(table: pd.DataFrame, value: str, top: int, title: str) -> None:
     refuse(not_choice("value", value, tuple(_SAID)), not_whole("top", top), not_text("title", title))
     if not isinstance(table, pd.DataFrame):
         raise UsageError(f"bars draws a cost table, what cost.by or cost.by_country returns, got {given(table)}")
-    missing = [name for name in (*_NEEDED, value) if not isinstance(table, pd.DataFrame) or name not in table.columns]
+    missing = [name for name in (*_NEEDED, value) if name not in table.columns]
     if missing:
         raise UsageError(
             f"this is not a cost table, it has no {', '.join(missing)}; draw what cost.by, cost.by_country or "
@@ -108,21 +108,17 @@ def _is_amount(column: pd.Series) -> bool:
 
 
 def _state(parts: list[pd.DataFrame], value: Value) -> str:
-    said = " and ".join(f"{_total(part)} for {_count(part, value)}" for part in parts)
-    return capital(said) or "Nothing was billed"
-
-
-def _count(part: pd.DataFrame, value: Value) -> str:
-    """Say how many messages a part of the table is of, and what else is drawn."""
-    messages = counted(int(part["messages"].sum()), "message")
-    return f"{messages} of {counted(int(part['parts'].sum()), 'part')}" if value == "parts" else messages
-
-
-def _total(part: pd.DataFrame) -> str:
-    if part["currency"].isna().any():
-        return "an unknown amount"
-    currency = str(part["currency"].iloc[0])
-    return f"an unknown amount in {currency}" if part["cost"].isna().all() else money(_sum(part["cost"]), currency)
+    """Say what each part of the table came to, for how many messages, and what else is drawn."""
+    said = []
+    for part in parts:
+        count = counted(int(part["messages"].sum()), "message")
+        if value == "parts":
+            count = f"{count} of {counted(int(part['parts'].sum()), 'part')}"
+        currency, total = part["currency"].iloc[0], "an unknown amount"
+        if isinstance(currency, str):
+            total = f"{total} in {currency}" if part["cost"].isna().all() else money(_sum(part["cost"]), currency)
+        said.append(f"{total} for {count}")
+    return capital(" and ".join(said)) or "Nothing was billed"
 
 
 def _sum(prices: pd.Series) -> Decimal:
@@ -158,11 +154,12 @@ def _block(part: pd.DataFrame, names: list[str], value: Value, compared: bool, t
     else:
         draw, others, more = _of_counts(shown, rest, value)
     rows = [(_label(row, names), draw(row)) for row in records(shown)]
-    if not len(rest):
-        return Table(columns=(_heading(names), said), rows=tuple(rows))
     if set(names) & set(_TIMES):  # earlier times together are no time of their own
-        return Table((_heading(names), said), tuple(rows), more=f"and {len(rest)} more, together {more}")
-    return Table((_heading(names), said), (*rows, (counted(len(rest), "other"), draw(others))))
+        more = f"and {len(rest)} more, together {more}" if len(rest) else ""
+        return Table((_heading(names), said), tuple(rows), more=more)
+    if len(rest):
+        rows.append((counted(len(rest), "other"), draw(others)))
+    return Table((_heading(names), said), tuple(rows))
 
 
 def _with_bars(part: pd.DataFrame, compared: bool) -> pd.DataFrame:

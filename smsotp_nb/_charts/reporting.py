@@ -36,7 +36,7 @@ def by_country(results: Source, *, top: int = 12) -> Card:
         'Billed by country'
     """
     frame = read(results)
-    if isinstance(frame, pd.DataFrame) and has_estimates(frame):
+    if has_estimates(frame):
         compared = cost.compare(frame)
         if (compared["compared"] > 0).any():
             return bars(compared, top=top)

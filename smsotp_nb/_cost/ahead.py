@@ -16,7 +16,7 @@ import pandas as pd
 from .._pandas import STR
 from .._planning import Plan
 from ..errors import UsageError
-from .months import LEAST, quantile
+from .months import LEAST, held, quantile
 
 
 class Tried(NamedTuple):
@@ -37,24 +37,8 @@ class Tried(NamedTuple):
         return abs(self.actual - self.expected)
 
 
-class Margin(NamedTuple):
-    """How far off the forecast of a plan may be, as a share; and the share of earlier forecasts that such ones held."""
-
-    size: float
-    reached: float
-
-    def around(self, expected: float) -> tuple[float, float]:
-        """Return the interval around a forecast, which does not begin below zero.
-
-        Example:
-            >>> Margin(0.25, 0.8).around(100.0)
-            (75.0, 125.0)
-        """
-        return max(0.0, expected * (1 - self.size)), expected * (1 + self.size)
-
-
-def margin(tried: Sequence[Tried], variance: float, level: float) -> Margin:
-    """Return how far off a forecast of this variance by chance may be.
+def margin(tried: Sequence[Tried], variance: float, level: float) -> tuple[float, float]:
+    """Return how far off, as a share, a forecast of this variance by chance may be; and the share of earlier ones held.
 
     What earlier ones were off by beyond their own variance is how much campaigns differ; each is counted in deviations
     of both, and so many of them as ``level`` says are the margin.
@@ -64,8 +48,7 @@ def margin(tried: Sequence[Tried], variance: float, level: float) -> Margin:
     by_chance = np.array([one.variance for one in known])
     differ = max(float(np.mean(off**2 - by_chance)), 1e-12)
     scores = off / np.sqrt(by_chance + differ)
-    held = [scores[at] <= quantile(np.delete(scores, at), level) + 1e-12 for at in range(len(scores))]
-    return Margin(quantile(scores, level) * math.sqrt(variance + differ), float(np.mean(held)))
+    return quantile(scores, level) * math.sqrt(variance + differ), held(scores, level)
 
 
 def missed(tried: Sequence[Tried]) -> float | None:

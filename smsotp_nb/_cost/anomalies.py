@@ -93,7 +93,29 @@ class Anomalies(WithCard):
 
     def card(self) -> Card:
         """Return the findings as a card; what campaigns explain stands apart."""
-        return _card(self)
+        open_ = self.found[~self.found["explained"]]
+        explained = records(self.found[self.found["explained"]].head(_SHOWN))
+        stakes = open_.groupby("currency")["at_stake"].apply(lambda each: each.clip(lower=0).sum())
+        at_stake = " and ".join(about(float(each), str(currency)) for currency, each in stakes.items() if each)
+        said = counted(len(open_), "thing is", "things are") if len(open_) else "Nothing is"
+        state = f"{said} out of the expected range{f', {at_stake} at stake' if at_stake else ''}"
+        blind = [
+            _BLIND[what] for what, many in self.judged_of.items() if not many and what in set(self.not_judged["what"])
+        ]
+        if blind:
+            state += f"; of {' and '.join(blind)} nothing could be judged"
+        if not self.judged:
+            few = self.not_judged["why"].str.contains("sending day").any() or self.not_judged.empty
+            why = "too few sending days came before each" if few else str(self.not_judged["why"].iloc[0])
+            state = f"Nothing could be judged: {why}"
+        by_what = ", ".join(f"{_BLIND[what]} {number(many)}" for what, many in self.judged_of.items() if many)
+        return Card(
+            title="What changed",
+            state=state,
+            blocks=(*_table(open_), *(Note("i", _explained(row)) for row in explained), *_not_judged(self.not_judged)),
+            closing=f"{counted(self.judged, 'value')} compared with up to {WINDOW} sending days before each, to "
+            f"{self.until:%Y-%m-%d} ({by_what or 'none'})",
+        )
 
 
 class _Series(NamedTuple):
@@ -180,26 +202,25 @@ class _Search:
             lost = int(rows.loc[rows["currency"].isna(), ["messages", "refused"]].to_numpy().sum())
             self._unjudged("spend", None, None, None, lost, f"{counted(lost, 'message')} without a currency")
         for measure in _MEASURES:
-            for one in (*_by_country(cells, measure), *_all_countries(cells, measure)):
+            for one in _series(cells, measure):
                 self._count(one)
-        self._count_unread(cells)
+        unread = cells[(cells["unread"] > 0).to_numpy(bool)]
+        for (currency, iso), part in unread.groupby(["currency", "iso"], dropna=False):
+            where, many = None if is_missing(iso) else str(iso), int(part["unread"].sum())
+            why = f"{counted(many, 'message')} on rows with a price that could not be read"
+            for what in ("price", "spend"):
+                self._unjudged(what, currency, where, None, many, why)
         self.values = max(sum(self.judged.values()), 1)
         self.alpha = chance / self.values
-        self.new = _new_campaigns(rows)
+        # When each campaign began that is the first of its series.
+        began = rows.groupby("campaign")["day"].min()
+        series = began.index.to_series().astype(STR).str.replace(r"[0-9]+", "#", regex=True)
+        self.new = began[(began == began.groupby(series).transform("min")).to_numpy(bool)]
 
     def measure(self, measure: Measure) -> None:
         explained: list[str] = []
         while more := self._judge(measure, explained):
             explained += more
-
-    def _count_unread(self, cells: pd.DataFrame) -> None:
-        unread = cells[(cells["unread"] > 0).to_numpy(bool)]
-        for (currency, iso), part in unread.groupby(["currency", "iso"], dropna=False):
-            where = None if is_missing(iso) else str(iso)
-            for what in ("price", "spend"):
-                many = int(part["unread"].sum())
-                why = f"{counted(many, 'message')} on rows with a price that could not be read"
-                self._unjudged(what, currency, where, None, many, why)
 
     def _count(self, one: _Series) -> None:
         known = max(len(one.days) - one.first, 0)
@@ -216,26 +237,23 @@ class _Search:
 
     def _judge(self, measure: Measure, without: list[str]) -> list[str]:
         """Judge by country, then all together; return campaigns that explain something, if there are more of them."""
-        left = self.cells[~self.cells["campaign"].isin(without).to_numpy(bool)].copy() if without else self.cells.copy()
+        apart = self.cells["campaign"].isin(without).to_numpy(bool)
+        left = self.cells[~apart].copy()
         found: list[dict[str, Any]] = []
         explaining: dict[str, dict[str, Any]] = {}
-        for series_of in (_by_country, _all_countries):
-            for one in series_of(left, measure):
-                for change in changes(one.values, measure, alpha=self.alpha, first=one.first):
-                    row = self._finding(left, one, change)
-                    if campaign := self._explains(left, one, change):
-                        explaining.setdefault(campaign, row)
-                    else:
-                        found.append(row)
-                        _take_out(left, one, change)
+        for one in _series(left, measure):
+            for change in changes(one.values, measure, alpha=self.alpha, first=one.first):
+                row = self._finding(left, one, change)
+                if campaign := self._explains(left, one, change):
+                    explaining.setdefault(campaign, row)
+                else:
+                    found.append(row)
+                    _take_out(left, one, change)
         if explaining:
             self.found += [_of_campaign(self.cells, measure, name, row) for name, row in explaining.items()]
             return list(explaining)
         self.found += found
-        self.cells = (
-            pd.concat([left, self.cells[self.cells["campaign"].isin(without).to_numpy(bool)]]) if without else left
-        )
-        self.cells = self.cells.reset_index(drop=True)
+        self.cells = pd.concat([left, self.cells[apart]], ignore_index=True) if without else left
         return []
 
     def _explains(self, cells: pd.DataFrame, one: _Series, change: Change) -> str | None:
@@ -283,29 +301,17 @@ class _Search:
         }
 
 
-def _new_campaigns(rows: pd.DataFrame) -> pd.Series[pd.Timestamp]:
-    """Return when each campaign began that is the first of its series."""
-    began = rows.groupby("campaign")["day"].min()
-    first = began.groupby(began.index.to_series().astype(STR).str.replace(r"[0-9]+", "#", regex=True)).transform("min")
-    found: pd.Series[pd.Timestamp] = began[(began == first).to_numpy(bool)]
-    return found
-
-
 # -- series
 
 
-def _by_country(cells: pd.DataFrame, measure: Measure) -> Iterator[_Series]:
-    keys = ["currency", "kind", "iso"] if measure.what == "spend" else ["currency", "iso"]
-    yield from _series_by(cells, measure, keys)
-
-
-def _all_countries(cells: pd.DataFrame, measure: Measure) -> Iterator[_Series]:
-    """Return the series over all countries, where there are several; a price of a part is of one country alone."""
-    if measure.what in ("price", "estimate"):
-        return
-    for one in _series_by(cells, measure, ["currency", "kind"] if measure.what == "spend" else ["currency"]):
-        if cells["iso"].iloc[one.rows].nunique(dropna=False) > 1:
-            yield one
+def _series(cells: pd.DataFrame, measure: Measure) -> Iterator[_Series]:
+    """Yield the series by country, then those over several; a price of a part is of one country alone."""
+    keys = ["currency", "kind"] if measure.what == "spend" else ["currency"]
+    yield from _series_by(cells, measure, [*keys, "iso"])
+    if measure.what not in ("price", "estimate"):
+        for one in _series_by(cells, measure, keys):
+            if cells["iso"].iloc[one.rows].nunique(dropna=False) > 1:
+                yield one
 
 
 def _series_by(cells: pd.DataFrame, measure: Measure, keys: list[str]) -> Iterator[_Series]:
@@ -460,30 +466,6 @@ _WHAT: Final = {
 }
 _BEFORE: Final = ("expected", "low", "high")
 _BLIND: Final = {"spend": "spend", "price": "prices", "estimate": "estimates", "parts": "parts", "refusals": "refusals"}
-
-
-def _card(made: Anomalies) -> Card:
-    open_ = made.found[~made.found["explained"]]
-    explained = records(made.found[made.found["explained"]].head(_SHOWN))
-    stakes = open_.groupby("currency")["at_stake"].apply(lambda each: each.clip(lower=0).sum())
-    at_stake = " and ".join(about(float(each), str(currency)) for currency, each in stakes.items() if each)
-    said = counted(len(open_), "thing is", "things are") if len(open_) else "Nothing is"
-    state = f"{said} out of the expected range{f', {at_stake} at stake' if at_stake else ''}"
-    blind = [_BLIND[what] for what, many in made.judged_of.items() if not many and what in set(made.not_judged["what"])]
-    if blind:
-        state += f"; of {' and '.join(blind)} nothing could be judged"
-    if not made.judged:
-        few = made.not_judged["why"].str.contains("sending day").any() or made.not_judged.empty
-        why = "too few sending days came before each" if few else str(made.not_judged["why"].iloc[0])
-        state = f"Nothing could be judged: {why}"
-    by_what = ", ".join(f"{_BLIND[what]} {number(many)}" for what, many in made.judged_of.items() if many)
-    return Card(
-        title="What changed",
-        state=state,
-        blocks=(*_table(open_), *(Note("i", _explained(row)) for row in explained), *_not_judged(made.not_judged)),
-        closing=f"{counted(made.judged, 'value')} compared with up to {WINDOW} sending days before each, to "
-        f"{made.until:%Y-%m-%d} ({by_what or 'none'})",
-    )
 
 
 def _table(found: pd.DataFrame) -> list[Table]:

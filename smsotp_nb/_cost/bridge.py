@@ -73,7 +73,19 @@ class Bridge(WithCard):
 
     def card(self) -> Card:
         """Return the bridge as a card: a waterfall for each currency, and the groups that changed most."""
-        return _card(self)
+        rows = records(self.totals)
+        left_out, doubt = int(self.totals["left_out"].sum()), self._in_doubt
+        why = "in no amount: without a price or an estimate, or nothing to compare with"
+        told = notes(
+            ("!", left_out, f"{counted(left_out, 'message')} {why}"),
+            ("!", doubt, f"{counted(doubt, 'row')} in doubt, possibly sent and billed, in no amount"),
+        )
+        return Card(
+            title="What changed the cost",
+            state=" and ".join(_change(self, row) for row in rows) or "There is nothing to compare",
+            blocks=(*(block for row in rows for block in _blocks(self, row)), *told),
+            closing=self._days,
+        )
 
 
 @in_our_words
@@ -344,28 +356,6 @@ _SAID: Final = {
 _SIZE: Final = 16.0  # em of the whole waterfall
 
 
-def _card(bridge: Bridge) -> Card:
-    compared = bridge.groups["currency"].unique().tolist()
-    changes = [
-        _change(row["change"], row["currency"], row["left_out"])
-        if row["currency"] in compared
-        else _nothing(bridge, row["currency"])
-        for row in records(bridge.totals)
-    ]
-    left_out, doubt = int(bridge.totals["left_out"].sum()), bridge._in_doubt
-    why = "in no amount: without a price or an estimate, or nothing to compare with"
-    told = notes(
-        ("!", left_out, f"{counted(left_out, 'message')} {why}"),
-        ("!", doubt, f"{counted(doubt, 'row')} in doubt, possibly sent and billed, in no amount"),
-    )
-    return Card(
-        title="What changed the cost",
-        state=" and ".join(changes) or "There is nothing to compare",
-        blocks=(*(block for row in records(bridge.totals) for block in _blocks(bridge, row)), *told),
-        closing=bridge._days,
-    )
-
-
 def _blocks(bridge: Bridge, total: dict[str, Any]) -> list[Table]:
     mine = bridge.groups[bridge.groups["currency"] == total["currency"]]
     if mine.empty:
@@ -426,18 +416,17 @@ def _signed(amount: float, places: int) -> str:
     return sign + money(abs(amount), places=places)
 
 
-def _change(amount: float, currency: str, left_out: int) -> str:
-    apart = f", apart from {counted(left_out, 'message')} in no amount" if left_out else ""
+def _change(bridge: Bridge, row: dict[str, Any]) -> str:
+    """Say in words what a currency changed by."""
+    amount, currency = row["change"], row["currency"]
+    if currency not in bridge.groups["currency"].unique().tolist():
+        months = bridge._months.get(currency)
+        said = f"{'Unknown currency' if pd.isna(currency) else currency}: nothing to compare"
+        return f"{said} (billed in {months})" if months else said
+    apart = f", apart from {counted(row['left_out'], 'message')} in no amount" if row["left_out"] else ""
     if not amount:
         return f"{currency}: no change{apart}"
     return f"{money(abs(amount), currency)} {'more' if amount > 0 else 'less'}{apart}"
-
-
-def _nothing(bridge: Bridge, currency: str) -> str:
-    months = bridge._months.get(currency)
-    return f"{'Unknown currency' if pd.isna(currency) else currency}: nothing to compare" + (
-        f" (billed in {months})" if months else ""
-    )
 
 
 def _label(value: Any) -> str:

@@ -57,7 +57,17 @@ class Budget(WithCard):
 
     def card(self) -> Card:
         """Return the budget as a card."""
-        return _card(self)
+        rows = records(self.totals)
+        return Card(
+            title=f"Budget of {self.month}",
+            state=" and ".join(_in_words(row) for row in rows),
+            blocks=(
+                *(bars(row, {name: words for name, words in _SAID.items() if row[name] == row[name]}) for row in rows),
+                *(note for row in rows for note in _notes(self, row)),
+                *without_price(self.forecast.left_out),
+            ),
+            closing="Next: .forecast has the methods, and how far off they were",
+        )
 
 
 @in_our_words
@@ -99,16 +109,13 @@ def budget(
     first = pd.Timestamp(f"{made.what}-01")
     end, last = max(end, first), first + pd.offsets.MonthBegin(1)
     found = [
-        _total(
-            str(currency), amounts.get(str(currency)), totals.loc[currency], _at_most(rows, str(currency)), end, last
-        )
-        for currency in totals.index.union(list(amounts))
-        if currency in totals.index
+        _total(str(code), amounts.get(str(code)), totals.loc[code], _at_most(rows, str(code)), end, last)
+        for code in totals.index
     ]
-    unused = [currency for currency in amounts if currency not in totals.index]
     found += [
-        {"currency": one, "budget": amounts[one], "billed": 0.0, "left": amounts[one], "verdict": "not known"}
-        for one in unused
+        {"currency": code, "budget": amount, "billed": 0.0, "left": amount, "verdict": "not known"}
+        for code, amount in amounts.items()
+        if code not in totals.index
     ]
     return Budget(made.what, pd.DataFrame(found, columns=list(_TYPES)).astype(_TYPES), made)
 
@@ -171,20 +178,6 @@ def _used_up(left: float, rest: float, end: pd.Timestamp, last: pd.Timestamp) ->
 
 
 # -- the card
-
-
-def _card(made: Budget) -> Card:
-    rows = records(made.totals)
-    return Card(
-        title=f"Budget of {made.month}",
-        state=" and ".join(_in_words(row) for row in rows),
-        blocks=(
-            *(bars(row, {name: words for name, words in _SAID.items() if row[name] == row[name]}) for row in rows),
-            *(note for row in rows for note in _notes(made, row)),
-            *without_price(made.forecast.left_out),
-        ),
-        closing="Next: .forecast has the methods, and how far off they were",
-    )
 
 
 def _in_words(row: dict[str, Any]) -> str:

@@ -179,7 +179,10 @@ def _several(series: Series, measure: Measure, alpha: float, begin: int) -> list
     tests = len(_TOGETHER) * len(_CUTS) * len(signs)
     for sign in signs:
         log = sign * series.log
-        ordered, hits = _ordered(log), []
+        # The latest values before each place in order, and NaN behind them.
+        padded = np.concatenate([np.full(WINDOW, np.nan), log])
+        ordered = np.sort(np.lib.stride_tricks.sliding_window_view(padded, WINDOW), axis=1)
+        hits = []
         for days in _TOGETHER:
             starts = np.arange(max(begin, LEAST), len(log) - days + 1)
             if not len(starts):
@@ -215,12 +218,6 @@ def _exceeds(before: Floats, n: Places, recent: Floats, cut: float, alpha: float
     needed = [_needed(int(m), recent.shape[1], int(r), alpha) for m, r in zip(different, ranks, strict=True)]
     places = np.flatnonzero(above >= np.array(needed)[which])
     return [(int(place), int(above[place]), int(rank[place])) for place in places]
-
-
-def _ordered(log: Floats) -> Floats:
-    """Return the latest `WINDOW` values before each place in order, and NaN behind them."""
-    padded = np.concatenate([np.full(WINDOW, np.nan), log])
-    return np.sort(np.lib.stride_tricks.sliding_window_view(padded, WINDOW), axis=1)
 
 
 @lru_cache(maxsize=65_536)
@@ -262,16 +259,14 @@ def _bernstein(series: Series, measure: Measure, before: Places, now: Places) ->
     usual = (float(series.above[before].sum()) + (measure.what == "refusals")) / float(series.below[before].sum())
     off = abs(float(series.above[now].sum()) - usual * below)
     scale = (usual or off / below) if measure.what == "price" else 1.0  # a price that was 0 has no other scale
-    variance = _variance(measure, usual) * below
-    return math.exp(-(off**2) / (2 * (variance + measure.bound * scale * off / 3))) if off else 1.0
-
-
-def _variance(measure: Measure, usual: float) -> float:
     if measure.what == "refusals":
-        return usual * (1 - usual)
-    if measure.what == "price":
-        return measure.variance * usual**2
-    return max(usual - 1, 0.0) * usual + measure.variance
+        variance = usual * (1 - usual)
+    elif measure.what == "price":
+        variance = measure.variance * usual**2
+    else:
+        variance = max(usual - 1, 0.0) * usual + measure.variance
+    variance *= below
+    return math.exp(-(off**2) / (2 * (variance + measure.bound * scale * off / 3))) if off else 1.0
 
 
 def _extent(series: Series, hit: _Hit) -> tuple[int, int, bool]:

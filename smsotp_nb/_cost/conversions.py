@@ -73,17 +73,7 @@ def per_conversion(
     wrong: list[str] = []
     window = window_of("within=", within, wrong)
     refuse(not_frame("conversions", orders), *wrong)
-    for column in (on, at, *([] if amount is None else [amount])):
-        require(column, orders.columns, where="conversions")
-    if not isinstance(orders[at].dtype, pd.DatetimeTZDtype) or orders[at].isna().any():
-        raise UsageError(
-            f"column {at!r} of conversions must hold times with their zone in every row, it holds {orders[at].dtype}; "
-            "pd.to_datetime(column, utc=True) makes them"
-        )
-    if amount is not None and not pd.api.types.is_numeric_dtype(orders[amount].dtype):
-        raise UsageError(
-            f"column {amount!r} of conversions must hold numbers, it holds {given(orders[amount].iloc[0])}"
-        )
+    _check(orders, on, at, amount)
     table = rows(results)
     names = grouping(table, by, taken=_TAKEN)
     require(on, table.columns, where="the results")
@@ -103,6 +93,20 @@ def per_conversion(
         cost_per_conversion=(found["cost"] / per).round(6), cost_per_conversion_high=(most / per).round(6)
     )
     return pd.concat([found, _of_no_message(found, orders, place, on, amount)], ignore_index=True)
+
+
+def _check(orders: pd.DataFrame, on: str, at: str, amount: str | None) -> None:
+    for column in (on, at, *([] if amount is None else [amount])):
+        require(column, orders.columns, where="conversions")
+    if not isinstance(orders[at].dtype, pd.DatetimeTZDtype) or orders[at].isna().any():
+        raise UsageError(
+            f"column {at!r} of conversions must hold times with their zone in every row, it holds {orders[at].dtype}; "
+            "pd.to_datetime(column, utc=True) makes them"
+        )
+    if amount is not None and not pd.api.types.is_numeric_dtype(orders[amount].dtype):
+        raise UsageError(
+            f"column {amount!r} of conversions must hold numbers, it holds {given(orders[amount].iloc[0])}"
+        )
 
 
 def _last_before(sent: pd.DataFrame, orders: pd.DataFrame, on: str, at: str, window: Any) -> Any:

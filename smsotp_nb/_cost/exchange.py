@@ -82,17 +82,12 @@ def convert(table: AnyFrame, exchange: Exchange, *, to: str, source: str = "", d
     wrong = None if code else f"to= must be a currency's three capitals, such as 'EUR', got {given(to)}"
     refuse(wrong, not_text("source", source))
     names = [name for name in list(table.columns)[: list(table.columns).index("messages")] if name != "currency"]
-    when = _times_of(table, names)
+    when = dates.days(table["day"], "column 'day' of the table") if "day" in names else None
+    if when is None and "month" in names:
+        when = table["month"].astype(STR)
     rates = _rates_of(exchange, source, to, when)
     worth = _looked_up(table["currency"], None if isinstance(exchange, Mapping) else when, rates, to)
     return _converted(table, names, worth, rates, to, decimals)
-
-
-def _times_of(table: pd.DataFrame, names: list[Any]) -> pd.Series | None:
-    """Return the day (as a time) or else the month (as text) of each row; None where the table has neither."""
-    if "day" in names:
-        return dates.days(table["day"], "column 'day' of the table")
-    return table["month"].astype(STR) if "month" in names else None
 
 
 @dataclass(slots=True)
@@ -216,16 +211,13 @@ def _looked_up(currencies: pd.Series, when: pd.Series | None, rates: _Rates, to:
         rate = None if pd.isna(currency) else Decimal(1) if currency == to else rates.of(str(currency), time)
         found.append(rate)
         if rate is None and not pd.isna(currency):
-            missing[str(currency) + ("" if when is None else f" {_said(time)}")] = None
+            at = f"in {time}" if isinstance(time, str) else "without a date" if pd.isna(time) else f"on {time:%Y-%m-%d}"
+            missing[str(currency) + ("" if when is None else f" {at}")] = None
     if missing:
         shown = ", one ".join([*missing][:_SHOWN])
         more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
         raise UsageError(f"exchange= needs what one {shown}{more} is worth in {to}, a number above 0")
     return found
-
-
-def _said(time: Any) -> str:
-    return f"in {time}" if isinstance(time, str) else "without a date" if pd.isna(time) else f"on {time:%Y-%m-%d}"
 
 
 def _converted(

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from .._calling import in_our_words, not_list, not_text, refuse
-from .._cards import counted
+from .._cards import counted, records
 from .._pandas import STR
 from .._phones import country_name
 from ..errors import SmsOtpWarning, UsageError
@@ -76,8 +76,16 @@ def focus(
             stacklevel=3,
         )
         table = table[~bare].reset_index(drop=True)
+    return _bill(table, provider, account, service_name, [*dict.fromkeys([*_GRAIN[1:], *tags])])
+
+
+def _bill(table: pd.DataFrame, provider: str, account: str, service_name: str, tags: list[str]) -> pd.DataFrame:
     day = table["day"].dt.tz_localize("UTC").dt.as_unit("us")
     month = table["day"].dt.to_period("M")
+    kinds = [_DESCRIPTIONS.get(str(kind), "text message") for kind in table["kind"]]
+    places = ["an unknown country" if pd.isna(iso) else country_name(iso) for iso in table["iso"]]
+    tagged = records(table[tags].astype(object))
+    said = [{name: str(value) for name, value in row.items() if not pd.isna(value)} for row in tagged]
     constant = {
         "ChargeCategory": "Usage", "ChargeClass": None, "ChargeFrequency": "Usage-Based", "ProviderName": provider,
         "PublisherName": provider, "InvoiceIssuerName": provider, "ServiceCategory": "Other",
@@ -92,26 +100,12 @@ def focus(
         "ChargePeriodStart": day,
         "ChargePeriodEnd": day + pd.Timedelta(days=1),
         **constant,
-        "ChargeDescription": _descriptions(table),
+        "ChargeDescription": [f"{kind} to {place}" for kind, place in zip(kinds, places, strict=True)],
         "PricingQuantity": table["parts"],
         "ConsumedQuantity": table["messages"],
         "SkuId": "sms-" + table["iso"].str.lower(),
-        "Tags": _tags(table, [*_GRAIN[1:], *tags]),
+        "Tags": [json.dumps(row, ensure_ascii=False) for row in said],
         "x_UnpricedMessages": table["unpriced"],
     }
     texts = [*constant, "BillingCurrency", "BillingAccountId", "ChargeDescription", "SkuId", "Tags"]
     return pd.DataFrame(made, index=table.index).astype(dict.fromkeys(texts, STR))
-
-
-def _descriptions(table: pd.DataFrame) -> list[str]:
-    kinds = [_DESCRIPTIONS.get(str(kind), "text message") for kind in table["kind"]]
-    places = ["an unknown country" if pd.isna(iso) else country_name(iso) for iso in table["iso"]]
-    return [f"{kind} to {place}" for kind, place in zip(kinds, places, strict=True)]
-
-
-def _tags(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    rows = table[[*dict.fromkeys(names)]].astype(object).to_dict("records")
-    return [
-        json.dumps({str(name): str(value) for name, value in row.items() if not pd.isna(value)}, ensure_ascii=False)
-        for row in rows
-    ]

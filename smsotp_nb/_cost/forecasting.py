@@ -33,7 +33,7 @@ from .._results import contract
 from ..errors import UsageError
 from . import ahead, months
 from .ahead import Tried, missed
-from .months import LEAST, METHODS, History, Outcome, Span
+from .months import LEAST, METHODS, History, Span
 from .sources import Source, daily
 
 _BASELINE: Final = next(iter(METHODS))
@@ -113,7 +113,24 @@ class Forecast(WithCard):
 
     def card(self) -> Card:
         """Return the forecast as a card, with the backtests below it."""
-        return _card(self)
+        totals = records(self.totals)
+        known = [row for row in totals if _known(row)]
+        said = [
+            f"{about(row['expected'], row['currency'])}, between {about(row['low'])} and {about(row['high'])}"
+            if _known(row)
+            else f"{row['currency']}: too little history"
+            for row in totals
+        ]
+        short = " and ".join(str(row["currency"]) for row in totals if not _known(row))
+        return Card(
+            title=f"What {self.what} will cost",
+            state=" and ".join(said) or "No amount can be forecast",
+            blocks=(
+                *(block for row in known for block in _blocks(self, row)),
+                *notes(("!", len(short), f"{short}: the history is too short for a forecast.")),
+                *without_price(self.left_out),
+            ),
+        )
 
 
 @in_our_words
@@ -217,7 +234,10 @@ def month_of(
             Tried(currency, method or _WEIGHTED, f"{start + pd.Timedelta(days=span.origin):%Y-%m-%d}", expected, came)
             for span, expected, came in made.tried
         ]
-        totals.append(_month_total(currency, billed, made, of, level))
+        baseline = made.methods.get(_BASELINE)
+        amounts = tuple(billed + amount for amount in (made.expected, *made.around()))
+        more = {"billed": billed, "baseline_off": None if baseline is None else baseline.off}
+        totals.append(_total(currency, amounts, made.reached, level, of) | more)
         tried += of
         methods += [(currency, name, *said) for name, said in made.methods.items()]
         steps += [(currency, *step) for step in stepped]
@@ -251,24 +271,6 @@ def _day(until: object) -> pd.Timestamp:
     return pd.Timestamp(found.wall[0]).as_unit("us")
 
 
-def _month_total(currency: str, billed: int, made: Outcome, tried: list[Tried], level: float) -> dict[str, Any]:
-    low, high = made.around()
-    baseline = made.methods.get(_BASELINE)
-    return {
-        "currency": currency,
-        "billed": billed,
-        "expected": billed + made.expected,
-        "low": billed + low,
-        "high": billed + high,
-        "level": made.reached,
-        "asked": level,
-        "method": tried[0].method,
-        "off": missed(tried),
-        "baseline_off": None if baseline is None else baseline.off,
-        "tried": len(tried),
-    }
-
-
 # -- a plan
 
 
@@ -297,19 +299,9 @@ def _plan_total(
         return {"currency": currency, "method": TOO_SHORT, "tried": len(tried)}
     expected = float(groups["expected"].sum())
     by_chance = ahead.variance(history, currency, int(groups["messages"].sum()))
-    found = ahead.margin(tried, by_chance, level)
-    low, high = found.around(expected)
-    return {
-        "currency": currency,
-        "expected": expected,
-        "low": low,
-        "high": high,
-        "level": found.reached,
-        "asked": level,
-        "method": ahead.METHOD,
-        "off": missed(tried),
-        "tried": len(tried),
-    }
+    off, reached = ahead.margin(tried, by_chance, level)
+    span = (expected, max(0.0, expected * (1 - off)), expected * (1 + off))
+    return _total(currency, span, reached, level, tried)
 
 
 # -- frames
@@ -326,6 +318,13 @@ def _forecast(
     return Forecast(what, _framed(totals, _TOTALS), _framed(tests.assign(off=off), _TESTS), left_out=left_out, **frames)
 
 
+def _total(currency: str, span: tuple[float, ...], reached: float, asked: float, tried: list[Tried]) -> dict[str, Any]:
+    """Return the row of a forecast: what is expected, and from where to where."""
+    amounts = dict(zip(("expected", "low", "high"), span, strict=True))
+    said = {"currency": currency, "level": reached, "asked": asked, "method": tried[0].method}
+    return said | amounts | {"off": missed(tried), "tried": len(tried)}
+
+
 def _framed(rows: Any, kinds: Kinds) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=list(kinds))
     for name, kind in kinds.items():
@@ -339,29 +338,8 @@ def _framed(rows: Any, kinds: Kinds) -> pd.DataFrame:
 # -- the card
 
 
-def _card(made: Forecast) -> Card:
-    totals = records(made.totals)
-    known = [row for row in totals if _known(row)]
-    short = " and ".join(str(row["currency"]) for row in totals if not _known(row))
-    return Card(
-        title=f"What {made.what} will cost",
-        state=" and ".join(_in_words(row) for row in totals) or "No amount can be forecast",
-        blocks=(
-            *(block for row in known for block in _blocks(made, row)),
-            *notes(("!", len(short), f"{short}: the history is too short for a forecast.")),
-            *without_price(made.left_out),
-        ),
-    )
-
-
 def _known(row: dict[str, Any]) -> bool:
     return bool(row["expected"] == row["expected"])
-
-
-def _in_words(row: dict[str, Any]) -> str:
-    if not _known(row):
-        return f"{row['currency']}: too little history"
-    return f"{about(row['expected'], row['currency'])}, between {about(row['low'])} and {about(row['high'])}"
 
 
 def of_currency(table: pd.DataFrame, currency: str) -> pd.DataFrame:

@@ -182,13 +182,7 @@ def invoice_of(
 ) -> Invoice:
     """Read an invoice; what cannot be read is missing, and a warning says so.
 
-    Args:
-        frame: the invoice.
-        names: its columns by our names; a currency may be a code such as "USD".
-        tz: the zone of times that name none.
-        written: how dates are written.
-        decimal: the decimal sign, if it is known.
-        known: the currencies of the ledger.
+    ``names`` are its columns by our names, or a currency itself such as "USD"; ``known`` the currencies of the ledger.
     """
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"invoice= must be a frame or the path of a file, got {given(frame)}")
@@ -213,6 +207,9 @@ def invoice_of(
         numbers = numbers * times.astype("float64")
         of = found["messages" if times is messages else "parts"]
         read.notes.append(f"A price is {found['unit_price']!r} times {of!r}.")
+    kinds = texts["kind"].where(texts["kind"].isna(), "campaign")
+    for kind, words in KINDS.items():
+        kinds = kinds.mask(texts["kind"].str.contains(words.pattern, case=False, regex=True, na=False), kind)
     lines = pd.DataFrame(
         {
             "id": texts["id"],
@@ -222,7 +219,7 @@ def invoice_of(
             "currency": _currency(read, price.units, constant, known),
             "messages": messages,
             "country": texts["country"].map(lambda cell: country_of(cell)[0], na_action="ignore").astype(STR),
-            "kind": _kinds(texts["kind"]),
+            "kind": kinds.astype(STR),
         }
     )
     special = _special(frame, found, lines["to"].notna())
@@ -297,14 +294,6 @@ def _currency(read: _Cells, units: pd.Series, constant: str | None, known: Colle
             "itself: columns={'currency': 'USD'}"
         )
     return currency
-
-
-def _kinds(texts: pd.Series) -> pd.Series:
-    """Return passcode, test or campaign for each cell that says something."""
-    kinds = texts.where(texts.isna(), "campaign")
-    for kind, words in KINDS.items():
-        kinds = kinds.mask(texts.str.contains(words.pattern, case=False, regex=True, na=False), kind)
-    return kinds.astype(STR)
 
 
 def _special(frame: pd.DataFrame, found: Mapping[str, Hashable], of_messages: pd.Series) -> pd.Series:

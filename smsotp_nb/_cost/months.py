@@ -270,27 +270,20 @@ def forecast(history: History, span: Span, level: float, method: str | None = No
             surprised = max((plain[-1] + small) * math.exp(surprise) - small, 0.0)
             coming, wider = (surprised + float(np.nanmedian(said[-1, -_OF_YEARS:]))) / 2, math.sqrt(2)
     errors = scale(outcomes + small) - scale(expected + small)
-    telling = _telling((~np.isnan(said[:-1]) * weights).sum(axis=1) >= _KNOWN, many)
+    # Those misses tell that are on the same day of a month, if enough of the methods were known of enough of them.
+    told, same = (~np.isnan(said[:-1]) * weights).sum(axis=1) >= _KNOWN, np.arange(len(every)) < many
+    telling = next((those for those in (told & same, told) if those.sum() > LEAST), same)
     if not sparse and (rest := telling & ~_lasting(history, every, errors, telling)).sum() >= LEAST:
         telling = rest
     mine = np.abs(errors[telling])
     margin = quantile(mine, level) * wider
-    held = [mine[at] <= quantile(np.delete(mine, at), level) + 1e-12 for at in range(len(mine))]
     methods = {
         name: Said(float(weights[at]), float(said[-1, at]), _off(tried.off[:many, at], came))
         for at, name in enumerate(names)
         if not math.isnan(said[-1, at])
     }
     of = list(zip(spans, expected[:many].tolist(), came.tolist(), strict=True))
-    return Outcome(coming, margin, small, sparse, float(np.mean(held)), methods, of)
-
-
-def _telling(known: npt.NDArray[np.bool_], many: int) -> npt.NDArray[np.bool_]:
-    """Return the spans whose misses say how far off the coming one may be: on the same day of a month, if enough were
-    known of them.
-    """
-    same = np.arange(len(known)) < many
-    return next((those for those in (known & same, known) if those.sum() > LEAST), same)
+    return Outcome(coming, margin, small, sparse, held(mine, level), methods, of)
 
 
 def _lasting(
@@ -404,6 +397,12 @@ def quantile(errors: Sequence[float] | Floats, level: float) -> float:
         return float(ordered[-1])
     low = max(int(place), 0)
     return float(ordered[low] + (max(place, 0.0) - low) * (ordered[low + 1] - ordered[low]))
+
+
+def held(errors: Floats, level: float) -> float:
+    """Return the share of these forecasts that were off by no more than the others say."""
+    others = [quantile(np.delete(errors, at), level) for at in range(len(errors))]
+    return float(np.mean(errors <= np.array(others) + 1e-12))
 
 
 def month_named(month: object) -> pd.Timestamp:

@@ -57,7 +57,48 @@ class Savings(WithCard):
 
     def card(self) -> Card:
         """Return the savings as a card."""
-        return _card(self)
+        totals, saved = self.totals, int(self.totals["saved_parts"].sum())
+        characters = listed(
+            self.characters,
+            ("Character", "left", lambda row: Code(row["character"])),
+            ("Name", "left", lambda row: row["name"].lower()),
+            ("Instead", "left", lambda row: _instead(row["replacement"])),
+            ("Recipients", "right", "recipients"),
+            ("Extra parts", "right", "extra_parts"),
+            ("Extra cost", "right", amounts(self.characters, "extra_cost", "no rate")),
+            title="Characters that force UCS-2",
+            where=".characters",
+        )
+        near = self.over[(self.over["over"] <= _NEAR).to_numpy(dtype=bool)]
+        over = listed(
+            near,
+            ("Units over a part", "right", "over"),
+            ("Recipients", "right", "recipients"),
+            ("Shorter texts would save", "right", amounts(near, "last_part_cost", "no rate")),
+            title="Just over a part boundary",
+        )
+        messages = [_message(row) for row in records(self.messages.head(3)) if row["saved_parts"] > 0]
+        get = counted(self.unknown, "recipient gets", "recipients get")
+        unrated = int(totals.loc[totals["currency"].isna(), "recipients"].sum())
+        have = counted(unrated, "recipient has", "recipients have")
+        told = notes(
+            ("!", self.unknown, f"{get} a template whose text is not known; pass it as Template(preview=...)."),
+            (
+                "!",
+                unrated < totals["recipients"].sum() and unrated,
+                f"{have} no rate: the parts are counted, the cost is not.",
+            ),
+        )
+        estimates = Note("i", "Parts are estimates by the usual packing rule; the service's reply is what counts.")
+        rated = records(totals.dropna(subset=["currency", "saved_cost"]))
+        about = f", about {' and '.join(money(row['saved_cost'], row['currency']) for row in rated)}" if rated else ""
+        some = f"{counted(saved, 'part')}{about}" if saved > 0 else "nothing"
+        return Card(
+            f"Savings: {self.campaign}",
+            f"Nothing has been changed. Plain characters would save {some}.",
+            (_figures(totals), *characters, *over, *messages, *told, estimates),
+            "Next: plan with Message(..., replace=parts.PLAIN) for plain characters." if saved > 0 else "",
+        )
 
 
 @in_our_words
@@ -123,30 +164,18 @@ def _by_body(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _totals(sums: pd.DataFrame) -> pd.DataFrame:
     many = sums["recipients"]
-    cells = pd.DataFrame(
-        {
-            "currency": sums["currency"],
-            "recipients": many,
-            "parts": many * sums["parts"],
-            "plain_parts": many * sums["plain_parts"],
-            "saved_parts": many * sums["saved_parts"],
-            "est_cost": sums["micros"],
-            "saved_cost": sums["each"] * sums["saved_parts"],
-        }
+    cells = sums[["currency", "recipients"]].assign(
+        **{name: many * sums[name] for name in ("parts", "plain_parts", "saved_parts")},
+        est_cost=sums["micros"],
+        saved_cost=sums["each"] * sums["saved_parts"],
     )
     return in_money(_added_up(cells, ["currency"]), "est_cost", "saved_cost")
 
 
 def _characters(sums: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
     forced = sums[(sums["forcing"].fillna("") != "").to_numpy(dtype=bool)]
-    cells = pd.DataFrame(
-        {
-            "currency": forced["currency"],
-            "forcing": forced["forcing"],
-            "recipients": forced["recipients"],
-            "extra_parts": forced["recipients"] * forced["extra_parts"],
-            "extra_cost": forced["each"] * forced["extra_parts"],
-        }
+    cells = forced[["currency", "forcing", "recipients"]].assign(
+        extra_parts=forced["recipients"] * forced["extra_parts"], extra_cost=forced["each"] * forced["extra_parts"]
     )
     sets = _added_up(cells, ["currency", "forcing"])
     sets["alone"] = sets["recipients"].where(sets["forcing"].str.len() == 1, 0)
@@ -196,55 +225,6 @@ def in_money(table: pd.DataFrame, *names: str) -> pd.DataFrame:
 
 
 # -- the card ----------------------------------------------------------------------------------------------------------
-
-
-def _card(found: Savings) -> Card:
-    totals, saved = found.totals, int(found.totals["saved_parts"].sum())
-    characters = listed(
-        found.characters,
-        ("Character", "left", lambda row: Code(row["character"])),
-        ("Name", "left", lambda row: row["name"].lower()),
-        ("Instead", "left", lambda row: _instead(row["replacement"])),
-        ("Recipients", "right", "recipients"),
-        ("Extra parts", "right", "extra_parts"),
-        ("Extra cost", "right", amounts(found.characters, "extra_cost", "no rate")),
-        title="Characters that force UCS-2",
-        where=".characters",
-    )
-    near = found.over[(found.over["over"] <= _NEAR).to_numpy(dtype=bool)]
-    over = listed(
-        near,
-        ("Units over a part", "right", "over"),
-        ("Recipients", "right", "recipients"),
-        ("Shorter texts would save", "right", amounts(near, "last_part_cost", "no rate")),
-        title="Just over a part boundary",
-    )
-    messages = [_message(row) for row in records(found.messages.head(3)) if row["saved_parts"] > 0]
-    get = counted(found.unknown, "recipient gets", "recipients get")
-    unrated = int(totals.loc[totals["currency"].isna(), "recipients"].sum())
-    have = counted(unrated, "recipient has", "recipients have")
-    told = notes(
-        ("!", found.unknown, f"{get} a template whose text is not known; pass it as Template(preview=...)."),
-        (
-            "!",
-            unrated < totals["recipients"].sum() and unrated,
-            f"{have} no rate: the parts are counted, the cost is not.",
-        ),
-    )
-    estimates = Note("i", "Parts are estimates by the usual packing rule; the service's reply is what counts.")
-    some = f"{counted(saved, 'part')}{_money_of(totals)}" if saved > 0 else "nothing"
-    return Card(
-        f"Savings: {found.campaign}",
-        f"Nothing has been changed. Plain characters would save {some}.",
-        (_figures(totals), *characters, *over, *messages, *told, estimates),
-        "Next: plan with Message(..., replace=parts.PLAIN) for plain characters." if saved > 0 else "",
-    )
-
-
-def _money_of(totals: pd.DataFrame) -> str:
-    rows = records(totals.dropna(subset=["currency", "saved_cost"]))
-    said = [money(row["saved_cost"], row["currency"]) for row in rows]
-    return f", about {' and '.join(said)}" if said else ""
 
 
 def _figures(totals: pd.DataFrame) -> Figures:

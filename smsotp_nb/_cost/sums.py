@@ -192,17 +192,17 @@ def priced(keys: Mapping[Any, Any], at: Mapping[str, Ints], decimals: bool, know
     each = _each(np.where(at["mixed"] == 0, micros, np.nan), at["priced_parts"])
     of_one = {"price_per_message": _each(micros, counted), "price_per_part": each}
     exact = pd.Series(pd.arrays.IntegerArray(at["micros"], ~has)) if decimals else micros
+    prices = {
+        name: amounts(pd.Series(values), decimals).array if decimals else (values / 1_000_000).round(6)
+        for name, values in {"cost": exact, **of_one}.items()
+    }
     return pd.DataFrame({
         **keys,
         **{name: pd.array(at[name], dtype="Int64") for name in ("messages", "parts")},
-        **{name: _amounts(values, decimals) for name, values in {"cost": exact, **of_one}.items()},
+        **prices,
         "share": _ratio(micros, total),
         "unpriced": pd.array(at["unpriced"], dtype="Int64"),
     }, copy=False)  # fmt: skip
-
-
-def _amounts(micros: Any, decimals: bool) -> Any:
-    return amounts(pd.Series(micros), decimals).array if decimals else (micros / 1_000_000).round(6)
 
 
 def _ratio(above: Floats, below: Floats | Ints) -> Floats:
@@ -264,8 +264,7 @@ def spending(
         ...     len(spending(ledger))
         0
     """
-    which = "; 'live', 'sandbox' or the id of one service, such as client.service"
-    refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
+    refuse(not_zone("tz", tz), not_service(service))
     names = [columns] if isinstance(columns, str) else columns
     refuse(not_list("columns", names, of="column names"))
     names = list(names)
@@ -276,6 +275,11 @@ def spending(
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"spending needs a result table, a ledger, its path or a Record, got {given(source)}")
     return _of_rows(frame, service, summing.span_of(since, until, tz), tz, names)
+
+
+def not_service(service: object) -> str | None:
+    which = "; 'live', 'sandbox' or the id of one service, such as client.service"
+    return None if service is None else not_text("service", service, hint=which)
 
 
 def _of_rows(
@@ -291,7 +295,11 @@ def _of_rows(
         summing.refuse_summed(name)
         require(name, own, where="columns of the table")
     table = summing.of_services(table, service, where="the table")
-    table = table[_within(table["at"], span) & (table["status"] == "accepted")]
+    mine = table["status"] == "accepted"
+    for bound, inside in zip(span, (table["at"].ge, table["at"].lt), strict=True):
+        if bound is not None:
+            mine &= inside(pd.Timestamp(bound, unit="us")).fillna(False)
+    table = table[mine]
     table = table.assign(**{name: derived(table, name, tz) for name in ("kind", "month", "day")})
     keys = [*names, *_BY]
     sums = added_up(compared(table, keys), keys)
@@ -301,13 +309,3 @@ def _of_rows(
         **{name: contract.money(sums[name].where(both)) for name in COMPARED if name.endswith("cost")},
     )
     return done.reindex(columns=[*names, *summing.COLUMNS]).astype(summing.COLUMNS)
-
-
-def _within(at: pd.Series, span: tuple[int | None, int | None]) -> pd.Series:
-    since, until = (None if bound is None else pd.Timestamp(bound, unit="us") for bound in span)
-    inside = pd.Series(True, index=at.index)
-    if since is not None:
-        inside &= at.ge(since).fillna(False)
-    if until is not None:
-        inside &= at.lt(until).fillna(False)
-    return inside

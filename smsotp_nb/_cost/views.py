@@ -259,8 +259,14 @@ def rates(results: Source) -> pd.DataFrame:
         [['US', 'USD', 0.008, 0.0075, 0.008]]
     """
     table = contract.check(rows(results), columns=(*NEEDED, "iso", "at"))
-    _one_service(table)
-    seen = table[(table["status"] == "accepted") & (table["parts"] > 0).fillna(False)]
+    accepted = table[table["status"] == "accepted"]
+    services = accepted["service"].dropna().unique().tolist() if "service" in table.columns else []
+    if len(services) > 1:
+        raise UsageError(
+            f"these messages are of several services ({', '.join(map(repr, services))}); learn the rates of one: give "
+            "a Record, or the rows of one service: cost.rates(results[results['service'] == ...])"
+        )
+    seen = accepted[(accepted["parts"] > 0).fillna(False)]
     seen = seen.dropna(subset=["iso", "currency", "price"])
     # A free message says nothing of what the next one costs, and a budget by a rate of 0 would hold nothing back.
     seen = seen[contract.micros(seen["price"]).gt(0).fillna(False).to_numpy(bool)]
@@ -283,17 +289,6 @@ def rates(results: Source) -> pd.DataFrame:
             "messages": span["messages"].astype("Int64").array,
         }
     )
-
-
-def _one_service(table: pd.DataFrame) -> None:
-    if "service" not in table.columns:
-        return
-    services = table.loc[table["status"] == "accepted", "service"].dropna().unique().tolist()
-    if len(services) > 1:
-        raise UsageError(
-            f"these messages are of several services ({', '.join(map(repr, services))}); learn the rates of one: give "
-            "a Record, or the rows of one service: cost.rates(results[results['service'] == ...])"
-        )
 
 
 _SHOWN: Final = 12
@@ -390,9 +385,15 @@ def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
     currency = countries["currency"].iloc[0]
     known = isinstance(currency, str)
     shown, rest = countries.iloc[:_SHOWN], countries.iloc[_SHOWN:]
-    lines = records(shown) + ([_summed(rest)] if len(rest) else [])
-    total = _summed(countries)
-    dearest = max((line["share"] for line in lines if line["share"] == line["share"]), default=0.0)
+    lines = [
+        {**row, "place": f"{row['country']} {row['iso']}" if isinstance(row["iso"], str) else "unknown"}
+        for row in records(shown)
+    ]
+    if len(rest):
+        lines.append({**_summed(rest), "place": counted(len(rest), "more country", "more countries")})
+    total = {**_summed(countries), "place": "Total"}
+    parts = [line["share"] for line in lines]
+    dearest = max((part for part in parts if part == part), default=0.0)
     # One number of places for all amounts; an average needs no more than four.
     every = (*lines, total)
     averages = places_of(line["price_per_message"] for line in every)
@@ -401,13 +402,13 @@ def _country_table(countries: pd.DataFrame, *, several: bool) -> Table:
     return Table(
         columns=("Country", "Messages", "Parts", f"Cost{of}", "A message", "Share"),
         rows=tuple(
-            (*_line(line, _place(line, len(rest)), places), _share_bar(line, said, dearest))
-            for line, said in zip(lines, shares([line["share"] for line in lines]), strict=True)
+            (*_line(line, places), Bar(min(part / dearest, 1.0) if dearest else 0.0, said) if part == part else "")
+            for line, part, said in zip(lines, parts, shares(parts), strict=True)
         ),
         align=("left", "right", "right", "right", "right", "left"),
         title=f"By country, {currency if known else 'currency unknown'}" if several else "By country",
         more="All countries: cost.by_country(results)" if len(rest) else "",
-        total=(*_line(total, "Total", places), share(total["share"])) if len(countries) > 1 else (),
+        total=(*_line(total, places), share(total["share"])) if len(countries) > 1 else (),
     )
 
 
@@ -418,27 +419,15 @@ def _summed(countries: pd.DataFrame) -> dict[str, Any]:
     return {**records(one)[0], "share": share_of}
 
 
-def _place(line: dict[str, Any], rest: int) -> str:
-    if "iso" not in line:
-        return counted(rest, "more country", "more countries")
-    return f"{line['country']} {line['iso']}" if isinstance(line["iso"], str) else "unknown"
-
-
-def _line(line: dict[str, Any], place: str, places: int) -> tuple[Cell, ...]:
+def _line(line: dict[str, Any], places: int) -> tuple[Cell, ...]:
     known = line["cost"] == line["cost"]
     return (
-        place,
+        line["place"],
         int(line["messages"]),
         int(line["parts"]),
         money(line["cost"], places=places) if known else "unknown",
         money(line["price_per_message"], places=places),
     )
-
-
-def _share_bar(line: dict[str, Any], said: str, dearest: float) -> Cell:
-    if line["share"] != line["share"]:
-        return ""
-    return Bar(min(line["share"] / dearest, 1.0) if dearest else 0.0, said)
 
 
 def _left_out(frame: pd.DataFrame, totals: pd.DataFrame, states: dict[str, int]) -> list[Note]:

@@ -9,12 +9,13 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import parts
-from .._calling import given, in_our_words, not_text, not_zone, refuse
+from .._calling import given, in_our_words, not_zone, refuse
 from .._cards import Card, Code, Figures, Table, WithCard, amounts, counted, listed, money, notes, records
 from .._ledger import PASSCODE, LedgerOrPath, Record, path_of, read_from, snapshot_of, word_sums
 from .._pandas import STR
 from ..errors import UsageError
 from .saving import in_money, with_names
+from .sums import not_service
 
 _COUNTS: Final = ["messages", "parts", "unpriced", "saved_parts", "extra_parts"]
 _MONEY: Final = ["cost", "saved_cost", "extra_cost"]
@@ -57,7 +58,28 @@ class BilledWords(WithCard):
 
     def card(self) -> Card:
         """Return the words as a card."""
-        return _card(self)
+        saved = int(self.totals["saved_parts"].sum())
+        billed = records(self.totals.dropna(subset=["currency"]))
+        of = f", {' and '.join(money(row['saved_cost'], row['currency']) for row in billed)}" if billed else ""
+        state = f"Plain characters would have saved {counted(saved, 'part')}{of}."
+        have = counted(self.unknown, "message has", "messages have")
+        are = counted(self.passcodes, "message is a passcode", "messages are passcodes")
+        unpriced = int(self.totals["unpriced"].sum())
+        told = notes(
+            ("i", self.unknown, f"{have} a template whose text is not known, and count as saving nothing."),
+            (
+                "!",
+                self.purged,
+                f"{counted(self.purged, 'message')} of purged campaigns, whose words are gone, in no figure.",
+            ),
+            ("!", unpriced, f"{counted(unpriced, 'message')} without a readable price, in no amount."),
+            ("i", self.passcodes, f"{are}, whose words the service chooses, and count as saving nothing."),
+        )
+        return Card(
+            "Words",
+            state if saved > 0 else "Plain characters would have saved nothing.",
+            (_figures(self.totals, billed), *_texts(self.messages), *_forcing(self), *told),
+        )
 
 
 @in_our_words
@@ -91,8 +113,7 @@ def words(
         >>> words(ledger).characters[["character", "messages", "extra_parts", "extra_cost"]].values.tolist()
         [['’', 1, 1, 0.0075]]
     """
-    which = "; 'live', 'sandbox' or the id of one service, such as client.service"
-    refuse(not_zone("tz", tz), None if service is None else not_text("service", service, hint=which))
+    refuse(not_zone("tz", tz), not_service(service))
     if isinstance(ledger, pd.DataFrame):
         raise UsageError(
             f"words needs a Ledger, its path or a Record: a result table holds no words, got {given(ledger)}. "
@@ -185,31 +206,6 @@ def _by_source(forced: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 # -- the card ----------------------------------------------------------------------------------------------------------
-
-
-def _card(found: BilledWords) -> Card:
-    saved = int(found.totals["saved_parts"].sum())
-    billed = records(found.totals.dropna(subset=["currency"]))
-    of = f", {' and '.join(money(row['saved_cost'], row['currency']) for row in billed)}" if billed else ""
-    state = f"Plain characters would have saved {counted(saved, 'part')}{of}."
-    have = counted(found.unknown, "message has", "messages have")
-    are = counted(found.passcodes, "message is a passcode", "messages are passcodes")
-    unpriced = int(found.totals["unpriced"].sum())
-    told = notes(
-        ("i", found.unknown, f"{have} a template whose text is not known, and count as saving nothing."),
-        (
-            "!",
-            found.purged,
-            f"{counted(found.purged, 'message')} of purged campaigns, whose words are gone, in no figure.",
-        ),
-        ("!", unpriced, f"{counted(unpriced, 'message')} without a readable price, in no amount."),
-        ("i", found.passcodes, f"{are}, whose words the service chooses, and count as saving nothing."),
-    )
-    return Card(
-        "Words",
-        state if saved > 0 else "Plain characters would have saved nothing.",
-        (_figures(found.totals, billed), *_texts(found.messages), *_forcing(found), *told),
-    )
 
 
 def _figures(totals: pd.DataFrame, billed: list[dict[str, Any]]) -> Figures:

@@ -160,7 +160,9 @@ def draw(
             written = asked.recorded(integers=integers)
             recorded = experiments.begin(connection, asked.name, written, until=until, now=now)
         known = experiments.assigned(connection, recorded.number)
-        mine = _recorded_rows(connection, people, known)
+        index = pd.Index(known["person"])
+        places = as_recorded(connection, people.person, index.to_numpy()) if len(index) else people.person
+        mine = np.where(people.person == 0, -1, index.get_indexer(pd.Index(places)))
         chosen = _one_row_each(people, known, mine)
         new = np.flatnonzero(people.may & (mine < 0) & (people.person > 0))
         if recorded.purged:
@@ -201,15 +203,6 @@ def find(connection: Statements, asked: Declared) -> experiments.Experiment | No
             "experiment another name"
         )
     return found
-
-
-def _recorded_rows(connection: Statements, people: People, known: pd.DataFrame) -> Codes:
-    """Return the place of each row's person among those who are recorded, -1 where there is none."""
-    if known.empty:
-        return np.full(len(people.person), -1, np.int64)
-    index = pd.Index(known["person"])
-    found = index.get_indexer(pd.Index(as_recorded(connection, people.person, index.to_numpy())))
-    return np.where(people.person == 0, -1, found)
 
 
 def _brought_back(
@@ -356,21 +349,18 @@ class Split(cards.WithCard):
         columns = ("Arm", "Share", "People", "In this list")
         table = cards.Table(columns, rows, ("left", "right", "right", "right"))
         check = cards.Note("cross" if self.ratio.is_red else "check", self.ratio.sentence())
+        without = [
+            cards.Note("i", f"{cards.counted(int(rows), 'row')} without an arm: {in_words(str(problem))} ({problem}).")
+            for problem, rows in self._left_out["problem"].value_counts().items()
+        ]
         return cards.Card(
             f"Experiment: {self.experiment}",
             f"{cards.counted(int(self.sizes['here'].sum()), 'person of this list has', 'people of this list have')} "
             "an arm.",
-            (table, check, *(one.note() for one in self.overlaps), *self._notes()),
+            (table, check, *(one.note() for one in self.overlaps), *without),
             closing=f"Next: plan each arm of texted() as {self.experiment}/ARM. The holdout is never texted, "
             "and nobody by the plan of another arm.",
         )
-
-    def _notes(self) -> list[cards.Note]:
-        counts = self._left_out["problem"].value_counts()
-        return [
-            cards.Note("i", f"{cards.counted(int(rows), 'row')} without an arm: {in_words(str(problem))} ({problem}).")
-            for problem, rows in counts.items()
-        ]
 
 
 def split(
@@ -411,11 +401,8 @@ def overlaps(connection: Statements, asked: Declared, everybody: pd.DataFrame, *
         open_still = theirs[(theirs["at"] + spans > now).to_numpy()]
         both = everybody[["person", "arm"]].merge(open_still[["person", "arm"]], on="person")
         if len(both):
-            found.append(Overlap(other.name, len(both), _by_chance(both["arm_x"], both["arm_y"])))
+            # How likely such sizes are if the arms of the two have nothing to do with each other.
+            counts = pd.crosstab(both["arm_x"], both["arm_y"]).to_numpy()
+            p = float(distributions().chi2_contingency(counts).pvalue) if min(counts.shape) > 1 else 1.0
+            found.append(Overlap(other.name, len(both), p))
     return tuple(found)
-
-
-def _by_chance(mine: pd.Series, theirs: pd.Series) -> float:
-    """Return how likely such sizes are if the arms of two experiments have nothing to do with each other."""
-    counts = pd.crosstab(mine, theirs).to_numpy()
-    return float(distributions().chi2_contingency(counts).pvalue) if min(counts.shape) > 1 else 1.0

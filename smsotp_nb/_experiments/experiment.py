@@ -268,18 +268,15 @@ class Experiment(cards.WithCard):
             assigned, forgotten = joining.assigned(asked, book, service=service)
             to_go = experiments.to_go(book._store, asked.name, service=service)
         return reading.read(
+            asked,
             assigned,
             outcomes,
-            on=asked.unit if on is None else on,
+            on=on,
             at=at,
             amount=amount,
-            kinds=asked.outcomes,
-            window=asked.window,
             early=early,
-            weights=asked.weights,
             currency=currency,
             explore=explore,
-            name=asked.name,
             to_go=to_go,
             forgotten=forgotten,
             now=self._now,
@@ -368,18 +365,7 @@ def recall(name: str, ledger: Ledger, *, now: Now = utc_now) -> Recalled:
     if found is None:
         raise UsageError(f"experiment {name!r} is not in the ledger {ledger.path}: nobody has an arm yet")
     declared = json.loads(found.declared)
-    until = declared["until"]
-    test = Experiment(
-        found.name,
-        arms=declared["arms"],
-        holdout=declared["holdout"],
-        unit=declared["unit"],
-        outcomes=declared["outcomes"],
-        read_after=declared["window"],
-        strata=declared["strata"],
-        seed=declared["seed"],
-        holdout_until=None if until is None else datetime.fromisoformat(until),
-        ledger=ledger,
-        now=now,
-    )
-    return Recalled(test, declared["integers"])
+    integers, window, until = (declared.pop(name) for name in ("integers", "window", "until"))
+    end = None if until is None else datetime.fromisoformat(until)
+    test = Experiment(found.name, **declared, read_after=window, holdout_until=end, ledger=ledger, now=now)
+    return Recalled(test, integers)

@@ -72,25 +72,24 @@ class Joined:
 def joined(
     assigned: pd.DataFrame,
     outcomes: pd.DataFrame,
+    asked: Declared,
     *,
     on: Hashable,
     at: Hashable,
     amount: Hashable | None,
-    kinds: Mapping[str, str],
-    window: timedelta,
-    declared: Sequence[str] = (),
 ) -> Joined:
     """Bring outcomes to the people they belong to; arms that were declared stand in that order.
 
     Raises:
         UsageError: a column of the outcomes is missing or holds something else.
     """
+    kinds = asked.outcomes
     sources = _sources(outcomes, amount, kinds)
-    arms, arm = _arms(assigned["arm"], declared)
+    arms, arm = _arms(assigned["arm"], [*asked.weights])
     columns.require(on, outcomes.columns, where="on=")
     row = _rows(assigned["unit"], outcomes[on])
     since = _since(outcomes, at, assigned["at"], row)
-    counts = (row >= 0) & (since >= 0) & (since < window // _MICROSECOND)
+    counts = (row >= 0) & (since >= 0) & (since < asked.window // _MICROSECOND)
     found = {name: _of(outcomes, source, kinds[name], row, counts) for name, source in sources.items()}
     why = np.select([row < 0, since < 0], [UNKNOWN, BEFORE], AFTER)
     left_out = outcomes[~counts].assign(problem=pd.array(why[~counts], dtype=STR))

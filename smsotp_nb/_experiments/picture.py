@@ -48,7 +48,11 @@ def card(
         blocks += [*_charts(frame, pairs, facts), *_costs(frame, facts), *_exploration(exploration, facts)]
     out = words.left_out(facts)
     blocks += [Note("i", out)] * bool(out)
-    return Card(_title(name), _STATES[state], tuple(blocks), _closing(state, facts))
+    closing = {
+        "waiting": f"Next: read it again on {facts.day.strftime('%Y-%m-%d %H:%M UTC')}",
+        "uneven": "Next: compare who was assigned with who is in the list of each arm",
+    }
+    return Card(_title(name), _STATES[state], tuple(blocks), closing.get(state, ""))
 
 
 def chart(name: str, frame: pd.DataFrame, facts: Facts) -> Card:
@@ -59,14 +63,6 @@ def chart(name: str, frame: pd.DataFrame, facts: Facts) -> Card:
 
 def _title(name: str) -> str:
     return f"Experiment: {name}" if name else "Experiment"
-
-
-def _closing(state: str, facts: Facts) -> str:
-    if state == "waiting":
-        return f"Next: read it again on {facts.day.strftime('%Y-%m-%d %H:%M UTC')}"
-    if state == "uneven":
-        return "Next: compare who was assigned with who is in the list of each arm"
-    return ""
 
 
 def _counts(frame: pd.DataFrame) -> list[Table]:

@@ -104,12 +104,13 @@ def power(
     total, pairs = sum(weights.values()), _pairs(weights)
     each = 1 - (1 - level) / len(pairs)
     for outcome, of in base.items():
+        kind, mean = ("amount", float(of[0])) if isinstance(of, tuple | list) else ("binary", float(of))
         for arm, against in pairs:
             part, ratio = (weights[arm] + weights[against]) / total, weights[arm] / weights[against]
             seen = _smallest(of, size * part, ratio, chance, each) if size else float(effect or 0)
             people = size or math.ceil(_needed(of, seen, ratio, chance, each) / part)
             held = round(people * weights.get(HOLDOUT, 0) / total)
-            rows.append((outcome, _kind(of), arm, against, _mean(of), seen, people, held, held * _mean(of) * seen))
+            rows.append((outcome, kind, arm, against, mean, seen, people, held, held * mean * seen))
         if weights.get(HOLDOUT):
             choices += [(outcome, held, math.ceil(_needed(of, seen, 100 / held - 1, chance, each))) for held in SPLITS]
     by_holdout = pd.DataFrame(choices, columns=["outcome", "held", "people"])
@@ -157,14 +158,6 @@ def _not_a_base(name: str, of: Any) -> str | None:
     return None if fits else f"base[{name!r}] must be {wanted}, got {given(of)}"
 
 
-def _kind(of: Any) -> str:
-    return "amount" if isinstance(of, tuple | list) else "binary"
-
-
-def _mean(of: Any) -> float:
-    return float(of[0] if isinstance(of, tuple | list) else of)
-
-
 def _size_of(of: Any, effect: float) -> float:
     """Return the standardized size of an effect, NaN where no share could be so large."""
     if isinstance(of, tuple | list):
@@ -200,7 +193,10 @@ def _smallest(of: Any, people: float, ratio: float, chance: float, level: float)
 
 def _said(row: Mapping[str, Any], chance: float, *, wanted: bool) -> str:
     without = "without a message" if row["held"] else "with the weaker text"
-    more = f'{_percent(row["effect"])} more "{row["outcome"]}" ({_base(row)} {without})'
+    base = percent(row["base"]) if row["kind"] == "binary" else f"{amount(row['base'], '', places=2)} per person"
+    places = places_for((row["effect"] * 100,), 0)
+    effect = f"{outwards(row['effect'] * 100, places=places, down=False):,.{places}f}%"
+    more = f'{effect} more "{row["outcome"]}" ({base} {without})'
     often = f"{chance * 10:g} times out of 10"
     if wanted:
         people = f"{_people(row['people'])} people in the experiment"
@@ -212,22 +208,9 @@ def _said(row: Mapping[str, Any], chance: float, *, wanted: bool) -> str:
         shown = f"With {people}, {pair} shows {more} {often}; a smaller effect is likely missed"
     if not row["held"]:
         return f"{shown}."
-    return (
-        f"{shown}. Holding out {row['held_out']:,} of them gives up about {_forgone(row)} if the effect is that large."
-    )
-
-
-def _forgone(row: Mapping[str, Any]) -> str:
-    return f'{row["forgone"]:,.{places_for((row["forgone"],), 0)}f} "{row["outcome"]}"'
-
-
-def _base(row: Mapping[str, Any]) -> str:
-    return percent(row["base"]) if row["kind"] == "binary" else f"{amount(row['base'], '', places=2)} per person"
-
-
-def _percent(effect: float) -> str:
-    places = places_for((effect * 100,), 0)
-    return f"{outwards(effect * 100, places=places, down=False):,.{places}f}%"
+    forgone = f"{row['forgone']:,.{places_for((row['forgone'],), 0)}f}"
+    given_up = f'about {forgone} "{row["outcome"]}" if the effect is that large'
+    return f"{shown}. Holding out {row['held_out']:,} of them gives up {given_up}."
 
 
 def _people(people: int) -> str:
@@ -340,8 +323,8 @@ def _shares(spent: Floats, people: int, held: float, splits: int, level: float, 
         for one, of in zip(buyers, base, strict=True)
     ]
     table = np.array([(one.low, one.high, one.p) for one in found])
-    base_sums = statistics.Sums(buyers, buyers, base)
-    t = statistics.difference(statistics.Sums(len(spent) - buyers, len(spent) - buyers, people - base), base_sums).t
+    arm_sums = statistics.Sums(len(spent) - buyers, len(spent) - buyers, people - base)
+    t = statistics.difference(arm_sums, statistics.Sums(buyers, buyers, base)).t
     return _rates(table[:, 0], table[:, 1], table[:, 2], t, level)
 
 
@@ -355,8 +338,8 @@ def _amounts(spent: Floats, people: int, held: float, splits: int, level: float,
         base = Amounts(spent[inside], max(int(inside.sum() + random.binomial(people - len(spent), held)), 1))
         arm = Amounts(spent[~inside], max(people - base.people, 1))
         one = statistics.compare_with(drawn, arm, base, level=level)
-        between = statistics.difference(statistics.sums(arm), statistics.sums(base))
-        table.append((one.low, one.high, one.p, float(between.t)))
+        t = statistics.difference(statistics.sums(arm), statistics.sums(base)).t
+        table.append((one.low, one.high, one.p, float(t)))
     low, high, p, t = np.array(table).T
     return _rates(low, high, p, t, level)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -19,7 +19,7 @@ from .._moments import Now, utc_now
 from .._pandas import lent
 from .._wire import amount as from_micros
 from . import comparing, picture, statistics, words
-from .declaring import HOLDOUT
+from .declaring import HOLDOUT, Declared
 from .joining import AFTER, BEFORE, UNKNOWN, Joined, joined
 from .statistics import Ratio
 
@@ -65,19 +65,16 @@ class Reading(WithCard):
 
 
 def read(
+    asked: Declared,
     assigned: pd.DataFrame,
     outcomes: AnyFrame,
     *,
-    on: Hashable,
-    at: Hashable,
-    amount: Hashable | None = None,
-    kinds: Mapping[str, str],
-    window: timedelta,
+    at: str,
+    on: str | None = None,
+    amount: str | None = None,
     early: Literal[False, True, "sequential"] = False,
-    weights: Mapping[str, float] | None = None,
     currency: str = "",
     explore: str | None = None,
-    name: str = "",
     to_go: int = 0,
     forgotten: Mapping[str, int] | None = None,
     now: Now = utc_now,
@@ -87,44 +84,33 @@ def read(
     Arguments are those of `Experiment.read`, and besides:
 
     Args:
+        asked: the experiment as it was declared; one without arms has no check of their sizes.
         assigned: a row for each unit, as `Experiment.assigned` returns them; ``in_doubt``, ``unpriced`` and
             ``elsewhere`` may be missing.
-        kinds: ``binary`` or ``amount`` for each outcome. A binary outcome is any row, or a true one in its own column.
-        window: how long after its send an outcome counts for a unit; the reading day is when the last one closes.
-        weights: the declared share of each arm, for the sample-ratio check; the arms are shown in this order.
         to_go: how many people its campaigns are still to text.
         forgotten: how many people of each arm were forgotten; they were drawn, and are in no figure.
 
     Raises:
         UsageError: a column of the outcomes is missing or holds something else.
-
-    Example:
-        >>> sent = pd.Timestamp("2026-11-01 10:00", tz="UTC")
-        >>> people = pd.DataFrame({"unit": range(2000), "arm": ["plain", "holdout"] * 1000, "at": sent,
-        ...                        "contacted": [True, False] * 1000, "cost": [0.0075, 0] * 1000, "currency": "USD"})
-        >>> orders = pd.DataFrame({"customer": range(0, 200, 2), "day": sent + timedelta(days=1)})
-        >>> reading = read(people, orders, on="customer", at="day", kinds={"bought": "binary"},
-        ...                window=timedelta(days=14))
-        >>> reading.frame[["arm", "people", "total", "low", "high"]].round(3).to_string(index=False)
-        '    arm  people  total   low  high\\n  plain    1000  100.0 0.082 0.12\\nholdout    1000    0.0   NaN   NaN'
     """
     rows = as_pandas(outcomes)
     refuse(
         not_frame("outcomes", rows),
         None if early in (False, True, "sequential") else "early= must be False, True or 'sequential'",
     )
-    found = joined(assigned, rows, on=on, at=at, amount=amount, kinds=kinds, window=window, declared=[*(weights or {})])
+    found = joined(assigned, rows, asked, on=asked.unit if on is None else on, at=at, amount=amount)
     people, contacted = found.people(), found.people(assigned["contacted"].to_numpy("bool"))
     gone = forgotten or {}
     sizes = dict(Counter(people) + Counter(gone))
-    checked = statistics.check(sizes, weights) if weights else None
+    checked = statistics.check(sizes, asked.weights) if asked.weights else None
+    counts = found.left_out["problem"].value_counts()
     facts = words.Facts(
-        kinds=kinds,
+        kinds=asked.outcomes,
         currency=currency,
         level=_LEVEL,
-        day=(assigned["at"].max() + window).to_pydatetime(),
-        window=window,
-        left_out=_by_problem(found.left_out),
+        day=(assigned["at"].max() + asked.window).to_pydatetime(),
+        window=asked.window,
+        left_out={problem: int(counts[problem]) for problem in (UNKNOWN, BEFORE, AFTER) if problem in counts},
         counted=found.counted,
         to_go=to_go,
         elsewhere=_elsewhere(assigned, found),
@@ -137,16 +123,16 @@ def read(
     state, costs = _state(now() < facts.day, early, checked), _costs(assigned, found)
     tables: dict[str, pd.DataFrame] = {}
     if state in ("waiting", "uneven"):
-        counts = [{"arm": arm, "people": many, "contacted": contacted[arm]} for arm, many in people.items()]
-        tables["frame"] = comparing.table(counts, ("arm", "people", "contacted"))
+        sizes_only = [{"arm": arm, "people": many, "contacted": contacted[arm]} for arm, many in people.items()]
+        tables["frame"] = comparing.table(sizes_only, ("arm", "people", "contacted"))
         tables["pairs"] = comparing.table((), comparing.PAIRS)
     else:
-        elapsed = _elapsed(assigned["at"], window, now()) if state == "sequential" else None
+        elapsed = _elapsed(assigned["at"], asked.window, now()) if state == "sequential" else None
         tables = _compared(found, facts, contacted, costs, elapsed)
     if state == "read" and explore is not None:
         pieces = comparing.explore(found, assigned[explore], level=_LEVEL)
         tables["exploration"] = pieces[~pieces["arm"].isin([*facts.unsent]).to_numpy(bool)]
-    return Reading(name, state, left_out=lent(found.left_out), ratio=checked, costs=costs, facts=facts, **tables)
+    return Reading(asked.name, state, left_out=lent(found.left_out), ratio=checked, costs=costs, facts=facts, **tables)
 
 
 def _compared(
@@ -222,8 +208,3 @@ def _costs(assigned: pd.DataFrame, found: Joined) -> dict[str, dict[str, float]]
         arm: {currency: float(from_micros(int(total))) for currency, total in zip(named, row, strict=True) if total}
         for arm, row in zip(found.arms, table, strict=True)
     }
-
-
-def _by_problem(left_out: pd.DataFrame) -> Mapping[str, int]:
-    counts = left_out["problem"].value_counts()
-    return {problem: int(counts[problem]) for problem in (UNKNOWN, BEFORE, AFTER) if problem in counts}

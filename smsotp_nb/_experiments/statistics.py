@@ -63,18 +63,19 @@ def compare_shares(arm: Share, base: Share, *, level: float = 0.95) -> Compariso
     Wilson's, which hold in 90% only. The test is Fisher's where one of the four cells is below 20, and the pooled z
     test elsewhere.
     """
-    low, high = _newcombe_or_exact(arm, base, level)
-    exact = min(arm.reached, arm.people - arm.reached, base.reached, base.people - base.reached) < SMALL
-    p = _fisher(arm, base) if exact else _pooled(arm, base)
-    interval = "Newcombe" if min(arm.people, base.people) >= FEW else "Newcombe with exact limits"
-    return Comparison(arm.value - base.value, low, high, p, f"{interval}, {'Fisher' if exact else 'pooled z'}")
-
-
-def _newcombe_or_exact(arm: Share, base: Share, level: float) -> tuple[float, float]:
     if min(arm.people, base.people) >= FEW:
-        low, high = newcombe(arm.reached, arm.people, base.reached, base.people, level=level)
-        return float(low), float(high)
-    return combined(_share_limits(arm, level), _share_limits(base, level))
+        interval = "Newcombe"
+        low, high = map(float, newcombe(arm.reached, arm.people, base.reached, base.people, level=level))
+    else:
+        interval = "Newcombe with exact limits"
+        low, high = combined(_share_limits(arm, level), _share_limits(base, level))
+    cells = [[one.reached, one.people - one.reached] for one in (arm, base)]
+    exact = min(*cells[0], *cells[1]) < SMALL
+    if exact:
+        p = distributions().fisher_exact(cells).pvalue
+    else:
+        _, p = proportions().proportions_ztest([arm.reached, base.reached], [arm.people, base.people])
+    return Comparison(arm.value - base.value, low, high, float(p), f"{interval}, {'Fisher' if exact else 'pooled z'}")
 
 
 def _share_limits(of: Share, level: float) -> tuple[float, float, float]:
@@ -106,16 +107,6 @@ def newcombe(count: Any, people: Any, base_count: Any, base_people: Any, *, leve
         count, people, base_count, base_people, method="newcomb", compare="diff", alpha=1 - level
     )
     return low, high
-
-
-def _fisher(arm: Share, base: Share) -> float:
-    table = [[arm.reached, arm.people - arm.reached], [base.reached, base.people - base.reached]]
-    return float(distributions().fisher_exact(table).pvalue)
-
-
-def _pooled(arm: Share, base: Share) -> float:
-    _, p = proportions().proportions_ztest([arm.reached, base.reached], [arm.people, base.people])
-    return float(p)
 
 
 DRAWS: Final = 4000

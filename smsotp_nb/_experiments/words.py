@@ -181,11 +181,11 @@ def _effect(row: Mapping[str, Any], state: str, facts: Facts) -> str:
         return f"No interval can be given: {row['method']}."
     if state == "early" or not row["settled"]:
         return f"The difference is {span(row, facts)}: {_maybe(row, state)}.{_cost(row, facts)}"
+    limits, word = (row["extra_low"], row["extra_high"]), "more"
     if row["high"] < 0:
-        less = _total({"low": -row["extra_high"], "high": -row["extra_low"]}, row, facts)
-        return f"The difference is {span(row, facts)}: the message brought {less} less.{_cost(row, facts)}"
-    more = _total({"low": row["extra_low"], "high": row["extra_high"]}, row, facts)
-    return f"The difference is {span(row, facts)}: the message brought {more} more.{_cost(row, facts)}"
+        limits, word = (-row["extra_high"], -row["extra_low"]), "less"
+    brought = f"the message brought {_total(*limits, row, facts)} {word}"
+    return f"The difference is {span(row, facts)}: {brought}.{_cost(row, facts)}"
 
 
 def _maybe(row: Mapping[str, Any], state: str) -> str:
@@ -220,9 +220,9 @@ def outwards(value: float, *, places: int, down: bool) -> float:
     return float((math.floor(scaled) if down else math.ceil(scaled)) / 10**places)
 
 
-def _total(limits: Mapping[str, float], row: Mapping[str, Any], facts: Facts) -> str:
-    places = places_for(limits.values(), 0 if _is_share(row, facts) else 2)
-    low, high = (outwards(limits[side], places=places, down=side == "low") for side in ("low", "high"))
+def _total(low: float, high: float, row: Mapping[str, Any], facts: Facts) -> str:
+    places = places_for((low, high), 0 if _is_share(row, facts) else 2)
+    low, high = outwards(low, places=places, down=True), outwards(high, places=places, down=False)
     if _is_share(row, facts):
         return f'between {low:,.{places}f} and {high:,.{places}f} "{row["outcome"]}"'
     return f"between {money(low, facts.currency, places=places)} and {money(high, facts.currency, places=places)}"

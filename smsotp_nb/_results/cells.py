@@ -42,7 +42,8 @@ class _Nothing:
 def write(flat: pd.DataFrame, file: BinaryIO, *, marked: bool) -> None:
     """Write a table without its index; ``marked`` begins with a byte order mark."""
     nothing: Any = _Nothing()
-    head = ",".join(_named(str(name)) for name in flat.columns)
+    names = (str(name) for name in flat.columns)
+    head = ",".join('"' + name.replace('"', '""') + '"' if _ODD.search(name) else name for name in names)
     file.write(f"{head}\n".encode("utf-8-sig" if marked else "utf-8"))
     flat.to_csv(
         file,
@@ -56,10 +57,6 @@ def write(flat: pd.DataFrame, file: BinaryIO, *, marked: bool) -> None:
     )
 
 
-def _named(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if _ODD.search(name) else name
-
-
 def read(file: bytes, separator: str) -> pd.DataFrame:
     """Read every cell as text; pandas 2 ends a cell at a zero byte, so another sign travels in its place.
 
@@ -67,7 +64,9 @@ def read(file: bytes, separator: str) -> pd.DataFrame:
     """
     unused = (sign for sign in map(chr, range(0xE000, 0xF900)) if sign.encode() not in file)
     zero, empty = next(unused), next(unused)
-    told = _with_sign(file, separator, empty) if tells_empty(file, separator) else file
+    head = file[: file.find(b"\n")].decode("utf-8-sig", "replace")
+    tells_empty = bool(_BETWEEN_QUOTES.sub("", head).strip(f"{separator} \r"))  # a name of the header has no quotes
+    told = _with_sign(file, separator, empty) if tells_empty else file
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # a row with more cells than there are names
         texts = pd.read_csv(
@@ -86,12 +85,6 @@ def read(file: bytes, separator: str) -> pd.DataFrame:
         texts = texts.apply(lambda column: column.str.replace(zero, "\0", regex=False))
         texts.columns = [name.replace(zero, "\0") for name in texts.columns]
     return texts
-
-
-def tells_empty(file: bytes, separator: str) -> bool:
-    """Return whether a name of the header stands without quotes."""
-    head = file[: file.find(b"\n")].decode("utf-8-sig", "replace")
-    return bool(_BETWEEN_QUOTES.sub("", head).strip(f"{separator} \r"))
 
 
 def _with_sign(file: bytes, separator: str, sign: str) -> bytes:
@@ -170,12 +163,12 @@ def _neutral_by_column(texts: pd.Series) -> pd.Series:
 
 def restored(texts: pd.Series) -> pd.Series:
     """Return what `neutral` made its text of."""
-    return map_distinct(texts, _unguarded)
 
+    def unguarded(cell: str) -> str:
+        plain = cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+        return _HIDDEN.sub(lambda found: found[1] + found[2].removeprefix("'"), plain)
 
-def _unguarded(cell: str) -> str:
-    plain = cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
-    return _HIDDEN.sub(lambda found: found[1] + found[2].removeprefix("'"), plain)
+    return map_distinct(texts, unguarded)
 
 
 def told(column: pd.Series) -> pd.Series:

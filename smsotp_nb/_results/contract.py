@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -209,13 +209,11 @@ def with_numbers(frame: pd.DataFrame, kinds: Mapping[str, str]) -> pd.DataFrame:
         if name in frame.columns and frame[name].dtype != kind:
             column = frame[name]
             exact = kind == "float64" and all(type(cell) is Decimal or is_missing(cell) for cell in column.array)
-            numbers = _converted(column.map(_spelled) if column.dtype == object else column, kind)
+            if column.dtype == object:
+                column = column.map(lambda cell: None if is_missing(cell) else spelled(cell))
+            numbers = _converted(column, kind)
             made |= {} if exact else {name: numbers}
     return with_columns(frame, made)
-
-
-def _spelled(cell: Any) -> Any:
-    return None if is_missing(cell) else spelled(cell)
 
 
 def _column_problems(frame: pd.DataFrame, needed: tuple[str, ...]) -> list[str]:

@@ -74,16 +74,15 @@ def publishable(table: AnyFrame, *, k: int = 5) -> pd.DataFrame:
 def _people(table: pd.DataFrame) -> pd.DataFrame:
     rows = table[(table["status"].eq("accepted") & table["to"].notna()).fillna(False).to_numpy(bool)]
     rows = rows.assign(iso=rows["iso"].fillna(rows["region"]), price=micros(rows["price"]), messages=1)
-    _refuse_too_many(rows)
+    for name, said in (("parts", "parts"), ("price", "prices")):
+        if rows[name].astype("Float64").abs().sum() >= _MOST:
+            raise UsageError(f"column {name!r}: these {said} are too many to be added up; look for a wrong one")
     sums = {name: (name, "first") for name in ("iso", "type")} | {"messages": ("messages", "sum")}
     for name, known in (("parts", "parts"), ("cost", "price")):
         sums |= {name: (known, "sum"), f"{name}_known": (known, "count")}
-    people = (
-        rows.assign(to=one_phone("+" + rows["to"].astype(STR).str.replace(_BETWEEN, "", regex=True)))
-        .groupby(["to", "currency"], dropna=False, sort=False)
-        .agg(**sums)
-    )
-    people = people.reset_index().assign(cost=lambda made: money(made["cost"]))
+    rows["to"] = one_phone("+" + rows["to"].astype(STR).str.replace(_BETWEEN, "", regex=True))
+    people = rows.groupby(["to", "currency"], dropna=False, sort=False).agg(**sums).reset_index()
+    people["cost"] = money(people["cost"])
     for name in ("parts", "cost"):
         people[name] = people[name].where(people.pop(f"{name}_known").eq(people["messages"]))
     key = secrets.token_bytes(32)
@@ -92,12 +91,6 @@ def _people(table: pd.DataFrame) -> pd.DataFrame:
         for to, currency in zip(people["to"], people["currency"], strict=True)
     ]
     return people.drop(columns="to").astype(FIGURES)
-
-
-def _refuse_too_many(rows: pd.DataFrame) -> None:
-    for name, said in (("parts", "parts"), ("price", "prices")):
-        if rows[name].astype("Float64").abs().sum() >= _MOST:
-            raise UsageError(f"column {name!r}: these {said} are too many to be added up; look for a wrong one")
 
 
 def _too_few(people: pd.DataFrame, k: int) -> pd.Series:

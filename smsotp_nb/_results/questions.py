@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import repeat
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -95,7 +94,6 @@ def _lay_out(sheet: Any, questions: Questions, columns: list[pd.Series], top: in
 
 
 def _cells(sheet: Any, column: pd.Series, *, fill: bool) -> Iterator[Any]:
-    """Give the cells of a column, one object for all: each is written as soon as its row is appended."""
     from openpyxl.styles import Alignment, Border, PatternFill, Side
 
     cell = workbook.styled(sheet, None, number_format="@")
@@ -104,5 +102,4 @@ def _cells(sheet: Any, column: pd.Series, *, fill: bool) -> Iterator[Any]:
     if fill:
         line = Side(style="thin", color="9E9E9E")
         cell.fill, cell.border = PatternFill("solid", fgColor="FFF4CC"), Border(line, line, line, line)
-    values = column.astype(object).where(column.notna(), None).tolist()
-    return (workbook.put(one, value) for one, value in zip(repeat(cell), values, strict=False))
+    return workbook.filled(cell, column.astype(object).where(column.notna(), None))

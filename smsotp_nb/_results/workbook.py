@@ -10,7 +10,6 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import repeat
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -150,13 +149,14 @@ def _cells(sheet: Any, column: pd.Series, formats: Formats) -> Any:
     if not number_format:
         return values
     cell = styled(sheet, None, number_format=number_format)
-    return (put(one, value) for one, value in zip(repeat(cell), values, strict=False))
+    return filled(cell, values)
 
 
-def put(cell: Any, value: Any) -> Any:
+def filled(cell: Any, values: Iterable[Any]) -> Iterator[Any]:
     """One cell serves a whole column: it is written as soon as its row is appended."""
-    cell.value = value
-    return cell
+    for value in values:
+        cell.value = value
+        yield cell
 
 
 def styled(sheet: Any, value: Any, *, bold: bool = False, number_format: str | None = None) -> Any:

@@ -30,7 +30,6 @@ from smsotp_nb._cards import (
     width,
 )
 from smsotp_nb._widgets import skin
-from smsotp_nb.errors import UsageError
 
 HOSTILE = "<script>alert(1)</script>\"'&<b>$x$</b>"
 
@@ -156,20 +155,6 @@ def test_states_are_words_with_signs() -> None:
     for form in (card.text(), Outline(card.html()).text.replace("\xa0", " ")):
         assert "✕" in form
         assert "✓ fixed" in form
-
-
-@pytest.mark.parametrize("make", [lambda: Note("ok", "x"), lambda: State("", "x")], ids=["note", "state"])  # type: ignore[arg-type]
-def test_an_unknown_sign_is_refused(make: object) -> None:
-    """Signs are few."""
-    with pytest.raises(UsageError, match="check, cross, !, i"):
-        make()  # type: ignore[operator]
-
-
-@pytest.mark.parametrize(("rows", "align"), [((("a",),), ()), ((), ("left",))], ids=["row", "align"])
-def test_an_uneven_table_is_refused(rows: tuple[tuple[str, ...], ...], align: tuple[str, ...]) -> None:
-    """Every row has a cell for every column."""
-    with pytest.raises(UsageError, match="2 columns"):
-        Table(("a", "b"), rows, align)  # type: ignore[arg-type]
 
 
 def test_columns_line_up_with_wide_and_combining_characters() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.made_experiments import SENT, WEIGHTS, arguments, assignment, orders
+from support.made_experiments import SENT, WEIGHTS, arguments, assignment, orders, read
 
 from smsotp_nb._experiments.comparing import compare
-from smsotp_nb._experiments.reading import Reading, read
+from smsotp_nb._experiments.reading import Reading
 from smsotp_nb._experiments.statistics import Share
 from smsotp_nb._experiments.words import Facts, percent, span
 from smsotp_nb.errors import UsageError

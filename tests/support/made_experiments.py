@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from smsotp_nb._experiments import reading
+from smsotp_nb._experiments.declaring import HOLDOUT, Declared
+
 SENT: Final = pd.Timestamp("2026-01-05 10:00", tz="UTC")
 WEIGHTS: Final = {"plain": 45, "emoji": 45, "holdout": 10}
 BASE: Final = 0.0057  # of the people buy without a message
@@ -58,3 +61,12 @@ def arguments(**more: Any) -> dict[str, Any]:
     """Return the arguments of a reading of these."""
     usual = {"on": "customer", "at": "day", "kinds": {"bought": "binary"}, "window": timedelta(days=14)}
     return {**usual, **more}
+
+
+def read(
+    assigned: pd.DataFrame, outcomes: Any, *, on: str, kinds: Any, window: timedelta, weights: Any = None, **more: Any
+) -> reading.Reading:
+    """Read an experiment of these arms; without weights their sizes are not checked."""
+    arms = {arm: share for arm, share in (weights or {}).items() if arm != HOLDOUT}
+    asked = Declared(more.pop("name", ""), arms, (weights or {}).get(HOLDOUT, 0), on, kinds, window)
+    return reading.read(asked, assigned, outcomes, **more)
