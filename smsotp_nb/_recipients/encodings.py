@@ -82,12 +82,7 @@ def marked(beginning: bytes) -> str | None:
 
 
 def likeliest(lines: Iterable[bytes], fits: Callable[[str], bool]) -> str:
-    """Return the encoding in which lines with bytes beyond ASCII read best, of those that fit the whole file.
-
-    Example:
-        >>> likeliest(["Łukasz".encode("cp1250"), "Żółć".encode("cp1250")], lambda encoding: True)
-        'cp1250'
-    """
+    """Return the encoding in which lines with bytes beyond ASCII read best, of those that fit the whole file."""
     sample = b"\n".join(lines)
     worth = {encoding: _worth(sample, encoding) for encoding in LANGUAGES}
     for encoding in sorted(worth, key=lambda name: -worth[name]):
