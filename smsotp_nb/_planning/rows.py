@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -279,7 +279,7 @@ class InFiles:
 
     def _hold_against_plan(self, numbers: Ints, keys: Ints) -> None:
         going = numbers > 0
-        if _fingerprint(numbers[going], keys[going]) != self.fingerprint:
+        if fingerprint(in_blocks(numbers[going]), [keys[going]]) != self.fingerprint:
             raise self._changed()
 
     def _wordings(self, first: int, last: int) -> Wordings:
@@ -351,10 +351,19 @@ def _dtype(kind: pa.DataType) -> Any:
     return pd.Int64Dtype() if pa.types.is_integer(kind) else None
 
 
-def _fingerprint(numbers: Ints, keys: Ints) -> str:
-    digest = hashlib.sha256()
-    for first in range(0, len(numbers), _PIECE):
-        texts = [f"+{number}" for number in numbers[first : first + _PIECE].tolist()]
-        digest.update((b"\n" if first else b"") + "\n".join(texts).encode())
-    digest.update(b"\n" + keys.astype(">i8").tobytes())
+def fingerprint(to: Iterable[Sequence[str]], keys: Iterable[Ints]) -> str:
+    """Return a hash of numbers, and of the keys of their bodies, both given in blocks."""
+    digest, between = hashlib.sha256(), b""
+    for numbers in to:
+        digest.update(between + "\n".join(numbers).encode())
+        between = b"\n"
+    digest.update(b"\n")
+    for some in keys:
+        digest.update(some.astype(">i8").tobytes())
     return digest.hexdigest()
+
+
+def in_blocks(numbers: Ints) -> Iterator[list[str]]:
+    """Give numbers as E.164, in blocks."""
+    for first in range(0, len(numbers), _PIECE):
+        yield [f"+{number}" for number in numbers[first : first + _PIECE].tolist()]
