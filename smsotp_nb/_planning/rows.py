@@ -82,10 +82,6 @@ class InMemory:
         }
 
     @property
-    def skipped(self) -> pd.DataFrame:
-        return self.rows[self.rows["status"].eq("skipped").to_numpy()]
-
-    @property
     def problems(self) -> pd.DataFrame:
         skipped = self.rows[~self._going]
         counted = skipped["problem"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
@@ -138,7 +134,8 @@ class InMemory:
         """
         if len(np.unique(self.body_keys)) != len(self.body_keys):
             raise LedgerError("two different texts have the same key; change one of them by a character")
-        yield Piece(self.skipped, np.flatnonzero(~self._going), self.body_keys)
+        skipped = self.rows[self.rows["status"].eq("skipped").to_numpy()]
+        yield Piece(skipped, np.flatnonzero(~self._going), self.body_keys)
         yield Piece(self.rows[self._going], np.flatnonzero(self._going), self.body_keys, self.wordings())
 
     def one(self, row: int) -> InMemory:
@@ -180,10 +177,6 @@ class InFiles:
         rows = rows.drop(columns="row")
         kept = [name for name in rows.columns if name not in (*_COLUMNS, *_COSTS)]
         return as_printed(rows[[*_COLUMNS, *_COSTS, *kept]])
-
-    @property
-    def skipped(self) -> pd.DataFrame:
-        return self.rows.loc[lambda rows: rows["status"].eq("skipped").to_numpy()]
 
     @property
     def bodies(self) -> pd.DataFrame:
