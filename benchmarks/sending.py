@@ -28,7 +28,7 @@ import requests
 
 from smsotp_nb import Client, Ledger, Settings, Wire, plan, send
 from smsotp_nb._planning import Plan
-from smsotp_nb._planning.assembly import fingerprint
+from smsotp_nb._planning.rows import fingerprint
 
 HERE = Path(__file__).parent
 BODY = {"to": "+12025550123", "text": "Hello"}
@@ -68,7 +68,7 @@ def campaign(count: int, *, chunk_size: int, name: str, wordings: int = 1) -> Pl
     rows["chunk"] = pd.array(np.arange(count) // chunk_size, dtype="Int64")
     keys = made._body_keys[rows["body"].to_numpy("int64")]
     return dataclasses.replace(
-        made, fingerprint=fingerprint(rows["to"], keys), _held=dataclasses.replace(made._held, rows=rows)
+        made, fingerprint=fingerprint([rows["to"].tolist()], [keys]), _held=dataclasses.replace(made._held, rows=rows)
     )
 
 

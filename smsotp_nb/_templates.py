@@ -22,8 +22,8 @@ import pandas as pd
 
 from . import _values as values
 from . import columns
-from ._calling import in_our_words, not_frame, not_text, refuse
-from ._frames import AnyFrame, AnySeries, as_pandas
+from ._calling import refuse
+from ._frames import AnySeries, as_pandas
 from ._pandas import STR
 from ._values import Language, Slot
 from .errors import UsageError
@@ -32,78 +32,19 @@ _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
-    """The texts of a frame, on its index.
-
-    ``text`` (str) is NaN in a row with a missing value, ``missing`` (bool) marks these rows, and ``columns`` (str)
-    names the missing columns as ``VALUE_MISSING:<column>``, separated by blanks.
-
-    Example:
-        >>> filled = parse("Hi {name}").fill(pd.DataFrame({"name": ["Ana", None]}))
-        >>> filled.text.tolist(), filled.missing.tolist(), filled.columns.tolist()
-        (['Hi Ana', nan], [False, True], [nan, 'VALUE_MISSING:name'])
-    """
-
-    text: pd.Series[str]
-    missing: pd.Series[bool]
-    columns: pd.Series[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Template:
-    """A parsed text: ``literals`` around the ``slots`` (one more than those), ``names`` each column once.
-
-    Example:
-        >>> parse("{a} and {a|none}, {{literally}}").names
-        ('a',)
-    """
+    """A parsed text: ``literals`` around the ``slots`` (one more than those)."""
 
     literals: tuple[str, ...]
     slots: tuple[Slot, ...]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(slot.column for slot in self.slots))
 
-    @in_our_words
-    def fill(self, frame: AnyFrame, *, language: str = "en", currency: str | None = None) -> Filled:
-        """Fill the text for every row; formats are written in this language, ``money`` in this currency.
-
-        A missing value is NaN, None, blank text, or what programs write for none, such as ``#N/A``.
-
-        Raises:
-            UsageError: a placeholder is no column of the frame, its format does not exist or cannot say a value, or a
-                value needs a format.
-
-        Example:
-            >>> people = pd.DataFrame({"name": ["Ana", None], "owed": [1234.5, 7.5]})
-            >>> parse("{name|you}: {owed:money}").fill(people, language="de", currency="EUR").text.tolist()
-            ['Ana: 1.234,50 €', 'you: 7,50 €']
-        """
-        frame = as_pandas(frame)
-        refuse(not_frame("frame", frame))
-        wrong = [values.no_language(language), None if currency is None else values.no_currency(currency)]
-        refuse(*wrong)
-        mine = fitted(self, frame.columns)
-        refuse(*wrong_slots(mine.slots, frame, currency))
-        texts = column_texts(frame, mine.slots, Language(language, currency))
-        text = written(mine, texts, len(frame))
-        missing, columns = missing_values(texts, len(frame))
-        return Filled(text.set_axis(frame.index), missing.set_axis(frame.index), columns.set_axis(frame.index))
-
-
-@in_our_words
 def parse(text: str) -> Template:
     """Parse the placeholders of a text.
 
     Raises:
         UsageError: an unmatched brace, or a placeholder without a name.
-
-    Example:
-        >>> parse("Hi {first name}, {{20}} % off").literals
-        ('Hi ', ', {20} % off')
     """
-    refuse(not_text("text", text, hint="; parse reads one template, whose {column} stands for each row's value"))
     literals: list[list[str]] = [[]]
     slots: list[Slot] = []
     at = 0
@@ -121,28 +62,13 @@ def parse(text: str) -> Template:
     return Template(tuple(map("".join, literals)), tuple(slots))
 
 
-def fitted(template: Template, names: Collection[Any]) -> Template:
-    """Return a template whose placeholders that are the whole name of a column, ``:`` and all, stand for that column.
-
-    Example:
-        >>> fitted(parse("{Due: day}"), ["Due: day"]).names
-        ('Due: day',)
-    """
-    return Template(template.literals, tuple(fitted_slot(one, names) for one in template.slots))
-
-
-def fitted_slot(slot: Slot, names: Collection[Any]) -> Slot:
-    """Return a placeholder, or the column whose whole name it is."""
+def fitted(slot: Slot, names: Collection[Any]) -> Slot:
+    """Return a placeholder, or the column whose whole name it is, ``:`` and all."""
     return Slot(slot.source, slot.source) if slot.source in names else slot
 
 
 def wrong_slots(slots: Iterable[Slot], frame: pd.DataFrame, currency: str | None) -> list[str]:
-    """Return what is wrong with placeholders: columns that are not there, each with the closest one, and formats.
-
-    Example:
-        >>> wrong_slots(parse("{naem}").slots, pd.DataFrame({"name": ["Ana"]}), None)
-        ["no column for the placeholder {naem}; did you mean 'name'? (columns: 'name')"]
-    """
+    """Return what is wrong with placeholders: columns that are not there, each with the closest one, and formats."""
     return [
         complaint
         for one in dict.fromkeys(slots)
@@ -155,11 +81,6 @@ def column_texts(frame: pd.DataFrame, slots: Iterable[Slot], language: Language)
 
     Raises:
         UsageError: a format cannot say a value, or a value needs a format; lists every such column.
-
-    Example:
-        >>> frame = pd.DataFrame({"n": [1.0, None]})
-        >>> column_texts(frame, parse("{n|no}").slots, Language())["n|no"].tolist()
-        ['1', 'no']
     """
     wanted = list(dict.fromkeys(slots))
     plain = {name: value_texts(frame[name]) for name in dict.fromkeys(one.column for one in wanted)}
@@ -177,11 +98,9 @@ def column_texts(frame: pd.DataFrame, slots: Iterable[Slot], language: Language)
 
 
 def value_texts(column: pd.Series[Any]) -> pd.Series[str]:
-    """Return the values of a column as text, same index, without blanks around them; NaN where there is no value.
+    """Return the values of a column as text, same index, without blanks around them.
 
-    Example:
-        >>> value_texts(pd.Series([" Ana ", "#N/A", "nan", None])).tolist()
-        ['Ana', nan, nan, nan]
+    NaN stands where there is none: None, NaN, blank text, or what programs write for no value, such as ``#N/A``.
     """
     texts = as_text(column)
     if column.dtype.kind in "iufbM":
@@ -193,12 +112,7 @@ def value_texts(column: pd.Series[Any]) -> pd.Series[str]:
 
 
 def written(template: Template, texts: Mapping[str, pd.Series[str]], length: int) -> pd.Series[str]:
-    """Return a text filled with columns as `column_texts` returns them, on 0..; NaN where a value is missing.
-
-    Example:
-        >>> written(parse("Hi {n}"), {"n": pd.Series(["Ana", None], dtype=STR)}, 2).tolist()
-        ['Hi Ana', nan]
-    """
+    """Return a text filled with columns as `column_texts` returns them, on 0..; NaN where a value is missing."""
     text: pd.Series[str] = pd.Series(template.literals[0], index=pd.RangeIndex(length), dtype=STR)
     for slot, literal in zip(template.slots, template.literals[1:], strict=True):
         value = texts[slot.source]
@@ -207,12 +121,7 @@ def written(template: Template, texts: Mapping[str, pd.Series[str]], length: int
 
 
 def missing_values(texts: Mapping[str, pd.Series[str]], length: int) -> tuple[pd.Series[bool], pd.Series[str]]:
-    """Return which rows lack a value of these columns, and which ones as ``VALUE_MISSING:<column>``, on 0...
-
-    Example:
-        >>> missing_values({"n": pd.Series(["a", None], dtype=STR)}, 2)[1].tolist()
-        [nan, 'VALUE_MISSING:n']
-    """
+    """Return which rows lack a value of these columns, and which ones as ``VALUE_MISSING:<column>``, on 0..."""
     missing = np.zeros(length, dtype=bool)
     columns = _str([None]).take(np.zeros(length, dtype=np.intp)).reset_index(drop=True)
     for source, series in texts.items():
@@ -253,12 +162,7 @@ def as_text(series: AnySeries) -> pd.Series[str]:
 
 
 def no_placeholder(name: str, frame: pd.DataFrame) -> str | None:
-    """Say why a placeholder has no column; None when it has.
-
-    Example:
-        >>> no_placeholder("names", pd.DataFrame({"name": ["Ana"]}))
-        "no column for the placeholder {names}; did you mean 'name'? (columns: 'name')"
-    """
+    """Say why a placeholder has no column; None when it has."""
     wrong = columns.absent(name, frame.columns)
     if wrong is None or not wrong.startswith("no column"):
         return wrong

@@ -38,6 +38,7 @@ _NUMBER: Final = re.compile(r"(,?)\.(\d)f")
 _PERCENT: Final = re.compile(r"\.(\d)%")
 _TRUTH: Final = re.compile(r"\A([^/%{}|]+)/([^/%{}|]+)")
 _LENGTH: Final = re.compile(r"<=(\d{1,4})")
+_PATTERNS: Final = {"number": _NUMBER, "percent": _PERCENT, "length": _LENGTH, "truth": _TRUTH}
 _CODES: Final = {"%d": "{:%d}", "%m": "{:%m}", "%Y": "{:%Y}", "%H": "{:%H}", "%M": "{:%M}"}
 # A language tag as BCP 47 writes it: "de", "pt-BR", "zh-Hant". "DE" is a country, and "AT" would be no language at all.
 _TAG: Final = re.compile(r"[a-z]{2,3}([-_][A-Z][a-z]{3})?([-_]([A-Z]{2}|\d{3}))?")
@@ -98,12 +99,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """In which language values are written, and in which currency amounts are.
-
-    Example:
-        >>> Language("de-AT", "EUR").locale.territory
-        'AT'
-    """
+    """In which language values are written, and in which currency amounts are."""
 
     tag: str = DEFAULT_LANGUAGE
     currency: str | None = None
@@ -114,35 +110,20 @@ class Language:
 
 
 def slot(source: str) -> Slot:
-    """Read what stands between the braces of a placeholder.
-
-    Example:
-        >>> slot("owed:money|nothing")
-        Slot(source='owed:money|nothing', column='owed', format='money', missing='nothing')
-    """
+    """Read what stands between the braces of a placeholder."""
     value, bar, missing = source.partition("|")
     column, colon, form = value.partition(":")
     return Slot(source, column.strip() or column, form.strip() if colon else None, missing.strip() if bar else None)
 
 
 def no_language(value: Any) -> str | None:
-    """Complain of a language that is none.
-
-    Example:
-        >>> no_language("DE")
-        "language= must be a language such as 'de' or 'pt-BR', got 'DE'"
-    """
+    """Complain of a language that is none."""
     wrong = f"language= must be a language such as 'de' or 'pt-BR', got {given(value)}"
     return None if isinstance(value, str) and is_language(value) else wrong
 
 
 def is_language(tag: str) -> bool:
-    """Whether a text is the tag of a language that CLDR knows, in the case that BCP 47 gives it.
-
-    Example:
-        >>> [is_language(tag) for tag in ("de", "pt-BR", "DE", "german")]
-        [True, True, False, False]
-    """
+    """Whether a text is the tag of a language that CLDR knows, in the case that BCP 47 gives it."""
     if not _TAG.fullmatch(tag):
         return False
     try:
@@ -153,23 +134,13 @@ def is_language(tag: str) -> bool:
 
 
 def no_currency(value: Any) -> str | None:
-    """Complain of a currency that is none.
-
-    Example:
-        >>> no_currency("EURO")
-        "currency= must be the code of a currency such as 'EUR', got 'EURO'"
-    """
+    """Complain of a currency that is none."""
     known = isinstance(value, str) and value in cldr_numbers.list_currencies()
     return None if known else f"currency= must be the code of a currency such as 'EUR', got {given(value)}"
 
 
 def wrong_format(one: Slot, currency: str | None) -> str | None:
-    """Complain of a format that does not exist, or that lacks its currency.
-
-    Example:
-        >>> wrong_format(slot("owed:money"), None)
-        "{owed:money} needs the currency of the amounts: write Message(words, currency='EUR')"
-    """
+    """Complain of a format that does not exist, or that lacks its currency."""
     form = one.format
     if _FILTER.fullmatch(one.missing or ""):
         first = _source(Slot("", one.column, form, "words"))
@@ -178,30 +149,27 @@ def wrong_format(one: Slot, currency: str | None) -> str | None:
             f"write a filter and would be sent literally; write {{{first}}} with plain words, or change the column"
         )
     words, colon, behind = (one.missing or "").rpartition(":")
-    if colon and _is_format(behind.strip()):
+    if colon and _kind(behind.strip()) not in ("", "truth"):
         again = _source(Slot("", one.column, behind.strip(), words.strip()))
         return f"{{{one.source}}} has its format behind the words for a missing value; write {{{again}}}"
-    if form is None:
-        return None
-    if form == "money":
-        needs = f"{{{one.source}}} needs the currency of the amounts: write Message(words, currency='EUR')"
-        return None if currency else needs
-    if _is_format(form) or _TRUTH.fullmatch(form):
+    if form == "money" and not currency:
+        return f"{{{one.source}}} needs the currency of the amounts: write Message(words, currency='EUR')"
+    if form is None or _kind(form):
         return None
     return f"{{{one.source}}} has the format {form!r}, which is none; {_FORMATS}"
 
 
-def _is_format(form: str) -> bool:
-    """Whether a text is a format of another kind than the two words of a truth value."""
-    if form in (*_TIMES, "money") or any(kind.fullmatch(form) for kind in (_NUMBER, _PERCENT, _LENGTH)):
-        return True
-    return "%" in form and set(re.findall(r"%.?", form)) <= set(_CODES)
+def _kind(form: str | None) -> str:
+    """Return what a format writes; "" of what is no format."""
+    if form in (*_TIMES, "money"):
+        return "money" if form == "money" else "time"
+    found = (kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(form or ""))
+    return next(found, "codes" if "%" in (form or "") and {*re.findall(r"%.?", form or "")} <= {*_CODES} else "")
 
 
 def says_time(one: Slot) -> bool:
     """Whether a format writes a day or a time."""
-    form = one.format or ""
-    return form in _TIMES or ("%" in form and not _PERCENT.fullmatch(form))
+    return _kind(one.format) in ("time", "codes")
 
 
 def says_hours(one: Slot) -> bool:
@@ -210,12 +178,7 @@ def says_hours(one: Slot) -> bool:
 
 
 def advice(column: pd.Series, one: Slot, language: Language) -> str | None:
-    """Say what people may read otherwise than it is meant: hours of UTC, a fraction with another language's sign.
-
-    Example:
-        >>> advice(pd.Series([19.99]), slot("owed"), Language("de"))
-        "{owed} is written as 19.99; 'de' has ',' there: write {owed:.2f}"
-    """
+    """Say what people may read otherwise than it is meant: hours of UTC, a fraction with another language's sign."""
     if says_hours(one):
         read = dates.read(column.dropna().head(_LOOKED_AT), by_argument=False)
         if len(offsets := np.unique(read.offset[~np.isnat(read.wall)])) > 1 and column.dtype.kind != "M":
@@ -240,17 +203,11 @@ def advice(column: pd.Series, one: Slot, language: Language) -> str | None:
 
 def depends_on_language(one: Slot) -> bool:
     """Whether a value is written differently in another language."""
-    form = one.format or ""
-    return form in (*_TIMES, "money") or bool(_NUMBER.fullmatch(form) or _PERCENT.fullmatch(form))
+    return _kind(one.format) in ("time", "money", "number", "percent")
 
 
 def no_value(texts: pd.Series) -> pd.Series:
-    """Mark the texts that say that there is no value: ``#N/A``, ``nan``, ``None`` and their kind.
-
-    Example:
-        >>> no_value(pd.Series(["#N/A", "Nan", "nan", "#1"], dtype=STR)).tolist()
-        [True, False, True, False]
-    """
+    """Mark the texts that say that there is no value: ``#N/A``, ``nan``, ``None`` and their kind."""
     marked: pd.Series = texts.str.strip().str.fullmatch(_NO_VALUE, na=False).astype(bool)
     return marked
 
@@ -341,22 +298,22 @@ def _read(
     column: pd.Series, texts: pd.Series, codes: np.ndarray[Any, Any], distinct: Iterable[str], one: Slot
 ) -> list[Any]:
     """Return each distinct value as the format needs it."""
-    form, words = one.format or "", list(distinct)
+    kind, words = _kind(one.format), list(distinct)
     if says_time(one):
         first = pd.Series(codes).drop_duplicates()
         return _times(column.iloc[first[first >= 0].index], one)
-    if _LENGTH.fullmatch(form):
+    if kind == "length":
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufbM":
             raise UsageError(f"column {one.column!r} is no text; {{{one.source}}} would cut its values off")
         return words
-    read, kind = (_truth, "a truth value") if _TRUTH.fullmatch(form) else (_number, "a number")
+    read = _truth if kind == "truth" else _number
     values = [read(text) for text in words]
-    if kind == "a number" and _maybe_thousands(column, words):
+    if read is _number and _maybe_thousands(column, words):
         values = [None if _THOUSANDS.fullmatch(text) else value for text, value in zip(words, values, strict=True)]
     wrong = [code for code, value in enumerate(values) if value is None]
     if wrong:
         rows = np.isin(codes, wrong)
-        raise UsageError(_cannot(one, texts.index[rows], words[codes[rows][0]], kind))
+        raise UsageError(_cannot(one, texts.index[rows], words[codes[rows][0]], number=read is _number))
     return values
 
 
@@ -367,12 +324,13 @@ def _maybe_thousands(column: pd.Series, words: list[str]) -> bool:
     return all(len(text.strip().partition(".")[2]) in (0, 3) for text in words)
 
 
-def _cannot(one: Slot, rows: pd.Index, text: str, kind: str) -> str:
+def _cannot(one: Slot, rows: pd.Index, text: str, *, number: bool) -> str:
     where = f"column {one.column!r}, row {few(rows.tolist(), cited, _ROWS)}: {cited(text)}"
-    if kind == "a number" and _THOUSANDS.fullmatch(text):
+    if number and _THOUSANDS.fullmatch(text):
         return f"{where} may be thousands or a fraction; make the column numbers first, which {{{one.source}}} needs"
-    cure = "; make the column numbers first" if kind == "a number" else ""
-    return f"{where} is not {kind}, which {{{one.source}}} needs{cure}"
+    if number:
+        return f"{where} is not a number, which {{{one.source}}} needs; make the column numbers first"
+    return f"{where} is not a truth value, which {{{one.source}}} needs"
 
 
 def _number(text: str) -> str | None:
@@ -418,26 +376,21 @@ def _times(column: pd.Series, one: Slot) -> list[Any]:
 
 
 def _writer(one: Slot, language: Language) -> Callable[[Any], str | None]:
-    form = one.format or ""
-    if found := _LENGTH.fullmatch(form):
-        return lambda text: shortened(text, int(found[1])) or None
-    if form in _TIMES:
+    form, kind = one.format or "", _kind(one.format)
+    if kind == "length":
+        return lambda text: shortened(text, int(form.removeprefix("<="))) or None
+    if kind == "time":
         return lambda moment: _cldr_time(moment, form, language.locale).translate(_GSM)
-    if _PERCENT.fullmatch(form) or form == "money" or _NUMBER.fullmatch(form):
+    if kind in ("percent", "money", "number"):
         return _Digits(form, language).write
-    if "%" in form:
+    if kind == "codes":
         return lambda moment: re.sub(r"%.", lambda code: _CODES[code[0]].format(moment), form)
     yes, no = form.split("/")
     return lambda truth: (yes if truth else no).strip()
 
 
 def shortened(text: str, most: int) -> str:
-    """Return the first characters of a text, never a part of one that is made of several.
-
-    Example:
-        >>> shortened("Anne-Marie", 4), shortened("Zoe\\u0308", 3)
-        ('Anne', 'Zo')
-    """
+    """Return the first characters of a text, never a part of one that is made of several."""
     if len(text) <= most:
         return text
     while most and (unicodedata.combining(text[most]) or text[most] in "\u200d\ufe0f" or text[most - 1] == "\u200d"):

@@ -34,12 +34,7 @@ AUTO = "auto"  # the interface's default channel
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that decides one passcode; its repr shows neither the whole number nor a custom code.
-
-    Example:
-        >>> Request("+12025550123", digits=4).advice()
-        ('4 digits are easily guessed; use 6 or more',)
-    """
+    """Everything that decides one passcode; its repr shows neither the whole number nor a custom code."""
 
     to: str
     digits: int | None = None
@@ -83,19 +78,14 @@ class Request:
             said.append("digits= has no effect beside code=: a custom code has the digits it has")
         return tuple(said)
 
+    @property
+    def _said(self) -> dict[str, Any]:
+        code = self.code.reveal() if self.code else None
+        return {"intent": self.intent, "channel": self.channel, "signature": self.signature, "code": code}
+
     def problems(self, *, variant: Variant = "intl") -> list[str]:
         """Return everything for which the interface would refuse this request, in words."""
-        code = self.code.reveal() if self.code else None
-        return check_otp_send(
-            self.to,
-            digits=self.digits,
-            intent=self.intent,
-            channel=self.channel,
-            signature=self.signature,
-            code=code,
-            ttl=self.ttl,
-            variant=variant,
-        )
+        return check_otp_send(self.to, digits=self.digits, ttl=self.ttl, variant=variant, **self._said)
 
     def send(
         self,
@@ -115,15 +105,8 @@ class Request:
         if wrong:
             raise UsageError(f"The passcode was not sent: {'; '.join(wrong)}", problems=tuple(wrong))
         try:
-            reply = client.send_otp(
-                self.to,
-                digits=None if self.code else self.digits,
-                intent=self.intent,
-                channel=self.channel,
-                signature=self.signature,
-                code=self.code.reveal() if self.code else None,
-                ttl=self.ttl if self.code else None,
-            )
+            digits, ttl = (None, self.ttl) if self.code else (self.digits, None)
+            reply = client.send_otp(self.to, digits=digits, ttl=ttl, **self._said)
         except InDoubt as lost:
             nothing = MessageRecord(id=None, to=self.to)
             lost.challenge = Challenge(self, client=client, record=nothing, ledger=ledger, now=now)

@@ -49,6 +49,11 @@ MEANINGS: Final[dict[str, str]] = {
 }
 TYPES: Final = ("MOBILE", "FIXED_LINE", "FIXED_LINE_OR_MOBILE", "VOIP")
 
+_KINDS: Final = {  # of columns that are no amounts
+    **dict.fromkeys(("iso", "currency", "type"), STR),
+    **dict.fromkeys(("valid_from", "seen"), "datetime64[us]"),
+    "from_parts": "Int64",
+}
 _SHOWN = 5
 _LONGEST = 60  # characters of a cell in an error
 _FLOAT_NOISE = Decimal("1e-9")  # a float such as 0.1 + 0.2 means the six-decimal amount next to it
@@ -56,12 +61,7 @@ _FLOAT_NOISE = Decimal("1e-9")  # a float such as 0.1 + 0.2 means the six-decima
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The price of a part in millionths, the range in which it was seen to vary, and the day it is known for.
-
-    Example:
-        >>> Rate("USD", 7500, 7500, 8000, dt.date(2026, 1, 1)).old(today=dt.date(2026, 11, 1))
-        True
-    """
+    """The price of a part in millionths, the range in which it was seen to vary, and the day it is known for."""
 
     currency: str
     micros: int
@@ -150,18 +150,11 @@ def check(frame: AnyFrame) -> pd.DataFrame:
     problems += _repeated(rows) + _without_first(rows)
     if problems:
         raise UsageError(_message(problems), problems=tuple(problems))
+    made = {name: [getattr(row, name) for row in rows] for name in (*NEEDED, *OPTIONAL)}
     return pd.DataFrame(
         {
-            "iso": pd.Series([row.iso for row in rows], dtype=STR),
-            "currency": pd.Series([row.currency for row in rows], dtype=STR),
-            "price": _money([row.price for row in rows]),
-            "type": pd.Series([row.type or None for row in rows], dtype=STR),
-            "valid_from": pd.Series([row.valid_from for row in rows], dtype="datetime64[us]"),
-            "low": _money([row.low for row in rows]),
-            "high": _money([row.high for row in rows]),
-            "seen": pd.Series([row.seen for row in rows], dtype="datetime64[us]"),
-            "from_parts": pd.Series([row.from_parts for row in rows], dtype="Int64"),
-            "monthly_fee": _money([row.monthly_fee for row in rows]),
+            name: pd.Series(values, dtype=_KINDS[name]) if name in _KINDS else _money(pd.Series(values, dtype="int64"))
+            for name, values in made.items()
         }
     )
 
@@ -189,14 +182,12 @@ def month(rates: AnyFrame, parts: Mapping[str, int], *, on: dt.date | None = Non
         [['US', 'USD', 3000, 17.5, 2.0, 19.5]]
     """
     checked = check(rates)
-    wrong = (
-        None
-        if isinstance(parts, Mapping)
-        else f"parts= must be numbers by country such as {{'US': 3000}}, got {given(parts)}"
-    )
-    refuse(wrong, *(not_whole(f"parts[{iso!r}]", many, least=0) for iso, many in (parts.items() if not wrong else ())))
+    if not isinstance(parts, Mapping):
+        raise UsageError(f"parts= must be numbers by country such as {{'US': 3000}}, got {given(parts)}")
+    refuse(*(not_whole(f"parts[{iso!r}]", many, least=0) for iso, many in parts.items()))
     day = pd.Timestamp.max if on is None else pd.Timestamp(on)
     held = checked[checked["type"].isna() & ~(checked["valid_from"] > day)]
+    kinds = {"iso": STR, "currency": STR, "parts": "Int64", "usage": "Int64", "monthly_fee": "Int64"}
     rows: list[tuple[str, str | None, int, int | None, int | None]] = []
     for iso in dict.fromkeys([*held["iso"], *parts]):
         mine = held[held["iso"].eq(iso)].sort_values("valid_from", na_position="first")
@@ -205,37 +196,20 @@ def month(rates: AnyFrame, parts: Mapping[str, int], *, on: dt.date | None = Non
             rows.append((iso, None, many, None, None))
             continue
         since = mine["valid_from"].iloc[-1]
-        tiers = mine[mine["valid_from"].isna() if pd.isna(since) else mine["valid_from"].eq(since)].sort_values(
-            "from_parts"
-        )
+        latest = mine["valid_from"].isna() if pd.isna(since) else mine["valid_from"].eq(since)
+        tiers = mine[latest].sort_values("from_parts")
         first = tiers["from_parts"].to_numpy("int64") - 1
         ends = np.append(first[1:], max(many, first[-1]))
         within = np.clip(many, first, ends) - first
         prices, fees = ((tiers[name] * 1_000_000).round().astype("int64") for name in ("price", "monthly_fee"))
         rows.append((iso, tiers["currency"].iloc[0], many, int((within * prices.to_numpy()).sum()), int(fees.sum())))
-    usage, fee = (pd.Series([row[place] for row in rows], dtype="Int64") for place in (3, 4))
-    return pd.DataFrame(
-        {
-            "iso": pd.Series([row[0] for row in rows], dtype=STR),
-            "currency": pd.Series([row[1] for row in rows], dtype=STR),
-            "parts": pd.Series([row[2] for row in rows], dtype="Int64"),
-            **{
-                name: (micros.astype("float64") / 1_000_000).round(6)
-                for name, micros in (("usage", usage), ("monthly_fee", fee), ("cost", usage + fee))
-            },
-        }
-    )
+    found = pd.DataFrame(rows, columns=[*kinds]).astype(kinds)
+    found["cost"] = found["usage"] + found["monthly_fee"]
+    return found.assign(**{name: _money(found[name]) for name in ("usage", "monthly_fee", "cost")})
 
 
 def book(checked: pd.DataFrame, *, today: dt.date) -> Book:
-    """Return the rates that hold today by country and type of number (``""``: any), exact, from a checked frame.
-
-    Example:
-        >>> table = pd.DataFrame({"iso": "US", "currency": "USD", "price": [0.007, 0.0075]})
-        >>> table["valid_from"] = ["2025-01-01", "2026-01-01"]
-        >>> book(check(table), today=dt.date(2025, 7, 1))["US", ""].micros
-        7000
-    """
+    """Return the rates that hold today by country and type of number (``""``: any), exact, from a checked frame."""
     found: dict[tuple[str, str], Rate] = {}
     ordered = checked.sort_values(["valid_from", "from_parts"], kind="stable", na_position="first")
     for row in ordered.to_dict("records"):
@@ -256,11 +230,6 @@ def find(rates: Book, iso: str, type_: str) -> Rate | None:
     """Return the rate for a number of this country and type, the most particular one, or None where there is none.
 
     A FIXED_LINE_OR_MOBILE number counts as MOBILE where only that has a rate.
-
-    Example:
-        >>> any_type = Rate("USD", 7500, 7500, 7500, None)
-        >>> find({("US", ""): any_type}, "US", "MOBILE") is any_type
-        True
     """
     kinds = (type_, "MOBILE", "") if type_ == "FIXED_LINE_OR_MOBILE" else (type_, "")
     return next((rates[iso, kind] for kind in kinds if (iso, kind) in rates), None)
@@ -278,7 +247,7 @@ class _Row:
     iso: str
     currency: str
     price: int
-    type: str
+    type: str | None
     valid_from: dt.date | None
     low: int
     high: int
@@ -291,38 +260,35 @@ class _Row:
     def read(cls, label: Any, cells: list[Any], days: _Days) -> _Row:
         iso, currency, type_ = (_code(cells[place]) for place in (0, 1, 3))
         iso = country_code(cells[0]) or iso if isinstance(cells[0], str) else iso
-        price, low, high = (_micros(cells[place]) for place in (2, 5, 6))
+        amounts = {name: cells[place] for name, place in (("price", 2), ("low", 5), ("high", 6))}
+        price, low, high = map(_micros, amounts.values())
         from_parts, fee = _from_parts(cells[8]), 0 if _blank(cells[9]) else _micros(cells[9])
-        problems = _wrong_codes(iso, currency, type_) + _wrong_prices(cells[2], price, cells[5], low, cells[6], high)
+        problems = _wrong_codes(iso, currency, type_) + _wrong_prices(amounts)
         (valid_from, no_day), (seen, not_seen) = days
         problems += [*no_day, *not_seen]
         if from_parts is None:
             problems.append(f"from_parts must be a whole number from 1 on, got {_said(cells[8])}")
         if fee is None or fee < 0:
             problems.append(f"monthly_fee must be an amount with at most six decimal places, got {_said(cells[9])}")
-        price = price or 0
+        price, from_parts, fee = price or 0, from_parts or 1, fee or 0
         low, high = price if low is None else low, price if high is None else high
         if not problems and not low <= price <= high:
             problems.append("low, price and high must be in ascending order")
-        return cls(
-            label, iso, currency, price, type_, valid_from, low, high, seen, from_parts or 1, fee or 0, tuple(problems)
-        )  # fmt: skip
+        of_table = label, iso, currency, price, type_ or None, valid_from, low, high, seen, from_parts, fee
+        return cls(*of_table, tuple(problems))
 
 
 def _check_columns(frame: pd.DataFrame) -> None:
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"rates must be a DataFrame or file with the columns {', '.join(NEEDED)}, got {given(frame)}")
-    problems = []
-    for name in (*NEEDED, *OPTIONAL):
-        asked = name in NEEDED or name in frame.columns
-        if asked and (wrong := absent(name, frame.columns, beside=False)):
-            problems.append(wrong)
+    names = [*NEEDED, *(name for name in OPTIONAL if name in frame.columns)]
+    problems = [wrong for name in names if (wrong := absent(name, frame.columns, beside=False))]
     if problems:
         raise UsageError(f"rates need {', '.join(NEEDED)}: {'; '.join(problems)} {listed(frame.columns)}")
 
 
 def _repeated(rows: list[_Row]) -> list[str]:
-    first: dict[tuple[str, str, dt.date | None, int], Any] = {}
+    first: dict[tuple[str, str | None, dt.date | None, int], Any] = {}
     problems = []
     for row in rows:
         key = (row.iso, row.type, row.valid_from, row.from_parts)
@@ -420,19 +386,17 @@ def _wrong_codes(iso: str, currency: str, type_: str) -> list[str]:
     return wrong
 
 
-def _wrong_prices(
-    price: Any, micros: int | None, low: Any, low_micros: int | None, high: Any, top: int | None
-) -> list[str]:
+def _wrong_prices(amounts: Mapping[str, Any]) -> list[str]:
     wrong = []
-    for name, raw, known in (("price", price, micros), ("low", low, low_micros), ("high", high, top)):
-        if known is None and (name == "price" or not _blank(raw)):
+    for name, raw in amounts.items():
+        if _micros(raw) is None and (name == "price" or not _blank(raw)):
             comma = " (write a point, not a comma)" if isinstance(raw, str) and "," in raw else ""
             wrong.append(f"{name} must be an amount with at most six decimal places, got {_said(raw)}{comma}")
     return wrong
 
 
-def _money(micros: list[int]) -> pd.Series[float]:
-    return (pd.Series(micros, dtype="int64").astype("float64") / 1_000_000).round(6)
+def _money(micros: pd.Series[int]) -> pd.Series[float]:
+    return (micros.astype("float64") / 1_000_000).round(6)
 
 
 def _message(problems: list[str]) -> str:

@@ -28,11 +28,6 @@ def refuse(*complaints: str | None, said: str = "") -> None:
 
     Raises:
         UsageError: with the complaints.
-
-    Example:
-        >>> refuse(not_whole("top", "all"))
-        Traceback (most recent call last):
-        smsotp_nb.errors.UsageError: top= must be a whole number of at least 1, got 'all'
     """
     wrong = tuple(complaint for complaint in complaints if complaint)
     if wrong:
@@ -40,12 +35,7 @@ def refuse(*complaints: str | None, said: str = "") -> None:
 
 
 def given(value: Any) -> str:
-    """Say what was given, by its kind where the thing itself could be private or long.
-
-    Example:
-        >>> given("all"), given(None), given(12025550123), given(["+12025550123"]), given(dict)
-        ("'all'", 'None', 'int', 'list', 'the class dict itself')
-    """
+    """Say what was given, by its kind where the thing itself could be private or long."""
     kind = type(value).__name__
     if isinstance(value, type):
         return f"the class {value.__name__} itself"
@@ -67,12 +57,7 @@ def given(value: Any) -> str:
 
 
 def nearest(name: Any, known: Iterable[str]) -> str:
-    """Return ``; did you mean ...?`` with the nearest name there is, or nothing.
-
-    Example:
-        >>> nearest("campaigns", ["campaign", "content"])
-        "; did you mean 'campaign'?"
-    """
+    """Return ``; did you mean ...?`` with the nearest name there is, or nothing."""
     close = difflib.get_close_matches(spelled(name).lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 

@@ -28,19 +28,7 @@ def _beneath() -> tuple[str, ...]:
 
 
 def without_variables(error: BaseException) -> None:
-    """Clear the variables of the frames that an error and those behind it have left, but for a caller's own code.
-
-    Example:
-        >>> def call(key):
-        ...     json.loads(key)
-        >>> import json
-        >>> try:
-        ...     call("not JSON")
-        ... except ValueError as error:
-        ...     without_variables(error)
-        ...     [dict(frame.f_locals) for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
-        {}
-    """
+    """Clear the variables of the frames that an error and those behind it have left, but for a caller's own code."""
     for one in _with_those_behind(error):
         for frame, _ in traceback.walk_tb(one.__traceback__):
             if _is_beneath(frame):

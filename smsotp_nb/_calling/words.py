@@ -66,14 +66,6 @@ def in_our_words(function: Callable[Given, Found]) -> Callable[Given, Found]:
     Raises:
         UsageError: in place of Python's error. Other errors from within the function, those of callbacks among them,
             pass as they are.
-
-    Example:
-        >>> @in_our_words
-        ... def greet(frame, *, name="Ann"):
-        ...     return name
-        >>> greet([], names="Ben")
-        Traceback (most recent call last):
-        smsotp_nb.errors.UsageError: greet has no argument names=; did you mean name=? It takes frame, name=
     """
     shown: inspect.Signature | None = getattr(function, "__signature__", None)  # else Python itself refuses a name
 
@@ -102,17 +94,7 @@ def made_in_our_words(kind: Made) -> Made:
 
 
 class Options:
-    """The base of dataclasses of options: their repr is code that makes them, without what is as by default.
-
-    Example:
-        >>> from dataclasses import dataclass
-        >>> @dataclass(frozen=True, repr=False)
-        ... class Size(Options):
-        ...     height: int = 1
-        ...     width: int = 1
-        >>> Size(height=3).replace(width=2), Size()
-        (Size(height=3, width=2), Size())
-    """
+    """The base of dataclasses of options: their repr is code that makes them, without what is as by default."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]

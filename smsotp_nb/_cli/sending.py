@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .._cards import Card
-    from .._client import Client
     from .._ledger import Ledger
     from .._planning import Plan
 
@@ -144,15 +143,14 @@ def _client(options: argparse.Namespace, ledger: Ledger) -> Any:
     from .._sandbox import Sandbox
     from ..settings import Settings
 
-    with contextlib.ExitStack() as stack:
-        if options.sandbox:
-            if not isinstance(ledger.path, Path):
-                raise UsageError("--sandbox: the ledger is on a server; rehearse with --ledger and the path of a file")
-            box = stack.enter_context(Sandbox(state=ledger.path.with_name(ledger.path.name + "-sandbox")))
-            client: Client = box.client()
-        else:
-            client = Client(Settings.from_env())
-        yield stack.enter_context(client)
+    if not options.sandbox:
+        with Client(Settings.from_env()) as client:
+            yield client
+        return
+    if not isinstance(ledger.path, Path):
+        raise UsageError("--sandbox: the ledger is on a server; rehearse with --ledger and the path of a file")
+    with Sandbox(state=ledger.path.with_name(ledger.path.name + "-sandbox")) as box, box.client() as client:
+        yield client
 
 
 def _budget(given: list[str]) -> dict[str, Decimal] | None:

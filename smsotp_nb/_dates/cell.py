@@ -87,13 +87,7 @@ _EXCEL_EPOCH: Final = dt.datetime(1899, 12, 30)  # noqa: DTZ001 - a spreadsheet 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How a person says that dates are written: the order of day and month, or a format of ``strptime``.
-
-    Example:
-        >>> from smsotp_nb._dates import read
-        >>> read(pd.Series(["03/10/2026"]), Written(dayfirst=True)).span()[0].isoformat()
-        '2026-10-03'
-    """
+    """How a person says that dates are written: the order of day and month, or a format of ``strptime``."""
 
     dayfirst: bool | None = None
     format: str | None = None

@@ -70,12 +70,7 @@ class Dates:
 
 
 def spanned(span: tuple[dt.date, dt.date] | None) -> str:
-    """Return first and last day in words, so that a wrong order shows.
-
-    Example:
-        >>> spanned((dt.date(2026, 3, 10), dt.date(2026, 10, 25)))
-        'from 10 March 2026 to 25 October 2026'
-    """
+    """Return first and last day in words, so that a wrong order shows."""
     if span is None:
         return ""
     first, last = map(spelled_day, span)
@@ -88,14 +83,7 @@ def latest(wall: dt.datetime, offset: int | None, zone: zoneinfo.ZoneInfo | None
 
 
 def earliest(wall: dt.datetime, offset: int | None, zone: zoneinfo.ZoneInfo | None) -> dt.datetime:
-    """Return the earliest moment that a wall clock may mean.
-
-    Example:
-        >>> berlin = zoneinfo.ZoneInfo("Europe/Berlin")
-        >>> repeated = dt.datetime(2026, 10, 25, 2, 30)
-        >>> str(earliest(repeated, None, berlin)), str(latest(repeated, None, berlin))
-        ('2026-10-25 02:30:00+02:00', '2026-10-25 02:30:00+01:00')
-    """
+    """Return the earliest moment that a wall clock may mean."""
     return min(_moments(wall, offset, zone))
 
 

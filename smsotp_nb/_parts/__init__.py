@@ -12,9 +12,10 @@ from .packing import GSM, GSM_EXTENSION, Parts, count, split
 
 if TYPE_CHECKING:
     from .explaining import PLAIN, Explanation, explain, plain
-    from .many import counts, forcing, measure
+    from .many import Measures, counts, forcing, measure
 
 # A sandbox counts the parts of one text and starts without numpy.
 __getattr__ = attributes(
-    __name__, {"explaining": ["PLAIN", "Explanation", "explain", "plain"], "many": ["counts", "forcing", "measure"]}
+    __name__,
+    {"explaining": ["PLAIN", "Explanation", "explain", "plain"], "many": ["Measures", "counts", "forcing", "measure"]},
 )

@@ -27,11 +27,6 @@ class Measures:
 
     ``over`` is the number of units in the last part: to be removed to save it, 0 in texts of one part. ``wide`` marks
     the texts that need ucs2.
-
-    Example:
-        >>> measured = measure(["a" * 163, "日"])
-        >>> measured.parts.tolist(), measured.over.tolist(), measured.wide.tolist()
-        ([2, 1], [3, 0], [False, True])
     """
 
     parts: Ints
@@ -55,12 +50,7 @@ def counts(texts: Iterable[str]) -> tuple[list[int], list[str]]:
 
 @in_our_words
 def measure(texts: Iterable[str]) -> Measures:
-    """Measure many texts: parts, units, units in the last part, and which need ucs2.
-
-    Example:
-        >>> measure(["20 €"]).units.tolist()
-        [5]
-    """
+    """Measure many texts: parts, units, units in the last part, and which need ucs2."""
     chunks = [_measure(_Chunk.of(chunk)) for chunk in _chunks(texts)]
     if not chunks:
         none = np.zeros(0, dtype=np.int64)
@@ -70,12 +60,7 @@ def measure(texts: Iterable[str]) -> Measures:
 
 
 def forcing(texts: Iterable[str]) -> list[str]:
-    """Return for each text the characters that force ucs2, each once, in the order of their code points.
-
-    Example:
-        >>> forcing(["It’s… here’s", "plain"])
-        ['’…', '']
-    """
+    """Return for each text the characters that force ucs2, each once, in the order of their code points."""
     return [found for chunk in _chunks(texts) for found in _forcing(_Chunk.of(chunk))]
 
 

@@ -156,6 +156,6 @@ def _in_files(lists: Folder, call: Mapping[str, Any]) -> dict[str, Any]:
     target = folder.target_of(lists, joining.FILES)
     sample = source.sample(asked.columns, joining.BATCH)
     words = arguments.words_of(asked.wording, sample, asked.message, asked.keep, source.columns)
-    asking = Asking(asked, words, source.columns, asked.weighed(sample))
     left_out = suppression.left_out(call["leave_out"], asked.numbers)
-    return joining.planned(source, target, asking, left_out, memory=folder.megabytes(lists.memory))
+    asking = Asking(asked, words, source.columns, asked.weighed(sample), left_out)
+    return joining.planned(source, target, asking, memory=folder.megabytes(lists.memory))

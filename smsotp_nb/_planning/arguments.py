@@ -32,9 +32,6 @@ from .wording import Message, label_of, plain_words
 Made = TypeVar("Made")
 PLAN_COLUMNS: Final = ("body", "note")
 LONGEST_NAME: Final = 300  # characters of a campaign's name, which cards, files and errors show
-# One of these is the message; what comes with a template stays only if it still fits.
-KINDS: Final = ("text", "content", "template_id")
-_OF_WORDING: Final = (*KINDS, "template_data", "template_text", "signature", "signature_join", "replace")
 REFUSED: Final = "the plan cannot be made: "
 
 
@@ -116,7 +113,8 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
     Raises:
         UsageError: lists everything wrong with them.
     """
-    to, region, message = as_pandas(call["to"]), as_pandas(call["region"]), message_of(call)
+    to, region, words, by = (as_pandas(call[name]) for name in ("to", "region", "message", "by"))
+    message = wording.arguments_of(words, by=by, signature=call["signature"])
     names = to if isinstance(to, list) else [to]
     wrong = several_named("to", names) + [
         line for name in names for line in _not_numbers("to", name, frame, several=names is to)
@@ -283,29 +281,21 @@ def _today() -> dt.date:
 # -- words -------------------------------------------------------------------------------------------------------------
 
 
-def message_of(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the message of a call as its fields; frames of other libraries as pandas has them."""
-    message, by = as_pandas(call["message"]), as_pandas(call["by"])
-    return wording.arguments_of(message, by=by, signature=call["signature"])
-
-
 def wording_of(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire.Variant) -> wording.Wording:
     """Read the arguments of the message, ``by`` and ``priority`` aside, against the names of the columns.
 
     Raises:
         UsageError: lists everything wrong with them.
     """
-    said = {name: message[name] for name in _OF_WORDING}
-    columns = frame.iloc[:0]
-    for name, texts in _whole_texts(message).items():
+    columns, texts = frame.iloc[:0], _whole_texts(message)
+    if texts is not None:
         if not texts.index.equals(frame.index):
             other = "message is a Series on another index than the recipients; take it from the same frame"
             refuse(f"{other}, or for a message by segment write message=series.to_dict()")
-        own, words = wording.Column(str(texts.name)), said[name]
-        said[name] = replace(words, words=own) if isinstance(words, Message) else own
+        own, words = wording.Column(str(texts.name)), message["words"]
+        message = {**message, "words": replace(words, words=own) if isinstance(words, Message) else own}
         columns = texts.to_frame().iloc[:0]
-    read = wording.read(said, variant)
-    read = read.fitted(columns.columns)
+    read = wording.read(message, variant).fitted(columns.columns)
     refuse(*mistakes.no_columns(read, columns), mistakes.signature_beside_text(read, variant))
     return read
 
@@ -319,21 +309,20 @@ def words_of(
         UsageError: lists placeholders that would be sent, and segments that nobody is in.
     """
     wrong: list[str] = []
-    source = next((texts.to_frame() for texts in _whole_texts(message).values()), frame)
+    texts = _whole_texts(message)
+    source = frame if texts is None else texts.to_frame()
     named = _gather(wrong, lambda: segments.read(frame, message["by"], read, message["priority"], keep))
     wrong = mistakes.found_in(read, source, names, named.codes if named else None) + wrong
     refuse(*wrong, said=REFUSED)
     return Words(read, source, named)
 
 
-def _whole_texts(message: Mapping[str, Any]) -> dict[str, pd.Series[Any]]:
-    """Return whole messages that were given as a Series, by their argument, under a name that a column can have."""
-    series = {name: plain_words(message[name]) for name in ("text", "content")}
-    return {
-        name: texts.rename(texts.name if isinstance(texts.name, str) and texts.name.strip() else name)
-        for name, texts in series.items()
-        if isinstance(texts, pd.Series)
-    }
+def _whole_texts(message: Mapping[str, Any]) -> pd.Series[Any] | None:
+    """Return whole messages that were given as a Series, under a name that a column can have."""
+    texts, kind = plain_words(message["words"]), message["kind"]
+    if kind == "template_id" or not isinstance(texts, pd.Series):
+        return None
+    return texts if isinstance(texts.name, str) and texts.name.strip() else texts.rename(kind)
 
 
 # -- other words -------------------------------------------------------------------------------------------------------
@@ -395,13 +384,12 @@ def _merged(before: Mapping[str, Any], message: Any, by: Any, signature: Any) ->
     field = message.field if isinstance(message, Message) else None
     kept_signature = before["signature"] if signature is None and field != "text" else signature
     said = wording.arguments_of(message, by=by, signature=kept_signature)
-    same = isinstance(said["template_id"], str) and said["template_id"] == before["template_id"]
-    for name in ("signature_join", "replace", *(["template_text"] if same else [])):
+    words, is_template = plain_words(said["words"]), said["kind"] == "template_id"
+    same = is_template and isinstance(words, str) and before["kind"] == "template_id" and before["words"] == words
+    for name in ("join", "replace", *(["preview"] if same else [])):
         said[name] = before[name] if said[name] is None else said[name]
-    if said["template_id"] is not None and not said["template_data"].words:
-        said["template_data"] = before["template_data"]
-    kind = next((name for name in KINDS if said[name] is not None), KINDS[0])
-    words = plain_words(said[kind])
+    if is_template and not said["values"].words:
+        said["values"] = before["values"]
     labels = {label_of(key) for key in words} if isinstance(words, Mapping) else set()
     said["priority"] = said["priority"] or [first for first in before["priority"] if label_of(first) in labels]
     said["by"] = before["by"] if by is None and labels else by

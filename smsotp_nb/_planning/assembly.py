@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -16,14 +15,14 @@ import pandas as pd
 from .. import _values as values
 from .. import rates as rate_tables
 from .._pandas import STR
-from .._phones import country_name, one_phone
+from .._phones import country_name
 from .._recipients import source_of
 from .._results import contract
 from . import bodies as body_rows
 from . import suppression
 from .arguments import MadeOf, Words
 from .bodies import Ints, Worded
-from .rows import TRIMMED, InMemory
+from .rows import TRIMMED, InMemory, fingerprint
 from .segments import Segments
 from .suppression import LeftOut
 
@@ -38,16 +37,16 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     asked, numbers = made_of.asked, made_of.numbers
     words, labels = made_of.words, made_of.kept.index
     wording, worded = words.wording, body_rows.word(words)
-    problem, note, matched = problems(numbers, worded, made_of.left_out)
+    people, beside = people_of(numbers)
+    problem, note, matched = problems(numbers, people, beside, worded, made_of.left_out)
     rank = _rank(words.segments, planned_before)
-    problem, note = _without_noes(numbers, problem, note, labels)
-    problem, note = _without_duplicates(numbers["to"], problem, note, labels, rank, words.segments)
+    noes = numbers.index[numbers["problem"].eq("NOTE_SAYS_NO").to_numpy(bool)]
+    problem, note = _without_noes(people, beside, noes, problem, note, labels)
+    problem, note = _without_duplicates(people, problem, note, labels, rank, words.segments)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
     bodies = body_rows.table(wording, worded, first)
-    bodies["recipients"] = pd.array(np.bincount(codes, minlength=len(bodies)), dtype="Int64")
-    texts = wording.reads(bodies)
-    bodies = pd.concat([bodies, body_rows.estimate_parts(texts)], axis=1)
+    bodies.insert(6, "recipients", pd.Series(np.bincount(codes, minlength=len(bodies)), dtype="Int64"))
     keys = body_rows.body_keys(bodies)
     keys.setflags(write=False)
     rows = _rows(numbers, problem, note, at, codes, bodies, asked.wire.chunk_size)
@@ -56,13 +55,13 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * priced["micros"].reindex(rows.index))
     rows["est_currency"] = priced["currency"].reindex(rows.index)
     rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
-    beside = _beside(numbers.iloc[at])
-    others = _persons(one_phone(numbers["to"]).loc[beside.index]), _persons(beside)
+    beside = beside[beside.index.isin(at)]
+    others = people[beside.index.to_numpy("int64")], np.array(beside, np.int64)
     said = partial(body_rows.wordings, words, bodies, first, keep=asked.message["keep_words"])
     return {
         "_kept": tuple(made_of.kept.columns),
         "by": words.segments.name if words.segments else None,
-        "fingerprint": fingerprint(numbers["to"].iloc[at], keys[codes]),
+        "fingerprint": fingerprint([numbers["to"].iloc[at].tolist()], [keys[codes]]),
         "advice": (
             *passcode(wording.sampled(bodies.iloc[_shown(words.segments, at, codes, len(bodies))])),
             *of_values(words),
@@ -89,16 +88,25 @@ def of_columns(numbers: pd.DataFrame) -> dict[str, int]:
 # -- problems ----------------------------------------------------------------------------------------------------------
 
 
+def people_of(numbers: pd.DataFrame) -> tuple[Ints, pd.Series[Any]]:
+    """Return the person of each row, indexed from 0, and those of its other numbers, an entry each."""
+    people = suppression.persons(numbers["to"])
+    if "others" not in numbers:
+        return people, pd.Series(np.zeros(0, np.int64), pd.Index([], dtype="int64"))
+    others = numbers["others"].astype(object).str.split().explode().dropna().astype(STR)
+    return people, pd.Series(suppression.persons(others), others.index)
+
+
 def problems(
-    numbers: pd.DataFrame, worded: Worded, left_out: Sequence[LeftOut] = ()
+    numbers: pd.DataFrame, people: Ints, beside: pd.Series[Any], worded: Worded, left_out: Sequence[LeftOut]
 ) -> tuple[pd.Series[str], pd.Series[str], list[int]]:
     """Return problem and note of every row, duplicates aside, and how many rows each list to leave out matches."""
-    matched, to = [], numbers["to"]
+    matched = []
     problem, note = numbers["problem"].copy(), numbers["note"].copy()
-    phone, beside = one_phone(to), _beside(numbers)
     for whom in left_out:
-        among = one_phone(whom.numbers)
-        on_it = (phone.isin(among) | to.index.isin(beside.index[beside.isin(among).to_numpy(bool)])) & to.notna()
+        on_it = _among(people, whom.people)
+        on_it[beside.index[_among(np.array(beside, np.int64), whom.people)]] = True
+        on_it &= people > 0
         problem = problem.mask(problem.isna() & on_it, whom.problem)
         matched.append(int(on_it.sum()))
     for code, marked, said in worded.lacking:
@@ -110,15 +118,10 @@ def problems(
     return problem, note, matched
 
 
-def _beside(numbers: pd.DataFrame) -> pd.Series[str]:
-    """Return the other numbers of each row, a line each, in the form in which phones are compared."""
-    if "others" not in numbers:
-        return pd.Series([], pd.Index([], dtype="int64"), STR)
-    return one_phone(numbers["others"].astype(object).str.split().explode().dropna().astype(STR))
-
-
-def _persons(phones: pd.Series[str]) -> Ints:
-    return np.array(phones.str[1:].astype("int64"), np.int64)
+def _among(people: Ints, others: Ints) -> npt.NDArray[np.bool_]:
+    """Mark the people who are among others, who stand in order."""
+    found: npt.NDArray[np.bool_] = np.append(others, -1)[np.searchsorted(others, people)] == people
+    return found
 
 
 def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> Ints | None:
@@ -131,27 +134,30 @@ def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> In
 
 
 def _without_noes(
-    numbers: pd.DataFrame, problem: pd.Series[str], note: pd.Series[str], labels: pd.Index
+    people: Ints,
+    beside: pd.Series[Any],
+    noes: pd.Index,
+    problem: pd.Series[str],
+    note: pd.Series[str],
+    labels: pd.Index,
 ) -> tuple[pd.Series[str], pd.Series[str]]:
-    """Mark rows with a number of which another row says no as duplicates of that one."""
-    beside = _beside(numbers[numbers["problem"].eq("NOTE_SAYS_NO").to_numpy(bool)])
-    if beside.empty:
+    """Mark rows with a number of which one of these other rows says no as duplicates of that one."""
+    saying = beside[beside.index.isin(noes)]
+    if saying.empty:
         return problem, note
-    first = beside[~beside.duplicated().to_numpy()]
-    each = pd.concat([one_phone(numbers["to"]).dropna(), _beside(numbers)])
+    first = saying[~saying.duplicated().to_numpy()]
+    own: pd.Series[int] = pd.Series(people)
+    each = pd.concat([own[own > 0], beside])
     found = pd.Index(first).get_indexer(pd.Index(each))
     said_in = pd.Series(first.index.to_numpy()[found], each.index)[found >= 0].groupby(level=0).min()
     at = said_in.reindex(problem.index[problem.isna().to_numpy()]).dropna().astype("int64")
     if at.empty:
         return problem, note
-    marked = problem.index.isin(at.index)
-    said = np.full(len(note), None, dtype=object)
-    said[marked] = [f"DUPLICATE_OF:{label}" for label in labels.take(at.to_numpy()).tolist()]
-    return problem.mask(marked, "DUPLICATE_OF"), _joined(note, pd.Series(said, dtype=STR), marked)
+    return _duplicates(problem, note, at.index.to_numpy(), labels.take(at.to_numpy()))
 
 
 def _without_duplicates(
-    to: pd.Series[str],
+    people: Ints,
     problem: pd.Series[str],
     note: pd.Series[str],
     labels: pd.Index,
@@ -162,20 +168,25 @@ def _without_duplicates(
     at = np.flatnonzero(problem.isna().to_numpy())
     if rank is not None:
         at = at[np.argsort(rank[at], kind="stable")]
-    codes, _ = pd.factorize(one_phone(to).iloc[at])
+    codes, _ = pd.factorize(people[at])
     repeated = pd.Series(codes).duplicated().to_numpy()
     if not repeated.any():
         return problem, note
     copies, firsts = at[repeated], at[~repeated][codes[repeated]]
-    marked = np.zeros(len(note), dtype=bool)
+    why = None if segments is None else segments.said_of(copies, firsts)
+    return _duplicates(problem, note, copies, labels.take(firsts), why)
+
+
+def _duplicates(
+    problem: pd.Series[str], note: pd.Series[str], copies: Positions, firsts: pd.Index, why: Any = None
+) -> tuple[pd.Series[str], pd.Series[str]]:
+    """Mark rows as duplicates, each of the row of that label."""
+    marked, said = np.zeros(len(note), bool), np.full(len(note), None, dtype=object)
     marked[copies] = True
-    said = np.full(len(note), None, dtype=object)
-    said[copies] = [f"DUPLICATE_OF:{label}" for label in labels.take(firsts).tolist()]
-    if segments is not None:
-        said[copies] += segments.said_of(copies, firsts)
-    problem = problem.mask(marked, "DUPLICATE_OF")
-    more: pd.Series[str] = pd.Series(said, dtype=STR)
-    return problem, _joined(note, more, marked)
+    said[copies] = [f"DUPLICATE_OF:{label}" for label in firsts.tolist()]
+    if why is not None:
+        said[copies] += why
+    return problem.mask(marked, "DUPLICATE_OF"), _joined(note, pd.Series(said, dtype=STR), marked)
 
 
 def _joined(note: pd.Series[str], more: pd.Series[str], at: npt.NDArray[np.bool_]) -> pd.Series[str]:
@@ -235,12 +246,6 @@ def _chunks(codes: Ints, size: int) -> Ints:
 # -- the whole ---------------------------------------------------------------------------------------------------------
 
 
-def fingerprint(to: pd.Series[str], keys: Ints) -> str:
-    digest = hashlib.sha256("\n".join(to.tolist()).encode())
-    digest.update(b"\n" + keys.astype(">i8").tobytes())
-    return digest.hexdigest()
-
-
 def _shown(segments: Segments | None, at: Positions, codes: Ints, many: int) -> list[int]:
     """Return which of so many bodies are looked at for advice: the first ones, and that of each segment's first row."""
     shown = range(min(_HINT_TEXTS, many))
@@ -263,15 +268,9 @@ def rates(planned: pd.DataFrame, book: rate_tables.Book, *, today: dt.date) -> p
     found = [
         rate_tables.find(book, str(region), str(type_)) for region, type_ in zip(*map(kinds.get, kinds), strict=True)
     ]
-    table = pd.DataFrame(
-        {
-            "currency": pd.Series([None if rate is None else rate.currency for rate in found], dtype=STR),
-            "micros": pd.Series([None if rate is None else rate.micros for rate in found], dtype="float64"),
-            "low": pd.Series([None if rate is None else rate.low for rate in found], dtype="float64"),
-            "high": pd.Series([None if rate is None else rate.high for rate in found], dtype="float64"),
-            "old": pd.Series([rate is not None and rate.old(today=today) for rate in found], dtype=bool),
-        }
-    )
+    names = {"currency": STR, "micros": "float64", "low": "float64", "high": "float64"}
+    table = pd.DataFrame({name: [getattr(rate, name, None) for rate in found] for name in names}).astype(names)
+    table["old"] = pd.Series([rate is not None and rate.old(today=today) for rate in found], dtype=bool)
     # Both number the pairs by their first appearance.
     pairs = planned.groupby(["region", "type"], sort=False, dropna=False).ngroup()
     return table.take(pairs.to_numpy()).set_axis(planned.index)

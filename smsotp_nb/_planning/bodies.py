@@ -153,7 +153,7 @@ def group(worded: Worded, at: npt.NDArray[np.intp]) -> tuple[Ints, npt.NDArray[n
 
 
 def table(wording: Wording, worded: Worded, first: npt.NDArray[np.intp]) -> pd.DataFrame:
-    """Return the bodies frame, without recipients and estimate; index is the body number."""
+    """Return the bodies frame, without recipients; index is the body number."""
     body, size = wording.messages[0].body, len(first)
     main = wording.messages[0].main
     literal = parts.plain("".join(main.literals), replace=wording.replace) if main else None
@@ -175,7 +175,7 @@ def table(wording: Wording, worded: Worded, first: npt.NDArray[np.intp]) -> pd.D
             frame[name] = values.set_axis(frame.index)
     if worded.template_id is not None:
         frame["template_id"] = worded.template_id.take(first).set_axis(frame.index)
-    return frame
+    return pd.concat([frame, _estimated(wording.reads(frame))], axis=1)
 
 
 def _json_objects(values: Mapping[str, pd.Series[str]]) -> list[str | None]:
@@ -215,38 +215,37 @@ def rewritten(bodies: pd.DataFrame, replace: Mapping[str, str]) -> pd.DataFrame:
     return frame
 
 
-def estimate_parts(texts: pd.Series[str]) -> pd.DataFrame:
+def _estimated(texts: pd.Series[str]) -> pd.DataFrame:
     """Return ``encoding`` (str) and ``est_parts`` (Int64) of texts, missing where the text is."""
-    known = texts.notna().to_numpy()
-    found, encodings = parts.counts(texts[known].tolist())
-    values = np.zeros(len(texts), dtype=np.int64)
-    values[known] = found
-    labels = np.full(len(texts), None, dtype=object)
-    labels[known] = encodings
-    return pd.DataFrame(
-        {"encoding": _str(labels.tolist()), "est_parts": pd.arrays.IntegerArray(values, ~known)}
-    ).set_axis(texts.index)
+    known = texts.dropna()
+    found = measure(known.tolist())
+    frame = pd.DataFrame({"encoding": _encodings(found), "est_parts": found.parts}, index=known.index)
+    return frame.astype({"encoding": STR, "est_parts": "Int64"}).reindex(texts.index)
 
 
 def measured(texts: pd.Series[str], plain: pd.Series[str]) -> pd.DataFrame:
     """Return what `measure` says of the texts, and parts and encoding of their plain form."""
-    known = texts.notna().to_numpy()
-    given = texts[known].tolist()
-    found, after = measure(given), measure(plain[known].tolist())
+    known = texts.dropna()
+    given = known.tolist()
+    found, after = measure(given), measure(plain[known.index].tolist())
     frame = pd.DataFrame(
         {
-            "encoding": np.where(found.wide, "ucs2", "gsm7"),
+            "encoding": _encodings(found),
             "parts": found.parts,
             "units": found.units,
             "over": found.over,
-            "forcing": pd.Series(forcing(given), dtype=STR),
-            "plain_encoding": np.where(after.wide, "ucs2", "gsm7"),
+            "forcing": forcing(given),
+            "plain_encoding": _encodings(after),
             "plain_parts": after.parts,
-        }
+        },
+        index=known.index,
     )
     counts, words = ["parts", "units", "over", "plain_parts"], ["encoding", "forcing", "plain_encoding"]
-    frame = frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(words, STR))
-    return frame.set_axis(texts.index[known]).reindex(texts.index)
+    return frame.astype(dict.fromkeys(counts, "Int64") | dict.fromkeys(words, STR)).reindex(texts.index)
+
+
+def _encodings(found: _parts.Measures) -> npt.NDArray[np.str_]:
+    return np.where(found.wide, "ucs2", "gsm7")
 
 
 # -- the key of a body -------------------------------------------------------------------------------------------------
@@ -296,7 +295,6 @@ def wordings(words: Words, bodies: pd.DataFrame, first: Ints, *, keep: bool) -> 
     ``keep`` says whether the ledger may keep the words themselves.
     """
     wording = words.wording
-    said = pd.DataFrame([_said(wording, message) for message in wording.messages], dtype=STR)
     place = words.segments.codes[first] if words.segments is not None else np.zeros(len(first), np.int64)
     texts = wording.reads(bodies)
     packed = measured(texts, wording.reads(rewritten(bodies, parts.PLAIN)))
@@ -310,7 +308,7 @@ def wordings(words: Words, bodies: pd.DataFrame, first: Ints, *, keep: bool) -> 
         },
         index=bodies.index,
     )
-    return Wordings(said, measures, keep)
+    return Wordings(said(wording), measures, keep)
 
 
 def gsm_parts(texts: pd.Series[str]) -> pd.Series[Any]:
@@ -320,8 +318,12 @@ def gsm_parts(texts: pd.Series[str]) -> pd.Series[Any]:
     return pd.Series(counted, index=known.index, dtype="Int64").reindex(texts.index)
 
 
+def said(wording: Wording) -> pd.DataFrame:
+    """Return what each message says, its placeholders as they were written."""
+    return pd.DataFrame([_said(wording, message) for message in wording.messages], dtype=STR)
+
+
 def _said(wording: Wording, message: OneMessage) -> dict[str, str | None]:
-    """Return what one message says, its placeholders as they were written."""
     template = message.main or message.template_text
     text = None if template is None else _source(wording, template)
     cells = pd.DataFrame({name: pd.Series([text], dtype=STR) for name in ("text", "content")})

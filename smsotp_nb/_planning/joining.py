@@ -6,8 +6,6 @@ share its code; the tests hold both plans equal.
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,21 +17,20 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .. import _dates as dates
 from .. import _values as values
 from .._calling import refuse
 from .._pandas import STR
-from .._phones import Advice, Evidence, one_phone_digits
+from .._phones import Advice, Evidence
 from .._results import contract
 from ..errors import UsageError
 from . import assembly, mistakes, segments, suppression
 from . import bodies as body_rows
 from .arguments import Asked, Words
 from .folder import Source
-from .rows import FIRST, MESSAGES, NOTED, OTHERS, PLANNED, SKIPPED, InFiles
+from .rows import FIRST, MESSAGES, NOTED, OTHERS, PLANNED, SKIPPED, InFiles, fingerprint, in_blocks
 from .suppression import LeftOut
 
 KEPT: Final = "kept_"  # and the number of a kept column
@@ -54,17 +51,21 @@ BODIES: Final = pa.schema(
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What is asked of every piece: the checked arguments, the words as they are on a sample, and what the whole list
-    says of a number; ``advice`` counts what would help it. ``orders`` are whether the day stands first in the dates of
-    a column, with this sign between the numbers.
+    says of a number. ``columns`` are all that the list has, also those that are not read.
 
-    ``columns`` are all that the list has, also those that are not read.
+    What the pieces say is gathered here: ``advice`` counts what would help numbers, ``of_columns`` how many numbers are
+    of which column, and ``matched`` how many rows each list to leave out has. ``orders`` are whether the day stands
+    first in the dates of a column, with this sign between the numbers.
     """
 
     asked: Asked
     words: Words
     columns: tuple[str, ...]
     evidence: Sequence[Evidence]
+    left_out: Sequence[LeftOut]
     advice: Advice = field(default_factory=Advice)
+    of_columns: Counter[str] = field(default_factory=Counter)
+    matched: Counter[int] = field(default_factory=Counter)
     orders: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     @property
@@ -75,45 +76,45 @@ class Asking:
 
     def rows_schema(self) -> pa.Schema:
         whole = ("position", "number", "person", "key", "code", "rank")
-        texts = ("region", "type", "problem", "note", "lacking", "lacking_note")
+        texts = ("region", "type", "problem", "note")
         kept = [f"{KEPT}{at}" for at in range(len(self.kept))]
         fields = [*((name, pa.int64()) for name in whole), *((name, pa.string()) for name in (*texts, *kept))]
         return pa.schema([*fields, ("others", pa.list_(pa.int64()))])
 
 
-def staged(frame: pd.DataFrame, asking: Asking, columns: Counter[str]) -> tuple[pa.Table, pa.Table]:
-    """Return the rows of a piece, judged one by one, and the bodies that they would have; count their columns."""
+def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
+    """Return the rows of a piece, judged one by one, and the bodies that they would have."""
     places = frame.index.to_numpy("int64")
     frame = frame.reset_index(drop=True)
     numbers = asking.asked.judged(frame, asking.evidence)
-    columns.update(assembly.of_columns(numbers))
+    asking.of_columns.update(assembly.of_columns(numbers))
     asking.asked.advise(asking.advice, frame, numbers, asking.evidence)
     words = _words(frame, asking.words)
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
     worded = body_rows.word(words)
     _refuse_two_orders(words, asking, places)
-    problem, note, _ = assembly.problems(numbers, worded)
+    people, beside = assembly.people_of(numbers)
+    problem, note, matched = assembly.problems(numbers, people, beside, worded, asking.left_out)
+    asking.matched.update(dict(enumerate(matched)))
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
     bodies = _bodies(words, worded, first, keep=asking.asked.message["keep_words"])
     keys = np.zeros(len(frame), np.int64)
     keys[at] = bodies["key"].to_numpy("int64")[codes]
-    number: pd.Series = numbers["to"].str[1:].astype("Int64")
-    lacking = problem.where(numbers["problem"].isna())
+    ends = np.append(0, np.bincount(beside.index.to_numpy("int64"), minlength=len(frame)).cumsum()).astype("int32")
     made = {
         "position": places,
-        "number": number,
-        "person": _people(number),
+        "number": numbers["to"].str[1:].astype("Int64"),
+        "person": pd.arrays.IntegerArray(people, people == 0),
         "key": pd.arrays.IntegerArray(keys, problem.notna().to_numpy(bool)),
         "code": words.segments.codes if words.segments else np.zeros(len(frame), np.int64),
         "rank": words.segments.ranks if words.segments else np.zeros(len(frame), np.int64),
-        **{name: numbers[name] for name in ("region", "type", "problem", "note")},
-        "lacking": lacking,
-        "lacking_note": note.where(lacking.notna()),
+        **{name: numbers[name] for name in ("region", "type")},
+        "problem": problem,
+        "note": note,
+        "others": pa.ListArray.from_arrays(ends, beside.to_numpy("int64")),
     }
-    others = numbers["others"] if "others" in numbers else pd.Series("", numbers.index, STR)
-    made["others"] = [_people_of(text) for text in others]
     for place, name in enumerate(asking.kept):
         by = words.segments
         made[f"{KEPT}{place}"] = by.values if by is not None and name == by.name else frame[name]
@@ -132,16 +133,6 @@ def _refuse_two_orders(words: Words, asking: Asking, places: np.ndarray) -> None
                 )
 
 
-def _people(numbers: pd.Series) -> pd.arrays.IntegerArray:
-    return pd.arrays.IntegerArray(
-        one_phone_digits(numbers.to_numpy("int64", na_value=0)), numbers.isna().to_numpy(bool)
-    )
-
-
-def _people_of(numbers: str) -> list[int]:
-    return one_phone_digits(np.array([int(one[1:]) for one in numbers.split()], np.int64)).tolist() if numbers else []
-
-
 def _words(frame: pd.DataFrame, words: Words) -> Words:
     """Return the same words for other rows."""
     found = words.segments
@@ -152,7 +143,6 @@ def _words(frame: pd.DataFrame, words: Words) -> Words:
 
 def _bodies(words: Words, worded: body_rows.Worded, first: np.ndarray, *, keep: bool) -> pd.DataFrame:
     bodies = body_rows.table(words.wording, worded, first)
-    bodies = pd.concat([bodies, body_rows.estimate_parts(words.wording.reads(bodies))], axis=1)
     measures = body_rows.wordings(words, bodies, first, keep=keep).measures
     return bodies.assign(key=body_rows.body_keys(bodies), **{name: measures[name] for name in body_rows.MEASURED})
 
@@ -162,7 +152,7 @@ def _table(columns: Mapping[Any, Any], schema: pa.Schema) -> pa.Table:
 
 
 def _array(values: object, kind: pa.DataType) -> pa.Array:
-    found = pa.array(values, from_pandas=True)
+    found = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
     return (found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found).cast(kind)
 
 
@@ -173,7 +163,6 @@ FILES: Final = (PLANNED, SKIPPED, MESSAGES)
 OURS: Final = ("row", "chunk", "est_parts", "encoding", "est_cost", "est_currency")  # columns of these files
 BATCH: Final = 100_000  # rows
 _LIBRARIES: Final = 600  # MB for Python, its libraries and the piece of the list that is being judged
-_NOBODY: Final = np.zeros(0, np.intp)
 _FARTHEST: Final = 10**12  # beyond every place, so that rank and place are one number
 _DECIDED: Final = """
 CREATE TABLE decided AS
@@ -185,10 +174,7 @@ WITH saying AS (
     SELECT position, person FROM read_parquet({rows}) UNION ALL SELECT position, other FROM beside
   ) JOIN saying USING (person) GROUP BY position
 ), judged AS (
-  SELECT * EXCLUDE (problem, note, lacking, lacking_note, others), rank * {far} + position AS turn,
-    CASE WHEN problem IS NOT NULL THEN problem {left_out} ELSE lacking END AS problem,
-    CASE WHEN problem IS NOT NULL {left_out_note} THEN note ELSE coalesce(lacking_note, note) END AS note
-  FROM read_parquet({rows})
+  SELECT * EXCLUDE (others), rank * {far} + position AS turn FROM read_parquet({rows})
 ), mine AS (
   SELECT judged.* EXCLUDE (problem, note), CASE WHEN no IS NOT NULL THEN 'DUPLICATE_OF' ELSE problem END AS problem,
     CASE WHEN no IS NOT NULL THEN concat_ws(' ', note, 'DUPLICATE_OF:' || no) ELSE note END AS note
@@ -215,6 +201,14 @@ SELECT key, first, number, recipients, row_number() OVER turn - 1 AS body,
   (sum(requests) OVER turn - requests)::BIGINT AS requests_before
 FROM counted WINDOW turn AS (ORDER BY first ROWS UNBOUNDED PRECEDING)
 """
+_MESSAGES: Final = """
+SELECT body, key, recipients, first, number, said.* EXCLUDE (key) FROM numbered JOIN said USING (key) ORDER BY body
+"""
+_SKIPPED: Final = """
+SELECT position AS row, '+' || number AS to, region, type, problem, note{kept} FROM decided
+WHERE problem IS NOT NULL ORDER BY position
+"""
+_OTHERS: Final = "SELECT person AS own, other FROM decided JOIN beside USING (position) WHERE problem IS NULL"
 _SAID: Final = "CREATE TABLE said AS SELECT DISTINCT ON (key) * FROM read_parquet({bodies})"
 
 
@@ -227,25 +221,22 @@ def library() -> Any:
     return duckdb
 
 
-def planned(
-    source: Source, target: Path, asking: Asking, left_out: Sequence[LeftOut], *, memory: int
-) -> dict[str, Any]:
+def planned(source: Source, target: Path, asking: Asking, *, memory: int) -> dict[str, Any]:
     """Write the plan's files within so many MB of memory; return the fields of the plan."""
     try:
         with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
             work, whole = Path(name), Path(name) / "plan"
             whole.mkdir(mode=0o700)
-            columns = _stage(source, work, asking)
+            _stage(source, work, asking)
             with _database(work, memory) as connection:
-                matched = _decide(connection, work, asking, left_out)
+                _decide(connection, work, asking)
                 _number(connection, work, asking)
-                _write_bodies(connection, whole)
+                _copy(connection, _MESSAGES, whole / MESSAGES)
                 _write_planned(connection, whole, asking)
-                _write_skipped(connection, whole, asking)
+                _copy(connection, _SKIPPED.format(kept=_kept(asking)), whole / SKIPPED)
                 if len(asking.asked.numbers.to) > 1:
-                    _write_others(connection, whole)
-                fields = _fields(connection, work, target, asking) | {"source": {}, "_columns": dict(columns)}
-                fields["_left_out"] = suppression.table(left_out, matched)
+                    _copy(connection, _OTHERS, whole / OTHERS)
+                fields = _fields(connection, target, asking)
             for file in whole.iterdir():
                 file.chmod(0o600)
             if target.is_dir():  # an earlier plan, which goes with the folder for work
@@ -272,32 +263,30 @@ def _database(work: Path, memory: int) -> Iterator[Any]:
         connection.close()
 
 
-def _stage(source: Source, work: Path, asking: Asking) -> Counter[str]:
-    """Write the rows and bodies of every piece; return how many numbers are of which of several columns."""
-    needed, columns = asking.asked.columns, Counter[str]()
+def _stage(source: Source, work: Path, asking: Asking) -> None:
+    """Write the rows and bodies of every piece."""
     with (
         pq.ParquetWriter(work / "rows.parquet", asking.rows_schema()) as rows,
         pq.ParquetWriter(work / "bodies.parquet", BODIES) as bodies,
     ):
-        for frame in source.frames(needed, BATCH):
-            judged, said = staged(frame, asking, columns)
+        for frame in source.frames(asking.asked.columns, BATCH):
+            judged, said = staged(frame, asking)
             rows.write_table(judged)
             bodies.write_table(said)
-    return columns
 
 
-def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[str, Any]:
+def _fields(connection: Any, target: Path, asking: Asking) -> dict[str, Any]:
     asked, words = asking.asked, asking.words
     groups = _groups(connection)
     rates = assembly.rates(groups, asked.rates, today=asked.today)
     unpriced = rates["micros"].isna().to_numpy() | groups["est_parts"].isna().to_numpy()
     held = InFiles(
         target,
-        _fingerprint(connection, work),
+        _fingerprint(connection),
         _figures(connection, asked.wire.chunk_size) | {"unpriced": int(groups["many"][unpriced].sum())},
         {code: _noted(connection, code) for code in NOTED},
         _problems(connection),
-        _said(asking),
+        body_rows.said(words.wording),
         asked.message["keep_words"],
         _shown(connection),
     )
@@ -307,41 +296,18 @@ def _fields(connection: Any, work: Path, target: Path, asking: Asking) -> dict[s
         "fingerprint": held.fingerprint,
         "_asked": asked,
         "_held": held,
+        "source": {},
+        "_columns": dict(asking.of_columns),
+        "_left_out": suppression.table(asking.left_out, [asking.matched[at] for at in range(len(asking.left_out))]),
         "_estimate": assembly.by_country(groups, rates, groups["many"]),
     }
 
 
-def _said(asking: Asking) -> pd.DataFrame:
-    """Return each wording with its placeholders, as the ledger keeps it."""
-    words = dataclasses.replace(asking.words, segments=None)
-    none = body_rows.table(words.wording, body_rows.Worded({}, ()), _NOBODY)
-    return body_rows.wordings(words, none, _NOBODY, keep=asking.asked.message["keep_words"]).said
-
-
-def _decide(connection: Any, work: Path, asking: Asking, left_out: Sequence[LeftOut]) -> list[int]:
-    """Decide on every row; return how many rows each list to leave out matches."""
-    for at, whom in enumerate(left_out):
-        people = np.unique(one_phone_digits(np.array(whom.numbers.str[1:].astype("int64"), np.int64)))
-        connection.register("people", pa.table({"person": people}))
-        connection.execute(f"CREATE TABLE list_{at} AS SELECT person FROM people")
-        connection.unregister("people")
+def _decide(connection: Any, work: Path, asking: Asking) -> None:
+    """Decide on every row what depends on others."""
     rows = _text(work / "rows.parquet")
     connection.execute(f"CREATE TABLE beside AS SELECT position, unnest(others) AS other FROM read_parquet({rows})")
-    among = []
-    for at, whom in enumerate(left_out):
-        listed = f"SELECT person FROM list_{at}"
-        beside = f"position IN (SELECT position FROM beside WHERE other IN ({listed}))"
-        among.append((f"(person IS NOT NULL AND (person IN ({listed}) OR {beside}))", whom.problem))
-    sql = _DECIDED.format(
-        far=_FARTHEST,
-        rows=rows,
-        left_out="".join(f" WHEN {where} THEN '{problem}'" for where, problem in among),
-        left_out_note="".join(f" OR {where}" for where, _ in among),
-        why=_why(asking),
-    )
-    connection.execute(sql)
-    count = f"SELECT count(*) FROM read_parquet({rows}) WHERE "
-    return [int(connection.execute(count + where).fetchone()[0]) for where, _ in among]
+    connection.execute(_DECIDED.format(far=_FARTHEST, rows=rows, why=_why(asking)))
 
 
 def _why(asking: Asking) -> str:
@@ -370,26 +336,7 @@ def _number(connection: Any, work: Path, asking: Asking) -> None:
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def _write_bodies(connection: Any, into: Path) -> None:
-    said = ", ".join(name for name in BODIES.names if name != "key")
-    sql = f"SELECT body, key, recipients, first, number, {said} FROM numbered JOIN said USING (key) ORDER BY body"
-    _copied(connection, sql, into / MESSAGES)
-
-
-def _write_skipped(connection: Any, into: Path, asking: Asking) -> None:
-    sql = (
-        f"SELECT position AS row, '+' || number AS to, region, type, problem, note{_kept(asking)} FROM decided "
-        "WHERE problem IS NOT NULL ORDER BY position"
-    )
-    _copied(connection, sql, into / SKIPPED)
-
-
-def _write_others(connection: Any, into: Path) -> None:
-    sql = "SELECT person AS own, other FROM decided JOIN beside USING (position) WHERE problem IS NULL"
-    _copied(connection, sql, into / OTHERS)
-
-
-def _copied(connection: Any, sql: str, path: Path) -> None:
+def _copy(connection: Any, sql: str, path: Path) -> None:
     connection.execute(f"COPY ({sql}) TO {_text(path)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {BATCH})")
 
 
@@ -444,21 +391,15 @@ def _kept(asking: Asking) -> str:
 # -- facts -------------------------------------------------------------------------------------------------------------
 
 
-def _fingerprint(connection: Any, work: Path) -> str:
-    """Return `assembly.fingerprint` of the rows: all numbers, then all keys."""
-    digest, between = hashlib.sha256(), b""
-    with (work / "keys").open("w+b") as keys:
+def _fingerprint(connection: Any) -> str:
+    keys: list[np.ndarray] = []  # 8 bytes a row, of which sending takes 16
+
+    def numbers() -> Iterator[list[str]]:
         for batch in _batches(connection, "SELECT number, key FROM decided WHERE problem IS NULL ORDER BY position"):
-            if len(batch):
-                to = pc.binary_join_element_wise("+", batch.column(0).cast(pa.string()), "")
-                digest.update(between + "\n".join(to.to_pylist()).encode())
-                between = b"\n"
-            keys.write(batch.column(1).to_numpy().astype(">i8").tobytes())
-        digest.update(b"\n")
-        keys.seek(0)
-        while block := keys.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+            keys.append(batch.column(1).to_numpy().copy())
+            yield from in_blocks(batch.column(0).to_numpy())
+
+    return fingerprint(numbers(), keys)
 
 
 def _figures(connection: Any, chunk_size: int) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -82,10 +82,6 @@ class InMemory:
         }
 
     @property
-    def skipped(self) -> pd.DataFrame:
-        return self.rows[self.rows["status"].eq("skipped").to_numpy()]
-
-    @property
     def problems(self) -> pd.DataFrame:
         skipped = self.rows[~self._going]
         counted = skipped["problem"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
@@ -138,7 +134,8 @@ class InMemory:
         """
         if len(np.unique(self.body_keys)) != len(self.body_keys):
             raise LedgerError("two different texts have the same key; change one of them by a character")
-        yield Piece(self.skipped, np.flatnonzero(~self._going), self.body_keys)
+        skipped = self.rows[self.rows["status"].eq("skipped").to_numpy()]
+        yield Piece(skipped, np.flatnonzero(~self._going), self.body_keys)
         yield Piece(self.rows[self._going], np.flatnonzero(self._going), self.body_keys, self.wordings())
 
     def one(self, row: int) -> InMemory:
@@ -180,10 +177,6 @@ class InFiles:
         rows = rows.drop(columns="row")
         kept = [name for name in rows.columns if name not in (*_COLUMNS, *_COSTS)]
         return as_printed(rows[[*_COLUMNS, *_COSTS, *kept]])
-
-    @property
-    def skipped(self) -> pd.DataFrame:
-        return self.rows.loc[lambda rows: rows["status"].eq("skipped").to_numpy()]
 
     @property
     def bodies(self) -> pd.DataFrame:
@@ -279,7 +272,7 @@ class InFiles:
 
     def _hold_against_plan(self, numbers: Ints, keys: Ints) -> None:
         going = numbers > 0
-        if _fingerprint(numbers[going], keys[going]) != self.fingerprint:
+        if fingerprint(in_blocks(numbers[going]), [keys[going]]) != self.fingerprint:
             raise self._changed()
 
     def _wordings(self, first: int, last: int) -> Wordings:
@@ -351,10 +344,19 @@ def _dtype(kind: pa.DataType) -> Any:
     return pd.Int64Dtype() if pa.types.is_integer(kind) else None
 
 
-def _fingerprint(numbers: Ints, keys: Ints) -> str:
-    digest = hashlib.sha256()
-    for first in range(0, len(numbers), _PIECE):
-        texts = [f"+{number}" for number in numbers[first : first + _PIECE].tolist()]
-        digest.update((b"\n" if first else b"") + "\n".join(texts).encode())
-    digest.update(b"\n" + keys.astype(">i8").tobytes())
+def fingerprint(to: Iterable[Sequence[str]], keys: Iterable[Ints]) -> str:
+    """Return a hash of numbers, and of the keys of their bodies, both given in blocks."""
+    digest, between = hashlib.sha256(), b""
+    for numbers in to:
+        digest.update(between + "\n".join(numbers).encode())
+        between = b"\n"
+    digest.update(b"\n")
+    for some in keys:
+        digest.update(some.astype(">i8").tobytes())
     return digest.hexdigest()
+
+
+def in_blocks(numbers: Ints) -> Iterator[list[str]]:
+    """Give numbers as E.164, in blocks."""
+    for first in range(0, len(numbers), _PIECE):
+        yield [f"+{number}" for number in numbers[first : first + _PIECE].tolist()]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .. import _wire as wire
@@ -17,7 +19,7 @@ from .._calling import given
 from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, holds_text, texts
-from .._phones import own_columns, said_no
+from .._phones import one_phone_digits, own_columns, said_no
 from .._recipients import KEY, without_value
 from .._results.contract import STATES
 from .._showing import cited, spelled
@@ -25,6 +27,7 @@ from ..columns import absent
 from ..errors import UsageError
 from ..phones import Reading
 
+Ints = npt.NDArray[np.int64]
 _SHOWN = 5
 _NONE: pd.Series[Any] = pd.Series([], dtype=STR)
 _REACHED = ("accepted", "in_doubt", "sending")
@@ -44,13 +47,13 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A list of people to leave out: what it is called, their problem, its numbers in E.164 without duplicates, how
-    many entries were read, and how many could not be.
+    """People to leave out: what their list is called, their problem, they themselves as `persons` has them, in order,
+    how many entries were read, and how many could not be.
     """
 
     name: str
     problem: str
-    numbers: pd.Series[str] = field(repr=False)
+    people: Ints = field(repr=False)
     read: int
     unreadable: int = 0
 
@@ -86,7 +89,7 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
     for source in _sources(leave_out):
         reached, name = _reached(source), _name(source)
         if reached is not None:
-            found.append(LeftOut(name, "EXCLUDED", reached.drop_duplicates(), len(reached)))
+            found.append(LeftOut(name, "EXCLUDED", np.unique(persons(reached)), len(reached)))
             continue
         table, more = usable(source), []
         if isinstance(table, str | Path):
@@ -102,7 +105,7 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
             found.append(_read(name, "EXCLUDED", [_Column(cells)], numbers))
         else:
             columns = _columns(table, numbers) if len(table) or isinstance(source, str | Path) else [_Column(_NONE)]
-            columns += [column for other in more for column in _of_sheet(other, numbers)]
+            columns += [column for other in more for column in _of_frame(other, numbers)]
             found.append(_read(name, "SUPPRESSED", columns, numbers))
     return sorted(found, key=lambda one: one.problem, reverse=True)
 
@@ -193,7 +196,12 @@ def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> 
         read += int((~problem.isin(["MISSING"]).to_numpy() & ~unread).sum())
         unreadable += int(unread.sum()) + len(column.lost)
     name += f" ({'; '.join(dict.fromkeys(told))})" if told else ""
-    return LeftOut(name, why, pd.concat(to).dropna().drop_duplicates(), read, unreadable)
+    return LeftOut(name, why, np.unique(persons(pd.concat(to).dropna())), read, unreadable)
+
+
+def persons(to: pd.Series[str]) -> Ints:
+    """Return numbers as integers that are equal where they ring the same phone; 0 of what is missing."""
+    return one_phone_digits(np.array(to.str[1:].astype("Int64").to_numpy("int64", na_value=0), np.int64))
 
 
 def _columns(source: Any, numbers: Numbers) -> list[_Column]:
@@ -205,18 +213,15 @@ def _columns(source: Any, numbers: Numbers) -> list[_Column]:
     names = _phone_columns(source, numbers)
     if len(source.columns) == 1:
         return [_Column(_with_header(source[names[0]]), lost=without_value(source, names[0]))]
-    own, countries = own_columns(source, numbers.default_region)
-    beside = None if numbers.region is None else _named(source, (numbers.region,))
-    regions = [None, *(source[name] for name in countries)] if beside is None else [source[beside]]
-    more = [name for name in own if name not in (*names, beside)]
-    return [_Column(source[name], regions, name in more, without_value(source, name)) for name in (*names, *more)]
+    return _of_frame(source, numbers, names, None if numbers.region is None else _named(source, (numbers.region,)))
 
 
-def _of_sheet(frame: pd.DataFrame, numbers: Numbers) -> list[_Column]:
-    """Return the columns of numbers of another sheet of the same workbook, which may also explain the list."""
+def _of_frame(frame: pd.DataFrame, numbers: Numbers, names: Sequence[Any] = (), region: Any = None) -> list[_Column]:
+    """Return these columns and all others of numbers; a further sheet of a workbook may also explain the list."""
     own, countries = own_columns(frame, numbers.default_region)
-    regions = [None, *(frame[name] for name in countries)]
-    return [_Column(frame[name], regions, True, without_value(frame, name)) for name in own]
+    regions = [None, *(frame[name] for name in countries)] if region is None else [frame[region]]
+    more = [name for name in own if name not in (*names, region)]
+    return [_Column(frame[name], regions, name in more, without_value(frame, name)) for name in (*names, *more)]
 
 
 def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:

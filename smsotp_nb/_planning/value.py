@@ -13,7 +13,7 @@ import pandas as pd
 
 from .. import _cards as cards
 from .. import parts, phones
-from .._calling import in_our_words, not_a, not_replacement, not_whole, refuse
+from .._calling import in_our_words, not_a, not_whole, refuse
 from .._ledger import Ledger, LedgerOrPath, Piece, Prospect, Wordings, opened, own_place, unasked
 from .._moments import microseconds, utc_now
 from .._pandas import STR, lent
@@ -25,7 +25,7 @@ from ..errors import LedgerError, SmsOtpError, UsageError
 from . import assembly, bodies, overview, segments
 from .arguments import Asked, MadeOf
 from .bodies import Ints
-from .rows import InFiles, InMemory
+from .rows import InFiles, InMemory, fingerprint
 from .wording import Words
 
 HELD: Final = ("status", "problem", "not_before")
@@ -237,7 +237,6 @@ class Plan(cards.WithCard):
         """The text of every body as its recipients read it, by body number; NaN if a template's text is unknown."""
         return self._asked.wording.reads(self._held.bodies).rename("text")
 
-    @in_our_words
     def _measure(self, *, replace: Mapping[str, str] = parts.PLAIN) -> pd.DataFrame:
         """Measure the text of every body, as it is and with some characters replaced.
 
@@ -246,7 +245,6 @@ class Plan(cards.WithCard):
             ``over`` is the number of units to remove to save a part), ``forcing`` (str: the characters that force
             ucs2), ``plain_encoding`` (str), ``plain_parts`` (Int64). Missing if a template's text is unknown.
         """
-        refuse(not_replacement("replace", replace))
         found = self._held.bodies
         plain = self._asked.wording.reads(bodies.rewritten(found, replace))
         return bodies.measured(self.texts, plain).assign(recipients=found["recipients"])
@@ -282,17 +280,8 @@ class Plan(cards.WithCard):
             return frame
         return frame.assign(**{self.by: people[self.by].array})
 
-    @in_our_words
     def _message(self, body: int) -> Body:
-        """Return the message of a body number, as it goes on the wire.
-
-        Raises:
-            UsageError: there is no such body.
-        """
-        refuse(not_whole("body", body, least=0))
-        many = len(self._held.body_keys)
-        if not 0 <= body < many:
-            raise UsageError(f"no body {body}; this plan has {many}, numbered from 0")
+        """Return the message of a body number, as it goes on the wire."""
         asked, words = self._asked.wording.messages[0].body, self._held.body(body).iloc[0]
         if asked.kind == "template":
             data = json.loads(words["template_data"])
@@ -487,5 +476,5 @@ def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
     one["chunk"] = pd.array([0], dtype="Int64")
     one["est_cost"], one["est_currency"] = float("nan"), pd.array([None], dtype=STR)  # another country, perhaps
     keys = held.body_keys[one["body"].to_numpy("int64")]
-    made = assembly.fingerprint(one["to"], keys)
+    made = fingerprint([one["to"].tolist()], [keys])
     return replace(plan, fingerprint=made, _kept=(), _held=held, _prospect=None, _now=None, _asks=False)

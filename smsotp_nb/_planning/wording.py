@@ -33,14 +33,7 @@ TemplateData: TypeAlias = "Sequence[str] | Mapping[str, str] | None"
 EXAMPLE: Final = "{'de': 'Hallo {name}', 'en': 'Hi {name}'}"
 _LISTED: Final = 12
 # What the fields of the interface are called in a call.
-_CALLED: Final = {
-    "text": "message",
-    "content": "message",
-    "template_id": "id",
-    "template_data": "values",
-    "template_text": "preview",
-}
-_SAID: Final = tuple(_CALLED)
+_CALLED: Final = {"text": "message", "content": "message", "template_id": "id", "template_data": "values"}
 _WHOLE: Final = ("priority", "join", "replace", "keep_words", "field")  # options of the whole message
 _CALL: Final = re.compile(r"\b(text|content|template_id|template_data)(?==|\[)")
 
@@ -200,21 +193,20 @@ def _not_options(words: Message | Template) -> list[str | None]:
 
 
 def arguments_of(message: Any, *, by: Any, signature: Any) -> dict[str, Any]:
-    """Return a message as the fields of the interface have it, with ``by``, ``priority`` and ``keep_words``.
+    """Return what a message says, with ``by`` and ``signature``; options that were not said are None.
 
-    Options that were not said are None.
+    ``kind`` is the field of the interface in which the ``words`` travel: of a template they are its id.
     """
-    said: dict[str, Any] = dict.fromkeys((*_SAID, "signature_join", "replace"))
+    said: dict[str, Any] = {"words": message, "values": None, "preview": None, "join": None}
     whole = message if isinstance(message, Message | Template) else Message("-")
     if isinstance(whole, Template):
         values = () if whole.values is None else whole.values
         meant = Message(values, literal=whole.literal, language=whole.language, currency=whole.currency)
-        said |= {"template_id": whole.id, "template_text": whole.preview, "template_data": meant}
+        said |= {"kind": "template_id", "words": whole.id, "values": meant, "preview": whole.preview}
     else:
-        field = whole.field or ("text" if signature is None else "content")
-        said |= {field: message, "signature_join": whole.join}
-    more = {"by": by, "signature": signature, "priority": whole.priority, "keep_words": whole.keep_words}
-    return said | {"replace": whole.replace} | more
+        said |= {"kind": whole.field or ("text" if signature is None else "content"), "join": whole.join}
+    options = {name: getattr(whole, name) for name in ("priority", "replace", "keep_words")}
+    return said | options | {"by": by, "signature": signature}
 
 
 def plain_words(value: Any) -> Any:
@@ -292,10 +284,12 @@ class Wording:
     def fitted(self, names: Collection[Any]) -> Wording:
         """Return the wording with its placeholders fitted to the names of columns, as `templates.fitted` does."""
         messages = tuple(
-            replaced(one, main=templates.fitted(one.main, names)) if one.main and one.own is None else one
+            replaced(one, main=replaced(one.main, slots=tuple(templates.fitted(of, names) for of in one.main.slots)))
+            if one.main and one.own is None
+            else one
             for one in self.messages
         )
-        variables = tuple((name, templates.fitted_slot(one, names)) for name, one in self.variables)
+        variables = tuple((name, templates.fitted(one, names)) for name, one in self.variables)
         return replaced(self, messages=messages, variables=variables)
 
     @property
@@ -365,24 +359,24 @@ def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
         UsageError: lists everything wrong with them.
     """
     wrong: list[str] = []
-    said, manners = _unwrapped({name: message[name] for name in _SAID}, wrong)
-    if all(said[name] is None for name in ("text", "content", "template_id")):
+    kind, preview, signature = message["kind"], message["preview"], message["signature"]
+    words, manners = _unwrapped(message["values" if kind == "template_id" else "words"], wrong)
+    values, words = (words, message["words"]) if kind == "template_id" else (None, words)
+    if words is None:
         wrong.append("message is needed, such as 'Hi {name}', a dict by segment, a Message or a Template; got None")
-    variables, not_variables = _variables(said.pop("template_data"))
+    variables, not_variables = _variables(values)
     wrong += not_variables
-    signature, signature_join = message["signature"], message["signature_join"]
-    replace = message["replace"]
     wrong += _not_text(signature=signature)
-    by_segment = {name: _labelled(_CALLED[name], value, wrong) for name, value in said.items()}
+    by_segment, previews = _labelled(_CALLED[kind], words, wrong), _labelled("preview", preview, wrong)
     manners = {None if key is None else label_of(key): manner for key, manner in manners.items()}
-    labels = next((list(of) for name, of in by_segment.items() if of and name != "template_text"), [])
-    wrong += _one_set(by_segment, labels)
+    wrong += _not_one_set(previews, by_segment)
     messages: list[OneMessage] = []
     complaints: list[tuple[str | None, str]] = []
-    everybody: list[str | None] = [None]
-    for label in labels or everybody:
-        mine = {name: of.get(str(label)) if of is not None else said[name] for name, of in by_segment.items()}
-        one, wrong_here = _message(label, mine, variables, signature, variant, known=not wrong)
+    labels: list[str | None] = [*(by_segment or ())]
+    for label in labels or [None]:
+        mine = words if by_segment is None else by_segment.get(label or "")
+        text = preview if previews is None else previews.get(label or "")
+        one, wrong_here = _message(label, kind, mine, text, variables, signature, variant, known=not wrong)
         manner = manners.get(label, manners[None])
         language = manner.language or (label if label is not None and is_language(label) else None)
         written_in = Language(language or DEFAULT_LANGUAGE, manner.currency)
@@ -390,12 +384,12 @@ def read(message: Mapping[str, Any], variant: wire.Variant) -> Wording:
         complaints += [(label, complaint) for complaint in wrong_here]
     wrong += for_segments(complaints, len(labels))
     wrong += _two_texts(messages)
-    join_text = wire.SIGNATURE_JOIN[variant] if signature_join is None else signature_join
+    join_text = wire.SIGNATURE_JOIN[variant] if message["join"] is None else message["join"]
     join = _parsed("join", join_text, wrong) or templates.parse(wire.SIGNATURE_JOIN[variant])
     if sorted(slot.source for slot in join.slots) != ["content", "signature"]:
         wrong.append("join= must hold {signature} and {content} once each, such as '[{signature}] {content}'")
     refuse(*wrong)
-    return Wording(tuple(messages), variables, join, join_text, dict(replace or {}))
+    return Wording(tuple(messages), variables, join, join_text, dict(message["replace"] or {}))
 
 
 # -- segments ----------------------------------------------------------------------------------------------------------
@@ -441,17 +435,14 @@ def _labelled(name: str, value: Any, wrong: list[str]) -> dict[str, Any] | None:
     return found
 
 
-def _one_set(by_segment: Mapping[str, dict[str, Any] | None], labels: list[str]) -> list[str]:
+def _not_one_set(previews: dict[str, Any] | None, ids: dict[str, Any] | None) -> list[str]:
     """Report a template text for segments that have no template."""
-    texts = by_segment["template_text"]
-    if texts is None:
-        return []
-    if by_segment["template_id"] is None:
+    if previews is not None and ids is None:
         return ["preview= is a dict by segment; the id of the Template must be one, too"]
     return [
-        f"preview= has the segment {label!r}, the ids of the Template have {listed(labels)}"
-        for label in texts
-        if label not in labels
+        f"preview= has the segment {label!r}, the ids of the Template have {listed(ids or ())}"
+        for label in previews or ()
+        if label not in (ids or ())
     ]
 
 
@@ -477,7 +468,9 @@ def _two_texts(messages: Sequence[OneMessage]) -> list[str]:
 
 def _message(
     label: str | None,
-    said: Mapping[str, Any],
+    kind: str,
+    words: Any,
+    preview: Any,
     variables: Sequence[tuple[str, Slot]],
     signature: str | None,
     variant: wire.Variant,
@@ -485,18 +478,18 @@ def _message(
     known: bool,
 ) -> tuple[OneMessage, list[str]]:
     """Return one message and what is wrong with it; its body is checked only if all else is ``known`` to be right."""
-    own = next((said[name].name for name in ("text", "content") if isinstance(said[name], Column)), None)
-    whole = templates.Template(("", ""), (Slot(own, own),)) if own is not None else None
-    texts = {name: f"{{{value.name}}}" if isinstance(value, Column) else value for name, value in said.items()}
-    wrong = _not_text(**texts)
+    own = words.name if isinstance(words, Column) and kind != "template_id" else None
+    said = words if own is None else f"{{{own}}}"
+    wrong = _not_text(**{_CALLED[kind]: said, "preview": preview})
     body = wire.Body()
     if known and not wrong:
         data = tuple((variable, "") for variable, _ in variables)
-        body = wire.Body(texts["text"], texts["content"], texts["template_id"], data, signature)
+        body = wire.Body(**{kind: said}, template_data=data, signature=signature)
         wrong += [_CALL.sub(lambda name: _CALLED[name[1]], no) for no in wire.check_body(body, variant=variant)]
-    main = whole or _parsed("main", texts["text"] if texts["text"] is not None else texts["content"], wrong)
-    text = texts["template_text"]
-    parsed = _parsed("preview", text, wrong)
+    main = None if kind == "template_id" or own is not None else _parsed("main", said, wrong)
+    if own is not None:
+        main = templates.Template(("", ""), (Slot(own, own),))
+    parsed = _parsed("preview", preview, wrong)
     known_names = [name for name, _ in variables]
     unknown = [slot.source for slot in parsed.slots if slot.source not in known_names] if parsed else []
     if unknown:
@@ -515,8 +508,8 @@ def _joined(join: templates.Template, content: pd.Series[str], signature: str | 
 
 
 def _not_text(**arguments: Any) -> list[str]:
-    named = {_CALLED.get(name, name): value for name, value in arguments.items() if value is not None}
-    return [wrong for name, value in named.items() if (wrong := not_text(name, value))]
+    said = {name: value for name, value in arguments.items() if value is not None}
+    return [wrong for name, value in said.items() if (wrong := not_text(name, value))]
 
 
 def _variables(template_data: TemplateData) -> tuple[tuple[tuple[str, Slot], ...], list[str]]:
@@ -561,18 +554,13 @@ def _of_one_segment(messages: Mapping[Any, Any]) -> list[str]:
     return wrong
 
 
-def _unwrapped(said: Mapping[str, Any], wrong: list[str]) -> tuple[dict[str, Any], dict[Any, Manner]]:
-    """Return the arguments of a message with the words alone, and how they are meant: by segment, None for others."""
-    plain, manners = dict(said), {None: Manner()}
-    for name in ("text", "content", "template_data"):
-        value = plain[name]
-        if isinstance(value, Message):
-            manners[None] = value._manner
-            value = value.words
-        if isinstance(value, Mapping):
-            of = {label: one._manner for label, one in value.items() if isinstance(one, Message)}
-            wrong += _of_one_segment(value)
-            manners |= {label: manner.within(manners[None]) for label, manner in of.items()}
-            value = {label: plain_words(one) for label, one in value.items()}
-        plain[name] = value
-    return plain, manners
+def _unwrapped(words: Any, wrong: list[str]) -> tuple[Any, dict[Any, Manner]]:
+    """Return words without the Messages around them, and how they are meant: by segment, None for others."""
+    manners = {None: words._manner if isinstance(words, Message) else Manner()}
+    words = plain_words(words)
+    if isinstance(words, Mapping):
+        wrong += _of_one_segment(words)
+        of = {label: one._manner for label, one in words.items() if isinstance(one, Message)}
+        manners |= {label: manner.within(manners[None]) for label, manner in of.items()}
+        words = {label: plain_words(one) for label, one in words.items()}
+    return words, manners

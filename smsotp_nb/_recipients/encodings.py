@@ -1,8 +1,8 @@
 """The encoding of a text that does not name it: the one that makes words of one language out of its bytes.
 
 A list of names is too short and too mixed for a detector that compares frequencies: charset-normalizer 3.5 finds 9 of
-the 19 encodings in which ``tests/recipients/test_text.py`` writes names. Here each encoding that decodes the bytes is
-judged by what comes out: letters that one language uses, in words whose capitals stand first.
+the 19 encodings in which ``tests/recipients/test_ugly_files.py`` writes names. Here each encoding that decodes the
+bytes is judged by what comes out: letters that one language uses, in words whose capitals stand first.
 """
 
 from __future__ import annotations
@@ -82,12 +82,7 @@ def marked(beginning: bytes) -> str | None:
 
 
 def likeliest(lines: Iterable[bytes], fits: Callable[[str], bool]) -> str:
-    """Return the encoding in which lines with bytes beyond ASCII read best, of those that fit the whole file.
-
-    Example:
-        >>> likeliest(["Łukasz".encode("cp1250"), "Żółć".encode("cp1250")], lambda encoding: True)
-        'cp1250'
-    """
+    """Return the encoding in which lines with bytes beyond ASCII read best, of those that fit the whole file."""
     sample = b"\n".join(lines)
     worth = {encoding: _worth(sample, encoding) for encoding in LANGUAGES}
     for encoding in sorted(worth, key=lambda name: -worth[name]):

@@ -90,8 +90,7 @@ def read_recipients(
     """
     refuse(not_flag("numbered", numbered))
     how = How(sheet, header, hidden, sep, encoding)
-    file = _checked(path, how)
-    origin = Origin({"file": file.name})
+    file, origin = _checked(path, how)
     with _on_its_disk(file):
         return _frame(tables.joined(list(_parts(file, how, origin))), 0, numbered, origin)
 
@@ -122,8 +121,7 @@ def read_chunks(
     if not isinstance(rows, int) or rows < 1:
         raise UsageError(f"rows={rows!r}: pass the maximum number of rows of a chunk, such as 50000")
     how = How(sheet, header, hidden, sep, encoding)
-    file = _checked(path, how)
-    origin = Origin({"file": file.name})
+    file, origin = _checked(path, how)
     with _on_its_disk(file):
         parts = _parts(file, how, origin)
     return _chunks(file, parts, rows, numbered, origin)
@@ -135,7 +133,7 @@ def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, list
     Raises:
         UsageError: no such file, or no workbook.
     """
-    file = _checked(path, How())
+    file, _ = _checked(path, How())
     kind, _ = kind_of(file)
     if kind not in BOOKS:
         raise UsageError(f"{file.name} is no Excel workbook; save it as .xlsx and read that")
@@ -200,28 +198,22 @@ def _parts(file: Path, how: How, origin: Origin) -> Iterator[Part]:
 
 def _without_errors(parts: Iterator[Part], origin: Origin) -> Iterator[Part]:
     """Give parts in which the errors of a spreadsheet, such as ``#REF!``, are blank, and say how many there were."""
-    count, found = 0, list[str]()
+    count, shown = 0, list[str]()
     for part in parts:
-        cleared = part
-        for name, rows in tables.errors_in(part):
-            count += len(rows)
-            found += [f"{name!r} in row {row}" for row in rows[: SHOWN + 1]]
-            cleared = tables.blanked(cleared, name)
+        cleared, found = tables.without_errors(part)
+        count += len(found)
+        shown += [f"{name!r} in row {row}" for name, row in found[: SHOWN + 1]]
         yield cleared
     if count:
         cells = counted(count, "cell shows an error", "cells show an error")
-        origin.note(f"{cells} of a spreadsheet ({listed('cell', found)}), read as blank")
+        origin.note(f"{cells} of a spreadsheet ({listed('cell', shown)}), read as blank")
 
 
-def _checked(path: object, how: How) -> Path:
+def _checked(path: object, how: How) -> tuple[Path, Origin]:
     """Return the path of a call whose arguments can be what they say."""
     sep, encoding, header = how.sep, how.encoding, how.header
     refuse(not_flag("hidden", how.hidden))
-    if (
-        header is not None
-        and header != FIND
-        and (isinstance(header, bool) or not isinstance(header, int) or header < 1)
-    ):
+    if header not in (None, FIND) and (isinstance(header, bool) or not isinstance(header, int) or header < 1):
         raise UsageError(
             f"header={given(header)}: pass the row of the names as a spreadsheet counts it, 1 for the first, or None "
             "where there is none"
@@ -232,7 +224,8 @@ def _checked(path: object, how: How) -> Path:
         raise UsageError(f"sep={sep!r}: pass the one character that separates cells, such as ';', or omit it")
     if encoding is not None and (not isinstance(encoding, str) or not encoding):
         raise UsageError(f"encoding={encoding!r}: pass a name such as 'utf-8' or 'cp1252', or omit it")
-    return file_at(path, kind="a CSV, Excel or Parquet file")
+    file = file_at(path, kind="a CSV, Excel or Parquet file")
+    return file, Origin({"file": file.name})
 
 
 def _of_json(opener: Opener, file: Path) -> Part:

@@ -114,10 +114,6 @@ def is_of_totals(cells: Sequence[str | None], *, numbers: bool = False) -> bool:
     """Return whether a last row sums up the others: it begins with such a word, and the rest are sums.
 
     Where cells are ``numbers``, as in a workbook, a sum may be of any length; in a text it could be a phone number.
-
-    Example:
-        >>> is_of_totals(["Total", "", "1,984"]), is_of_totals(["Total", "+12025550123"]), is_of_totals(["Ann", "12"])
-        (True, False, False)
     """
     first, *others = [cell.strip() for cell in cells if cell and cell.strip()] or [""]
     if first.rstrip(":").casefold() not in TOTALS or not others:
@@ -228,12 +224,7 @@ def called(source: Mapping[str, Any]) -> str:
 
 
 def in_words(source: Mapping[str, Any]) -> str:
-    """Say in one line how a file was read.
-
-    Example:
-        >>> in_words({"file": "list.csv", "encoding": "cp1252", "separator": ";", "header": None})
-        "Read from list.csv: cp1252, ';' between cells; no header."
-    """
+    """Say in one line how a file was read."""
     facts = [f"{source['encoding']}, {source['separator']!r} between cells"] if "separator" in source else []
     if "header" in source:
         facts.append("no header" if source["header"] is None else f"header in row {source['header']}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -78,25 +78,15 @@ ERRORS: Final = frozenset(
 )
 
 
-def errors_in(part: Part) -> Iterator[tuple[str, list[int]]]:
-    """Give the columns that hold errors of a spreadsheet, with the numbers of the rows."""
-    for name, column in zip(part.names, part.columns, strict=True):
-        if pyarrow.compute.any(pyarrow.compute.starts_with(column, "#")).as_py():
-            rows = part.numbers[_errors(column).to_numpy(zero_copy_only=False)]
-            if len(rows):
-                yield name, rows.tolist()
-
-
-def blanked(part: Part, name: str) -> Part:
-    """Return a part in whose column of this name errors are missing."""
-    at = part.names.index(name)
-    columns = [*part.columns]
-    columns[at] = without(columns[at], _errors(columns[at]))
-    return Part(part.names, columns, part.numbers)
-
-
-def _errors(column: pyarrow.ChunkedArray) -> Any:
-    return pyarrow.compute.is_in(pyarrow.compute.utf8_trim_whitespace(column), pyarrow.array(sorted(ERRORS), TEXT))
+def without_errors(part: Part) -> tuple[Part, list[tuple[str, int]]]:
+    """Return a part in which errors of a spreadsheet are missing, and their columns and rows."""
+    compute, found, columns = pyarrow.compute, list[tuple[str, int]](), [*part.columns]
+    for at, column in enumerate(part.columns):
+        if compute.any(compute.starts_with(column, "#")).as_py():
+            errors = compute.is_in(compute.utf8_trim_whitespace(column), pyarrow.array(sorted(ERRORS), TEXT))
+            found += [(part.names[at], row) for row in part.numbers[errors.to_numpy(zero_copy_only=False)].tolist()]
+            columns[at] = without(column, errors)
+    return Part(part.names, columns, part.numbers), found
 
 
 def joined(parts: list[Part]) -> Part:

@@ -37,6 +37,7 @@ class Unseen:
         rows, columns: the hidden ones.
         errors, uncomputed: cells that show an error, and formulas that no program has computed yet.
         shapes: how numbers are shown, where that adds a plus or zeros.
+        reach: the last row and the last column with a cell that may hold something.
     """
 
     rows: set[int] = field(default_factory=set)
@@ -44,15 +45,16 @@ class Unseen:
     errors: list[Place] = field(default_factory=list)
     uncomputed: list[Place] = field(default_factory=list)
     shapes: dict[Place, Shape] = field(default_factory=dict)
+    reach: Place = 0, 0
+
+    def cell(self, row: int, column: int, *, error: bool = False) -> None:
+        """Take in a cell that may hold something, or an error."""
+        self.reach = max(self.reach[0], row), max(self.reach[1], column)
+        self.errors += [(row, column)] * error
 
 
 def column_letters(number: int) -> str:
-    """Return what a spreadsheet calls a column: 28 is ``AB``.
-
-    Example:
-        >>> column_letters(1), column_letters(28), column_letters(16384)
-        ('A', 'AB', 'XFD')
-    """
+    """Return what a spreadsheet calls a column: 28 is ``AB``."""
     more, last = divmod(number - 1, 26)
     return (column_letters(more) if more else "") + chr(ord("A") + last)
 
@@ -72,32 +74,30 @@ def look(file: Path, kind: str, sheet: str | None) -> Unseen:
     Raises:
         UsageError: its cells span more room than any list.
     """
+    unseen = _look(file, kind, sheet)
+    rows, columns = unseen.reach
+    refuse_large(file, rows=rows)
+    if rows * columns > CELLS:
+        raise UsageError(
+            f"{file.name}, sheet {sheet or '?'!r}: its cells reach from A1 to "
+            f"{cell_name((rows, min(columns, WIDEST)))}, {rows:,} rows by {columns:,} columns; delete what stands far "
+            "from the list, or copy the list into a new workbook"
+        )
+    return unseen
+
+
+def _look(file: Path, kind: str, sheet: str | None) -> Unseen:
     if kind == "xls" and sheet is not None:
-        return _of_cells(file, sheet, of_xls(file.read_bytes(), sheet))
+        return of_xls(file.read_bytes(), sheet)
     with zipfile.ZipFile(file) as archive:
         if kind == "ods" or sheet is None:
-            return _of_ods(file, sheet, archive.read("content.xml").decode("utf-8"))
+            return _of_ods(sheet, archive.read("content.xml").decode("utf-8"))
         part = _part_of(archive, kind, sheet)
         if part is None:
             return Unseen()
         if kind == "xlsb":
-            return _of_cells(file, sheet, of_xlsb(archive.read(part)))
-        return _of_xlsx(file, sheet, archive.read(part).decode("utf-8", "replace"), _shapes(archive))
-
-
-def _of_cells(file: Path, sheet: str, told: Told) -> Unseen:
-    _refuse_far(file, sheet, *told.reach)
-    return Unseen(rows=told.hidden, errors=told.errors)
-
-
-def _refuse_far(file: Path, sheet: str, rows: int, columns: int) -> None:
-    refuse_large(file, rows=rows)
-    if rows * columns > CELLS:
-        raise UsageError(
-            f"{file.name}, sheet {sheet!r}: its cells reach from A1 to {column_letters(min(columns, WIDEST))}{rows}, "
-            f"{rows:,} rows by {columns:,} columns; delete what stands far from the list, or copy the list into a new "
-            "workbook"
-        )
+            return of_xlsb(archive.read(part))
+        return _of_xlsx(archive.read(part).decode("utf-8", "replace"), _shapes(archive))
 
 
 def _part_of(archive: zipfile.ZipFile, kind: str, sheet: str) -> str | None:
@@ -135,9 +135,8 @@ FORMULA: Final = re.compile(
 OUTSIDE: Final = re.compile(r"""\br\s*+=\s*+["'][^"']*+&""")
 
 
-def _of_xlsx(file: Path, sheet: str, xml: str, shapes: dict[str, Shape]) -> Unseen:
-    _refuse_far(file, sheet, *_reach(xml))
-    unseen = Unseen()
+def _of_xlsx(xml: str, shapes: dict[str, Shape]) -> Unseen:
+    unseen = Unseen(reach=_reach(xml))
     if "hidden" in xml or 'ht="0' in xml or "zeroHeight" in xml:
         at, unset = 0, re.search(r"""\bzeroHeight\s*=\s*["'](?:1|true)["']""", xml) is not None
         for row in ROW.finditer(xml):
@@ -200,8 +199,8 @@ HIDDEN: Final = re.compile(r'table:visibility="(?:collapse|filter)"')
 MAY_HOLD: Final = re.compile(r'value-type="|table:formula=')
 
 
-def _of_ods(file: Path, sheet: str | None, xml: str) -> Unseen:
-    unseen, rows, columns, name = Unseen(), 0, 0, escape(sheet or "", {'"': "&quot;"})
+def _of_ods(sheet: str | None, xml: str) -> Unseen:
+    unseen, name = Unseen(), escape(sheet or "", {'"': "&quot;"})
     row, column, width, here = 0, 0, 0, False
     for kind, said in (tag.groups() for tag in ODS_TAG.finditer(xml)):
         if kind == "table":
@@ -222,11 +221,9 @@ def _of_ods(file: Path, sheet: str | None, xml: str) -> Unseen:
         else:
             times = _times(said, "columns")
             if MAY_HOLD.search(said):
-                rows, columns = max(rows, row), max(columns, column + times)
-                if 'value-type="error"' in said:
-                    unseen.errors.append((row, column + 1))
+                unseen.cell(row, column + times)
+                unseen.errors += [(row, column + 1)] * ('value-type="error"' in said)
             column += times
-    _refuse_far(file, sheet or "?", rows, columns)
     return unseen
 
 
@@ -291,19 +288,6 @@ def shown(number: float, shape: Shape) -> str | None:
     return "".join(reversed(written))
 
 
-@dataclass(slots=True)
-class Told:
-    """Rows and columns are counted from 1."""
-
-    hidden: set[int] = field(default_factory=set)
-    errors: list[tuple[int, int]] = field(default_factory=list)
-    reach: tuple[int, int] = 0, 0
-
-    def cell(self, row: int, column: int, *, error: bool = False) -> None:
-        self.reach = max(self.reach[0], row + 1), max(self.reach[1], column + 1)
-        self.errors += [(row + 1, column + 1)] * error
-
-
 # xlsb: records of (number, size, content), both of variable length
 
 
@@ -325,16 +309,16 @@ def _records(part: bytes) -> Iterator[tuple[int, int, int]]:
         at += size
 
 
-def of_xlsb(part: bytes) -> Told:
-    told, row = Told(), 0
+def of_xlsb(part: bytes) -> Unseen:
+    unseen, row = Unseen(), 0
     for number, at, _ in _records(part):
         if number == 0:  # BrtRowHdr
-            row = int.from_bytes(part[at : at + 4], "little")
+            row = int.from_bytes(part[at : at + 4], "little") + 1
             if part[at + 11] & 0x10:  # fDyZero
-                told.hidden.add(row + 1)
+                unseen.rows.add(row)
         elif 2 <= number <= 11:  # cells with a value; 1 is a blank one
-            told.cell(row, int.from_bytes(part[at : at + 4], "little"), error=number in (3, 11))
-    return told
+            unseen.cell(row, int.from_bytes(part[at : at + 4], "little") + 1, error=number in (3, 11))
+    return unseen
 
 
 def sheets_of_xlsb(part: bytes) -> dict[str, str]:
@@ -356,20 +340,20 @@ def _text(part: bytes, at: int) -> tuple[str, int]:
 # xls: a file of sectors, one stream of which has records of (number, size, content)
 
 
-def of_xls(content: bytes, sheet: str) -> Told:
+def of_xls(content: bytes, sheet: str) -> Unseen:
     book = _stream(content, ("Workbook", "Book"))
-    told = Told()
+    unseen = Unseen()
     start = _xls_sheets(book).get(sheet)
     for number, at, size in () if start is None else _xls_records(book, start):
         if number == 0x208 and book[at + 12] & 0x20:  # ROW, fDyZero
-            told.hidden.add(int.from_bytes(book[at : at + 2], "little") + 1)
+            unseen.rows.add(int.from_bytes(book[at : at + 2], "little") + 1)
         elif number in (0x06, 0xBD, 0x201, 0x203, 0x204, 0x205, 0x27E, 0xFD, 0xD6):
             row, column = struct.unpack_from("<HH", book, at)
             last = int.from_bytes(book[at + size - 2 : at + size], "little") if number == 0xBD else column  # MULRK
             if number != 0x201:  # BLANK
                 in_formula = number == 0x06 and book[at + 6] == 2 and book[at + 12 : at + 14] == b"\xff\xff"
-                told.cell(row, last, error=in_formula or (number == 0x205 and book[at + 7] == 1))
-    return told
+                unseen.cell(row + 1, last + 1, error=in_formula or (number == 0x205 and book[at + 7] == 1))
+    return unseen
 
 
 def _xls_records(book: bytes, at: int) -> Iterator[tuple[int, int, int]]:

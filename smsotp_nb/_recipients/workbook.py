@@ -250,23 +250,23 @@ def _note_merged(sheet: _Sheet, body: list[int], origin: Origin) -> None:
 
 def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origin) -> None:
     unseen, rows = sheet.unseen, {at + 1 for at in body}
+    errors, formulas = (
+        [place for place in places if place[0] in rows and place[1] <= len(names)]
+        for places in (unseen.errors, unseen.uncomputed)
+    )
     hidden = [repr(name) for at, name in enumerate(names, start=1) if at in unseen.columns]
     if hidden:
         origin.note(f"hidden columns ({', '.join(hidden)}) are read like the others")
-    errors = [cell_name(place) for place in unseen.errors if place[0] in rows and place[1] <= len(names)]
-    for row, column in (*unseen.errors, *unseen.uncomputed):
-        if row in rows and column <= len(names):
-            origin.facts.setdefault("no_value", {}).setdefault(names[column - 1], []).append(cell_name((row, column)))
+    for place in (*errors, *formulas):
+        origin.facts.setdefault("no_value", {}).setdefault(names[place[1] - 1], []).append(cell_name(place))
     if errors:
-        origin.note(
-            f"{counted(len(errors), 'cell shows an error', 'cells show an error')} ({listed('cell', errors)}), read as "
-            "blank"
-        )
-    formulas = [cell_name(place) for place in unseen.uncomputed if place[0] in rows and place[1] <= len(names)]
+        show = counted(len(errors), "cell shows an error", "cells show an error")
+        origin.note(f"{show} ({listed('cell', [*map(cell_name, errors)])}), read as blank")
     if formulas:
+        have = counted(len(formulas), "formula has", "formulas have")
         origin.note(
-            f"{counted(len(formulas), 'formula has', 'formulas have')} no value ({listed('cell', formulas)}), read as "
-            "blank; open the file in a spreadsheet program and save it, which computes them"
+            f"{have} no value ({listed('cell', [*map(cell_name, formulas)])}), read as blank; open the file in a "
+            "spreadsheet program and save it, which computes them"
         )
 
 

@@ -49,7 +49,7 @@ def people(size: int, seed: int = 1) -> pd.DataFrame:
     made = phone_lists.messy(size, seed=seed)
     again = np.where(draw.random(size) < 0.3, draw.integers(0, size, size), np.arange(size))
     made[["phone", "country"]] = made[["phone", "country"]].to_numpy(object)[again]
-    made["name"] = draw.choice(np.array(["Ann", "Zoë", "Łukasz", "{x}", "", None], object), size)
+    made["name"] = draw.choice(np.array(["Ann", "Zoë", " Łukasz", "{x}", "", None], object), size)
     made["language"] = draw.choice(np.array(["de", "en", " en ", "fr", "it", None], object), size)
     made["points"] = pd.array(draw.integers(0, 9, size), dtype="Int64")
     return made
@@ -129,6 +129,7 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
     assert dict(zip(other.problems["problem"], other.problems["rows"], strict=True)) == (
         rows["problem"].value_counts().to_dict()
     )
+    assert other.notes == mine.notes
     assert other._body_keys.tolist() == mine._body_keys.tolist()
     bodies = range(min(3, len(mine.bodies)))
     assert [other._message(body) for body in bodies] == [mine._message(body) for body in bodies]

@@ -209,11 +209,6 @@ def test_a_text_of_which_nothing_is_left_is_not_sent() -> None:
     assert made.rows["problem"].fillna("").tolist() == ["VALUE_MISSING", ""]
 
 
-def test_no_such_body() -> None:
-    with pytest.raises(UsageError, match="this plan has 4, numbered from 0"):
-        plan()._message(4)
-
-
 NAMES = st.sampled_from(["Ana", "Zoë", "", None, "日本", "a" * 150, "{x}", '"', "€" * 80])
 NUMBERS = st.sampled_from([*(number(n) for n in range(6)), "+33 1 99 00 12 34", "hello", None])
 

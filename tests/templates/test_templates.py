@@ -22,6 +22,7 @@ from support.dtypes import STR
 import smsotp_nb as sms
 from smsotp_nb import _templates as templates
 from smsotp_nb import parts
+from smsotp_nb._calling import refuse
 from smsotp_nb._planning.mistakes import Foreign
 from smsotp_nb._values import Language, is_language, no_value, slot, written, wrong_format
 from smsotp_nb.errors import UsageError
@@ -31,8 +32,17 @@ PEOPLE = pd.DataFrame(
 )
 
 
+def fill(text: str, frame: pd.DataFrame) -> tuple[list[Any], list[bool], list[Any]]:
+    """Return the texts of all rows, which rows lack a value, and which value that is."""
+    slots = [templates.fitted(one, frame.columns) for one in templates.parse(text).slots]
+    refuse(*templates.wrong_slots(slots, frame, None))
+    texts = templates.column_texts(frame, slots, Language())
+    whole = templates.written(templates.Template(templates.parse(text).literals, tuple(slots)), texts, len(frame))
+    return whole.tolist(), *(found.tolist() for found in templates.missing_values(texts, len(frame)))
+
+
 def filled(text: str, **frame: Any) -> list[Any]:
-    return templates.parse(text).fill(pd.DataFrame(frame)).text.tolist()
+    return fill(text, pd.DataFrame(frame))[0]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +57,7 @@ def filled(text: str, **frame: Any) -> list[Any]:
     ],
 )
 def test_filling(text: str, expected: str) -> None:
-    assert templates.parse(text).fill(PEOPLE).text.tolist()[0] == expected
+    assert fill(text, PEOPLE)[0][0] == expected
 
 
 @pytest.mark.parametrize(
@@ -67,12 +77,12 @@ def test_a_bad_brace_is_named_with_its_place(text: str, says: str) -> None:
 @pytest.mark.parametrize("text", ["{name.upper}", "{name!r}", "{name[0]}", "{name.__class__}"])
 def test_attributes_are_not_read(text: str) -> None:
     with pytest.raises(UsageError, match=r"did you mean 'name'\?.*Attributes are not read"):
-        templates.parse(text).fill(PEOPLE)
+        fill(text, PEOPLE)
 
 
 def test_every_unknown_name_is_listed_with_the_closest_column() -> None:
     with pytest.raises(UsageError) as caught:
-        templates.parse("{nmae} {zip} {n:>10}").fill(PEOPLE)
+        fill("{nmae} {zip} {n:>10}", PEOPLE)
     assert len(caught.value.problems) == 3
     assert "{n:>10} has the format '>10', which is none; numbers: .2f" in caught.value.problems[2]
     assert "did you mean 'name'?" in caught.value.problems[0]
@@ -81,7 +91,7 @@ def test_every_unknown_name_is_listed_with_the_closest_column() -> None:
 def test_a_repeated_column_name_is_refused() -> None:
     twice = pd.DataFrame([["a", "b"]], columns=["name", "name"])
     with pytest.raises(UsageError, match="2 columns are named 'name'"):
-        templates.parse("{name}").fill(twice)
+        fill("{name}", twice)
 
 
 def test_filled_text_is_not_expanded_again() -> None:
@@ -89,21 +99,20 @@ def test_filled_text_is_not_expanded_again() -> None:
 
 
 def test_a_missing_or_blank_value_is_missing_and_named() -> None:
-    found = templates.parse("{name} {n}").fill(PEOPLE)
-    assert found.missing.tolist() == [False, True, True]
-    assert found.text.isna().tolist() == [False, True, True]
-    assert found.columns.tolist()[1:] == ["VALUE_MISSING:name", "VALUE_MISSING:name VALUE_MISSING:n"]
-    assert found.text.index.tolist() == [7, 7, 2]
+    texts, missing, columns = fill("{name} {n}", PEOPLE)
+    assert missing == [False, True, True]
+    assert [pd.isna(text) for text in texts] == [False, True, True]
+    assert columns[1:] == ["VALUE_MISSING:name", "VALUE_MISSING:name VALUE_MISSING:n"]
 
 
 def test_words_stand_in_for_missing_values_only() -> None:
-    found = templates.parse("{name|you} {n:.1f|none}").fill(PEOPLE)
-    assert found.text.tolist() == ["Ana 1.0", "you 2.5", "you none"]
-    assert not found.missing.any()
+    texts, missing, _ = fill("{name|you} {n:.1f|none}", PEOPLE)
+    assert texts == ["Ana 1.0", "you 2.5", "you none"]
+    assert not any(missing)
 
 
 def test_nothing_may_stand_for_a_missing_value() -> None:
-    assert templates.parse("Hi{name|}").fill(PEOPLE).text.tolist() == ["HiAna", "Hi", "Hi"]
+    assert fill("Hi{name|}", PEOPLE)[0] == ["HiAna", "Hi", "Hi"]
 
 
 def test_a_placeholder_that_is_the_whole_name_of_a_column_is_that_column() -> None:
@@ -170,13 +179,13 @@ def test_a_float_written_out_is_the_same_float_without_exponent(value: float) ->
 @settings(deadline=None)
 def test_doubling_every_brace_gives_the_text_back(text: str) -> None:
     template = templates.parse(text.replace("{", "{{").replace("}", "}}"))
-    assert template.names == ()
+    assert template.slots == ()
     assert "".join(template.literals) == text
 
 
 def test_the_callers_frame_is_not_changed() -> None:
     before = PEOPLE.copy(deep=True)
-    templates.parse("{name|x} {n}").fill(PEOPLE)
+    fill("{name|x} {n}", PEOPLE)
     pd.testing.assert_frame_equal(PEOPLE, before)
 
 
