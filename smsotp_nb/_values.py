@@ -65,10 +65,16 @@ _NO_VALUE: Final = (
     r"(?:[Nn]/[Aa]|[nN]\.[aA]\.|"
     "[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\\s]+"
     r"|\\N|NA|[kK]\. ?[aA]\.|\((?:blank|empty|null|none|leer|vide|vac[ií]o)\)"
-    r"|nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|#N/A|#NV|#N/D!?|#N/B|#N/DISP|#ND|#NULL|#GETTING_DATA"
-    r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN"
-    r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|RIF|NOME|VALORE"
-    r"|ARG|ADR|NAZWA|LICZBA|DZIEL/0|ZERO|VERW|WAARDE|NAAM|GETAL|DEEL/0)[!?])"  # a group: some pandas anchor one end
+    r"|nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|\[object Object\]|Loading\.\.\.|Err:5\d\d"
+    # Errors of spreadsheets, in the languages of Excel.
+    r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN|ERROR|PYTHON"
+    r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|NÚM|DESBORDAMIENTO|RIF|NOME|VALORE"
+    r"|NULLO|ARG|ADR|NAZWA|LICZBA|DZIEL/0|ZERO|VERW|WAARDE|NAAM|GETAL|DEEL/0|LEEG|VÄRDEFEL|REFERENS|DIVISION/0|NAMN"
+    r"|OGILTIGT|SKÄRNING|VÆRDI|VERDI|REFERENCE|NAVN|ARVO|VIITTAUS|JAKO/0|NIMI|TYHJÄ|LUKU|PUUTTUU|ÉRTÉK|HIV|ZÉRÓOSZTÓ|NÉV"
+    r"|NULLA|SZÁM|HODNOTA|ODKAZ|DĚLENÍ_NULOU|DELENIENULOU|NÁZEV|NÁZOV|ČÍSLO|DEĞER|BAŞV|SAYI/0|AD|BOŞ|SAYI|VALOARE|NUME"
+    r"|VRIJ|VREDN|ЗНАЧ|ССЫЛКА|ДЕЛ/0|ИМЯ|ПУСТО|ЧИСЛО|ПОСИЛАННЯ|ДІЛ/0|ІМЯ|СТОЙН|ΤΙΜΗ|ΑΝΑΦ|ΔΙΑΙΡ/0|ΟΝΟΜΑ|ΚΕΝΟ|ΑΡΙΘ)[!?]"
+    r"|#(?:N/A|NV|N/D!?|N/B|N/DISP|ND|I/T|Н/Д|Δ/Υ|NULL|GETTING_DATA|SAKNAS!?|HIÁNYZIK|YOK|NEDOSTUPNÝ|NEPRÍSTUPNÝ"
+    r"|NENÍ_K_DISPOZICI))"  # a group: some pandas anchor one end
 )
 # Characters that would turn a text of 160 letters into one of 70.
 _GSM: Final = str.maketrans({"\u202f": " ", "\u00a0": " ", "\u2009": " ", "\u2212": "-", "\u2019": "'"})

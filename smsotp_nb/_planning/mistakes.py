@@ -28,6 +28,9 @@ from .wording import OneMessage, Wording, for_segments
 
 Codes: TypeAlias = "npt.NDArray[np.int64] | None"
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
+_ESCAPE: Final = re.compile(r"&(?:#\d{2,6}|#[xX][0-9a-fA-F]{2,6}|amp|lt|gt|quot|apos|nbsp);|_x00[01][0-9A-Fa-f]_")
+_TEMPLATE: Final = r"\{\{|\*\|"
+_ODD_VALUE: Final = rf"\{{|{_TEMPLATE}|{_ESCAPE.pattern}"
 _LITERALLY: Final = "or pass sms.Message(..., literal=True) if it is meant literally"
 
 
@@ -60,7 +63,7 @@ def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     whole = list(_whole(wording, codes))
     wrong = [said for name, rows in whole for said in _foreign_cells(frame, name, rows, names)]
     values = [name for name in wording.columns if name not in {of for of, _ in whole}]
-    return list(dict.fromkeys(wrong)) + list(_nested(wording, values, frame, set(names)))
+    return list(dict.fromkeys(wrong)) + list(_in_values(wording, values, frame, names))
 
 
 def no_columns(wording: Wording, frame: pd.DataFrame) -> list[str]:
@@ -143,19 +146,27 @@ def _foreign_cells(
         )
 
 
-def _nested(wording: Wording, values: Iterable[str], frame: pd.DataFrame, columns: set[str]) -> Iterator[str]:
-    """Report values that bring placeholders along: they are never filled."""
+def _in_values(wording: Wording, values: Iterable[str], frame: pd.DataFrame, names: list[Any]) -> Iterator[str]:
+    """Report values that bring placeholders along, which are never filled, or signs as another format writes them."""
     if all(message.literal for message in wording.messages):
         return
+    columns = set(names)
     for name in values:
         if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
             continue
         texts = templates.as_text(frame[name])
-        braced = texts[texts.str.contains("{", regex=False, na=False).to_numpy(bool)]
-        filled = int(texts.notna().sum())
-        meant = [(label, names) for label, text in braced.items() if (names := columns & set(_SLOT.findall(text)))]
-        if 2 * len(meant) > filled:  # a column of texts to be filled, not one odd name among many
+        odd = texts[texts.str.contains(_ODD_VALUE, na=False).to_numpy(bool)]
+        meant = [(label, of) for label, text in odd.items() if (of := columns & set(_SLOT.findall(text)))]
+        if 2 * len(meant) > int(texts.notna().sum()):  # a column of texts to be filled, not one odd name among many
             yield _said(name, meant)
+        elif found := next(((label, escape) for label, text in odd.items() if (escape := _ESCAPE.search(text))), None):
+            yield (
+                f"column {name!r} holds {given(found[1][0])} in row {given(found[0])}, as HTML or a workbook's file "
+                "writes a sign, which would be sent literally. Write the sign itself, for instance with "
+                f"frame[{name!r}].map(html.unescape), {_LITERALLY}"
+            )
+        elif foreign := odd[odd.str.contains(_TEMPLATE, na=False).to_numpy(bool)].tolist():
+            yield from _foreign_cells(frame[frame[name].isin(foreign).to_numpy(bool)], name, None, names)
 
 
 def _said(column: str, meant: list[tuple[Any, set[str]]]) -> str:

@@ -26,6 +26,7 @@ from ..errors import UsageError
 from .cells import headed, joined, map_distinct, neutral_frame, restored, told
 
 ROWS: Final = 1_048_575  # and a header
+DIGITS: Final = 15  # of a number; ids with more would become other numbers, so such a column is text
 TEXT: Final = 32_767  # signs in a cell; openpyxl cuts off the rest without a word
 _SAMPLE: Final = 200
 _AMOUNT: Final = "#,##0.00####"
@@ -182,7 +183,8 @@ def width(name: str, column: pd.Series) -> int:
 
 
 def writable(column: pd.Series) -> pd.Series:
-    if isinstance(column.dtype, pd.DatetimeTZDtype):
+    too_long = pd.api.types.is_integer_dtype(column.dtype) and column.abs().ge(10**DIGITS).any()
+    if isinstance(column.dtype, pd.DatetimeTZDtype) or too_long:
         return column.astype(STR)
     if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
         long = column[column.astype(STR).str.len() > TEXT]

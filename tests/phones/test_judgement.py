@@ -346,6 +346,15 @@ SAYING_NO = (
         "Ann (deceased)",
         *("Desuscrito", "Rejet\u00e9", "Nope", "Umgezogen", "Ausgetreten", "K\u00fcndigung", "Sperrvermerk"),
         *("Robinsonliste", "Untersagt", "Hausverbot", "Minderj\u00e4hrig", "Disdetta", "Vietato", "Blocklist"),
+        *(
+            "nur Anruf",
+            "calls only",
+            "voice only",
+            "WhatsApp only",
+            "solo WhatsApp",
+            "nur per Mail",
+            "appels uniquement",
+        ),
         *("only emergency", "Emergencies only", "nur Notfall", "s\u00f3lo urgencias", "S T O P", "R.I.P."),
     ),
 )
@@ -359,6 +368,7 @@ SAYING_NOTHING = (
         "Ann van Dyck",
         "J. R. R. Tolkien",
         "emergency",
+        *("WhatsApp", "SMS only", "nur mobil", "evenings only", "call or text"),
         "work phone",
         "B\u00fcro",
         "maison",

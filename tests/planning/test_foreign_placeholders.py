@@ -148,6 +148,24 @@ def test_one_row_of_a_list_larger_than_a_sample_is_found(tmp_path: Path) -> None
 # -- words as they stand --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("value", "shape"),
+    [
+        ("O&#39;Brien", "&#39;"),
+        ("R&amp;B", "&amp;"),
+        ("Ann_x000D_", "_x000D_"),
+        ("*|FNAME|*", r"\*\|FNAME\|\*"),
+        ("{{contact.firstname}}", "{{contact.firstname}}"),
+    ],
+)
+def test_a_value_with_what_another_format_writes_is_refused(value: str, shape: str) -> None:
+    people = pd.DataFrame({"phone": ["+12025550123", "+12025550124"], "first": ["Bo", value]})
+    with pytest.raises(UsageError, match=f"column 'first' holds '{shape}' in row 1.*sent literally"):
+        sms.plan(people, "Hi {first}", to="phone", campaign="c")
+    made = sms.plan(people, sms.Message("Hi {first}", literal=True), to="phone", campaign="c")
+    assert len(made.texts) == 2
+
+
 def test_literal_words_are_sent_as_they_stand() -> None:
     text = "Hi {first name}, write [name] and %NAME%"
     frame = listed(words="Hi {name} and *|FNAME|*")

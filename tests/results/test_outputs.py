@@ -444,6 +444,13 @@ def test_a_cell_that_excel_cannot_hold_is_refused(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_ids_with_more_digits_than_excel_keeps_are_text(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"customer": [102345678901234567, 102345678901234568], "n": [1, 2]})
+    back = pd.read_excel(results.write(frame, tmp_path / "a.xlsx"), dtype=object)
+    assert back["customer"].tolist() == ["102345678901234567", "102345678901234568"]
+    assert back["n"].tolist() == [1, 2]
+
+
 def test_a_streamed_sheet_ends_where_excel_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = BIG.head(20)
     monkeypatch.setattr(workbook, "ROWS", 60)

@@ -366,6 +366,17 @@ def test_thousands_are_read_where_another_value_shows_the_point_to_be_a_decimal_
             (text, True)
             for text in (
                 "#N/A",
+                *(
+                    "#ЗНАЧ!",
+                    "#Н/Д",
+                    "#VÄRDEFEL!",
+                    "#HIÁNYZIK",
+                    "#AD?",
+                    "#ERROR!",
+                    "Err:502",
+                    "Loading...",
+                    "[object Object]",
+                ),
                 "#REF!",
                 "#NAME?",
                 "#DIV/0!",

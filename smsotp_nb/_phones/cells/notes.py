@@ -59,8 +59,12 @@ LATIN_NOT: Final = re.compile(r"n['’ʼ`´]t\b")
 FRENCH_NOT: Final = re.compile(r"\bn['’ʼ`´](?=\w)")
 SPELLED: Final = re.compile(r"(?<![^\W_])[^\W\d_](?:[ .]{1,2}[^\W\d_]){2,}(?![^\W_])")  # S T O P, R.I.P.
 ALONE: Final = r"(?:only|just|nur|lediglich|solo|seulement|uniquement|alleen|endast|kun|bara|tylko|somente|apenas)"
-NEED: Final = r"(?:emergen|notfall|urgen|noodgeval|nodsituation)"
-IN_NEED_ALONE: Final = re.compile(rf"\b{ALONE} {{1,3}}(?:\w{{1,9}} {{1,3}})?{NEED}|{NEED}\w{{0,9}} {{1,3}}{ALONE}\b")
+# What a number is said to be there for alone, so that nobody texts it: need, calls, and other ways to write.
+FOR: Final = (
+    r"(?:emergen|notfall|urgen|noodgeval|nodsituation|calls?\b|calling|voice|anruf|appel|llamad|chiamat|bel(?:len)?\b|dzwon"
+    r"|ligac|ring\b|phone calls?|whats|wapp|viber|telegram|signal|wechat|messenger|mail|post\b)"
+)
+FOR_THAT_ALONE: Final = re.compile(rf"\b{ALONE} {{1,3}}(?:\w{{1,9}} {{1,3}})?{FOR}|{FOR}\w{{0,9}} {{1,3}}{ALONE}\b")
 PUNCTUATION: Final = frozenset(" \t\r\n()[]<>{},;:.-–—/&'’`´\"|*+#!=~\u200d\ufe0f")
 SOUTHERN: Final = 12  # letters of a name in a script without capitals
 EASTERN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -90,7 +94,7 @@ def says_no(text: str) -> bool:
     plain = folded(FRENCH_NOT.sub("ne ", LATIN_NOT.sub(" not", plain)))
     if not plain.isascii() and any(sign in plain for sign in SIGNS):
         return True
-    if IN_NEED_ALONE.search(plain):
+    if FOR_THAT_ALONE.search(plain):
         return True
     plain = SPELLED.sub(lambda word: re.sub(r"[ .]", "", word[0]), plain)
     words = [word for word in LETTERS.findall(plain) if word not in HARMLESS]  # none of these says no
