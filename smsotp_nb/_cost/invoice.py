@@ -36,6 +36,7 @@ MATCHES: Final[dict[str, str]] = {
     "fee": "a fee, a rental or another charge that is of no message",
     "credit": "a credit, refund or discount",
     "total": "a total of other lines, which counts for nothing itself",
+    "payment": "a payment of a balance or into an account, which counts for nothing",
 }
 _DTYPES: Final[dict[str, str | pd.StringDtype]] = {
     "campaign": STR,
@@ -59,15 +60,15 @@ class Reconciled(WithCard):
     Attributes:
         lines: the invoice on its own index: ``id, to, currency`` (str), ``at`` (datetime64[us, UTC]), ``parts``
             (Int64) and ``price`` (float64) as read, ``messages`` (Int64), ``country, kind`` (str) of totals; ``match``
-            (str: matched, other_price, in_doubt, only_theirs, ambiguous, repeated, unreadable, tax, fee, credit or
-            total) and ``found_by`` (str: id, number and time, number and day, or the grain of totals); and of the row
-            that was found ``campaign`` (str), ``row`` (Int64: its place in the campaign), ``our_parts, our_messages``
-            (Int64), ``our_price`` (float64), ``our_currency`` (str).
+            (str: matched, other_price, in_doubt, only_theirs, ambiguous, repeated, unreadable, tax, fee, credit,
+            payment or total) and ``found_by`` (str: id, number and time, number and day, or the grain of totals); and
+            of the row that was found ``campaign`` (str), ``row`` (Int64: its place in the campaign), ``our_parts,
+            our_messages`` (Int64), ``our_price`` (float64), ``our_currency`` (str).
         only_ours: accepted rows of the invoiced period that no line is for: ``campaign, row, id, to, at, parts, price,
             currency``; of totals, one row a group, with ``messages, country, kind``.
         totals: a row a currency: ``theirs`` and ``ours`` (float64) and the amounts that lead from one to the other:
             ``ours + rounding + other_price + in_doubt + only_theirs + ambiguous + repeated + unreadable + tax + fee +
-            credit - only_ours = theirs``, exactly. Lines that are totals of others are in none.
+            credit - only_ours = theirs``, exactly. Totals of others and payments are in none.
         notes: what was concluded from the file, in sentences: columns, signs, rounding, a shift of all times.
         source: the name of the file, or "a frame".
 
@@ -198,7 +199,7 @@ def reconcile_invoice(
     ours, ledger, records = _recorded(source, service)
     currencies = sorted(ours["currency"].dropna().unique())
     read = invoice_of(frame, dict(columns or {}), tz, written, decimal, currencies)
-    read.lines["price"] = _upright(read.lines, read.notes)
+    read.lines = _upright(read.lines, read.notes)
     name = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
     if read.may_be_totals and _by_id(read.lines["id"], ours["id"]).isna().all():
         parts = totals_compared(read, ours, tz)
@@ -262,13 +263,24 @@ def _billable(table: pd.DataFrame) -> pd.DataFrame:
     return found.assign(at=contract.in_zone(found["at"], "UTC")).astype(_DTYPES).reset_index(drop=True)
 
 
-def _upright(lines: pd.DataFrame, notes: list[str]) -> pd.Series:
-    """Return prices above nothing where a file writes all its charges below it."""
-    prices = lines.loc[lines["special"].isna(), "price"].dropna()
-    if not len(prices) or (prices > 0).any() or not (prices < 0).any():
-        return lines["price"]
-    notes.append("All amounts are negative, as some exports write charges; they are read as charges, not credits.")
-    return -lines["price"]
+def _upright(lines: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Return lines whose prices are above nothing where a file writes all its charges below it.
+
+    What is paid into an account between them is a line above nothing that has a time and names no message.
+    """
+    priced = lines["special"].isna() & lines["price"].notna()
+    below, above = (priced & lines["price"].lt(0), priced & lines["price"].gt(0))
+    bare = lines[["id", "to", "country", "messages", "parts"]].isna().all(axis=1) & lines["at"].notna()
+    if not below.any() or (above & ~bare).any() or above.sum() >= below.sum():
+        return lines
+    if above.any():
+        notes.append(
+            f"Charges are negative and read as charges, not credits; {counted(int(above.sum()), 'amount')} above "
+            "nothing without a message, country or quantity: read as paid into the account and not counted."
+        )
+    else:
+        notes.append("All amounts are negative, as some exports write charges; they are read as charges, not credits.")
+    return lines.assign(price=-lines["price"], special=lines["special"].mask(above, "payment"))
 
 
 # -- which line is which row

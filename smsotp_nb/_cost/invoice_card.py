@@ -13,7 +13,6 @@ from .._dates import spanned
 from .._results import contract
 from .._showing import label as called
 from .._wire import mask
-from .invoice_totals import total_lines
 
 _SAID: Final = {
     "matched": "Same price",
@@ -27,6 +26,7 @@ _SAID: Final = {
     "fee": "Fee, of no message",
     "credit": "Credit",
     "total": "Total of other lines, not counted",
+    "payment": "Payment, not counted",
     "only_ours": "Recorded only",
 }
 _AMBIGUOUS: Final = (
@@ -52,7 +52,7 @@ def card_of(
             ("doubts it settles", len(doubts)),
         )
     )
-    told = [Note("i", said) for said in (*_days(lines), *notes, *total_lines(lines))]
+    told = [Note("i", said) for said in (*_days(lines), *notes)]
     ambiguous = int(lines["match"].eq("ambiguous").sum())
     blocks: tuple[Block, ...] = (
         figures,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -111,6 +112,7 @@ _COMMA: Final = re.compile(rf"(?:\d+|\d{{1,3}}(?:(?:\.|{_SPACES})\d{{3}})+)(?:,\
 _POINT: Final = re.compile(rf"(?:\d+|\d{{1,3}}(?:(?:,|{_SPACES})\d{{3}})+)?(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _GROUPS: Final = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+")  # 1,234: a thousand, or a decimal comma
 _PLACES: Final = 6  # of an amount
+_MOST: Final = 0.9  # of the lines that show what is true of a file
 TOO_MUCH: Final = 1e9  # of a line: what is more is no price and no number of parts
 
 
@@ -163,6 +165,55 @@ def found_columns(frame: pd.DataFrame, named: Mapping[str, Any]) -> dict[str, Ha
             if (first := next(like, None)) is not None:
                 found[field] = first
     return found
+
+
+_SHOWN: Final = 1000  # lines that show which column is the amount
+_PER: Final = (1, 100, 1000)  # messages or parts that a unit price is of; or it is in cents
+
+
+def by_numbers(frame: pd.DataFrame, found: dict[str, Hashable], decimal: str | None) -> str:
+    """Take the column that is quantity times another one for the price, and that for its unit price; say so.
+
+    A column that was taken for the price by its name stays where it is such a product.
+    """
+    taken = {column for field, column in found.items() if field not in ("price", "unit_price", "messages", "parts")}
+    shown, read = frame.loc[:, ~frame.columns.duplicated(keep=False)].head(_SHOWN), {}
+    for column in shown.columns.difference([*taken], sort=False):
+        with contextlib.suppress(UsageError):
+            if (one := amounts(shown[column], decimal)).numbers.notna().any():
+                read[column] = one
+    if decimal is None and any(one.decimal == "," for one in read.values()):
+        read = {column: amounts(shown[column], ",") for column in read}
+    counts = [found[name] for name in ("messages", "parts") if found.get(name) in read]
+    prices = [column for column in read if column not in counts]
+    fitting = [
+        (unit, amount, count)
+        for count in counts
+        for unit in prices
+        for amount in prices
+        if unit != amount and _is_product(read[amount], read[unit], read[count].numbers)
+    ]
+    if "price" in found:
+        if any(amount == found["price"] for _, amount, _ in fitting):
+            return ""
+        fitting = [one for one in fitting if one[0] == found["price"]]
+    if not fitting:
+        return ""
+    found["unit_price"], found["price"], count = fitting[0]
+    return f"{found['price']!r} is {count!r} times {found['unit_price']!r}: it is taken for the amount."
+
+
+def _is_product(amount: Amounts, unit: Amounts, count: pd.Series) -> bool:
+    """Return whether amounts are counts times prices, but for the rounding of both; one count alone shows nothing."""
+    known = amount.numbers.notna() & unit.numbers.notna() & count.notna()
+    theirs, each, many = amount.numbers[known], unit.numbers[known], count[known]
+    if not (many.gt(1) & theirs.ne(0)).any():
+        return False
+    rounding = 0.5 * 10.0**-amount.places + 1e-9
+    of_each = 0.5 * 10.0**-unit.places if unit.places > 1 else 0.0
+    return any(
+        (theirs - many * each / per).abs().le(rounding + of_each * many.abs() / per).mean() >= _MOST for per in _PER
+    )
 
 
 def _words(name: Hashable) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from .. import _dates as dates
 from .._calling import given
-from .._cards import counted
+from .._cards import counted, money
 from .._dates import Written
 from .._pandas import STR
 from .._pandas import texts as texts_of
@@ -22,7 +22,7 @@ from .._showing import cited
 from .._showing import label as called
 from ..columns import absent, listed
 from ..errors import SmsOtpWarning, UsageError
-from .invoice_columns import NAMES, amounts, currencies, currency_in, found_columns
+from .invoice_columns import NAMES, amounts, by_numbers, currencies, currency_in, found_columns
 
 FIELDS: Final = ("id", "to", "at", "parts", "price", "currency")
 NAMEABLE: Final = (*FIELDS, "messages", "country", "kind")
@@ -38,7 +38,7 @@ _EXPECTED: Final = {
 _SHEET: Final = (20_000, 80_000)  # days since 1899: 1954 to 2119
 _EPOCHS: Final = ("seconds", "milliseconds", "microseconds", "nanoseconds")
 _SINCE, _TILL = 1_000_000_000, 4_000_000_000  # seconds since 1970: 2001 to 2096
-_TAX: Final = "tax(?:es)?|vat|gst|hst|pst|mwst|ust|umsatzsteuer|mehrwertsteuer|tva|iva|btw|moms|impuestos?"
+_TAX: Final = r"taxe?s?|vat|gst|hst|pst|mwst|ust|(?:umsatz|mehrwert)?steuer|tva|iva|btw|moms|impuestos?|imposta"
 # What a line says that is of no message, the first that applies: a total with tax is a total, that of a tax is none.
 SPECIAL: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     (kind, re.compile(words, re.IGNORECASE))
@@ -68,10 +68,13 @@ SPECIAL: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     )
 )
 _WORD: Final = re.compile(r"\b[^\W\d_]{3,}(?:\d+ ?%|\b)")
+_INITIAL: Final = r"\b[^\W\d_]"
+_INITIALS: Final = rf"(?:{_INITIAL}\.){{2}}"  # I.V.A.
 _OTHER_WORDS: Final = re.compile(r"body|text|content|message_?body|status|error|tag|campaign|ref", re.IGNORECASE)
 _AN_ID: Final = 8  # characters
 _EXACT: Final = 6  # decimal places of what is recorded
 _MOST: Final = 0.9  # of the amounts that show what is true of a file
+_MOST_TAX: Final = 0.4  # of what is taxed
 _HALF: Final = 0.5 + 1e-6
 _ROUNDINGS: Final[dict[str, Callable[[pd.Series], pd.Series]]] = {
     "rounded": lambda apart: apart.abs().le(_HALF),
@@ -191,11 +194,11 @@ def invoice_of(
         names = {name: column for name, column in names.items() if name != "currency"}
     else:
         constant = None
-    found, priced_each = _columns(frame, names)
+    found, priced_each, said = _columns(frame, names, decimal)
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
     cells = {name: frame[found[name]] if name in found else empty for name in NAMES}
     texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
-    read = _Cells(found, cells, texts, tz, written, _named(found, names))
+    read = _Cells(found, cells, texts, tz, written, [*_named(found, names), *said])
     price = amounts(cells["unit_price" if priced_each else "price"], decimal)
     if price.decimal == "," and decimal is None:
         read.notes.append("Amounts are read with a decimal comma.")
@@ -223,7 +226,10 @@ def invoice_of(
         }
     )
     special = _special(frame, found, lines["to"].notna())
-    special = special.mask(special.eq("fee").fillna(False).astype("bool") & lines["country"].notna() & messages.notna())
+    others = lines["country"].where(special.isna()).dropna()  # a fee of messages that have no other line is their price
+    of_messages = lines["country"].notna() & ~lines["country"].isin(others) & messages.notna()
+    special = special.mask(special.eq("fee").fillna(False).astype("bool") & of_messages)
+    special = _by_amounts(lines.assign(special=special), texts["at"], price.places, read.notes)
     if special.notna().any():  # a line below a column of months or times has none
         cells["at"] = cells["at"].astype(object).where(special.isna(), None)
         texts["at"] = texts["at"].mask(special.notna())
@@ -236,8 +242,10 @@ def invoice_of(
     return Invoice(lines, found, price.places, read.notes)
 
 
-def _columns(frame: pd.DataFrame, names: dict[str, Any]) -> tuple[dict[str, Hashable], bool]:
-    """Return the column of each field, and whether the price is that of one message or part.
+def _columns(
+    frame: pd.DataFrame, names: dict[str, Any], decimal: str | None
+) -> tuple[dict[str, Hashable], bool, list[str]]:
+    """Return the column of each field, whether the price is that of one message or part, and what the numbers show.
 
     Raises:
         UsageError: a column that was named is missing, there is no price, or nothing says what a line is of.
@@ -249,6 +257,7 @@ def _columns(frame: pd.DataFrame, names: dict[str, Any]) -> tuple[dict[str, Hash
     found = {} if problems else found_columns(frame, names)
     if "to" in found and "to" not in names and _numbers(texts_of(frame[found["to"]])).isna().all():
         del found["to"]
+    said = "" if problems or "price" in names else by_numbers(frame, found, decimal)
     priced_each = "price" not in found and "unit_price" in found and bool({"messages", "parts"} & {*found})
     if not problems and "price" not in found and not priced_each:
         problems.append("no column of prices; name it: columns={'price': \"...\"}")
@@ -263,7 +272,7 @@ def _columns(frame: pd.DataFrame, names: dict[str, Any]) -> tuple[dict[str, Hash
                         "columns={'id': \"...\"}")  # fmt: skip
     if problems:
         raise UsageError(f"invoice=: {'; '.join(problems)} {listed(frame.columns)}")
-    return found, priced_each
+    return found, priced_each, [said] if said else []
 
 
 def _named(found: Mapping[str, Hashable], names: Mapping[str, Any]) -> list[str]:
@@ -304,6 +313,8 @@ def _special(frame: pd.DataFrame, found: Mapping[str, Hashable], of_messages: pd
         if (column not in labels and _OTHER_WORDS.search(str(column))) or frame[column].dtype.kind in "fiMb":
             continue
         texts = texts_of(frame[column]).mask(of_messages)
+        if texts.str.fullmatch(r"debit|dr", case=False, na=False).any():  # beside it, a credit is a direction
+            continue
         if column in prices:  # "0.0075 excl. VAT" is no line of a tax
             texts = texts.mask(texts.str.match(r"\W*\d", na=False))
         said = said.where(said.notna(), _said(texts))
@@ -312,12 +323,129 @@ def _special(frame: pd.DataFrame, found: Mapping[str, Hashable], of_messages: pd
 
 def _said(texts: pd.Series) -> pd.Series:
     """Return tax, total, credit or fee where a cell says so."""
-    texts = texts.where(texts.str.contains(_WORD.pattern, na=False))  # numbers and ids, which may be a million
+    texts = texts.where(
+        texts.str.contains(rf"{_WORD.pattern}|{_INITIALS}", na=False)
+    )  # numbers and ids, which may be a million
     kinds = {
-        text: next((kind for kind, words in SPECIAL if words.search(text[:200])), None)
+        text: next(
+            (kind for kind, words in SPECIAL if words.search(re.sub(rf"(?<={_INITIAL})[.]", "", text[:200]))), None
+        )
         for text in texts.dropna().unique().tolist()
     }
     return texts.map(kinds, na_action="ignore").astype(STR)
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Sums of the lines above in whole millionths: of all, without tax, and of messages alone; of all since a total."""
+
+    taxes: int  # of the whole invoice
+    lines: int = 0
+    every: int = 0
+    net: int = 0
+    plain: int = 0
+    count: int = 0
+    since: list[tuple[int, int, bool]] = field(default_factory=list)  # place, amount, whether it is of messages
+    since_count: int = 0
+    totals: list[tuple[int, bool]] = field(default_factory=list)  # amounts, and whether they are those of lines
+    last: int | None = None  # the last total that is that of lines
+    paid: set[int] = field(default_factory=set)
+
+    def add(self, place: int, amount: int, kind: object, own: bool, count: int) -> None:
+        self.lines, self.every, self.count = self.lines + 1, self.every + amount, self.count + count
+        self.net += amount * (kind != "tax")
+        self.plain += amount * pd.isna(kind)
+        self.since.append((place, amount, own))
+        self.since_count += count
+
+    def wholes(self) -> list[int]:
+        return [self.every, self.net, self.net + self.taxes, self.plain] if self.lines else []
+
+    def parts(self) -> list[int]:
+        """Sums since the last total: alone where messages are in it, and together with that total."""
+        since = sum(amount for _, amount, _ in self.since)
+        alone = [since] if any(own for *_, own in self.since) else []
+        return alone if self.last is None else [*alone, self.last + since]
+
+
+def _by_amounts(lines: pd.DataFrame, times: pd.Series, places: int, notes: list[str]) -> pd.Series:
+    """Return ``special`` with what amounts alone show of lines that name no message, number or country; note it.
+
+    The sum of the lines above, all or those since the last total, is a total; what leads from one total to the next
+    is a tax; the opposite of a balance is its payment.
+    """
+    special, unit = lines["special"].astype(object), 10 ** max(6 - places, 0)
+    count = lines["messages"].fillna(lines["parts"])
+    words = lines["id"].str.contains(_WORD.pattern, na=False) & ~lines["id"].str.contains(r"\d", na=False)
+    named = lines[["country", "to"]].notna().any(axis=1) | (lines["id"].notna() & ~words).astype("bool")
+    has_names = bool((named & special.isna()).any())
+    own = named if has_names else count.notna() if count.notna().any() else times.str.contains(r"\d", na=False)
+    maybe = lines["price"].notna() & special.map(lambda kind: pd.isna(kind) or kind == "total")
+    maybe &= ~own.astype("bool") & bool(own.any())
+    maybe |= special.isin(["total", "tax"]) & lines["price"].notna()
+    if not maybe.any():
+        return special.astype(STR)
+    price = (lines["price"].fillna(0) * 1_000_000).round().astype("int64")
+    by: dict[Any, _Sums] = {}
+    for currency, part in price.groupby(lines["currency"]):
+        by[currency] = _Sums(int(part[special[part.index].eq("tax")].sum()))
+    cells = (lines["currency"], price, special, maybe, own, count.fillna(0).astype("int64"))
+    kinds = special.tolist()
+    for place, (currency, amount, kind, may, mine, number) in enumerate(zip(*cells, strict=True)):
+        if currency not in by:
+            continue
+        sums = by[currency]
+
+        def fits(one: int, sums: _Sums = sums, amount: int = amount) -> bool:
+            return abs(one - amount) <= min(unit * (sums.lines + 1) // 2, abs(one) // 200)
+
+        like = sums.wholes() if kind == "tax" else [*sums.wholes(), *sums.parts()]  # no tax is as much as all
+        is_sum = bool(amount) and any(map(fits, like))
+        is_sum = is_sum and (kind == "total" or number in (0, sums.count, sums.since_count))
+        if may and pd.isna(kind) and amount < 0 and -amount in {total for total, _ in sums.totals}:
+            kinds[place] = "payment"
+            sums.paid.add(-amount)
+        elif may and (is_sum or kind == "total"):
+            kinds[place] = "total"
+            sums.totals.append((amount, is_sum))
+            if is_sum:
+                if len(sums.since) == 1 and sums.last and amount == sums.last + sums.since[0][1]:
+                    added, more, own_line = sums.since[0]
+                    if not own_line and pd.isna(kinds[added]) and 0 < more < _MOST_TAX * sums.last:
+                        kinds[added] = "tax"
+                sums.last, sums.since, sums.since_count = amount, [], 0
+        else:
+            sums.add(place, amount, kind, bool(mine), int(number))
+    found = pd.Series(kinds, index=lines.index, dtype=object)
+    notes += [
+        f"Read as {kind} by the amount: rows {_shown(rows)}."
+        for kind in ("total", "tax", "payment")
+        if len(rows := lines.index[found.eq(kind) & ~special.eq(kind)])
+    ]
+    if len(rows := lines.index[found.isna() & maybe]):
+        notes.append(f"Of no message and no sum of the lines above, but counted: rows {_shown(rows)}.")
+    notes += [said for currency, sums in by.items() if (said := _of_totals(sums, str(currency), fits_within=unit))]
+    return found.astype(STR)
+
+
+def _shown(rows: pd.Index) -> str:
+    return ", ".join(map(called, rows[:3])) + ", ..." * (len(rows) > 3)
+
+
+def _of_totals(sums: _Sums, currency: str, *, fits_within: int) -> str:
+    """Return in words whether the totals of an invoice are those of its lines."""
+    wrong = [amount for amount, agrees in sums.totals if not agrees and amount not in sums.paid]
+    good = [amount for amount, agrees in sums.totals if agrees]
+    slack = fits_within * (sums.lines + 1) // 2
+    whole = [amount for amount in good if any(abs(amount - one) <= slack for one in sums.wholes())]
+    if whole:
+        return f"Its total of {money(whole[-1] / 1_000_000, currency)} is that of its lines."
+    if not sums.lines or not (wrong or good):
+        return ""
+    if not wrong:
+        return f"Its totals in {currency} are those of the lines above each."
+    lines_are = money(sums.every / 1_000_000, currency)
+    return f"Its total says {money(wrong[-1] / 1_000_000, currency)}, and its lines add up to {lines_are}."
 
 
 def _whole_messages(lines: pd.DataFrame, part: pd.Series, notes: list[str]) -> pd.DataFrame:

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .._cards import counted, money
+from .._cards import counted
 from .._pandas import STR
 from .._results import contract
 from .invoice_lines import FIELDS, Invoice
 
-APART: Final = ("total", "tax", "credit", "fee")  # lines that are of no message
+APART: Final = ("total", "payment", "tax", "credit", "fee")  # lines that are of no message
 Kinds = Mapping[str, str | pd.StringDtype]
 _FIELDS: Final[Kinds] = {**{name: contract.ALL[name] for name in FIELDS}, "at": "datetime64[us, UTC]"}
 _GRAIN: Final[Kinds] = {"messages": "Int64", "country": STR, "kind": STR}
@@ -47,7 +47,7 @@ def sums_of(lines: pd.DataFrame, only_ours: pd.DataFrame, first: pd.Series) -> p
 
     ``first`` says which lines stand for the row that they found, where several found one.
     """
-    counting, mine = lines[lines["match"].ne("total")], lines[lines["our_price"].notna() & first]
+    counting, mine = lines[~lines["match"].isin(["total", "payment"])], lines[lines["our_price"].notna() & first]
     pieces = [
         _piece("theirs", counting["currency"], counting["price"]),
         _piece("ours", mine["our_currency"], mine["our_price"]),
@@ -216,18 +216,3 @@ def _rest(sums: pd.DataFrame, grain: tuple[str, ...]) -> pd.DataFrame:
     if "day" in grain:
         found["at"] = found["day"].dt.tz_convert("UTC")
     return shaped(found, _ONLY_OURS)
-
-
-def total_lines(lines: pd.DataFrame) -> list[str]:
-    """Return in words whether the lines that are totals agree with the lines above them."""
-    said = []
-    for line in lines[lines["match"].eq("total")].drop_duplicates("currency", keep="last").to_dict("records"):
-        others = lines[lines["currency"].eq(line["currency"]) & lines["match"].ne("total")]
-        net = others[~others["match"].isin(APART)]
-        sums = [round(float(part["price"].sum()), 6) for part in (others, net)]
-        shown = money(line["price"], line["currency"])
-        if any(abs(line["price"] - one) < 0.01 for one in sums):
-            said.append(f"Its total of {shown} is that of its lines.")
-        else:
-            said.append(f"Its total says {shown}, and its lines add up to {money(sums[0], line['currency'])}.")
-    return said

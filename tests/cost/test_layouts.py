@@ -298,3 +298,91 @@ def test_totals_by_kind(client: Client, tmp_path: Path) -> None:
     assert found.lines["match"].eq("matched").all(), found.card().text()
     assert found.lines["kind"].tolist() == ["campaign", "passcode"]
     assert found.lines["found_by"].eq("kind").all()
+
+
+HEADS = (
+    "Qty,Price,Amount", "Quantity,Price,Total", "Menge,Preis,Betrag", "Anzahl,Preis,Gesamt", "Quantité,Prix,Total",
+    "Cantidad,Precio,Total", "Segments,Price,Total", "Menge,E-Preis,G-Preis", "Count,EP,GP",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("of", [1, 1000])
+def test_the_amount_is_the_column_that_is_quantity_times_price(sent: pd.DataFrame, head: str, of: int) -> None:
+    """Whatever both are called, and however each is rounded."""
+    table = sent.groupby("iso").agg(messages=("price", "size"), price=("price", "sum")).reset_index()
+    each = (table["price"] / table["messages"] * of).round(4)
+    columns = ["Country", *head.split(",")]
+    lines = pd.DataFrame(dict(zip(columns, (table["iso"], table["messages"], each, table["price"]), strict=True)))
+    found = cost.reconcile_invoice(sent, lines.assign(Currency="USD"))
+    assert found.lines["match"].eq("matched").all(), found.card().text()
+    assert found.totals["theirs"].tolist() == [round(sent["price"].sum(), 6)]
+    one = cost.reconcile_invoice(sent, lines.assign(Currency="USD"), columns={"price": columns[2]})
+    assert one.totals["theirs"].tolist() == [round(each.sum(), 6)]
+
+
+def kinds_of(sent: pd.DataFrame, *foot: tuple[str, float]) -> tuple[list[str], cost.Reconciled]:
+    """Return what the lines under two countries are taken for: the first 0.30, the second 2.25."""
+    table = sent.iloc[:2].assign(iso=["US", "DE"], price=[0.3, 2.25])
+    body = pd.DataFrame({"Item": "SMS", "Country": ["US", "DE"], "Quantity": 1, "Amount": [0.3, 2.25]})
+    feet = pd.DataFrame({"Item": [name for name, _ in foot], "Amount": [amount for _, amount in foot]})
+    found = cost.reconcile_invoice(table, pd.concat([body, feet], ignore_index=True).assign(Currency="USD"))
+    assert found.lines["match"].iloc[:2].eq("matched").all()
+    return found.lines["match"].iloc[2:].tolist(), found
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Nettobetrag", "zzgl. 19% USt", "Rechnungsbetrag", "Zahlbetrag"), ("Net", "Steuer", "Gross", "Please pay"),
+        ("Base imponible", "I.V.A.", "A pagar", "Total IVA incluido"), ("Montant HT", "Taxe", "Montant TTC", "Solde"),
+        ("Wartość netto", "Podatek", "Do zapłaty", "Razem"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_totals_and_taxes_are_told_by_their_amounts(sent: pd.DataFrame, names: tuple[str, ...]) -> None:
+    kinds, found = kinds_of(sent, *zip(names, (2.55, 0.48, 3.03, 3.03), strict=True))
+    assert kinds == ["total", "tax", "total", "total"]
+    assert found.totals[["theirs", "ours", "tax"]].values.tolist() == [[3.03, 2.55, 0.48]]
+    assert "Its total of USD 3.03 is that of its lines." in found.notes
+    other, strange = kinds_of(sent, (names[0], 2.55), ("Plattform", 0.48))
+    assert other == ["total", "only_theirs"]
+    assert "Of no message and no sum of the lines above, but counted: rows 3." in strange.notes
+
+
+def test_a_payment_of_a_balance_counts_for_as_little_as_the_balance(sent: pd.DataFrame) -> None:
+    kinds, found = kinds_of(sent, ("Previous balance", 5.0), ("Payment received", -5.0), ("To pay", 2.55))
+    assert kinds == ["total", "payment", "total"]
+    assert "Its total of USD 2.55 is that of its lines." in found.notes
+    assert found.totals["theirs"].tolist() == [2.55]
+
+
+def test_subtotals_are_those_of_the_lines_above_them(sent: pd.DataFrame, ledger: Ledger) -> None:
+    """And no one of them is the total of the file."""
+    lines = pd.DataFrame(
+        {"Country": ["US", "US", "US Gesamt", "DE", "Deutschland zus."], "Network": ["a", "b", None, "c", None],
+         "Quantity": [5, 5, 10, 1, 1], "Amount": [0.04, 0.035, 0.075, 0.07, 0.07], "Currency": "USD"}
+    )  # fmt: skip
+    found = cost.reconcile_invoice(ledger, lines)
+    assert found.lines.loc[[2, 4], "match"].tolist() == ["total", "total"]
+    assert "Its totals in USD are those of the lines above each." in found.notes
+    assert "Its total says" not in found.card().text()
+
+
+def test_a_surcharge_on_messages_that_have_a_line_is_a_fee(sent: pd.DataFrame, ledger: Ledger) -> None:
+    lines = by_day(sent, "iso").rename(columns={"iso": "Country", "messages": "Quantity", "price": "Amount"})
+    lines = pd.concat([lines, lines[lines["Country"].eq("US")].assign(Amount=0.12)], ignore_index=True)
+    item = ["SMS"] * (len(lines) - 1) + ["Carrier surcharge"]
+    found = cost.reconcile_invoice(ledger, lines.drop(columns="day").assign(Item=item, Currency="USD"))
+    assert found.lines["match"].tolist() == [*["matched"] * (len(lines) - 1), "fee"]
+
+
+@pytest.mark.parametrize("kind", [{}, {"Type": ["debit", "credit"]}])
+def test_what_is_paid_into_a_wallet_is_no_charge(sent: pd.DataFrame, kind: dict[str, list[str]]) -> None:
+    day, billed = times(sent, "%Y-%m-%d").iloc[0], round(sent["price"].sum(), 6)
+    lines = pd.DataFrame({"Date": day, **kind, "Text": ["SMS", "Top-up"], "Amount": [-billed, 10.0], "Currency": "USD"})
+    lines = pd.concat([lines.iloc[[0]].assign(Amount=-billed / 2)] * 2 + [lines.iloc[[1]]], ignore_index=True)
+    found = cost.reconcile_invoice(sent, lines)
+    assert found.lines["match"].tolist() == ["matched", "payment"]
+    assert found.totals[["theirs", "ours", "credit"]].values.tolist() == [[billed, billed, 0.0]]
+    assert not any("All amounts" in note for note in found.notes)
