@@ -25,7 +25,17 @@ from .._frames import as_pandas
 from .._ledger import Said
 from .._moments import microseconds
 from .._pandas import STR, is_missing
-from .._phones import SAYING_NO, Reading, not_reading, own_columns, refuses, said_no, says_no
+from .._phones import (
+    SAYING_NO,
+    Reading,
+    international,
+    not_reading,
+    own_columns,
+    refuses,
+    said_no,
+    says_no,
+    warn_of_doubtful,
+)
 from .._recipients import KEY, without_value
 from .._showing import cited, few, spelled
 from .._values import no_value
@@ -107,8 +117,12 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     first = found[~found.index.duplicated()]
     if opted_out:  # a no at one number is a no at all
         _refuse_yeses(frame, how)
-        names = [name for name in own_columns(frame, how.default_region)[0] if name != how.column]
+        own = own_columns(frame, how.default_region, how.region)
+        named = (how.column, how.at, how.proof, how.region)
+        names = [name for name in own.numbers if name not in named]
+        warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in named})
         others = [_judged(frame, replace(how, column=name), how.region, opted_out=True) for name in names]
+        others += [phones.normalize(international(frame[name])).reset_index(drop=True) for name in names]
         found = pd.concat([found, *(one[one["to"].notna()] for one in others)])
     if how.region is None:
         _refuse_other_countries(frame, how, found, opted_out=opted_out)
@@ -151,7 +165,7 @@ def _judged(frame: pd.DataFrame, how: How, region: Any, *, opted_out: bool) -> p
 def _refuse_other_countries(frame: pd.DataFrame, how: How, found: pd.DataFrame, *, opted_out: bool) -> None:
     """Refuse numbers that are others by a column of countries which region= does not name."""
     read = set(zip(found.index.tolist(), found["to"], strict=True))
-    for name in own_columns(frame, how.default_region)[1]:
+    for name in own_columns(frame, how.default_region).countries:
         to = _judged(frame, how, name, opted_out=opted_out)["to"].dropna()
         by = zip(to.index.tolist(), to, strict=True)
         places = [*dict.fromkeys(place for place, number in by if (place, number) not in read)]

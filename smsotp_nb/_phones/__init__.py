@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .cells.notes import refuses, says_no
     from .cells.regions import country_code
     from .cells.repairs import clean
-    from .columns import SAYING_NO, Found, find_columns, own_columns
+    from .columns import SAYING_NO, Found, find_columns, international, may_be_numbers, own_columns, warn_of_doubtful
     from .countries import ask, country_name, place, time_zones
     from .judging.answers import verdict
     from .judging.evidence import DRAWN, Evidence, Level, drawn
@@ -46,7 +46,15 @@ __getattr__ = attributes(
         "cells.notes": ["refuses", "says_no"],
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
-        "columns": ["SAYING_NO", "Found", "find_columns", "own_columns"],
+        "columns": [
+            "SAYING_NO",
+            "Found",
+            "find_columns",
+            "international",
+            "may_be_numbers",
+            "own_columns",
+            "warn_of_doubtful",
+        ],
         "countries": ["ask", "country_name", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],

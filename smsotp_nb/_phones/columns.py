@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._recipients import add_columns
 from .._showing import cited
+from ..errors import SmsOtpWarning
 from .cells import notes, regions
 from .cells import text as cells
 from .judging.judgement import normalize
@@ -41,7 +44,7 @@ OF_OTHERS: Final = re.compile(  # whom the row names beside its own person
 )
 SAYING_NO: Final = re.compile(
     r"opt(?:ed)?[ -]?out|unsub|withdr|revok|do[ -]?not|\bdon'?t\b|\bdn[cdtm]\b|\bstop|suppress|black ?list"
-    r"|block(?:ed| ?list)|robinson|abgemeldet|abmeld|widerr|widerspr|gesperrt|sperrliste|d[eé]sinscri|d[eé]sabonn"
+    r"|block(?:ed| ?list)|robinson|abgemeldet|abmeld|widerr|widerspr|sperr|d[eé]sinscri|d[eé]sabonn"
     r"|\bbaja\b|disiscri|uitgeschreven",
     re.IGNORECASE,
 )
@@ -74,6 +77,7 @@ NEVER_NUMBERS: Final = re.compile(  # even where the name speaks of phones as we
     r"|created|updated|timestamp|amount|betrag|price|fax|opt.?(?:in|out)|consent|verified|\btype\b|\bcount\b",
     re.IGNORECASE,
 )
+OF_TIME: Final = re.compile(r"\bseen\b|\btime\b|zeit\b|epoch|\bts\b|\bat$|\bday\b|\btag\b", re.IGNORECASE)
 COUNTRY_NAMED: Final = re.compile(
     r"country|countries|\bland\b|land[_ .-]?(?:code|kode|kod)|l[äa]nder|staat\b|pa[ií]s(?:es)?\b|\bpays\b|paese|nazione"
     r"|\biso(?:$|\b|[_ -]?\d|[_ -]?code)|nationality|\bnation\b|\bkraj\b|\bmaa\b|[üu]lke|стран|国|國|국가|الدولة|بلد"
@@ -93,12 +97,16 @@ PART_NAMED: Final = re.compile(
     r"|valuta|waluta|moeda",
     re.IGNORECASE,
 )
+_CALLER: Final = 7  # frames above a warning of a list
 NAME_WORTH: Final = 0.3
 MOBILE_WORTH: Final = 0.1
 OWN_WORTH: Final = 0.3  # more than that and how the cells are written together
 WRITTEN: Final = r"^\W*(?:\+|00|0[1-9])|[0-9][ ().-]+[0-9]"  # as people write numbers to call, and no order number
 SEVEN_DIGITS: Final = r"[0-9](?:[^0-9]{0,3}[0-9]){6}"
 WITH_PLUS: Final = r"^\W*\+"
+AMOUNT: Final = (
+    r"^\s*-?(?:(?:0|[1-9][0-9]*)[.,][0-9]*[1-9][0-9]*|[1-9][0-9]?(?:[.,'][0-9]{3}){2})\s*$"  # no number has one point
+)
 AT_HOME: Final = r"^\W*0[1-9](?:[ ().\-/]*[0-9]){6,10}\W*$"  # a national number with its trunk prefix
 DIGITS: Final = r"^\s*\+?[0-9]+(?:[.]0+)?\s*$"
 MONTH: Final = r"(?:0?[1-9]|1[0-2])"
@@ -200,42 +208,136 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     return Found(name[0], name[1], table, why)
 
 
-def own_columns(frame: pd.DataFrame, default_region: str | None) -> tuple[list[Any], list[Any]]:
+class OwnColumns(NamedTuple):
+    """The columns of numbers of a list, those of countries, and those that may hold numbers, with the reason."""
+
+    numbers: list[Any]
+    countries: list[Any]
+    doubtful: dict[Any, str]
+
+
+def own_columns(frame: pd.DataFrame, default_region: str | None, region: Any = None) -> OwnColumns:
     """Return all columns of numbers of a row's own person, whatever their names say of them, and all named and read as
     countries: for a list in which each number of a person counts.
 
-    Under a name of phones one cell with seven digits is enough; under another one most have a plus, and all
-    but a few read.
+    Under a name of phones one cell with seven digits is enough; under another one most cells have to read as numbers,
+    by the country that ``region`` has, those of the list or the default one. What remains in doubt is told.
 
     Example:
-        >>> own_columns(pd.DataFrame({"phone": ["+14155550100"], "Old mobile": ["+14155550101"], "Land": "US"}), None)
-        (['phone', 'Old mobile'], ['Land'])
+        >>> own_columns(pd.DataFrame({"phone": ["+14155550100"], "Work": ["(415) 555-0101"], "Land": "US"}), None)
+        OwnColumns(numbers=['phone', 'Work'], countries=['Land'], doubtful={})
     """
-    numbers, countries = [], []
+    frame = frame.reset_index(drop=True)
+    found = OwnColumns([], [], {})
+    columns: dict[Any, _Column] = {}
     for place, label in enumerate(frame.columns):
-        name, filled = _words(str(label)), frame.iloc[:, place].dropna()
+        name = _words(str(label))
         if list(frame.columns).count(label) > 1:
             refuse(
                 f"several columns of the list are called {cited(label)}; rename them" if NAMED.search(name) else None
             )
             continue
-        it = _Column.of(name, _sample(filled))
+        columns[label] = it = _Column.of(name, _sample(frame.iloc[:, place].dropna()))
         if it.telling and it.share >= ENOUGH:
-            countries.append(label)
-        elif not OF_OTHERS.search(name) and _reads_as_numbers(it, name, filled, default_region):
-            numbers.append(label)
-    return numbers, countries
+            found.countries.append(label)
+    regions = [None, *found.countries] if region is None else [region]
+    for label, it in columns.items():
+        name = _words(str(label))
+        if label in (*found.countries, region) or OF_OTHERS.search(name):
+            continue
+        counts, doubt = _reads_as_numbers(it, name, frame, label, regions, default_region)
+        if counts:
+            found.numbers.append(label)
+        if doubt:
+            found.doubtful[label] = doubt
+    return found
 
 
-def _reads_as_numbers(it: _Column, name: str, filled: pd.Series, default_region: str | None) -> bool:
-    if NAMED.search(name) and (not it.never or SAYING_NO.search(name)):
-        return bool(cells.matches(cells.read(filled).text, SEVEN_DIGITS).any())
-    if it.never or _share(it.text, WITH_PLUS) < ENOUGH:
-        return False
-    judged = normalize(it.cells, default_region=default_region)
-    judged = judged[judged["problem"] != "MISSING"]
-    read = judged["type"].notna() | judged["problem"].isin(["REGION_MISSING", "MULTIPLE_NUMBERS", "NOTE_SAYS_NO"])
-    return len(judged) > 0 and bool(read.mean() >= NEARLY_ALL)
+def _reads_as_numbers(
+    it: _Column, name: str, frame: pd.DataFrame, label: Any, regions: list[Any], default_region: str | None
+) -> tuple[bool, str | None]:
+    """Return whether a column counts as one of numbers, and why it is in doubt whether all that it holds was read."""
+    own = SAYING_NO.sub(" ", name)
+    never = NEVER_NUMBERS.search(own) or OF_TIME.search(own) or NAMED_OTHERWISE.search(own)
+    if NAMED.search(name) and not never:
+        text = cells.read(frame[label].dropna()).text
+        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY)).any():
+            return True, None
+        return False, None
+    if "fax" in name.casefold() or _share(it.text, DAY) >= NEARLY_ALL or _share(it.text, AMOUNT) >= ENOUGH:
+        return False, None
+    possible = cells.matches(it.text, SEVEN_DIGITS) & ~cells.matches(it.text, DAY)
+    written = possible & cells.matches(it.text, WRITTEN)
+    if not possible.any() or (never and not written.any()):
+        return False, None
+    judged = [
+        normalize(
+            it.cells, region=None if one is None else frame[one].loc[it.cells.index], default_region=default_region
+        )
+        for one in regions
+    ]
+    judged.append(normalize(international(it.cells)))
+    filled = judged[0]["problem"].ne("MISSING").to_numpy(bool)
+    unplaced = judged[0]["problem"].eq("REGION_MISSING").to_numpy(bool) & possible
+    several = np.any(
+        [one["problem"].isin(["MULTIPLE_NUMBERS", "NOTE_SAYS_NO"]).to_numpy(bool) for one in judged], axis=0
+    )
+    types = [one["type"] for one in judged]
+    typed = np.any([one.notna().to_numpy(bool) for one in types], axis=0)
+    mobile = np.any([one.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).to_numpy(bool) for one in types], axis=0)
+    as_number = possible & (typed | several)
+    if PERHAPS_NAMED.search(name) is None:  # bare digits of another name may be anything but a mobile's
+        sure = as_number & (written | mobile)
+    else:
+        sure = as_number
+    share = float(sure.sum() / max(filled.sum(), 1))
+    if never and not _share(it.text, WITH_PLUS) >= ENOUGH:
+        doubt = (
+            "its name speaks of something else"
+            if share >= ENOUGH and (sure & written).sum() * 2 >= sure.sum()
+            else None
+        )
+        return False, doubt
+    if share >= ENOUGH:
+        return True, None
+    if (unplaced & (written | _long(it.text))).sum() * 2 >= max(filled.sum(), 1):
+        return bool(sure.any()), "their country is not known"
+    return False, "most of its cells are no numbers" if (sure & written).any() else (
+        "its numbers are of landlines" if (as_number.sum() >= NEARLY_ALL * max(filled.sum(), 1)) else None
+    )
+
+
+def international(column: pd.Series) -> pd.Series:
+    """Return bare digits that are as long as a number with its calling code with the plus they lack, else missing."""
+    digits = cells.read(column).text.str.strip().str.extract(r"^([1-9][0-9]{10,14})(?:\.0)?$", expand=False)
+    plus: pd.Series = "+" + digits
+    return plus
+
+
+def may_be_numbers(frame: pd.DataFrame) -> list[Any]:
+    """Return the columns in which a cell has seven digits and is no day or amount."""
+    texts = {label: cells.read(frame[label].dropna()).text for label in frame.columns}
+    return [
+        label
+        for label, text in texts.items()
+        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY) & ~cells.matches(text, AMOUNT)).any()
+    ]
+
+
+def warn_of_doubtful(doubtful: dict[Any, str], where: str = "") -> None:
+    """Warn of the columns of a list of people who said no that may hold numbers of theirs and do not count."""
+    if doubtful:
+        columns = ", ".join(f"{cited(name)} ({why})" for name, why in doubtful.items())
+        warnings.warn(
+            f"columns of the list{where} may hold numbers that do not count: {columns}. Name default_region= or a "
+            "column of countries, call a column of numbers 'phone 2', or leave out what holds none",
+            SmsOtpWarning,
+            stacklevel=_CALLER,
+        )
+
+
+def _long(text: pd.Series) -> npt.NDArray[np.bool_]:
+    return cells.matches(text, r"^[0-9]{9,15}(?:[.]0)?$")
 
 
 def _sample(rows: Any) -> Any:

@@ -19,7 +19,7 @@ from .._calling import given
 from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, holds_text, texts
-from .._phones import one_phone_digits, own_columns, said_no
+from .._phones import international, may_be_numbers, one_phone_digits, own_columns, said_no, warn_of_doubtful
 from .._recipients import KEY, without_value
 from .._results.contract import STATES
 from .._showing import cited, spelled
@@ -63,13 +63,14 @@ class _Column:
     """Numbers of a list, and the countries by which each is read: all of these readings count.
 
     ``beside`` says that it stands beside the column of numbers proper, whose entries alone have to be readable;
-    ``lost`` are cells of a workbook whose value the file does not have.
+    ``lost`` are cells of a workbook whose value the file does not have; ``sheet`` is another sheet it stands in.
     """
 
     cells: pd.Series[Any]
     countries: Sequence[pd.Series[Any] | None] = (None,)
     beside: bool = False
     lost: Sequence[str] = ()
+    sheet: str | None = None
 
 
 def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
@@ -99,13 +100,15 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
                 table = recipients.read_recipients(path, hidden=True, numbered=True)  # rows as the file shows them
             sheets = table.attrs[KEY].get("other_sheets", [])
             more = [recipients.read_recipients(path, sheet=sheet, hidden=True, numbered=True) for sheet in sheets]
-            name += f" (also {', '.join(map(cited, sheets))})" if sheets else ""
         if isinstance(table, pd.DataFrame) and _is_result(table):
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
             found.append(_read(name, "EXCLUDED", [_Column(cells)], numbers))
         else:
             columns = _columns(table, numbers) if len(table) or isinstance(source, str | Path) else [_Column(_NONE)]
-            columns += [column for other in more for column in _of_frame(other, numbers)]
+            of_sheets = {str(one.attrs[KEY]["sheet"]): _of_sheet(one, numbers) for one in more}
+            columns += [column for read in of_sheets.values() for column in read]
+            sheets = [cited(sheet) for sheet, read in of_sheets.items() if read]
+            name += f" (also {', '.join(sheets)})" if sheets else ""
             found.append(_read(name, "SUPPRESSED", columns, numbers))
     return sorted(found, key=lambda one: one.problem, reverse=True)
 
@@ -186,13 +189,17 @@ def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> 
         assert problem is not None
         if cells.name == "to":
             digits = texts(cells).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
-            international = phones.normalize("+" + digits, reading=reading)
-            to.append(international["to"])
-            problem = problem.mask(international["to"].notna(), None)
+            with_plus = phones.normalize("+" + digits, reading=reading)
+            to.append(with_plus["to"])
+            problem = problem.mask(with_plus["to"].notna(), None)
+        elif column.beside or column.sheet:
+            with_plus = phones.normalize(international(cells), reading=reading)
+            to.append(with_plus["to"])
+            problem = problem.mask(with_plus["to"].notna(), None)
         # A blank entry is none, and a number of a kind that is never texted needs no suppression.
         unread = (problem.notna() & ~problem.isin(["MISSING", "TYPE_NOT_ALLOWED"])).to_numpy()
         if (unread.any() or column.lost) and reading.unreadable == "refuse" and not column.beside:
-            raise _unreadable(cells[unread], problem[unread], column.lost)
+            raise _unreadable(cells[unread], problem[unread], column.lost, column.sheet)
         read += int((~problem.isin(["MISSING"]).to_numpy() & ~unread).sum())
         unreadable += int(unread.sum()) + len(column.lost)
     name += f" ({'; '.join(dict.fromkeys(told))})" if told else ""
@@ -213,15 +220,32 @@ def _columns(source: Any, numbers: Numbers) -> list[_Column]:
     names = _phone_columns(source, numbers)
     if len(source.columns) == 1:
         return [_Column(_with_header(source[names[0]]), lost=without_value(source, names[0]))]
-    return _of_frame(source, numbers, names, None if numbers.region is None else _named(source, (numbers.region,)))
+    beside = None if numbers.region is None else _named(source, (numbers.region,))
+    own = own_columns(source, numbers.default_region, beside)
+    regions = [None, *(source[name] for name in own.countries)] if beside is None else [source[beside]]
+    more = [name for name in own.numbers if name not in (*names, beside)]
+    warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in names})
+    return [_Column(source[name], regions, name in more, without_value(source, name)) for name in (*names, *more)]
 
 
-def _of_frame(frame: pd.DataFrame, numbers: Numbers, names: Sequence[Any] = (), region: Any = None) -> list[_Column]:
-    """Return these columns and all others of numbers; a further sheet of a workbook may also explain the list."""
-    own, countries = own_columns(frame, numbers.default_region)
-    regions = [None, *(frame[name] for name in countries)] if region is None else [frame[region]]
-    more = [name for name in own if name not in (*names, region)]
-    return [_Column(frame[name], regions, name in more, without_value(frame, name)) for name in (*names, *more)]
+def _of_sheet(frame: pd.DataFrame, numbers: Numbers) -> list[_Column]:
+    """Return the columns of numbers of another sheet of the same workbook, which may also explain the list.
+
+    Raises:
+        UsageError: it has what may be numbers, and no column of numbers.
+    """
+    beside = None if numbers.region is None else _named(frame, (numbers.region,))
+    own, sheet = own_columns(frame, numbers.default_region, beside), cited(frame.attrs[KEY]["sheet"])
+    regions = [None, *(frame[name] for name in own.countries)] if beside is None else [frame[beside]]
+    if not own.numbers and (found := may_be_numbers(frame)):
+        raise UsageError(
+            f"sheet {sheet} of leave_out= has cells that may be numbers, in {', '.join(map(cited, found))}, and no "
+            "column that reads as numbers: name default_region=, call their column 'phone', or pass the sheets that "
+            "count, as read_recipients(path, sheet=...) reads them"
+        )
+    warn_of_doubtful(own.doubtful, f" of sheet {sheet}")
+    lost = {name: without_value(frame, name) for name in own.numbers}
+    return [_Column(frame[name], regions, at > 0, lost[name], sheet) for at, name in enumerate(own.numbers)]
 
 
 def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any]:
@@ -289,7 +313,9 @@ def _shown(number: Any) -> str:
     return wire.mask(text) if sum(map(str.isdigit, text)) > 6 else cited(text)
 
 
-def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], lost: Sequence[str]) -> UsageError:
+def _unreadable(
+    numbers: pd.Series[Any], problems: pd.Series[str], lost: Sequence[str], sheet: str | None
+) -> UsageError:
     lines = (
         *(
             f"entry {cited(label)}: {problem} ({_shown(number)})"
@@ -298,12 +324,13 @@ def _unreadable(numbers: pd.Series[Any], problems: pd.Series[str], lost: Sequenc
         *lost,
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
+    of_sheet = f" (sheet {sheet})" if sheet else ""
     name = (
         " name default_region=, or beside them a column of their countries," if "REGION_MISSING" in {*problems} else ""
     )
     return UsageError(
-        f"{counted(len(lines), 'entry', 'entries')} of leave_out= cannot be read, so these people could not be "
-        f"left out: {'; '.join(lines[:_SHOWN])}{more}. Correct them,{name} or pass "
+        f"{counted(len(lines), 'entry', 'entries')} of leave_out={of_sheet} cannot be read, so these people could "
+        f"not be left out: {'; '.join(lines[:_SHOWN])}{more}. Correct them,{name} or pass "
         "reading=Reading(unreadable='ignore')",
         problems=lines,
     )

@@ -164,6 +164,11 @@ def _of_a_person(record: Record) -> int:
     return next((at for at, cell in cells if _holds_number(cell) or ADDRESS.fullmatch(cell.strip())), 0)
 
 
+def is_of_a_person(record: Record) -> bool:
+    """Return whether a record has what no header has: a number to call or an address."""
+    return _of_a_person(record) > 0
+
+
 def _holds_number(cell: str) -> bool:
     """Return whether a cell is a number to call or has one among words, in the digits of any script."""
     if _is_number(cell):

@@ -83,6 +83,67 @@ def test_each_sheet_of_a_workbook_counts(tmp_path: Path) -> None:
     assert problems(made) == ["SUPPRESSED", "SUPPRESSED", ""]
 
 
+WRITTEN = {
+    "national": lambda at: f"0151 23456{at:03d}",
+    "digits": lambda at: f"015123456{at:03d}",
+    "without its zero": lambda at: f"15123456{at:03d}",
+    "number": lambda at: int(f"15123456{at:03d}"),
+    "00": lambda at: f"004915123456{at:03d}",
+    "without its plus": lambda at: f"4915123456{at:03d}",
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("name", [None, "Nummer", "Kunde hat STOP gesagt", "Privat", "numéro"])
+@pytest.mark.parametrize("rows", [range(5, 6), range(5, 15)])
+def test_national_numbers_of_any_column_and_sheet_of_a_list_count(
+    tmp_path: Path, written: str, name: str | None, rows: range
+) -> None:
+    listed = pd.DataFrame({"phone": [f"+4915123456{at:03d}" for at in range(20)]})
+    stops, more = listed[: len(rows)], [WRITTEN[written](at) for at in rows]
+    with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
+        stops.to_excel(book, sheet_name="Januar", index=False)
+        pd.DataFrame({name: more}).to_excel(book, sheet_name="Februar", index=False, header=name is not None)
+    beside = stops.assign(**{name or "column_2": more})
+    people = sms.People(Ledger(tmp_path / "ledger.sqlite", create=True))
+    people.import_optouts(beside, column="phone", source="p", default_region="DE")
+    assert all(map(people.is_opted_out, listed["phone"].iloc[[*rows]]))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*the first one, is read as a person")
+        for source in (beside, tmp_path / "stops.xlsx"):
+            made = sms.plan(listed, "Hi", campaign="c", to="phone", default_region="DE", leave_out=source)
+            assert made.rows["problem"].eq("SUPPRESSED").sum() == len({*range(len(rows)), *rows})
+
+
+def test_a_sheet_of_numbers_that_cannot_be_read_is_refused_and_one_without_any_is_not_named(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
+        pd.DataFrame({"phone": [number(1)]}).to_excel(book, sheet_name="Jan", index=False)
+        pd.DataFrame({"About": ["see the wiki", "2026-01-15"]}).to_excel(book, sheet_name="About", index=False)
+    assert plan(people(3), leave_out=tmp_path / "stops.xlsx").left_out["list"].tolist() == ["stops.xlsx"]
+    for cells in (["0151 23456789"] * 3, ["see 0151 23456789", "nobody", "Ann", "Bob"]):
+        with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
+            pd.DataFrame({"phone": [number(1)]}).to_excel(book, sheet_name="Jan", index=False)
+            pd.DataFrame({"Feb": cells}).to_excel(book, sheet_name="Feb", index=False)
+        with pytest.raises(UsageError, match=r"sheet 'Feb'.*name default_region="):
+            plan(people(3), leave_out=tmp_path / "stops.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("Customer ID", ["(202) 555-0101", "(202) 555-0102", "(202) 555-0103"]),
+        ("Home", ["see CRM", "nobody", "(202) 555-0101"]),
+    ],
+)
+def test_a_column_that_may_hold_numbers_and_does_not_count_is_told(ledger: Ledger, name: str, cells: list[str]) -> None:
+    listed = pd.DataFrame({"phone": [number(7), number(8), number(9)], name: cells})
+    with pytest.warns(SmsOtpWarning, match=f"may hold numbers that do not count: '{name}'.*call a column"):
+        made = plan(people(3), leave_out=listed, default_region="US")
+    assert problems(made) == ["", "", ""]
+    with pytest.warns(SmsOtpWarning, match=f"may hold numbers that do not count: '{name}'.*call a column"):
+        assert sms.People(ledger).import_optouts(listed, column="phone", source="p", default_region="US") == 3
+
+
 @pytest.mark.parametrize("source", [[], pd.DataFrame({"phone": []}), pd.Series([], dtype="str")])
 def test_a_list_without_entries_is_told(source: Any) -> None:
     made = plan(people(3), leave_out=source)
