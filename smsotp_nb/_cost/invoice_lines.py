@@ -531,17 +531,20 @@ def _by_amounts(lines: pd.DataFrame, times: pd.Series, places: int, notes: list[
         if currency not in by:
             continue
         sums = by[currency]
+        if not may or not amount:
+            sums.add(place, amount, kind, bool(mine), int(number))
+            continue
 
         def fits(one: int, sums: _Sums = sums, amount: int = amount) -> bool:
             return bool(abs(one - amount) <= min(unit * (sums.lines + 1) // 2, abs(one) // 200))
 
         like = sums.wholes() if kind == "tax" else [*sums.wholes(), *sums.parts()]  # no tax is as much as all
-        is_sum = bool(amount) and any(map(fits, like))
+        is_sum = any(map(fits, like))
         is_sum = is_sum and (kind == "total" or number in (0, sums.count, sums.since_count))
-        if may and pd.isna(kind) and amount < 0 and -amount in {total for total, _ in sums.totals}:
+        if pd.isna(kind) and amount < 0 and -amount in {total for total, _ in sums.totals}:
             kinds[place] = "payment"
             sums.paid.add(-amount)
-        elif may and (is_sum or kind == "total"):
+        elif is_sum or kind == "total":
             kinds[place] = "total"
             sums.totals.append((amount, is_sum))
             if is_sum:
