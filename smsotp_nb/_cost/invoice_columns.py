@@ -177,7 +177,8 @@ def by_numbers(frame: pd.DataFrame, found: dict[str, Hashable], decimal: str | N
     A column that was taken for the price by its name stays where it is such a product.
     """
     taken = {column for field, column in found.items() if field not in ("price", "unit_price", "messages", "parts")}
-    shown, read = frame.loc[:, ~frame.columns.duplicated(keep=False)].head(_SHOWN), {}
+    shown = frame.loc[:, ~frame.columns.duplicated(keep=False)].head(_SHOWN)
+    read: dict[Hashable, Amounts] = {}
     for column in shown.columns.difference([*taken], sort=False):
         with contextlib.suppress(UsageError):
             if (one := amounts(shown[column], decimal)).numbers.notna().any():

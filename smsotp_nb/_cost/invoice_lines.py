@@ -28,7 +28,21 @@ FIELDS: Final = ("id", "to", "at", "parts", "price", "currency")
 NAMEABLE: Final = (*FIELDS, "messages", "country", "kind")
 _LEAST_DIGITS: Final = 5  # of a number
 _LONGEST: Final = 40  # characters of a cell
-_MONTH: Final = r"\d{4}-(?:0[1-9]|1[0-2])"
+_MOST_PERIODS: Final = 200  # different ones of an invoice
+_YEAR: Final = re.compile(r"\b\d{4}\b")
+_MONTHS: Final = (  # each as the text of its first day
+    (re.compile(r"(?P<year>\d{4})[-./ ](?P<month>\d{1,2})"), "{year}-{month:0>2}-01"),
+    (re.compile(r"(?P<month>\d{1,2})[-./ ](?P<year>\d{4})"), "{year}-{month:0>2}-01"),
+    (re.compile(r"(?P<month>[^\W\d_]{3,10})\.?(?: de | of |[ /-]?)'?(?P<year>\d{4}|\d{2})"), "1 {month} {year}"),
+    (re.compile(r"(?P<year>\d{4})[ /-]?(?P<month>[^\W\d_]{3,10})\.?"), "1 {month} {year}"),
+)
+_BETWEEN: Final = re.compile(
+    r"\s+[-/]\s+|\s*[–—~]\s*|\s+(?:to|until|through|thru|till|bis|au|al?|hasta|até|tot)\s+|\.\.+|[-/]", re.IGNORECASE
+)
+_BEGIN: Final = re.compile(r"^(?:from|vom|von|du|del?|desde|dal?|van)\s+", re.IGNORECASE)
+_STARTS: Final = re.compile(r"\b(?:from|start|begin\w*|von|ab|début|du|desde|inicio|dal?|inizio|van)\b", re.IGNORECASE)
+_ENDS: Final = re.compile(r"\b(?:to|end|until|through|bis|ende|fin|au|hasta|al?|fine|tot)\b", re.IGNORECASE)
+_ISSUED: Final = re.compile(r"invoice|rechnung|bill|factur|fattura|faktu|issue|beleg", re.IGNORECASE)
 _CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AaPp][Mm])?"
 _EXPECTED: Final = {
     "price": "a number such as 0.0075",
@@ -194,9 +208,9 @@ def invoice_of(
         names = {name: column for name, column in names.items() if name != "currency"}
     else:
         constant = None
-    found, priced_each, said = _columns(frame, names, decimal)
+    found, priced_each, said, periods = _columns(frame, names, decimal, written)
     empty = pd.Series(pd.NA, index=frame.index, dtype=STR)
-    cells = {name: frame[found[name]] if name in found else empty for name in NAMES}
+    cells = {name: frame[found[name]] if name in found else empty for name in NAMES} | periods
     texts = {name: texts_of(column).str.strip() for name, column in cells.items()}
     read = _Cells(found, cells, texts, tz, written, [*_named(found, names), *said])
     price = amounts(cells["unit_price" if priced_each else "price"], decimal)
@@ -243,9 +257,9 @@ def invoice_of(
 
 
 def _columns(
-    frame: pd.DataFrame, names: dict[str, Any], decimal: str | None
-) -> tuple[dict[str, Hashable], bool, list[str]]:
-    """Return the column of each field, whether the price is that of one message or part, and what the numbers show.
+    frame: pd.DataFrame, names: dict[str, Any], decimal: str | None, written: Written
+) -> tuple[dict[str, Hashable], bool, list[str], dict[str, pd.Series]]:
+    """Return the column of each field, whether the price is that of one message, what values show, and its periods.
 
     Raises:
         UsageError: a column that was named is missing, there is no price, or nothing says what a line is of.
@@ -261,6 +275,7 @@ def _columns(
     priced_each = "price" not in found and "unit_price" in found and bool({"messages", "parts"} & {*found})
     if not problems and "price" not in found and not priced_each:
         problems.append("no column of prices; name it: columns={'price': \"...\"}")
+    periods, unread = ({}, "") if problems else _periods(frame, found, names, written)
     grain = {"at", "country", "kind"} & {*found}
     if (
         not problems
@@ -272,7 +287,117 @@ def _columns(
                         "columns={'id': \"...\"}")  # fmt: skip
     if problems:
         raise UsageError(f"invoice=: {'; '.join(problems)} {listed(frame.columns)}")
-    return found, priced_each, [said] if said else []
+    return found, priced_each, [one for one in (said, unread) if one], periods
+
+
+def _periods(
+    frame: pd.DataFrame, found: dict[str, Hashable], names: dict[str, Any], written: Written
+) -> tuple[dict[str, pd.Series], str]:
+    """Return the first days and ends of periods that a column has, by its values, or two columns by their names.
+
+    Its column becomes that of the times. Beside them, what is to be told of columns that are no period.
+    """
+    columns = frame.columns[~frame.columns.duplicated(keep=False)]
+    cells: dict[Hashable, pd.Series] = {
+        column: texts_of(frame[column]).str.strip() for column in columns if frame[column].dtype.kind not in "fib"
+    }
+    numbers = {column: texts for column, texts in cells.items() if texts.str.contains(r"\d", na=False).any()}
+    named = found["at"] if "at" in names else None
+    if "until" in found or ("to" in found and not _are_days(numbers.get(found["to"]))):
+        return {}, ""
+    taken = {column for field, column in found.items() if field not in ("at", "clock", "kind", "to")}
+    free = {column: texts for column, texts in numbers.items() if column not in taken}
+    for column, texts in free.items():
+        if named in (None, column) and (read := _read_periods(texts, written)) is not None:
+            days = frame[found["at"]].nunique() if "at" in found else 0
+            if "at" not in found or found["at"] == column or days < 2:  # days tell more than their months
+                found["at"] = column
+                found.pop("clock", None)
+                for of in read.values():
+                    of.name = column
+                return read, ""
+    starts, ends = (
+        [column for column, texts in free.items() if words.search(re.sub("_", " ", str(column))) and _are_days(texts)]
+        for words in (_STARTS, _ENDS)
+    )
+    if named is None and len(starts) == len(ends) == 1 and starts != ends:
+        found["at"], found["until"] = starts[0], ends[0]
+        if found.get("to") == ends[0]:
+            del found["to"]
+        return {}, ""
+    at = found.get("at")
+    if at is not None and named is None and "id" not in found and "to" not in found:
+        start = at in starts and frame[at].nunique() == 1
+        if (start or _ISSUED.search(str(at))) and {"country", "kind"} & {*found}:
+            del found["at"]
+            return {}, f"{at!r} is not read as the day of its messages."
+    if "at" not in found:
+        years = [column for column, texts in free.items() if texts.dropna().str.contains(r"\b20\d\d\b").all()]
+        if years:
+            return {}, f"Not read, though it may tell the period: {', '.join(map(repr, years))}."
+    return {}, ""
+
+
+def _are_days(texts: pd.Series | None) -> bool:
+    return texts is not None and all(map(_is_day, texts[texts.str.contains(r"\d", na=False)].unique()[:_MOST_PERIODS]))
+
+
+def _is_day(text: str) -> bool:
+    read = dates.read(pd.Series([text], dtype=STR))
+    return bool(read.unclear) or not np.isnat(read.wall[0])
+
+
+def _read_periods(texts: pd.Series, written: Written) -> dict[str, pd.Series] | None:
+    """Return the first day and the end of each cell as text, or None where a cell is no month and no range of days."""
+    digits = texts[texts.str.contains(r"\d", na=False)]
+    different = digits[_said(digits).isna()].unique()
+    ends = {cell: _ends(cell) for cell in different} if len(different) <= _MOST_PERIODS and not written.format else {}
+    if not ends or None in ends.values():
+        return None
+    pairs = {cell: pair for cell, pair in ends.items() if pair is not None}
+    read = dates.read(pd.Series([day for pair in pairs.values() for day in pair], dtype=STR), written)
+    if not read.unclear and not np.isnat(read.wall).any():  # an end may show the order of day and month of all
+        days = iter(read.wall.astype("datetime64[D]").astype(str).tolist())
+        pairs = dict(zip(pairs, zip(days, days, strict=True), strict=True))
+    return {name: texts.map({cell: pair[place] for cell, pair in pairs.items()}).astype(STR)
+            for place, name in enumerate(("at", "until"))}  # fmt: skip
+
+
+def _month(text: str) -> tuple[str, str] | None:
+    """Return the first day of a month and of the next one, as text."""
+    for shape, day in _MONTHS:
+        if one := shape.fullmatch(text.strip()):
+            first = dates.read(pd.Series([day.format(**one.groupdict())], dtype=STR)).wall[0]
+            if not np.isnat(first):
+                month = first.astype("datetime64[M]")
+                return f"{month}-01", f"{month + np.timedelta64(1, 'M')}-01"
+    return None
+
+
+def _ends(cell: str) -> tuple[str, str] | None:
+    """Return the first day of a period and its end, as text: its last day, or that after it where it has months.
+
+    Example:
+        >>> _ends("Nov-26"), _ends("01.11.-30.11.2026"), _ends("1-30 November 2026")
+        (('2026-11-01', '2026-12-01'), ('01.11.2026', '30.11.2026'), ('1 November 2026', '30 November 2026'))
+    """
+    if whole := _month(cell):
+        return whole
+    for sign in _BETWEEN.finditer(cell):
+        start, end = _BEGIN.sub("", cell[: sign.start()].strip()), cell[sign.end() :].strip()
+        year = _YEAR.search(end)
+        if year and not _YEAR.search(start):
+            if re.fullmatch(r"\d{1,2}\.?", start):
+                start += re.sub(r"^\d{1,2}\.?", "", end)
+            elif start[-1:].isalpha() or " " in start:
+                start = f"{start}{', ' if start[-1:].isdigit() else ' '}{year[0]}"
+            else:
+                start = f"{start.rstrip('./-')}{(re.search('[./-]', start) or '.')[0]}{year[0]}"
+        if _is_day(start) and _is_day(end):
+            return start, end
+        if (first := _month(start)) and (last := _month(end)):
+            return first[0], last[1]
+    return None
 
 
 def _named(found: Mapping[str, Hashable], names: Mapping[str, Any]) -> list[str]:
@@ -354,7 +479,7 @@ class _Sums:
     def add(self, place: int, amount: int, kind: object, own: bool, count: int) -> None:
         self.lines, self.every, self.count = self.lines + 1, self.every + amount, self.count + count
         self.net += amount * (kind != "tax")
-        self.plain += amount * pd.isna(kind)
+        self.plain += amount * (not isinstance(kind, str))
         self.since.append((place, amount, own))
         self.since_count += count
 
@@ -395,17 +520,20 @@ def _by_amounts(lines: pd.DataFrame, times: pd.Series, places: int, notes: list[
         if currency not in by:
             continue
         sums = by[currency]
+        if not may or not amount:
+            sums.add(place, amount, kind, bool(mine), int(number))
+            continue
 
         def fits(one: int, sums: _Sums = sums, amount: int = amount) -> bool:
-            return abs(one - amount) <= min(unit * (sums.lines + 1) // 2, abs(one) // 200)
+            return bool(abs(one - amount) <= min(unit * (sums.lines + 1) // 2, abs(one) // 200))
 
         like = sums.wholes() if kind == "tax" else [*sums.wholes(), *sums.parts()]  # no tax is as much as all
-        is_sum = bool(amount) and any(map(fits, like))
+        is_sum = any(map(fits, like))
         is_sum = is_sum and (kind == "total" or number in (0, sums.count, sums.since_count))
-        if may and pd.isna(kind) and amount < 0 and -amount in {total for total, _ in sums.totals}:
+        if pd.isna(kind) and amount < 0 and -amount in {total for total, _ in sums.totals}:
             kinds[place] = "payment"
             sums.paid.add(-amount)
-        elif may and (is_sum or kind == "total"):
+        elif is_sum or kind == "total":
             kinds[place] = "total"
             sums.totals.append((amount, is_sum))
             if is_sum:
@@ -507,8 +635,6 @@ def _times(of: _Cells) -> tuple[pd.Series, pd.Series, dict[int, str]]:
     if not of.written.format and (moments := _counted_times(texts, of.found.get("at"), tz, of.notes)) is not None:
         local = moments.dropna().dt.tz_convert(tz)
         return moments, moments.notna() & local.eq(local.dt.normalize()).all(), {}
-    if _are_months(texts):
-        column = texts + "-01"
     clock = of.texts["clock"]
     if "clock" in of.found and clock.dropna().str.fullmatch(_CLOCK).all():
         column = texts.str.cat(clock.fillna(""), sep=" ").str.strip()
@@ -525,14 +651,10 @@ def _times(of: _Cells) -> tuple[pd.Series, pd.Series, dict[int, str]]:
 def _until(of: _Cells, at: pd.Series) -> pd.Series:
     """Return the moments before which the lines' periods end; that of a line with one time is its time.
 
-    A month ends with its last day. So does a period whose end is a day without a time, unless it is where another
+    A period whose end is a day without a time ends with that day, unless it is where another
     line's begins, or both are the first of a month.
     """
     starts = at.dt.tz_convert(of.tz)
-    if _are_months(of.texts["at"]):
-        wall = starts.dt.tz_localize(None) + pd.DateOffset(months=1)
-        next_month: pd.Series = wall.dt.tz_localize(of.tz).dt.tz_convert("UTC").dt.as_unit("us")
-        return next_month
     read = dates.read(of.cells["until"], of.written)
     if read.unclear or np.isnat(read.wall).all():
         return at
@@ -543,10 +665,6 @@ def _until(of: _Cells, at: pd.Series) -> pd.Series:
         of.notes.append("Its periods end with their last day.")
     last: pd.Series = ends.where(~inclusive, ends + pd.Timedelta(days=1)).fillna(at)
     return last
-
-
-def _are_months(texts: pd.Series) -> bool:
-    return bool(texts.notna().any() and texts.dropna().str.fullmatch(_MONTH).all())
 
 
 def _counted_times(texts: pd.Series, name: Hashable, tz: str, notes: list[str]) -> pd.Series | None:

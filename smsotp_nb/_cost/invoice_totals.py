@@ -115,6 +115,11 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         our_currency=lines["currency"].where(there),
     )
     read.notes.append(f"Its lines are totals, compared {'by' if grain else 'with'} {said}.")
+    if "day" not in grain:
+        read.notes.append(
+            "It names no period that can be read, so everything recorded counts; to give it, add a column such as "
+            "Month with 2026-11, or one of ranges."
+        )
     strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
     if "country" in grain and strange:
         read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")

@@ -386,3 +386,35 @@ def test_what_is_paid_into_a_wallet_is_no_charge(sent: pd.DataFrame, kind: dict[
     assert found.lines["match"].tolist() == ["matched", "payment"]
     assert found.totals[["theirs", "ours", "credit"]].values.tolist() == [[billed, billed, 0.0]]
     assert not any("All amounts" in note for note in found.notes)
+
+
+PERIODS = [
+    ("Monat", "11/2026"), ("Billing month", "Nov-26"), ("Mois", "novembre 2026"), ("Mes", "noviembre de 2026"),
+    ("Billing period", "2026-11-01 - 2026-11-30"), ("Leistungszeitraum", "01.11.-30.11.2026"),
+    ("Service", "01/11/2026 to 30/11/2026"), ("Dates", "11/01/2026-11/30/2026"), ("Cykl", "1–30 November 2026"),
+    ("Quartal", "Oct 2026 - Nov 2026"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "cell"), PERIODS)
+def test_a_period_is_read_by_its_values(sent: pd.DataFrame, name: str, cell: str) -> None:
+    """Whatever its column is called, and though an invoice date stands beside it."""
+    at = [pd.Timestamp("2026-09-30 12:00", tz="UTC")] * 2 + [pd.Timestamp("2026-11-30 21:00", tz="UTC")] * 10
+    table = sent.assign(at=at)
+    line = {"Rechnungsdatum": "2026-12-02", name: cell, "Anzahl": 10, "Betrag": table["price"].iloc[2:].sum()}
+    found = cost.reconcile_invoice(table, pd.DataFrame([line]))
+    assert found.lines[["match", "our_messages", "found_by"]].values.tolist() == [["matched", 10, "period"]]
+    assert found.only_ours.empty
+
+
+def test_a_start_and_an_end_are_a_period_and_an_invoice_date_is_none(sent: pd.DataFrame) -> None:
+    at = [pd.Timestamp("2026-09-30 12:00", tz="UTC")] * 2 + [pd.Timestamp("2026-11-30 21:00", tz="UTC")] * 10
+    table = sent.assign(at=at, iso="US")
+    line = {"Land": "US", "Anzahl": 10, "Betrag": table["price"].iloc[2:].sum()}
+    both = cost.reconcile_invoice(table, pd.DataFrame([{"From": "2026-11-01", "To": "2026-11-30", **line}]))
+    assert both.lines[["match", "found_by"]].values.tolist() == [["matched", "period and country"]]
+    for name in ("Rechnungsdatum", "Invoice date", "Start date", "From"):
+        found = cost.reconcile_invoice(table, pd.DataFrame([{name: "2026-11-29", **line}]))
+        assert found.lines[["match", "our_messages"]].values.tolist() == [["other_price", 12]]
+        assert any("names no period that can be read" in note for note in found.notes)
+        assert any(repr(name) in note for note in found.notes)
