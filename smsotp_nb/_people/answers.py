@@ -7,6 +7,7 @@ One reading serves both imports: a list of opt-ins must say no of nobody, and a 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -31,20 +32,27 @@ _ANSWER: Final = re.compile(
     r"\W*(\w+|[^\w\s])(?:\W*|\s*[,.!;:–-].*"
     r"| +(?:thank|dank|please|bitte|gern|merc|graci|grazi|por|prego|obrig|tack|takk).*)"
 )
-_AGREED: Final = (
+_BETWEEN: Final = re.compile(r"[,;|/]")
+_AGREED: Final = re.compile(
+    r"(?:sms[ -])?(?:"
     r"(?:re)?subscribed|unstop|opt(?:ed)?[ -]?in|zugestimmt|eingewilligt|abonniert|inscrite?|abonn[eé]e?|suscrit[oa]"
     r"|inscrit[oa]|iscritt[oa]|ingeschreven|aangemeld|tilmeldt|påmeldt|anmäld|подписан[ао]?|согласен|согласна|已订阅|已同意"
+    r")[.!]?(?:[ -]sms)?"
 )
-_AGREED_IN_PLACE: Final = (  # elsewhere these words may speak of anything
+_AGREED_IN_PLACE: Final = re.compile(
+    r"(?:sms[ -])?(?:"  # elsewhere these words may speak of anything
     r"start(?:ed)?|given|granted|consent(?:ed)?|agreed?|accept(?:ed)?|approved?|allow(?:ed)?|active|confirmed|enabled"
     r"|permitted|erteilt|angemeldet|aktiv|bestätigt|erlaubt|akzeptiert|erwünscht|donné|accordée?|acceptée?|autorisée?|aceptad[oa]"
     r"|concedid[oa]|otorgad[oa]|alta|accettat[oa]|concess[oa]|toegestaan|gegeven|udzielon[ao]|wyrażon[ao]|дано|получено"
+    r")[.!]?(?:[ -]sms)?"
 )
-_WITHDRAWN: Final = (
+_WITHDRAWN: Final = re.compile(
+    r"(?:sms[ -])?(?:"
     r"(?:consent |opt[ -]?in )?(?:withdrawn|revoked|unsubscribed?|opt(?:ed)?[ -]?out|stop(?:p|ped)?|declined|refused"
     r"|denied|do[ -]?not[ -].*|dnc|widerrufen|widersprochen|abgemeldet|abgelehnt|d[eé]sinscrite?|d[eé]sabonn[eé]e?"
     r"|retir(?:ad[oa]|[eé]e?)|r[eé]voqu[eé]e?|refus[eé]e?|revocad[oa]"
     r"|wycofan[ae]|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)"
+    r")[.!]?(?:[ -]sms)?"
 )
 _OF_CONSENT: Final = re.compile(
     r"consen[ts]|opt(?:ed)? ?in(?:\b|\d)|zgod|izin|onay|同意|согласи|samtyk"
@@ -74,7 +82,7 @@ def read(heading: str, cells: pd.Series, has_number: npt.NDArray[np.bool_], writ
     words = cells.str.casefold().str.replace("_", " ", regex=False).fillna("")
     words = words.mask(no_value(cells), "")
     filled = words.ne("").to_numpy(bool)
-    answers = words.str.extract(f"^{_ANSWER.pattern}$", expand=False).fillna("")
+    answers = words.map({text: said[1] if (said := _ANSWER.fullmatch(text)) else "" for text in words.unique()})
     counts = (words.str.fullmatch(r"[0-9.]+") & ~words.isin(_COUNTED)).to_numpy(bool).any()
     if counts:
         answers = answers.mask(answers.isin(_COUNTED), "")
@@ -91,8 +99,7 @@ def read(heading: str, cells: pd.Series, has_number: npt.NDArray[np.bool_], writ
         no = blank
     if of_no:
         yes, no = no, yes
-    parts = words.where(~words.str.contains("@|://"), "").map(lambda text: [*map(str.strip, re.split(r"[,;|/]", text))])
-    refused = _of_each(words, declines) | _any(parts, _WITHDRAWN)
+    refused = _of_each(words, declines) | _of_each(words, _one_of(_WITHDRAWN))
     if of_consent:
         refused |= _of_each(words, says_no) & ~yes | words.isin(["pending", "expired", "bounced"]).to_numpy(bool)
     if of_no:
@@ -101,17 +108,17 @@ def read(heading: str, cells: pd.Series, has_number: npt.NDArray[np.bool_], writ
         earlier = ~np.isnat(day) & (day < at.wall.astype("datetime64[D]") if at is not None else False)
         refused = (refused | (filled & ~yes)) & ~earlier
         no = no & ~earlier
-    agreed = _any(parts, _AGREED)
+    agreed = _of_each(words, _one_of(_AGREED))
     if of_answers or (refused.any() and not of_no):
-        agreed |= _any(parts, _AGREED_IN_PLACE)
+        agreed = agreed | _of_each(words, _one_of(_AGREED_IN_PLACE))
     return Says((yes | agreed) & ~refused, no | refused)
 
 
-def _any(parts: pd.Series, pattern: str) -> npt.NDArray[np.bool_]:
-    whole = re.compile(rf"(?:sms[ -])?(?:{pattern})[.!]?(?:[ -]sms)?")
-    return np.array([any(map(whole.fullmatch, one)) for one in parts], dtype=bool)
+def _one_of(whole: re.Pattern[str]) -> Callable[[str], bool]:
+    """Return whether a text, or one of those that it lists, is such a word."""
+    return lambda text: any(whole.fullmatch(part.strip()) for part in _BETWEEN.split(text))
 
 
-def _of_each(texts: pd.Series, says: Any) -> npt.NDArray[np.bool_]:
+def _of_each(texts: pd.Series, says: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
     kinds = {text: bool(text) and "@" not in text and "://" not in text and says(text) for text in texts.unique()}
     return texts.map(kinds).to_numpy(bool)
