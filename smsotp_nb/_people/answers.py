@@ -82,7 +82,7 @@ def read(heading: str, cells: pd.Series, has_number: npt.NDArray[np.bool_], writ
     words = cells.str.casefold().str.replace("_", " ", regex=False).fillna("")
     words = words.mask(no_value(cells), "")
     filled = words.ne("").to_numpy(bool)
-    answers = words.map({text: said[1] if (said := _ANSWER.fullmatch(text)) else "" for text in words.unique()})
+    answers = words.map({text: it[1] if (it := _ANSWER.fullmatch(text)) else "" for text in words.unique()})
     counts = (words.str.fullmatch(r"[0-9.]+") & ~words.isin(_COUNTED)).to_numpy(bool).any()
     if counts:
         answers = answers.mask(answers.isin(_COUNTED), "")
