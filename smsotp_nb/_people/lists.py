@@ -25,44 +25,17 @@ from .._frames import as_pandas
 from .._ledger import Said
 from .._moments import microseconds
 from .._pandas import STR, is_missing
-from .._phones import (
-    SAYING_NO,
-    Reading,
-    international,
-    not_reading,
-    own_columns,
-    refuses,
-    said_no,
-    says_no,
-    warn_of_doubtful,
-)
+from .._phones import Reading, international, not_reading, own_columns, said_no, warn_of_doubtful
 from .._recipients import KEY, without_value
 from .._showing import cited, few, spelled
-from .._values import no_value
 from ..columns import require
 from ..errors import UsageError
 from ..problems import PROBLEMS
+from . import answers
 
 _SHOWN = 5
 _AHEAD: Final = timedelta(hours=1)  # by which the clock of who recorded an opt-out may be fast
 _FIRST: Final = 1992  # the year of the first text message: an earlier one stands for no date
-_NOES: Final = frozenset(
-    "no n false 0 0.0 nein nie non não nao nej nei ei nee ne off falsch yok hayır нет 否 不同意".split()  # noqa: SIM905
-)
-_WITHDRAWN: Final = (
-    r"(?:consent |opt[ -]?in )?(?:withdrawn|revoked|unsubscribed?|opt(?:ed)?[ -]?out|stop(?:p|ped)?|declined|refused"
-    r"|denied|do[ -]?not[ -].*|dnc|widerrufen|widersprochen|abgemeldet|abgelehnt|d[eé]sinscrite?|d[eé]sabonn[eé]e?"
-    r"|retir(?:ad[oa]|[eé]e?)|r[eé]voqu[eé]e?|refus[eé]e?|revocad[oa]"
-    r"|wycofan[ae]|de baja|revocato|disiscritt[oa]|uitgeschreven|ingetrokken)[.!]?"
-)
-_OF_CONSENT: Final = re.compile(
-    r"consen[ts]|opt(?:ed)? ?in\b|zgod|izin|onay|同意|согласи|samtyk"
-    r"|status|subscri|permission|permiso|einwillig|zustimm|erlaub|agree|accept|allow|autoris"
-    r"|toestem|\bgdpr\b|\bdsgvo\b|\bsms\b",
-    re.IGNORECASE,
-)
-_OF_NOTES: Final = re.compile(r"note\b|notes\b|comment|remark|bemerk|notiz|anmerk|observac|remarque", re.IGNORECASE)
-_TRUTHS: Final = ("0", "0.0", "1", "1.0")
 _DAY: Final = timedelta(days=1) - timedelta(microseconds=1)
 
 
@@ -116,7 +89,7 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     found = _judged(frame, how, how.region, opted_out=opted_out)
     first = found[~found.index.duplicated()]
     if opted_out:  # a no at one number is a no at all
-        _refuse_yeses(frame, how)
+        _refuse_others(frame, how, None, opted_out=True)
         own = own_columns(frame, how.default_region, how.region)
         named = (how.column, how.at, how.proof, how.region)
         names = [name for name in own.numbers if name not in named]
@@ -133,7 +106,7 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     if found_at is not None and found_at.unclear:
         raise UsageError(f"column {how.at!r} has {found_at.unclear}. Nothing was recorded")
     if not opted_out:
-        _refuse_noes(frame, how, found_at)
+        _refuse_others(frame, how, found_at, opted_out=False)
     when, late = _moments(found_at, how, blank, opted_out=opted_out, now=now)
     labels = frame.index.tolist()
     problems = [
@@ -184,41 +157,25 @@ def _beside(frame: pd.DataFrame, how: How) -> Iterator[tuple[Any, str, pd.Series
             yield name, re.sub(r"[_-]", " ", spelled(name)), frame[name].map(_spelled).astype(STR).str.strip()
 
 
-def _refuse_yeses(frame: pd.DataFrame, how: How) -> None:
-    """Refuse opt-outs with a column of who opted out that says of some that they did not."""
+def _refuse_others(frame: pd.DataFrame, how: How, at: dates.Dates | None, *, opted_out: bool) -> None:
+    """Refuse opt-outs with a column that says yes, and opt-ins with one that says no, unless before the opt-in."""
+    has_number = frame[how.column].map(_spelled).astype(STR).str.strip().fillna("").ne("").to_numpy(bool)
     for name, heading, texts in _beside(frame, how):
-        words = texts.str.casefold()
-        is_count = (words.str.fullmatch(r"[0-9.]+", na=False) & ~words.isin(_TRUTHS)).any()
-        wrong = frame.index[words.isin(_NOES).to_numpy(bool)]
-        if len(wrong) and SAYING_NO.search(heading) and not is_count:
-            raise UsageError(
-                f"column {name!r} says of row {few(wrong.tolist(), given)} that it is no opt-out: leave these rows "
-                "out, or the column if it means something else. Nothing was recorded"
-            )
-
-
-def _refuse_noes(frame: pd.DataFrame, how: How, at: dates.Dates | None) -> None:
-    """Refuse opt-ins with a column that says no, or of a no that is later than the opt-in."""
-    for name, heading, texts in _beside(frame, how):
-        words = texts.str.casefold()
-        no = words.str.fullmatch(_WITHDRAWN, na=False)
-        if SAYING_NO.search(heading):
-            said = dates.read(frame[name].reset_index(drop=True), how.written)
-            day = said.wall.astype("datetime64[D]")
-            dated = ~np.isnat(day)
-            before = dated & (day < at.wall.astype("datetime64[D]") if at is not None else False)
-            no |= texts.notna() & texts.ne("") & ~no_value(texts) & ~words.isin(_NOES) & ~before
-        elif _OF_CONSENT.search(heading):
-            no |= words.isin([*_NOES, "pending", "expired", "bounced"])
-            no |= texts.astype(object).map(says_no, na_action="ignore").eq(True)
-        elif _OF_NOTES.search(heading):
-            no |= texts.astype(object).map(refuses, na_action="ignore").eq(True)
-        wrong = texts[no.to_numpy(bool)]
+        says = answers.read(heading, texts, has_number, how.written, at)
+        wrong = texts[says.yes if opted_out else says.no]
         if len(wrong):
+            rows, shown = (
+                few(wrong.index.tolist(), given),
+                cited(wrong.iloc[0]) if wrong.iloc[0:1].notna().all() else "blank",
+            )
+            said, end = (
+                (f"says of row {rows} that it is no opt-out: {shown}. These people may be willing", "opt-outs")
+                if opted_out
+                else (f"says no in row {rows}: {shown}. An opt-in would end the opt-outs of these people", "opt-ins")
+            )
             raise UsageError(
-                f"column {name!r} says no in row {few(wrong.index.tolist(), given)}: {cited(wrong.iloc[0])}. An "
-                "opt-in would end the opt-outs of these people: leave these rows out, or the column if it means "
-                "something else. Nothing was recorded"
+                f"column {name!r} {said}: leave these rows out, or pass a frame of the {end} without the column if it "
+                "means something else. Nothing was recorded"
             )
 
 

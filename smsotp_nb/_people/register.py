@@ -175,7 +175,7 @@ class People:
 
         Args:
             list: a frame, or the path of a CSV, Excel or Parquet file.
-            column: the column of phone numbers.
+            column: the column of phone numbers. Of opt-outs all other columns that read as numbers count, too.
             source: who the list is from, such as the provider's name.
             at: the column of the time at which each was said: ISO 8601, real times, names of months (in seven
                 languages), or numbers in the order that ``dayfirst`` says. By default it counts as said now.
@@ -191,8 +191,9 @@ class People:
                 time cannot counts as said now.
 
         Raises:
-            UsageError: a column is missing, its dates can be read in two ways, or rows cannot be read: their number, or
-                a time without a zone or in the future. It lists them in ``problems``. Nothing was recorded.
+            UsageError: a column is missing, its dates can be read in two ways, another column says of people that they
+                agree (of opt-ins: that they do not), or rows cannot be read: their number, or a time without a zone or
+                in the future. It lists them in ``problems``. Nothing was recorded.
 
         Example:
             >>> import tempfile, pathlib, smsotp_nb as sms

@@ -21,7 +21,7 @@ from .._lazy import attributes
 
 if TYPE_CHECKING:
     from .advice import Advice
-    from .cells.notes import refuses, says_no
+    from .cells.notes import declines, says_no
     from .cells.regions import country_code
     from .cells.repairs import clean
     from .columns import SAYING_NO, Found, find_columns, international, may_be_numbers, own_columns, warn_of_doubtful
@@ -43,7 +43,7 @@ __getattr__ = attributes(
     __name__,
     {
         "advice": ["Advice"],
-        "cells.notes": ["refuses", "says_no"],
+        "cells.notes": ["declines", "says_no"],
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
         "columns": [

@@ -162,6 +162,99 @@ def test_opt_ins_with_a_column_that_says_no_are_refused(
     assert people.register.empty
 
 
+DIFFERING = [  # of the first person yes, of the second no
+    ("May we text you?", ["Yes", "No"]),
+    ("Antwort", ["Ja, gerne", "Nein danke"]),
+    ("Textable", ["1", "0"]),
+    ("Sperre", ["", "X"]),
+    ("Werbesperre", ["nein", "ja"]),
+    ("Keine Werbung", [False, True]),
+    ("Ne pas contacter", ["non", "oui"]),
+    ("state", ["in", "out"]),
+    ("SMS OK", ["x", None]),
+    ("Response", ["да", "нет"]),
+    ("keyword", ["START", "STOP"]),
+    ("SMS Consent", ["SUBSCRIBED", "UNSUBSCRIBED"]),
+    ("Tags", ["vip, subscribed", "vip, sms-unsubscribed"]),
+    ("Zgoda", ["tak", "nie"]),
+]
+
+
+@pytest.mark.parametrize(("name", "cells"), DIFFERING)
+def test_a_column_that_says_yes_of_some_and_no_of_others_refuses_both_imports(
+    ledger: Ledger, name: str, cells: list[Any]
+) -> None:
+    people = People(ledger)
+    listed = pd.DataFrame({"phone": NUMBERS[:2], "at": "2026-03-01", name: cells}, index=["x", "y"])
+    name = name.replace("?", r"\?")
+    with pytest.raises(UsageError, match=rf"column '{name}' says no in row 'y'.*leave these rows out, or pass a frame"):
+        people.import_optins(listed, column="phone", source="p", at="at", zone="UTC")
+    with pytest.raises(UsageError, match=rf"column '{name}' says of row 'x' that it is no opt-out.*pass a frame"):
+        people.import_optouts(listed, column="phone", source="p", at="at", zone="UTC")
+    assert people.register.empty
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("Kommentar", "möchte keine SMS"),
+        ("info", "ne souhaite pas de SMS"),
+        ("x", "please do not contact"),
+        ("obs", "no quiere mensajes"),
+        ("Tags", "vip;sms-unsubscribed"),
+        ("status", "unsubscribed"),
+        ("opted_out", "yes"),
+        ("Einwilligung", "nein"),
+        ("keyword", "STOP"),
+        ("Accepts SMS Marketing", "no"),
+    ],
+)
+def test_a_no_of_all_rows_refuses_opt_ins_and_is_a_list_of_opt_outs(ledger: Ledger, name: str, cell: str) -> None:
+    people = People(ledger)
+    listed = pd.DataFrame({"phone": NUMBERS[:2], "at": "2026-03-01", name: cell})
+    with pytest.raises(UsageError, match="says no in row 0, 1"):
+        people.import_optins(listed, column="phone", source="p", at="at", zone="UTC")
+    assert people.import_optouts(listed, column="phone", source="p", at="at", zone="UTC") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("status", "subscribed"),
+        ("keyword", "Start"),
+        ("opt_in", True),
+        ("consent", "given"),
+        ("Werbesperre", "nein"),
+        ("Einwilligung", "Ja"),
+        ("list", "opted_in"),
+    ],
+)
+def test_a_yes_of_all_rows_refuses_opt_outs_and_is_a_list_of_opt_ins(ledger: Ledger, name: str, cell: Any) -> None:
+    people = People(ledger)
+    listed = pd.DataFrame({"phone": NUMBERS[:2], "at": "2026-03-01", name: cell})
+    with pytest.raises(UsageError, match="says of row 0, 1 that it is no opt-out"):
+        people.import_optouts(listed, column="phone", source="p", at="at", zone="UTC")
+    assert people.import_optins(listed, column="phone", source="p", at="at", zone="UTC") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("customer", ["Ann", "active"]),
+        ("orders", [0, 3]),
+        ("email", ["stop@example.com", "no.text@example.com"]),
+        ("city", ["Baja California", ""]),
+        ("source", ["web form", "call centre"]),
+        ("reason", ["", "answered by letter"]),
+    ],
+)
+def test_a_column_of_other_things_refuses_no_import(ledger: Ledger, name: str, cells: list[Any]) -> None:
+    people = People(ledger)
+    listed = pd.DataFrame({"phone": NUMBERS[:2], "at": "2026-03-01", name: cells})
+    assert people.import_optins(listed, column="phone", source="p", at="at", zone="UTC") == 2
+    assert people.import_optouts(listed, column="phone", source="p", at="at", zone="UTC") == 2
+
+
 def test_each_column_of_numbers_of_an_import_counts_and_a_column_of_yes_is_refused(ledger: Ledger) -> None:
     people = People(ledger)
     stops = pd.DataFrame({"phone": [NUMBERS[0], None], "WhatsApp": [None, NUMBERS[1]], "opted_out": [True, True]})

@@ -70,15 +70,35 @@ SOUTHERN: Final = 12  # letters of a name in a script without capitals
 EASTERN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
+NUMBER_WORD: Final = re.compile(r"\b(?:no\.|nr\b\.?)", re.IGNORECASE)
 REFUSED: Final = re.compile(  # what is said in a cell without a number; that there is no phone is another matter
     r"\bstop+\b|opt(?:ed)?[ -]?out|unsub|\bdo[ -]?not\b|\bdon['’]?t\b|\bdn[cdtm]\b|revok|withdr|suppress"
     r"|black ?list|robinson|\bblocked\b|deceased|\bdied?\b|\bdead\b|verst(?:orben|\.)|\btot\b|fallecid|d[eé]c[eé]d"
     r"|overleden|zmar[lł]|\bno (?:sms|texts?|messages|marketing|contact|calls)\b"
     r"|\bkeine? (?:sms|werbung|nachricht|kontakt|anruf)"
-    r"|\bnicht (?:anruf|kontakt|anschreib|texten|sms)|widerr|widerspr|gesperrt|abgemeldet|abmeld|\bbaja\b|d[eé]sabonn"
-    r"|d[eé]sinscri|\bne pas\b|\bno (?:llamar|contactar|enviar)|\bniet (?:bellen|sms)|disiscri|uitgeschreven",
+    r"|\bnicht (?:anruf|kontakt|anschreib|texten|sms)|widerr|widerspr|gesperrt|abgemeldet|abmeld"
+    r"|\bbaja\b(?! california)|d[eé]sabonn|d[eé]sinscri"
+    r"|\bne pas\b|\bno (?:llamar|contactar|enviar)|\bniet (?:bellen|sms)|disiscri|uitgeschreven",
     re.IGNORECASE,
 )
+
+
+OF_TEXTS: Final = re.compile(  # what somebody says no to
+    r"\bsms|text|messag|mensa|nachricht|mitteilung|werb|reklam|pub\b|publicit|advert|market|contac|kontakt|\bcalls?\b"
+    r"|\bcalled|anruf|anschreib|ruf|appel|llam|chiam|bell|newsl|subscri|abon|interes|intér|wunsch|wünsch|möcht|moecht|want|wish"
+    r"|souhait|quier|desea|vuol|\bwil\b|chce|\bvill?\b|ønsk|halu|istem|хоч|смс|сообщ|рассыл|звон|短信|信息|联系|聯絡|メッセージ|連絡|문자|연락",
+    re.IGNORECASE,
+)
+
+
+def declines(text: str) -> bool:
+    """Return whether words of any column of a list say that somebody wants no texts.
+
+    Example:
+        >>> [declines(it) for it in ("möchte keine SMS", "ne souhaite pas de SMS", "old customer", "Le Mans")]
+        [True, True, False, False]
+    """
+    return refuses(text) or (OF_TEXTS.search(text) is not None and says_no(NUMBER_WORD.sub(" ", text)))
 
 
 def says_no(text: str) -> bool:
