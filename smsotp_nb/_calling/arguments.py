@@ -135,7 +135,7 @@ def not_zone(name: str, value: Any) -> str | None:
         zoneinfo.ZoneInfo(value if isinstance(value, str) else "")
     except (ValueError, TypeError, AttributeError, OSError, RecursionError, zoneinfo.ZoneInfoNotFoundError):
         wanted = value.lower() if isinstance(value, str) else ""
-        if east := re.fullmatch(r"\s*(?:gmt|utc)?\s*([+-])0?(\d{1,2})(?::?00)?\s*", wanted):
+        if east := re.fullmatch(r"\s*+(?:gmt|utc)?\s*+([+-])0?(\d{1,2})(?::?00)?\s*", wanted):
             # The tz database writes them as POSIX does, with the sign turned.
             turned = f"Etc/GMT{'-' if east[1] == '+' else '+'}{int(east[2])}"
             where = f"for {east[1]}{int(east[2])} hours all year write {turned!r}"

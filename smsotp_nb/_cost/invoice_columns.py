@@ -103,9 +103,9 @@ SYMBOLS: Final[dict[str, tuple[str, ...]]] = {
 _SIGNS: Final = "|".join(map(re.escape, sorted(SYMBOLS, key=len, reverse=True)))
 _UNIT: Final = rf"[A-Za-z]{{3}}|{_SIGNS}"
 AMOUNT: Final = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[-+−–])?\s*(?P<before>{_UNIT})?\s*(?P<inner>[-+−–])?\s*"
-    r"(?P<number>\d[\d.,' \u00a0\u2019\u202f]*(?:[eE][-+]?\d+)?|[.,]\d+)\s*"
-    rf"(?P<after>{_UNIT})?\s*(?P<tail>-)?\s*(?P<close>\))?"
+    rf"\A(?P<open>\()?\s*+(?P<sign>[-+−–])?\s*+(?P<before>{_UNIT})?\s*+(?P<inner>[-+−–])?\s*+"
+    r"(?P<number>\d[\d.,' \u00a0\u2019\u202f]*+(?:[eE][-+]?\d+)?|[.,]\d+)\s*+"
+    rf"(?P<after>{_UNIT})?\s*+(?P<tail>-)?\s*+(?P<close>\))?"
 )
 _SPACES: Final = "[' \u00a0\u2019\u202f]"
 _COMMA: Final = re.compile(rf"(?:\d+|\d{{1,3}}(?:(?:\.|{_SPACES})\d{{3}})+)(?:,\d+)?")
@@ -224,7 +224,7 @@ def _words(name: Hashable) -> str:
         >>> _words("DestinationPhone_number (E.164)")
         'destination phone number'
     """
-    bare = re.sub(r"\([^)]*\)", " ", str(name)[:_LONGEST_NAME])
+    bare = re.sub(r"\([^()]*\)", " ", str(name)[:_LONGEST_NAME])
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", bare)
     return " ".join(re.findall(r"\w+", apart.replace("_", " "))).casefold()
 

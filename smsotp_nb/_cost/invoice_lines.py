@@ -37,7 +37,7 @@ _MONTHS: Final = (  # each as the text of its first day
     (re.compile(r"(?P<year>\d{4})[ /-]?(?P<month>[^\W\d_]{3,10})\.?"), "1 {month} {year}"),
 )
 _BETWEEN: Final = re.compile(
-    r"\s+[-/]\s+|\s*[–—~]\s*|\s+(?:to|until|through|thru|till|bis|au|al?|hasta|até|tot)\s+|\.\.+|[-/]", re.IGNORECASE
+    r"(?<!\s)\s+(?:[-/]|to|until|through|thru|till|bis|au|al?|hasta|até|tot)\s|[–—~]|\.\.+|[-/]", re.IGNORECASE
 )
 _BEGIN: Final = re.compile(r"^(?:from|vom|von|du|del?|desde|dal?|van)\s+", re.IGNORECASE)
 _STARTS: Final = re.compile(r"\b(?:from|start|begin\w*|von|ab|début|du|desde|inicio|dal?|inizio|van)\b", re.IGNORECASE)

@@ -29,7 +29,7 @@ _NO: Final = frozenset(
 )
 _COUNTED: Final = frozenset({"0", "0.0", "1", "1.0"})
 _ANSWER: Final = re.compile(
-    r"\W*(\w+|[^\w\s])(?:\W*|\s*[,.!;:–-].*"
+    r"\A\W*(\w+|[^\w\s])(?:\W*|\s*[,.!;:–-].*"
     r"| +(?:thank|dank|please|bitte|gern|merc|graci|grazi|por|prego|obrig|tack|takk).*)"
 )
 _BETWEEN: Final = re.compile(r"[,;|/]")

@@ -14,14 +14,14 @@ from .records import Origin, Record, listed
 
 FIND: Final = "find"
 LOOKED_AT: Final = 60  # filled records at the beginning
-NUMBER: Final = re.compile(r"\W*+\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9]\W*")
-ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
+NUMBER: Final = re.compile(r"\A\W*+\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9]\W*+")
+ADDRESS: Final = re.compile(r"\A[^@\s]++@[^@\s]+\.[A-Za-z]{2,}")
 DAY: Final = re.compile(
     r"(?:(?:19|20)\d\d[-./]?(?:0?[1-9]|1[0-2])[-./]?(?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)?\d\d)(?:[T ][\d:.+Z]*+)?"
 )
 AMONG_WORDS: Final = re.compile(  # a number, perhaps behind a label or a STOP, and whatever stands behind it
-    r"[^\w+]*(?:[a-z]{2,10}:\s*|stop\W+)?(\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9])(?!\w)", re.IGNORECASE
+    r"\A[^\w+]*+(?:[a-z]{2,10}:\s*+|stop\W+)?(\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9])(?!\w)", re.IGNORECASE
 )
 OF_YEARS: Final = re.compile(r"(?:(?:19|20)\d\d(?:\D{0,3}(?:0?[1-9]|1[0-2]|[12]\d|3[01]|(?:19|20)\d\d))*\D{0,3})+")
 BEGINS_DAY: Final = re.compile(rf"(?:{DAY.pattern})(?!\d)")

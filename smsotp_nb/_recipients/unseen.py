@@ -125,7 +125,7 @@ def _part_of(archive: zipfile.ZipFile, kind: str, sheet: str) -> str | None:
 
 ROW: Final = re.compile(r"<(?:\w++:)?row\b([^<>]*+)>")
 COLUMN: Final = re.compile(r"<(?:\w++:)?col\b([^<>]*+)>")
-ATTRIBUTE: Final = re.compile(r"""([\w:]++)\s*+=\s*+["']([^"'<>]*+)["']""")
+ATTRIBUTE: Final = re.compile(r"""(?<![\w:])([\w:]++)\s*+=\s*+["']([^"'<>]*+)["']""")
 WHERE: Final = re.compile(r"""\br\s*+=\s*+["']([A-Z]++)([0-9]++)["']([^<>]*+)>""")
 ERROR_CELL: Final = re.compile(r"""<(?:\w++:)?c\b([^<>]*?\bt\s*+=\s*+["']e["'][^<>]*+)>""")
 FORMULA: Final = re.compile(

@@ -221,7 +221,7 @@ CLASSES = {
 def _member(items: list[Any]) -> str:
     if items[0][0] is op.NEGATE:
         excluded = re.compile(f"[{''.join(_class_text(item) for item in items[1:])}]")
-        return next(sign for sign in "a1 -A_.\u00e9\n\u4e00" if not excluded.match(sign))
+        return next(sign for sign in "a1 -A_.\u00e9\n\u4e00!#?%" if not excluded.match(sign))
     kind, value = items[0]
     return chr(value) if kind is op.LITERAL else chr(value[0]) if kind is op.RANGE else CLASSES[value]
 

@@ -34,10 +34,10 @@ PEOPLES: Final = {
 }  # fmt: skip
 FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 LOCALE: Final = re.compile(r"([a-z]{2,3})[-_](?:[A-Z][a-z]{3}[-_])?([A-Z]{2})")
-IN_BRACKETS: Final = re.compile(r"([^()\[\]]+?)\s*[(\[]\s*([^()\[\]]+?)\s*[)\]]")
-BETWEEN: Final = re.compile(r"\s+[-–—]\s+|\s*[/|,;:–—]\s*")
+IN_BRACKETS: Final = re.compile(r"\A([^()\[\]]++)[(\[]([^()\[\]]++)[)\]]")
+BETWEEN: Final = re.compile(r"(?<!\s)\s+[-–—]\s|[/|,;:–—]")
 FORMAL: Final = r"(?:(?:federal|arab|islamic|united) )?(?:republic|kingdom|commonwealth) of(?: the)?"
-IN_FORM: Final = re.compile(rf"(?:{FORMAL} (.+)|(.+?)(?:, ?{FORMAL}| \((?:{FORMAL}|the)\)))", re.IGNORECASE)
+IN_FORM: Final = re.compile(rf"\A(?:{FORMAL} (.+)|(.+?)(?:, ?{FORMAL}| \((?:{FORMAL}|the)\)))", re.IGNORECASE)
 CODE: Final = re.compile(r"\s(?=\+[0-9]{1,3}$)|(?<=^\+[0-9])\s|(?<=^\+[0-9]{2})\s|(?<=^\+[0-9]{3})\s")
 
 
@@ -120,9 +120,9 @@ def pieces(word: str) -> list[str]:
     if (at := FLAG.match(word)) and word[at.end() :].strip():
         return [at[0], word[at.end() :].strip()]
     if found := IN_BRACKETS.fullmatch(word):
-        return [found[1], found[2]]
+        return [found[1].strip(), found[2].strip()]
     for between in (BETWEEN, CODE):
-        parts = [part for part in between.split(word) if part]
+        parts = [part for piece in between.split(word) if (part := piece.strip())]
         if len(parts) == 2:
             return parts
     return []
