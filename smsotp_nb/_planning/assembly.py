@@ -40,8 +40,8 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     people, beside = people_of(numbers)
     problem, note, matched = problems(numbers, people, beside, worded, made_of.left_out)
     rank = _rank(words.segments, planned_before)
-    noes = numbers.index[numbers["problem"].eq("NOTE_SAYS_NO").to_numpy(bool)]
-    problem, note = _without_noes(people, beside, noes, problem, note, labels)
+    refused = numbers.index[numbers["problem"].eq("NOTE_SAYS_NO").to_numpy(bool)]
+    problem, note = _without_refused(people, beside, refused, problem, note, labels)
     problem, note = _without_duplicates(people, problem, note, labels, rank, words.segments)
     at = np.flatnonzero(problem.isna().to_numpy())
     codes, first = body_rows.group(worded, at)
@@ -133,16 +133,16 @@ def _rank(segments: Segments | None, before: npt.NDArray[np.bool_] | None) -> In
     return new if ranks is None else new * (int(ranks.max(initial=0)) + 1) + ranks
 
 
-def _without_noes(
+def _without_refused(
     people: Ints,
     beside: pd.Series[Any],
-    noes: pd.Index,
+    refused: pd.Index,
     problem: pd.Series[str],
     note: pd.Series[str],
     labels: pd.Index,
 ) -> tuple[pd.Series[str], pd.Series[str]]:
     """Mark rows with a number of which one of these other rows says no as duplicates of that one."""
-    saying = beside[beside.index.isin(noes)]
+    saying = beside[beside.index.isin(refused)]
     if saying.empty:
         return problem, note
     first = saying[~saying.duplicated().to_numpy()]
