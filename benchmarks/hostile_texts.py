@@ -127,7 +127,7 @@ def planned(**given: Any) -> None:
 
 
 def filled(text: str) -> None:
-    templates.parse("Hello {name}").fill(pd.DataFrame({"name": [text]}))
+    sms.plan(frame("+12025550123").assign(name=text), "Hello {name}", campaign="a", to="phone")
 
 
 def shown(text: str) -> None:
@@ -159,7 +159,7 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "parts.plain": parts.plain,
         "parts.split": parts.split,
         "templates.parse": templates.parse,
-        "templates.Template.fill": filled,
+        "plan of a value": filled,
         "rates.check": lambda text: rates.check(
             pd.DataFrame({name: [text] for name in ("iso", "currency", "price", "type", "valid_from", "low", "seen")})
         ),
@@ -273,8 +273,11 @@ def on_numbers(folder: Path) -> dict[str, Callable[[int], Any]]:
         "phones.explode pieces": lambda n: phones.explode(frame(" / ".join(["+12025550123"] * n)), "phone"),
         "phones.find_columns columns": lambda n: phones.find_columns(pd.DataFrame([["1"] * n])),
         "templates.parse variables": lambda n: templates.parse("".join(f"{{v{at}}}" for at in range(n))),
-        "templates.Template.fill columns": lambda n: templates.parse("{c0}").fill(
-            pd.DataFrame([["x"] * n], columns=[f"c{at}" for at in range(n)])
+        "plan columns": lambda n: sms.plan(
+            pd.DataFrame([["+12025550123"] * (n + 1)], columns=["phone", *(f"c{at}" for at in range(n))]),
+            "{c0}",
+            campaign="a",
+            to="phone",
         ),
         "cards rows": lambda n: Card("a", "", (Table(columns=("a", "b"), rows=(("x", "y"),) * n),)).html(),
     }
