@@ -143,7 +143,7 @@ def _refuse_other_countries(frame: pd.DataFrame, how: How, found: pd.DataFrame, 
         by = zip(to.index.tolist(), to, strict=True)
         places = [*dict.fromkeys(place for place, number in by if (place, number) not in read)]
         if places and name != how.column:
-            rows = few(frame.index.take(places).tolist(), given)
+            rows = few(frame.index.take(places).tolist(), cited)
             raise UsageError(
                 f"column {name!r} holds countries by which {counted(len(places), 'number')} would be others, in row "
                 f"{rows}: pass region={name!r}, or leave the column out of the list. Nothing was recorded"
@@ -152,8 +152,11 @@ def _refuse_other_countries(frame: pd.DataFrame, how: How, found: pd.DataFrame, 
 
 def _beside(frame: pd.DataFrame, how: How) -> Iterator[tuple[Any, str, pd.Series[str]]]:
     """Give the columns that no argument names: name, heading with blanks between its words, cells as text."""
+    read = {how.column, how.at, how.proof, how.region}
+    if {"to", "id", "parts", "status"} <= {*frame.columns}:  # results, whose status is that of a message
+        read.add("status")
     for name in frame.columns:
-        if name not in (how.column, how.at, how.proof, how.region) and isinstance(frame[name], pd.Series):
+        if name not in read and isinstance(frame[name], pd.Series):
             yield name, re.sub(r"[_-]", " ", spelled(name)), frame[name].map(_spelled).astype(STR).str.strip()
 
 
@@ -165,7 +168,7 @@ def _refuse_others(frame: pd.DataFrame, how: How, at: dates.Dates | None, *, opt
         wrong = texts[says.yes if opted_out else says.no]
         if len(wrong):
             rows, shown = (
-                few(wrong.index.tolist(), given),
+                few(wrong.index.tolist(), cited),
                 cited(wrong.iloc[0]) if wrong.iloc[0:1].notna().all() else "blank",
             )
             said, end = (

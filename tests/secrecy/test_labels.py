@@ -61,6 +61,10 @@ def results_of(people: pd.DataFrame) -> pd.DataFrame:
     return people.assign(to=people["phone"], region="US", type="MOBILE", iso="US", parts=1, currency="USD")
 
 
+def imported(people: pd.DataFrame, ledger: Ledger, column: str, **how: Any) -> object:
+    return People(ledger).import_optouts(people.drop(columns="status"), column=column, source="provider", **how)
+
+
 def rates_of(people: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"iso": "US", "currency": "USD", "price": "x"}, index=people.index)
 
@@ -70,11 +74,10 @@ DOORS: dict[str, Refused] = {
     "suppress": lambda people, _: sms.plan(people, "Hi", to="phone", campaign="a", leave_out=unread(people)),
     "rates": lambda people, _: sms.plan(people, "Hi", to="phone", campaign="a", rates=rates_of(people)),
     "regions of others": lambda people, _: sms.phones.normalize(people["phone"], region=pd.Series(["US"] * 10)),
-    "opt-outs": lambda people, ledger: People(ledger).import_optouts(people, column="name", source="provider"),
-    "opt-outs, times": lambda people, ledger: People(ledger).import_optouts(
-        people, column="phone", source="provider", at="when", zone="UTC"
-    ),
+    "opt-outs": lambda people, ledger: imported(people, ledger, "name"),
+    "opt-outs, times": lambda people, ledger: imported(people, ledger, "phone", at="when", zone="UTC"),
     "prices": lambda people, _: sms.cost.by_country(results_of(people)),
+    "opt-outs, answers": lambda people, ledger: People(ledger).import_optouts(people, column="phone", source="x"),
     "units": lambda people, ledger: experiment(ledger).assign(people, to="phone"),
 }
 
@@ -90,9 +93,7 @@ def test_an_error_names_rows_by_masked_labels(door: Refused, people: pd.DataFram
 
 def test_a_warning_names_rows_by_masked_labels(people: pd.DataFrame, ledger: Ledger) -> None:
     with pytest.warns(SmsOtpWarning, match=r"\.\.\.") as caught:
-        People(ledger).import_optouts(
-            people, column="name", source="provider", reading=sms.Reading(unreadable="ignore")
-        )
+        imported(people, ledger, "name", reading=sms.Reading(unreadable="ignore"))
     assert numbers_in(str(caught[0].message)) == []
 
 
