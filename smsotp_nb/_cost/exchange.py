@@ -169,7 +169,7 @@ def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) ->
 def _days_and_months(column: pd.Series) -> list[tuple[dt.date | str | None, str]]:
     """Return the day of each row, or its month as 2026-11, and in words what is wrong where it is neither."""
     texts = texts_of(column).str.strip()
-    months = texts.where(texts.str.match(_MONTH).fillna(False).astype("bool"))
+    months = texts.where(texts.str.match(_MONTH, na=False).astype("bool"))
     found = dates.read(column.where(months.isna()), by_argument=False)
     if found.unclear:
         raise UsageError(f"exchange=: column 'date' has {found.unclear}")
