@@ -120,5 +120,7 @@ def _one_of(whole: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 def _of_each(texts: pd.Series, says: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
-    kinds = {text: bool(text) and "@" not in text and "://" not in text and says(text) for text in texts.unique()}
-    return texts.map(kinds).to_numpy(bool)
+    """Mark the texts that say so, addresses of mail and of pages aside."""
+    words = {text: " ".join(one for one in text.split() if "@" not in one and "://" not in one)
+             for text in texts.unique()}  # fmt: skip
+    return texts.map({text: bool(rest) and says(rest) for text, rest in words.items()}).to_numpy(bool)

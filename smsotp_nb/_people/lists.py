@@ -88,17 +88,17 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
             require(column, frame.columns, where=f"{name}=")
     found = _judged(frame, how, how.region, opted_out=opted_out)
     first = found[~found.index.duplicated()]
+    own = own_columns(frame, how.default_region, how.region)
     if opted_out:  # a no at one number is a no at all
         _refuse_others(frame, how, None, opted_out=True)
-        own = own_columns(frame, how.default_region, how.region)
         named = (how.column, how.at, how.proof, how.region)
         names = [name for name in own.numbers if name not in named]
-        warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in named})
+        warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in named}, above=6)
         others = [_judged(frame, replace(how, column=name), how.region, opted_out=True) for name in names]
         others += [phones.normalize(international(frame[name])).reset_index(drop=True) for name in names]
         found = pd.concat([found, *(one[one["to"].notna()] for one in others)])
     if how.region is None:
-        _refuse_other_countries(frame, how, found, opted_out=opted_out)
+        _refuse_other_countries(frame, how, own.countries, found, opted_out=opted_out)
     said_of = np.isin(np.arange(len(frame)), found.index[found["to"].notna()])
     blank = first["problem"].eq("MISSING").to_numpy(bool) & ~said_of
     unread = first["to"].isna().to_numpy() & first["problem"].ne("MISSING").to_numpy(bool)
@@ -135,10 +135,12 @@ def _judged(frame: pd.DataFrame, how: How, region: Any, *, opted_out: bool) -> p
     return found if opted_out else found.reset_index(drop=True)
 
 
-def _refuse_other_countries(frame: pd.DataFrame, how: How, found: pd.DataFrame, *, opted_out: bool) -> None:
+def _refuse_other_countries(
+    frame: pd.DataFrame, how: How, countries: list[Any], found: pd.DataFrame, *, opted_out: bool
+) -> None:
     """Refuse numbers that are others by a column of countries which region= does not name."""
     read = set(zip(found.index.tolist(), found["to"], strict=True))
-    for name in own_columns(frame, how.default_region).countries:
+    for name in countries:
         to = _judged(frame, how, name, opted_out=opted_out)["to"].dropna()
         by = zip(to.index.tolist(), to, strict=True)
         places = [*dict.fromkeys(place for place, number in by if (place, number) not in read)]
@@ -167,15 +169,13 @@ def _refuse_others(frame: pd.DataFrame, how: How, at: dates.Dates | None, *, opt
         says = answers.read(heading, texts, has_number, how.written, at)
         wrong = texts[says.yes if opted_out else says.no]
         if len(wrong):
-            rows, shown = (
-                few(wrong.index.tolist(), cited),
-                cited(wrong.iloc[0]) if wrong.iloc[0:1].notna().all() else "blank",
-            )
-            said, end = (
-                (f"says of row {rows} that it is no opt-out: {shown}. These people may be willing", "opt-outs")
-                if opted_out
-                else (f"says no in row {rows}: {shown}. An opt-in would end the opt-outs of these people", "opt-ins")
-            )
+            rows, shown = few(wrong.index.tolist(), cited), cited(wrong.iloc[0]) if wrong.notna().iloc[0] else "blank"
+            said, end = f"says no in row {rows}: {shown}. An opt-in would end the opt-outs of these people", "opt-ins"
+            if opted_out:
+                said, end = (
+                    f"says of row {rows} that it is no opt-out: {shown}. These people may be willing",
+                    "opt-outs",
+                )
             raise UsageError(
                 f"column {name!r} {said}: leave these rows out, or pass a frame of the {end} without the column if it "
                 "means something else. Nothing was recorded"

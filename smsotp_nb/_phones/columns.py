@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._recipients import add_columns
-from .._showing import cited
-from ..errors import SmsOtpWarning
 from .cells import notes, regions
 from .cells import text as cells
 from .judging.judgement import normalize
@@ -77,7 +73,6 @@ NEVER_NUMBERS: Final = re.compile(  # even where the name speaks of phones as we
     r"|created|updated|timestamp|amount|betrag|price|fax|opt.?(?:in|out)|consent|verified|\btype\b|\bcount\b",
     re.IGNORECASE,
 )
-OF_TIME: Final = re.compile(r"\bseen\b|\btime\b|zeit\b|epoch|\bts\b|\bat$|\bday\b|\btag\b", re.IGNORECASE)
 COUNTRY_NAMED: Final = re.compile(
     r"country|countries|\bland\b|land[_ .-]?(?:code|kode|kod)|l[äa]nder|staat\b|pa[ií]s(?:es)?\b|\bpays\b|paese|nazione"
     r"|\biso(?:$|\b|[_ -]?\d|[_ -]?code)|nationality|\bnation\b|\bkraj\b|\bmaa\b|[üu]lke|стран|国|國|국가|الدولة|بلد"
@@ -97,16 +92,12 @@ PART_NAMED: Final = re.compile(
     r"|valuta|waluta|moeda",
     re.IGNORECASE,
 )
-_CALLER: Final = 7  # frames above a warning of a list
 NAME_WORTH: Final = 0.3
 MOBILE_WORTH: Final = 0.1
 OWN_WORTH: Final = 0.3  # more than that and how the cells are written together
 WRITTEN: Final = r"^\W*(?:\+|00|0[1-9])|[0-9][ ().-]+[0-9]"  # as people write numbers to call, and no order number
 SEVEN_DIGITS: Final = r"[0-9](?:[^0-9]{0,3}[0-9]){6}"
 WITH_PLUS: Final = r"^\W*\+"
-AMOUNT: Final = (
-    r"^\s*-?(?:(?:0|[1-9][0-9]*)[.,][0-9]*[1-9][0-9]*|[1-9][0-9]?(?:[.,'][0-9]{3}){2})\s*$"  # no number has one point
-)
 AT_HOME: Final = r"^\W*0[1-9](?:[ ().\-/]*[0-9]){6,10}\W*$"  # a national number with its trunk prefix
 DIGITS: Final = r"^\s*\+?[0-9]+(?:[.]0+)?\s*$"
 MONTH: Final = r"(?:0?[1-9]|1[0-2])"
@@ -208,153 +199,21 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     return Found(name[0], name[1], table, why)
 
 
-class OwnColumns(NamedTuple):
-    """The columns of numbers of a list, those of countries, and those that may hold numbers, with the reason."""
-
-    numbers: list[Any]
-    countries: list[Any]
-    doubtful: dict[Any, str]
-
-
-def own_columns(frame: pd.DataFrame, default_region: str | None, region: Any = None) -> OwnColumns:
-    """Return all columns of numbers of a row's own person, whatever their names say of them, and all named and read as
-    countries: for a list in which each number of a person counts.
-
-    Under a name of phones one cell with seven digits is enough; under another one most cells have to read as numbers,
-    by the country that ``region`` has, those of the list or the default one. What remains in doubt is told.
-
-    Example:
-        >>> own_columns(pd.DataFrame({"phone": ["+14155550100"], "Work": ["(415) 555-0101"], "Land": "US"}), None)
-        OwnColumns(numbers=['phone', 'Work'], countries=['Land'], doubtful={})
-    """
-    frame = frame.reset_index(drop=True)
-    found = OwnColumns([], [], {})
-    columns: dict[Any, _Column] = {}
-    for place, label in enumerate(frame.columns):
-        name = _words(str(label))
-        if list(frame.columns).count(label) > 1:
-            refuse(
-                f"several columns of the list are called {cited(label)}; rename them" if NAMED.search(name) else None
-            )
-            continue
-        columns[label] = it = _Column.of(name, _sample(frame.iloc[:, place].dropna()))
-        if it.telling and it.share >= ENOUGH:
-            found.countries.append(label)
-    regions = [None, *found.countries] if region is None else [region]
-    for label, it in columns.items():
-        name = _words(str(label))
-        if label in (*found.countries, region) or OF_OTHERS.search(name):
-            continue
-        counts, doubt = _reads_as_numbers(it, name, frame, label, regions, default_region)
-        if counts:
-            found.numbers.append(label)
-        if doubt:
-            found.doubtful[label] = doubt
-    return found
-
-
-def _reads_as_numbers(
-    it: _Column, name: str, frame: pd.DataFrame, label: Any, regions: list[Any], default_region: str | None
-) -> tuple[bool, str | None]:
-    """Return whether a column counts as one of numbers, and why it is in doubt whether all that it holds was read."""
-    own = SAYING_NO.sub(" ", name)
-    never = NEVER_NUMBERS.search(own) or OF_TIME.search(own) or NAMED_OTHERWISE.search(own)
-    if NAMED.search(name) and not never:
-        text = cells.read(frame[label].dropna()).text
-        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY)).any():
-            return True, None
-        return False, None
-    if "fax" in name.casefold() or _share(it.text, DAY) >= NEARLY_ALL or _share(it.text, AMOUNT) >= ENOUGH:
-        return False, None
-    possible = cells.matches(it.text, SEVEN_DIGITS) & ~cells.matches(it.text, DAY)
-    written = possible & cells.matches(it.text, WRITTEN)
-    if not possible.any() or (never and not written.any()):
-        return False, None
-    judged = [
-        normalize(
-            it.cells, region=None if one is None else frame[one].loc[it.cells.index], default_region=default_region
-        )
-        for one in regions
-    ]
-    judged.append(normalize(international(it.cells)))
-    filled = judged[0]["problem"].ne("MISSING").to_numpy(bool)
-    unplaced = judged[0]["problem"].eq("REGION_MISSING").to_numpy(bool) & possible
-    several = np.any(
-        [one["problem"].isin(["MULTIPLE_NUMBERS", "NOTE_SAYS_NO"]).to_numpy(bool) for one in judged], axis=0
-    )
-    types = [one["type"] for one in judged]
-    typed = np.any([one.notna().to_numpy(bool) for one in types], axis=0)
-    mobile = np.any([one.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).to_numpy(bool) for one in types], axis=0)
-    as_number = possible & (typed | several)
-    if PERHAPS_NAMED.search(name) is None:  # bare digits of another name may be anything but a mobile's
-        sure = as_number & (written | mobile)
-    else:
-        sure = as_number
-    share = float(sure.sum() / max(filled.sum(), 1))
-    if never and not _share(it.text, WITH_PLUS) >= ENOUGH:
-        doubt = (
-            "its name speaks of something else"
-            if share >= ENOUGH and (sure & written).sum() * 2 >= sure.sum()
-            else None
-        )
-        return False, doubt
-    if share >= ENOUGH:
-        return True, None
-    if (unplaced & (written | _long(it.text))).sum() * 2 >= max(filled.sum(), 1):
-        return bool(sure.any()), "their country is not known"
-    return False, "most of its cells are no numbers" if (sure & written).any() else (
-        "its numbers are of landlines" if (as_number.sum() >= NEARLY_ALL * max(filled.sum(), 1)) else None
-    )
-
-
-def international(column: pd.Series) -> pd.Series:
-    """Return bare digits that are as long as a number with its calling code with the plus they lack, else missing."""
-    digits = cells.read(column).text.str.strip().str.extract(r"^([1-9][0-9]{10,14})(?:\.0)?$", expand=False)
-    plus: pd.Series = "+" + digits
-    return plus
-
-
-def may_be_numbers(frame: pd.DataFrame) -> list[Any]:
-    """Return the columns in which a cell has seven digits and is no day or amount."""
-    texts = {label: cells.read(frame[label].dropna()).text for label in frame.columns}
-    return [
-        label
-        for label, text in texts.items()
-        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY) & ~cells.matches(text, AMOUNT)).any()
-    ]
-
-
-def warn_of_doubtful(doubtful: dict[Any, str], where: str = "") -> None:
-    """Warn of the columns of a list of people who said no that may hold numbers of theirs and do not count."""
-    if doubtful:
-        columns = ", ".join(f"{cited(name)} ({why})" for name, why in doubtful.items())
-        warnings.warn(
-            f"columns of the list{where} may hold numbers that do not count: {columns}. Name default_region= or a "
-            "column of countries, call a column of numbers 'phone 2', or leave out what holds none",
-            SmsOtpWarning,
-            stacklevel=_CALLER,
-        )
-
-
-def _long(text: pd.Series) -> npt.NDArray[np.bool_]:
-    return cells.matches(text, r"^[0-9]{9,15}(?:[.]0)?$")
-
-
-def _sample(rows: Any) -> Any:
+def sample_of(rows: Any) -> Any:
     return rows.sample(SAMPLE, random_state=0) if len(rows) > SAMPLE else rows
 
 
-def _sampled(frame: pd.DataFrame) -> dict[int, _Column]:
+def _sampled(frame: pd.DataFrame) -> dict[int, Column]:
     """Return a sample of each column whose name is its own, by place."""
-    sample = _sample(frame)
+    sample = sample_of(frame)
     return {
-        place: _Column.of(_words(str(name)), sample.iloc[:, place])
+        place: Column.of(words_of(str(name)), sample.iloc[:, place])
         for place, name in enumerate(frame.columns)
         if list(frame.columns).count(name) == 1
     }
 
 
-def _why(phone: int, columns: dict[int, _Column], shares: dict[int, float], names: pd.Index) -> str:
+def _why(phone: int, columns: dict[int, Column], shares: dict[int, float], names: pd.Index) -> str:
     """Say why a column is the one of the numbers."""
     share = shares[phone]
     why = f"{share:.0%} of its cells are numbers" if share else "national numbers, without a country"
@@ -367,7 +226,7 @@ def _why(phone: int, columns: dict[int, _Column], shares: dict[int, float], name
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class Column:
     """A column of the sample, read as countries.
 
     Attributes:
@@ -393,7 +252,7 @@ class _Column:
     never: bool
 
     @classmethod
-    def of(cls, name: str, column: pd.Series) -> _Column:
+    def of(cls, name: str, column: pd.Series) -> Column:
         text = cells.read(column).text
         known = regions.read(text)
         read, unread = int((known.place >= 0).sum()), int(known.unknown.sum())
@@ -401,7 +260,7 @@ class _Column:
         words = {word.strip().casefold() for word in text.dropna().unique()}
         flags = len(words) > 1 and words <= FLAGS
         share = read / (read + unread) if read and not flags and (country or not other) else 0.0
-        counted = _share(text, DIGITS) >= ENOUGH
+        counted = share_of(text, DIGITS) >= ENOUGH
         world = REGION_NAMED.search(name) is not None and not counted and share >= NEARLY_ALL
         kinds = len(np.unique(known.place[known.place >= 0]))
         return cls(
@@ -417,7 +276,7 @@ class _Column:
         )
 
 
-def _words(name: str) -> str:
+def words_of(name: str) -> str:
     """Return the words of a column's name set apart: ``code_pays`` and ``customerId`` have two."""
     return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name)
 
@@ -452,56 +311,56 @@ def _never_numbers(name: str, text: pd.Series) -> bool:
     """Return whether a column is one of ids, days or the like, whatever its cells read as."""
     if SAYING_NO.search(name):
         return True
-    if _share(text, WITH_PLUS) >= ENOUGH:
+    if share_of(text, WITH_PLUS) >= ENOUGH:
         return "fax" in name.casefold()
     named = NAMED.search(name) is not None and "fax" not in name.casefold()
     if NEVER_NUMBERS.search(name) or (NAMED_OTHERWISE.search(name) and not named):
         return True
-    return _share(text, DAY) >= NEARLY_ALL or (not named and _consecutive(text))
+    return share_of(text, DAY) >= NEARLY_ALL or (not named and _consecutive(text))
 
 
 def _consecutive(text: pd.Series) -> bool:
     """Return whether nearly all cells are numbers one after the other, as ids are and phones hardly."""
     number = pd.to_numeric(text, errors="coerce").dropna().sort_values().diff().dropna()
-    return len(number) >= SEVERAL and bool((number == 1).mean() >= NEARLY_ALL) and _share(text, DIGITS) == 1
+    return len(number) >= SEVERAL and bool((number == 1).mean() >= NEARLY_ALL) and share_of(text, DIGITS) == 1
 
 
-def _share(text: pd.Series, pattern: str) -> float:
+def share_of(text: pd.Series, pattern: str) -> float:
     return float(cells.matches(text, pattern).sum() / max(text.notna().sum(), 1))
 
 
 def _phone(
-    columns: dict[int, _Column], beside: int | None, default_region: str | None
+    columns: dict[int, Column], beside: int | None, default_region: str | None
 ) -> tuple[int | None, dict[int, float]]:
     """Return the column of numbers, if one qualifies, and the share of valid numbers in every column."""
     region = None if beside is None else columns[beside].cells
     shares = {place: _numbers(it, region, default_region) for place, it in columns.items() if place != beside}
     scores = {
-        place: enough + columns[place].number_worth + NAME_WORTH / 2 * _share(columns[place].text, WRITTEN)
+        place: enough + columns[place].number_worth + NAME_WORTH / 2 * share_of(columns[place].text, WRITTEN)
         for place, (_, enough) in shares.items()
         if enough >= ENOUGH and not columns[place].never
     }
     return max(scores, key=scores.__getitem__, default=None), {place: share for place, (share, _) in shares.items()}
 
 
-def _numbers(column: _Column, region: pd.Series | None, default_region: str | None) -> tuple[float, float]:
+def _numbers(column: Column, region: pd.Series | None, default_region: str | None) -> tuple[float, float]:
     """Return the share of valid numbers, and of those that count: without a name, bare digits have to be mobiles."""
     judged = normalize(column.cells, region=region, default_region=default_region)
     filled = judged.loc[judged["problem"] != "MISSING"]
     kinds = filled["type"]
     share = float(kinds.notna().mean()) if len(kinds) else 0.0
-    at_home = not column.number_worth < 0 and _share(column.text, AT_HOME) >= NEARLY_ALL
+    at_home = not column.number_worth < 0 and share_of(column.text, AT_HOME) >= NEARLY_ALL
     if len(kinds) and (column.number_worth >= NAME_WORTH or at_home):
         # A national list needs a country; its column is found all the same, so that this can be said of it.
         numbers = kinds.notna() | filled["problem"].isin(["REGION_MISSING", "MULTIPLE_NUMBERS"])
         return share, float(numbers.mean())
-    if column.number_worth >= NAME_WORTH or _share(column.text, WRITTEN) >= ENOUGH:
+    if column.number_worth >= NAME_WORTH or share_of(column.text, WRITTEN) >= ENOUGH:
         return share, share
     return share, float(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean()) if len(kinds) else 0.0
 
 
 def _named_countries(
-    columns: dict[int, _Column], named: list[int], default_region: str | None
+    columns: dict[int, Column], named: list[int], default_region: str | None
 ) -> tuple[int | None, list[int]]:
     """Return that of the columns named as countries which the numbers fit; else none, and those that compete.
 
@@ -534,7 +393,7 @@ def _fit(judged: pd.DataFrame) -> float:
 
 
 def _region(
-    columns: dict[int, _Column], phone: int, beside: int | None, unnamed: list[int], default_region: str | None
+    columns: dict[int, Column], phone: int, beside: int | None, unnamed: list[int], default_region: str | None
 ) -> int | None:
     """Return the column of countries: the named one unless the default fits clearly better, or one that agrees."""
     numbers = columns[phone].cells
@@ -543,7 +402,7 @@ def _region(
     return next((place for place in unnamed if _agree(numbers, columns[place], default_region)), None)
 
 
-def _default_fits(numbers: pd.Series, column: _Column, default_region: str | None) -> bool:
+def _default_fits(numbers: pd.Series, column: Column, default_region: str | None) -> bool:
     if default_region is None:
         return False
     alone = normalize(numbers, default_region=default_region)["type"].notna().mean()
@@ -551,7 +410,7 @@ def _default_fits(numbers: pd.Series, column: _Column, default_region: str | Non
     return bool(alone > with_column + CLEARLY)
 
 
-def _agree(numbers: pd.Series, column: _Column, default_region: str | None) -> bool:
+def _agree(numbers: pd.Series, column: Column, default_region: str | None) -> bool:
     """Return whether the countries of a column without a telling name agree with the numbers beside them.
 
     They do if nearly all numbers are of the country of their row, and far fewer would be if the same cells stood in

@@ -18,7 +18,7 @@ from .. import phones, recipients
 from .._calling import given
 from .._cards import counted
 from .._frames import as_pandas
-from .._pandas import STR, holds_text, texts
+from .._pandas import STR, holds_text
 from .._phones import international, may_be_numbers, one_phone_digits, own_columns, said_no, warn_of_doubtful
 from .._recipients import KEY, without_value
 from .._results.contract import STATES
@@ -32,7 +32,6 @@ _SHOWN = 5
 _NONE: pd.Series[Any] = pd.Series([], dtype=STR)
 _REACHED = ("accepted", "in_doubt", "sending")
 _SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".pq", ".gz", ".json")
-_WITHOUT_PLUS = re.compile(r"([1-9][0-9]{6,14})(?:\.0)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +186,9 @@ def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> 
             problem = said if problem is None else problem.mask(said.isna(), None)
             to.append(found["to"])
         assert problem is not None
-        if cells.name == "to":
-            digits = texts(cells).str.strip().str.extract(f"^{_WITHOUT_PLUS.pattern}$", expand=False)
-            with_plus = phones.normalize("+" + digits, reading=reading)
-            to.append(with_plus["to"])
-            problem = problem.mask(with_plus["to"].notna(), None)
-        elif column.beside or column.sheet:
-            with_plus = phones.normalize(international(cells), reading=reading)
+        if cells.name == "to" or column.beside or column.sheet:
+            least = 7 if cells.name == "to" else 11
+            with_plus = phones.normalize(international(cells, least=least), reading=reading)
             to.append(with_plus["to"])
             problem = problem.mask(with_plus["to"].notna(), None)
         # A blank entry is none, and a number of a kind that is never texted needs no suppression.
@@ -224,7 +219,7 @@ def _columns(source: Any, numbers: Numbers) -> list[_Column]:
     own = own_columns(source, numbers.default_region, beside)
     regions = [None, *(source[name] for name in own.countries)] if beside is None else [source[beside]]
     more = [name for name in own.numbers if name not in (*names, beside)]
-    warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in names})
+    warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in names}, above=7)
     return [_Column(source[name], regions, name in more, without_value(source, name)) for name in (*names, *more)]
 
 
@@ -243,7 +238,7 @@ def _of_sheet(frame: pd.DataFrame, numbers: Numbers) -> list[_Column]:
             "column that reads as numbers: name default_region=, call their column 'phone', or pass the sheets that "
             "count, as read_recipients(path, sheet=...) reads them"
         )
-    warn_of_doubtful(own.doubtful, f" of sheet {sheet}")
+    warn_of_doubtful(own.doubtful, f" of sheet {sheet}", above=8)
     lost = {name: without_value(frame, name) for name in own.numbers}
     return [_Column(frame[name], regions, at > 0, lost[name], sheet) for at, name in enumerate(own.numbers)]
 

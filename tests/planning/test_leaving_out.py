@@ -126,6 +126,11 @@ def test_a_sheet_of_numbers_that_cannot_be_read_is_refused_and_one_without_any_i
             pd.DataFrame({"Feb": cells}).to_excel(book, sheet_name="Feb", index=False)
         with pytest.raises(UsageError, match=r"sheet 'Feb'.*name default_region="):
             plan(people(3), leave_out=tmp_path / "stops.xlsx")
+    with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
+        pd.DataFrame({"phone": [number(1)]}).to_excel(book, sheet_name="Jan", index=False)
+        pd.DataFrame({"phone": [number(2), "0151 23"]}).to_excel(book, sheet_name="Feb", index=False)
+    with pytest.raises(UsageError, match=r"1 entry of leave_out= \(sheet 'Feb'\) cannot be read.*entry 3"):
+        plan(people(3), leave_out=tmp_path / "stops.xlsx")
 
 
 @pytest.mark.parametrize(
@@ -135,13 +140,26 @@ def test_a_sheet_of_numbers_that_cannot_be_read_is_refused_and_one_without_any_i
         ("Home", ["see CRM", "nobody", "(202) 555-0101"]),
     ],
 )
-def test_a_column_that_may_hold_numbers_and_does_not_count_is_told(ledger: Ledger, name: str, cells: list[str]) -> None:
+def test_a_column_that_may_hold_numbers_and_does_not_count_is_told(
+    ledger: Ledger, tmp_path: Path, name: str, cells: list[str]
+) -> None:
+    """At the line of the caller, be it in a frame, in another sheet or in an import."""
     listed = pd.DataFrame({"phone": [number(7), number(8), number(9)], name: cells})
-    with pytest.warns(SmsOtpWarning, match=f"may hold numbers that do not count: '{name}'.*call a column"):
-        made = plan(people(3), leave_out=listed, default_region="US")
-    assert problems(made) == ["", "", ""]
-    with pytest.warns(SmsOtpWarning, match=f"may hold numbers that do not count: '{name}'.*call a column"):
+    with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
+        listed[["phone"]].assign(source="web").to_excel(book, sheet_name="Jan", index=False)
+        listed.to_excel(book, sheet_name="Feb", index=False)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made = sms.plan(people(3), "Hi", campaign="c", to="phone", leave_out=listed, default_region="US")
+        sms.plan(people(3), "Hi", campaign="c", to="phone", leave_out=tmp_path / "stops.xlsx", default_region="US")
         assert sms.People(ledger).import_optouts(listed, column="phone", source="p", default_region="US") == 3
+    assert all(
+        f"may hold numbers that do not count: '{name}'" in str(one.message).replace(" of sheet 'Feb'", "")
+        for one in told
+    )
+    assert problems(made) == ["", "", ""]
+    assert [Path(one.filename).name for one in told] == ["test_leaving_out.py"] * 3
+    assert "of sheet 'Feb'" in str(told[1].message)
 
 
 @pytest.mark.parametrize("source", [[], pd.DataFrame({"phone": []}), pd.Series([], dtype="str")])
