@@ -7,6 +7,7 @@
 - ``words``: what the words of a period cost; ``saving``: what plain ones would save on a plan
 - ``forecasting``: a month, by the methods of ``months``, or a plan, by those of ``ahead``; ``budget`` of a month
 - ``anomalies``: unusual costs, by the ``changes`` of a series
-- ``invoice``: a provider's invoice against the ledger, line by line, or by ``invoice_totals``; ``invoice_columns`` and
-  ``invoice_lines`` read it, and ``invoice_card`` shows what came of it
+- ``invoice``: a provider's invoice against the ledger, line by line, or by ``invoice_totals``; ``invoice_columns``,
+  ``invoice_lines``, ``invoice_periods`` and ``invoice_special`` (totals, taxes, fees) read it, and ``invoice_card``
+  shows what came of it
 """
