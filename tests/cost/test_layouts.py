@@ -350,6 +350,17 @@ def test_totals_and_taxes_are_told_by_their_amounts(sent: pd.DataFrame, names: t
     assert "Of no message and no sum of the lines above, but counted: rows 3." in strange.notes
 
 
+@pytest.mark.parametrize(("more", "kind"), [(0.48, "tax"), (2.0, "only_theirs"), (-0.3, "only_theirs")])
+def test_a_line_of_unknown_words_between_net_and_gross_is_a_tax_if_it_may_be_one(
+    sent: pd.DataFrame, more: float, kind: str
+) -> None:
+    kinds, found = kinds_of(sent, ("Netto", 2.55), ("Plattform", more), ("Zahlbetrag", round(2.55 + more, 2)))
+    assert kinds == ["total", kind, "total"]
+    assert found.totals["theirs"].tolist() == [round(2.55 + more, 6)]
+    if kind == "tax":
+        assert {"Read as total by the amount: rows 2, 4.", "Read as tax by the amount: rows 3."} <= {*found.notes}
+
+
 def test_a_payment_of_a_balance_counts_for_as_little_as_the_balance(sent: pd.DataFrame) -> None:
     kinds, found = kinds_of(sent, ("Previous balance", 5.0), ("Payment received", -5.0), ("To pay", 2.55))
     assert kinds == ["total", "payment", "total"]
@@ -405,6 +416,17 @@ def test_a_period_is_read_by_its_values(sent: pd.DataFrame, name: str, cell: str
     found = cost.reconcile_invoice(table, pd.DataFrame([line]))
     assert found.lines[["match", "our_messages", "found_by"]].values.tolist() == [["matched", 10, "period"]]
     assert found.only_ours.empty
+
+
+@pytest.mark.parametrize(
+    "cell", ["Oct 2026 - Nov 2026", "10/2026 - 11/2026", "Okt. - Nov. 2026", "October to November 2026"]
+)
+def test_a_range_of_months_has_its_first_and_its_last_day(sent: pd.DataFrame, cell: str) -> None:
+    days = ["2026-09-30", "2026-10-01", *["2026-11-30"] * 9, "2026-12-01"]
+    table = sent.assign(at=[pd.Timestamp(f"{day} 12:00", tz="UTC") for day in days])
+    line = {"Zeitraum": cell, "Anzahl": 10, "Betrag": table["price"].iloc[1:-1].sum()}
+    found = cost.reconcile_invoice(table, pd.DataFrame([line]))
+    assert found.lines[["match", "our_messages", "found_by"]].values.tolist() == [["matched", 10, "period"]]
 
 
 def test_a_start_and_an_end_are_a_period_and_an_invoice_date_is_none(sent: pd.DataFrame) -> None:

@@ -234,6 +234,13 @@ def test_what_all_rows_say_refuses_the_one_import_and_not_the_other(
     assert taken(listed, column="phone", source="p", at="at", zone="UTC") == 2
 
 
+def test_a_yes_in_a_word_that_may_mean_anything_counts_beside_a_no(ledger: Ledger) -> None:
+    listed = pd.DataFrame({"phone": NUMBERS[:2], "log": ["STOP", "START"]})
+    with pytest.raises(UsageError, match="column 'log' says of row 1 that it is no opt-out"):
+        People(ledger).import_optouts(listed, column="phone", source="p")
+    assert People(ledger).import_optouts(listed.assign(log=["other", "START"]), column="phone", source="p") == 2
+
+
 @pytest.mark.parametrize(
     ("name", "cells"),
     [

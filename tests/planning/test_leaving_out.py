@@ -162,6 +162,32 @@ def test_a_column_that_may_hold_numbers_and_does_not_count_is_told(
     assert "of sheet 'Feb'" in str(told[1].message)
 
 
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("last_seen", ["2025550101", "2025550102", "2025550103"]),
+        ("Revenue", ["2025550.10", "2025550.25", "2025550.99"]),
+        ("Customer ID", ["2025550101", "2025550102", "2025550103"]),
+        ("About", ["2026-01-15", "15.01.2026", "20260115"]),
+        ("Fax", ["(202) 555-0101"] * 3),
+    ],
+)
+def test_a_column_of_times_amounts_or_ids_holds_nobody(ledger: Ledger, name: str, cells: list[str]) -> None:
+    listed = pd.DataFrame({"phone": [number(7), number(8), number(9)], name: cells})
+    made = plan(people(3).assign(phone=["+12025550101", number(11), number(12)]), leave_out=listed, default_region="US")
+    assert problems(made) == ["", "", ""]
+    assert sms.People(ledger).import_optouts(listed, column="phone", source="p", default_region="US") == 3
+
+
+def test_why_a_column_is_in_doubt_is_told() -> None:
+    listed = {"phone": [number(7)] * 3, "Büro": ["0151 2345678", "0151 2345679", "0151 2345677"]}
+    with pytest.warns(SmsOtpWarning, match=r"'Büro' \(their country is not known\)"):
+        plan(people(3), leave_out=pd.DataFrame(listed))
+    landlines = pd.DataFrame({"phone": [number(7)] * 3, "x": ["4930901820", "4930901821", "4930901822"]})
+    with pytest.warns(SmsOtpWarning, match=r"'x' \(its numbers are of landlines\)"):
+        plan(people(3), leave_out=landlines, default_region="DE")
+
+
 @pytest.mark.parametrize("source", [[], pd.DataFrame({"phone": []}), pd.Series([], dtype="str")])
 def test_a_list_without_entries_is_told(source: Any) -> None:
     made = plan(people(3), leave_out=source)
