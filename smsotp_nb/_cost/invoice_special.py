@@ -47,6 +47,7 @@ _WORD: Final = re.compile(r"\b[^\W\d_]{3,}(?:\d+ ?%|\b)")
 _INITIAL: Final = r"\b[^\W\d_]"
 _INITIALS: Final = rf"(?:{_INITIAL}\.){{2}}"  # I.V.A.
 _OTHER_WORDS: Final = re.compile(r"body|text|content|message_?body|status|error|tag|campaign|ref", re.IGNORECASE)
+_HUNDREDTH: Final = 10_000  # in millionths
 _MOST_TAX: Final = 0.4  # of what is taxed
 
 
@@ -84,6 +85,7 @@ def special_words(texts: pd.Series) -> pd.Series:
 class _Sums:
     """Sums of the lines above in whole millionths: of all, without tax, and of messages alone; of all since a total."""
 
+    unit: int  # to which its lines are rounded
     taxes: int  # of the whole invoice
     lines: int = 0
     every: int = 0
@@ -106,11 +108,18 @@ class _Sums:
     def wholes(self) -> list[int]:
         return [self.every, self.net, self.net + self.taxes, self.plain] if self.lines else []
 
-    def are(self, amount: int, kind: object, count: int, unit: int) -> bool:
-        """Whether an amount is one of these sums, but for the rounding of each line to such a unit."""
+    def are(self, amount: int, kind: object, count: int) -> bool:
+        """Whether an amount is one of these sums."""
         like = self.wholes() if kind == "tax" else [*self.wholes(), *self.parts()]  # no tax is as much as all
-        fits = any(abs(one - amount) <= min(unit * (self.lines + 1) // 2, abs(one) // 200) for one in like)
-        return fits and (kind == "total" or count in (0, self.count, self.since_count))
+        return any(self.near(one, amount) for one in like) and (
+            kind == "total" or count in (0, self.count, self.since_count)
+        )
+
+    def near(self, one: int, total: int) -> bool:
+        """Whether a total is this sum, but for the rounding of each line, and of the total itself to hundredths."""
+        of_lines = min(self.unit * (self.lines + 1) // 2, abs(one) // 200)
+        of_total = min(_HUNDREDTH // 2, abs(one) // 20) if total % _HUNDREDTH == 0 else 0
+        return abs(one - total) <= max(of_lines, of_total)
 
     def between(self, amount: int) -> int | None:
         """Return the place of the one line between the last total and this one, where it is as much as a tax."""
@@ -147,7 +156,7 @@ def by_amounts(lines: pd.DataFrame, times: pd.Series, places: int, notes: list[s
     price = (lines["price"].fillna(0) * 1_000_000).round().astype("int64")
     by: dict[Any, _Sums] = {}
     for currency, part in price.groupby(lines["currency"]):
-        by[currency] = _Sums(int(part[special[part.index].eq("tax")].sum()))
+        by[currency] = _Sums(unit, int(part[special[part.index].eq("tax")].sum()))
     cells = (lines["currency"], price, special, maybe, own, count.fillna(0).astype("int64"))
     kinds = special.tolist()
     for place, (currency, amount, kind, may, mine, number) in enumerate(zip(*cells, strict=True)):
@@ -157,7 +166,7 @@ def by_amounts(lines: pd.DataFrame, times: pd.Series, places: int, notes: list[s
         if not may or not amount:
             sums.add(place, amount, kind, bool(mine), int(number))
             continue
-        is_sum = sums.are(amount, kind, int(number), unit)
+        is_sum = sums.are(amount, kind, int(number))
         if pd.isna(kind) and amount < 0 and -amount in {total for total, _ in sums.totals}:
             kinds[place] = "payment"
             sums.paid.add(-amount)
@@ -178,7 +187,7 @@ def by_amounts(lines: pd.DataFrame, times: pd.Series, places: int, notes: list[s
     ]
     if len(rows := lines.index[found.isna() & maybe]):
         notes.append(f"Of no message and no sum of the lines above, but counted: rows {_shown(rows)}.")
-    notes += [said for currency, sums in by.items() if (said := _of_totals(sums, str(currency), fits_within=unit))]
+    notes += [said for currency, sums in by.items() if (said := _of_totals(sums, str(currency)))]
     return found.astype(STR)
 
 
@@ -186,12 +195,11 @@ def _shown(rows: pd.Index) -> str:
     return ", ".join(map(called, rows[:3])) + ", ..." * (len(rows) > 3)
 
 
-def _of_totals(sums: _Sums, currency: str, *, fits_within: int) -> str:
+def _of_totals(sums: _Sums, currency: str) -> str:
     """Return in words whether the totals of an invoice are those of its lines."""
     wrong = [amount for amount, agrees in sums.totals if not agrees and amount not in sums.paid]
     good = [amount for amount, agrees in sums.totals if agrees]
-    slack = fits_within * (sums.lines + 1) // 2
-    whole = [amount for amount in good if any(abs(amount - one) <= slack for one in sums.wholes())]
+    whole = [amount for amount in good if any(sums.near(one, amount) for one in sums.wholes())]
     if whole:
         return f"Its total of {money(whole[-1] / 1_000_000, currency)} is that of its lines."
     if not sums.lines or not (wrong or good):

@@ -350,6 +350,19 @@ def test_totals_and_taxes_are_told_by_their_amounts(sent: pd.DataFrame, names: t
     assert "Of no message and no sum of the lines above, but counted: rows 3." in strange.notes
 
 
+def test_totals_in_hundredths_of_lines_with_more_places_are_totals(sent: pd.DataFrame) -> None:
+    table = sent.iloc[:2].assign(iso=["US", "DE"], price=[0.2254, 2.2498])
+    lines = pd.DataFrame(
+        {"Item": ["SMS", "SMS", "Netto", "19% USt", "Zahlbetrag"], "Country": ["US", "DE", None, None, None],
+         "Amount": [0.2254, 2.2498, 2.48, 0.47, 2.95], "Currency": "USD"}
+    )  # fmt: skip
+    found = cost.reconcile_invoice(table, lines)
+    assert found.lines["match"].tolist() == ["matched", "matched", "total", "tax", "total"]
+    assert "Its total of USD 2.95 is that of its lines." in found.notes
+    wrong = cost.reconcile_invoice(table, lines.assign(Amount=[0.2254, 2.2498, 2.48, 0.47, 2.97]))
+    assert wrong.lines["match"].tolist()[-1] == "only_theirs"
+
+
 @pytest.mark.parametrize(("more", "kind"), [(0.48, "tax"), (2.0, "only_theirs"), (-0.3, "only_theirs")])
 def test_a_line_of_unknown_words_between_net_and_gross_is_a_tax_if_it_may_be_one(
     sent: pd.DataFrame, more: float, kind: str
