@@ -136,8 +136,8 @@ def _read(
 
 def international(column: pd.Series, *, least: int = 11) -> pd.Series:
     """Return bare digits that are as long as a number with its calling code with the plus they lack, else missing."""
-    shape = rf"^([1-9][0-9]{{{least - 1},14}})(?:\.0)?$"
-    plus: pd.Series = "+" + cells.read(column).text.str.strip().str.extract(shape, expand=False)
+    digits = cells.read(column).text.str.strip().str.extract(r"^([1-9][0-9]{6,14})(?:\.0)?$", expand=False)
+    plus: pd.Series = "+" + digits.where(digits.str.len() >= least)
     return plus.set_axis(column.index)
 
 
