@@ -19,7 +19,7 @@ from .._showing import cited
 from .cells import text as cells
 from .countries import country_name
 from .fast.assembly import REGION_PLACE, REGIONS
-from .fast.memory import STRING
+from .fast.memory import STRING, Mask
 from .fast.tables import KINDS
 from .judging import answers
 from .judging.evidence import DRAWN, drawn
@@ -35,6 +35,12 @@ HERE, THERE = 0.2, 0.95  # at most so many are mobile numbers of the default cou
 SHOWN: Final = 3
 NATIONAL: Final = r"^[\s'\"(]*(?:0[1-9]|[1-9])[\d\s().\-/]{4,}$"
 LANDLINE: Final = KINDS.index("FIXED_LINE")
+IN_CELLS: Final = ("TEXT_IN_NUMBER", "MULTIPLE_NUMBERS", "NOT_A_NUMBER")  # what two repairs of cells can change
+# Only such texts can be read with a repair that reads cells in another way.
+MAY_HELP: Final = {
+    "trailing_note": r"^(?s:(?:\P{Nd}*\p{Nd}){6}.*[^\p{Nd} ()+./\-])",
+    "vanity": r"\p{Nd}\P{Nd}*[A-ZＡ-Ｚ]{3}",
+}
 FOR_REPAIR: Final = {
     "trailing_note": "with unknown words behind the number",
     "vanity": "with letters of a keypad",
@@ -87,6 +93,7 @@ class Advice:
                 None if beside is None else beside.iloc[refused],
                 default_region,
                 reading.replace(evidence=evidence),
+                of_cell=judged["problem"].iloc[refused].isin(IN_CELLS).to_numpy(bool),
             )
         if self.asked < ASKED:
             alone = np.arange(len(numbers)) if beside is None else np.flatnonzero(beside.isna())
@@ -107,11 +114,15 @@ class Advice:
             self.cured.update({("region", str(beside.name), default_region): int(found["to"].notna().sum())})
 
     def _with_repairs(
-        self, numbers: pd.Series, region: pd.Series | None, default_region: str | None, reading: Reading
+        self, numbers: pd.Series, region: Any, default_region: str | None, reading: Reading, *, of_cell: Mask
     ) -> None:
+        """Read refused rows with each repair that may change them; ``of_cell`` have a problem of their cell's text."""
+        texts = cells.read(numbers).text
         for repair in set(REPAIRS) - set(reading.repair):
+            rows = np.flatnonzero(of_cell & cells.matches(texts, MAY_HELP[repair]) if repair in MAY_HELP else ~of_cell)
             asked = reading.replace(repair=[*reading.repair, repair])
-            found = normalize(numbers, region=region, default_region=default_region, reading=asked)
+            beside = None if region is None else region.iloc[rows]
+            found = normalize(numbers.iloc[rows], region=beside, default_region=default_region, reading=asked)
             found = found[found["to"].notna()]
             kinds = zip(found["region"].fillna(""), found["type"].fillna(""), strict=True)
             self.cured.update((repair, *kind) for kind in kinds)

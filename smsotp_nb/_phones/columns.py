@@ -367,6 +367,8 @@ def _named_countries(
     Columns that fit equally well compete where they make other numbers of the same cells. A name that says that the
     countries are those of something else, such as a birth, counts for less than any other, and alone it has to fit.
     """
+    if len(named) == 1 and columns[named[0]].worth >= 0:
+        return named[0], []
     found = (_phone(columns, it, default_region)[0] for it in (*named, None))
     phone = next((at for at in found if at is not None), None)
     if phone is None or not named:
