@@ -43,7 +43,7 @@ _AGREED_IN_PLACE: Final = re.compile(
     r"(?:sms[ -])?(?:"  # elsewhere these words may speak of anything
     r"start(?:ed)?|given|granted|consent(?:ed)?|agreed?|accept(?:ed)?|approved?|allow(?:ed)?|active|confirmed|enabled"
     r"|permitted|erteilt|angemeldet|aktiv|bestätigt|erlaubt|akzeptiert|erwünscht|donné|accordée?|acceptée?|autorisée?|aceptad[oa]"
-    r"|concedid[oa]|otorgad[oa]|alta|accettat[oa]|concess[oa]|toegestaan|gegeven|udzielon[ao]|wyrażon[ao]|дано|получено"
+    r"|concedid[oa]|otorgad[oa]|alta|accettat[oa]|concess[oa]|toegestaan|gegeven|udzielon[ao]|wyrażon[ao]|udělen[oa]?|lämnat|givet|verildi|дано|получено"
     r")[.!]?(?:[ -]sms)?"
 )
 _WITHDRAWN: Final = re.compile(
@@ -55,7 +55,7 @@ _WITHDRAWN: Final = re.compile(
     r")[.!]?(?:[ -]sms)?"
 )
 _OF_CONSENT: Final = re.compile(
-    r"consen[ts]|opt(?:ed)? ?in(?:\b|\d)|zgod|izin|onay|同意|согласи|samtyk"
+    r"consen[ts]|opt(?:ed)? ?in(?:\b|\d)|zgod|souhlas|súhlas|izin|onay|同意|согласи|samtyk|samtyc"
     r"|status|subscri|permission|permiso|einwillig|zustimm|erlaub|agree|accept|allow|autoris"
     r"|toestem|\bgdpr\b|\bdsgvo\b|\bsms\b",
     re.IGNORECASE,
@@ -63,6 +63,11 @@ _OF_CONSENT: Final = re.compile(
 _OF_ANSWERS: Final = re.compile(  # a yes is one to texts
     r"text|keyword|event|reply|answer|antwort|réponse|respuesta|resposta|risposta|antwoord|svar|\bbody\b|message|nachricht"
     r"|\bmay we\b|dürfen|marketing|newsletter|werbung|contact|kontakt|ответ|рассыл|短信",
+    re.IGNORECASE,
+)
+_OF_END: Final = re.compile(  # whoever it names is none any more
+    r"\bdeleted?\b|\bremoved?\b|cancel|\bend(?:ed|s)?\b(?: (?:date|on|at)\b)?|\bleft\b|\bclosed\b|archived|terminat"
+    r"|gelöscht|gekündigt|austritt|supprim|eliminad|borrad|resili|résili|verwijderd|opgezegd|usuni|удал",
     re.IGNORECASE,
 )
 
@@ -91,9 +96,13 @@ def read(heading: str, cells: pd.Series, has_number: npt.NDArray[np.bool_], writ
     marked = yes.any() and not no.any() and blank.any() and bool(yes[filled].all())  # what is not marked is a no
     differ = marked or bool(yes.any() and no.any() and (yes | no).sum() >= _MOST * filled.sum())
     of_no = SAYING_NO.search(heading) is not None or declines(heading)
-    of_consent = not of_no and _OF_CONSENT.search(heading) is not None
+    of_end = not of_no and _OF_END.search(heading) is not None
+    agreed = _of_each(words, _one_of(_AGREED))
+    named = not (of_no or of_end) and _OF_CONSENT.search(heading) is not None
+    of_consent = named or bool(agreed.any() and agreed.sum() >= _MOST * filled.sum() and not of_no)
     of_answers = of_consent or (not of_no and _OF_ANSWERS.search(heading) is not None)
-    if not (of_no or of_answers or differ):
+    ended = yes
+    if not (of_no or of_answers or differ) or of_end:
         yes, no = np.zeros_like(yes), np.zeros_like(no)
     elif marked:
         no = blank
@@ -102,16 +111,19 @@ def read(heading: str, cells: pd.Series, has_number: npt.NDArray[np.bool_], writ
     refused = _of_each(words, declines) | _of_each(words, _one_of(_WITHDRAWN))
     if of_consent:
         refused |= _of_each(words, says_no) & ~yes | words.isin(["pending", "expired", "bounced"]).to_numpy(bool)
-    if of_no:
+    if of_no or of_end:
         said = dates.read(cells.reset_index(drop=True), written)
         day = said.wall.astype("datetime64[D]")
         earlier = ~np.isnat(day) & (day < at.wall.astype("datetime64[D]") if at is not None else False)
-        refused = (refused | (filled & ~yes)) & ~earlier
+        of_cells = filled & ~yes if of_no else ended | ~np.isnat(day)
+        refused = (refused | of_cells) & ~earlier
         no = no & ~earlier
-    agreed = _of_each(words, _one_of(_AGREED))
     if of_answers or (refused.any() and not of_no):
         agreed = agreed | _of_each(words, _one_of(_AGREED_IN_PLACE))
-    return Says((yes | agreed) & ~refused, no | refused)
+    said_yes = (yes | agreed) & ~refused
+    if of_consent and said_yes.any():  # among such answers, one that we do not know is no yes
+        refused |= filled & ~said_yes
+    return Says(said_yes, no | refused)
 
 
 def _one_of(whole: re.Pattern[str]) -> Callable[[str], bool]:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from .._lazy import attributes
 
 if TYPE_CHECKING:
-    from .advice import Advice
-    from .all_columns import international, may_be_numbers, own_columns, warn_of_doubtful
+    from .advice import Advice, cells_judged
+    from .all_columns import by_other_countries, international, may_be_numbers, own_columns, warn_of_doubtful
     from .cells.notes import declines, says_no
     from .cells.regions import country_code
     from .cells.repairs import clean
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __getattr__ = attributes(
     __name__,
     {
-        "advice": ["Advice"],
+        "advice": ["Advice", "cells_judged"],
         "cells.notes": ["declines", "says_no"],
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
@@ -57,7 +57,7 @@ __getattr__ = attributes(
         "judging.answers": ["verdict"],
         "owner.merging": ["Answers", "Cells", "edit", "merge_answers", "with_cells", "without_rows"],
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],
-        "all_columns": ["international", "may_be_numbers", "own_columns", "warn_of_doubtful"],
+        "all_columns": ["by_other_countries", "international", "may_be_numbers", "own_columns", "warn_of_doubtful"],
         "pieces": [
             *("Cleaned", "clean_chunks"),
             *("normalize_batch", "verdict_batch"),

@@ -7,13 +7,16 @@ import warnings
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .._calling import refuse
 from .._showing import cited
 from ..errors import SmsOtpWarning
+from .cells import regions
 from .cells import text as cells
 from .columns import (
+    COUNTRY_NAMED,
     DAY,
     ENOUGH,
     NAMED,
@@ -37,6 +40,8 @@ from .judging.judgement import normalize
 AMOUNT: Final = (
     r"^\s*-?(?:(?:0|[1-9][0-9]*)[.,][0-9]*[1-9][0-9]*|[1-9][0-9]?(?:[.,'][0-9]{3}){2})\s*$"  # no number has one point
 )
+FAX: Final = re.compile(r"(?:tele)?-?fa(?:x|ks)", re.IGNORECASE)
+EPOCH: Final = r"^\s*1[5-9][0-9]{8}(?:[0-9]{3})?(?:[.]0)?\s*$"  # a moment as seconds or milliseconds
 OF_TIME: Final = re.compile(r"\bseen\b|\btime\b|zeit\b|epoch|\bts\b|\bat$|\bday\b|\btag\b", re.IGNORECASE)
 
 
@@ -53,7 +58,8 @@ def own_columns(frame: pd.DataFrame, default_region: str | None, region: Any = N
     countries: for a list in which each number of a person counts.
 
     Under a name of phones one cell with seven digits is enough; under another one most cells have to read as numbers,
-    by the country that ``region`` has, those of the list or the default one. What remains in doubt is told.
+    by the country that ``region`` has, those of the list or the default one. What remains in doubt is told, and so are
+    columns that may be somebody else's by their name.
 
     Example:
         >>> own_columns(pd.DataFrame({"phone": ["+14155550100"], "Work": ["(415) 555-0101"], "Land": "US"}), None)
@@ -72,12 +78,12 @@ def own_columns(frame: pd.DataFrame, default_region: str | None, region: Any = N
         columns[label] = it = Column.of(name, sample_of(frame.iloc[:, place].dropna()))
         if it.telling and it.share >= ENOUGH:
             found.countries.append(label)
-    regions = [None, *found.countries] if region is None else [region]
+    sides = [None, *found.countries] if region is None else [region]
     for label, it in columns.items():
         name = words_of(str(label))
-        if label in (*found.countries, region) or OF_OTHERS.search(name):
+        if label in (*found.countries, region):
             continue
-        counts, doubt = _reads_as_numbers(it, name, frame, label, regions, default_region)
+        counts, doubt = _reads_as_numbers(it, name, frame, label, sides, default_region)
         if counts:
             found.numbers.append(label)
         if doubt:
@@ -86,31 +92,35 @@ def own_columns(frame: pd.DataFrame, default_region: str | None, region: Any = N
 
 
 def _reads_as_numbers(
-    it: Column, name: str, frame: pd.DataFrame, label: Any, regions: list[Any], default_region: str | None
+    it: Column, name: str, frame: pd.DataFrame, label: Any, countries: list[Any], default_region: str | None
 ) -> tuple[bool, str | None]:
     """Return whether a column counts as one of numbers, and why it is in doubt whether all that it holds was read."""
-    own = SAYING_NO.sub(" ", name)
-    never = NEVER_NUMBERS.search(own) or OF_TIME.search(own) or NAMED_OTHERWISE.search(own)
-    if NAMED.search(name) and not never:
+    own = FAX.sub("phone", SAYING_NO.sub(" ", name))
+    named, others = NAMED.search(own), OF_OTHERS.search(name)
+    of_else = NEVER_NUMBERS.search(own) or OF_TIME.search(own) or (NAMED_OTHERWISE.search(own) and not named)
+    if named and not of_else and not others:
         text = cells.read(frame[label].dropna()).text
-        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY)).any():
-            return True, None
-        return False, None
-    if "fax" in name.casefold() or share_of(it.text, DAY) >= NEARLY_ALL or share_of(it.text, AMOUNT) >= ENOUGH:
+        return bool((cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY)).any()), None
+    if any(
+        share_of(it.text, one) >= share for one, share in ((DAY, NEARLY_ALL), (EPOCH, NEARLY_ALL), (AMOUNT, ENOUGH))
+    ):
         return False, None
     possible = cells.matches(it.text, SEVEN_DIGITS) & ~cells.matches(it.text, DAY)
     written = possible & cells.matches(it.text, WRITTEN)
-    if not possible.any() or (never and not written.any()):
+    if not possible.any() or (of_else and not named and not written.any()):
         return False, None
-    filled, placed, as_number, mobile = _read(it, frame, regions, default_region)
+    filled, placed, as_number, mobile = _read(it, frame, countries, default_region)
     as_number &= possible
     # Bare digits under another name than one of numbers may be anything but a mobile's.
     sure = as_number if PERHAPS_NAMED.search(name) else as_number & (written | mobile)
     many = max(int(filled.sum()), 1)
-    if never and share_of(it.text, WITH_PLUS) < ENOUGH:
-        like_phones = sure.sum() >= ENOUGH * many and (sure & written).sum() * 2 >= sure.sum()
+    most = sure.sum() >= ENOUGH * many
+    if others:
+        return False, "its name may speak of somebody else" if most else None
+    if of_else and not named and share_of(it.text, WITH_PLUS) < ENOUGH:
+        like_phones = most and (sure & written).sum() * 2 >= sure.sum()
         return False, "its name speaks of something else" if like_phones else None
-    if sure.sum() >= ENOUGH * many:
+    if most:
         return True, None
     long = written | cells.matches(it.text, r"^[0-9]{9,15}(?:[.]0)?$")
     if (possible & ~placed & long).sum() * 2 >= many:
@@ -121,10 +131,10 @@ def _reads_as_numbers(
 
 
 def _read(
-    it: Column, frame: pd.DataFrame, regions: list[Any], default_region: str | None
+    it: Column, frame: pd.DataFrame, countries: list[Any], default_region: str | None
 ) -> tuple[Mask, Mask, Mask, Mask]:
     """Return which cells are filled, have a country, are numbers by any of these countries, and of a mobile."""
-    sides = [None if one is None else frame[one].loc[it.cells.index] for one in regions]
+    sides = [None if one is None else frame[one].loc[it.cells.index] for one in countries]
     judged = [normalize(it.cells, region=side, default_region=default_region) for side in sides]
     filled, placed = (judged[0]["problem"].ne(code).to_numpy(bool) for code in ("MISSING", "REGION_MISSING"))
     judged.append(normalize(international(it.cells)))
@@ -132,6 +142,32 @@ def _read(
     typed = [one["type"].notna().to_numpy(bool) for one in judged]
     mobile = [one["type"].isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).to_numpy(bool) for one in judged]
     return filled, placed, np.any([*typed, *several], axis=0), np.any(mobile, axis=0)
+
+
+def by_other_countries(
+    frame: pd.DataFrame, numbers: pd.Series, judged: pd.DataFrame, **how: Any
+) -> dict[Any, npt.NDArray[np.intp]]:
+    """Return the places of numbers that would be others by the countries of a column, by the column's name.
+
+    ``numbers`` were judged by a default country alone, ``how`` beside that.
+    """
+    found = {}
+    for place, label in enumerate(frame.columns):
+        name = words_of(str(label))
+        if not COUNTRY_NAMED.search(name) or list(frame.columns).count(label) > 1:
+            continue
+        column = Column.of(name, sample_of(frame.iloc[:, place].dropna()))
+        if column.share < ENOUGH or column.worth < 0:
+            continue
+        known = regions.read(cells.read(frame.iloc[:, place]).text)
+        there = np.array([*known.names, None], object)[known.place]
+        elsewhere = pd.notna(there) & (there != judged["region"].to_numpy(object))
+        rows = np.flatnonzero(judged["to"].notna().to_numpy() & elsewhere)
+        to = normalize(numbers.iloc[rows], region=frame.iloc[rows, place], **how)["to"]
+        others = rows[(to.notna() & to.ne(judged["to"].iloc[rows].set_axis(to.index))).to_numpy(bool)]
+        if len(others):
+            found[label] = others
+    return found
 
 
 def international(column: pd.Series, *, least: int = 11) -> pd.Series:

@@ -16,12 +16,22 @@ from .. import _wire as wire
 from .. import phones
 from .. import rates as rate_tables
 from .._calling import given, not_a, refuse
+from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, lent
-from .._phones import Advice, Evidence, first_usable, normalize_columns, not_reading, said_no
+from .._phones import (
+    Advice,
+    Evidence,
+    by_other_countries,
+    cells_judged,
+    first_usable,
+    normalize_columns,
+    not_reading,
+    said_no,
+)
 from .._policy import Policy, not_policy
 from .._results import contract
-from .._showing import NoText, cited, is_whole, text_of
+from .._showing import NoText, cited, few, is_whole, text_of
 from .._wire import Wire
 from ..columns import absent, several_named
 from ..errors import UsageError
@@ -94,6 +104,25 @@ class Asked:
             how["reading"] = how["reading"].replace(evidence=evidence[0])
         columns = self._columns(frame)
         advice.add(judged, columns[0] if len(columns) == 1 else pd.concat(columns, axis=1), **how)
+
+    def without_other_countries(
+        self, frame: pd.DataFrame, judged: pd.DataFrame
+    ) -> tuple[pd.DataFrame, tuple[str, ...]]:
+        """Hold rows back whose number is another valid one by a column of countries that ``region`` does not name."""
+        how, columns = self._how(frame), self._columns(frame)
+        if how.pop("region") is not None or how["default_region"] is None:
+            return judged, ()
+        numbers = columns[0] if len(columns) == 1 else cells_judged(pd.concat(columns, axis=1), judged)
+        held, doubts = np.zeros(len(judged), bool), []
+        for name, places in by_other_countries(frame, numbers, judged, **how).items():
+            held[places] = True
+            doubts.append(
+                f"held back, because they would be others by the countries in column {cited(name)}: "
+                f"{counted(len(places), 'number')}, in row {few(frame.index[places].tolist(), cited)}. Pass "
+                f"region={name!r}, or leave that column out of the list"
+            )
+        ambiguous = {"to": judged["to"].mask(held), "problem": judged["problem"].mask(held, "AMBIGUOUS_READING")}
+        return judged.assign(**ambiguous), tuple(doubts)
 
     def _columns(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
         return [frame[name] for name in self.numbers.to] if self.to is None else [self.to]

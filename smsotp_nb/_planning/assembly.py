@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from .suppression import LeftOut
 Positions = npt.NDArray[np.intp]
 _HINT_TEXTS = 50
 _KEY = "segment"
+SAYING_NO: Final = ("NOTE_SAYS_NO", "SUPPRESSED", "EXCLUDED")  # at one number of a row, and so at all of them
 _COUNTS = ("messages", "bodies", "est_parts")
 
 
@@ -40,7 +41,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     people, beside = people_of(numbers)
     problem, note, matched = problems(numbers, people, beside, worded, made_of.left_out)
     rank = _rank(words.segments, planned_before)
-    refused = numbers.index[numbers["problem"].eq("NOTE_SAYS_NO").to_numpy(bool)]
+    refused = numbers.index[problem.isin(SAYING_NO).to_numpy(bool)]
     problem, note = _without_refused(people, beside, refused, problem, note, labels)
     problem, note = _without_duplicates(people, problem, note, labels, rank, words.segments)
     at = np.flatnonzero(problem.isna().to_numpy())
@@ -145,8 +146,10 @@ def _without_refused(
     saying = beside[beside.index.isin(refused)]
     if saying.empty:
         return problem, note
-    first = saying[~saying.duplicated().to_numpy()]
     own: pd.Series[int] = pd.Series(people)
+    rows = own[saying.index.unique()]
+    saying = pd.concat([saying, rows[rows > 0]]).sort_index(kind="stable")
+    first = saying[~saying.duplicated().to_numpy()]
     each = pd.concat([own[own > 0], beside])
     found = pd.Index(first).get_indexer(pd.Index(each))
     said_in = pd.Series(first.index.to_numpy()[found], each.index)[found >= 0].groupby(level=0).min()

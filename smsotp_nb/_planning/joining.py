@@ -167,8 +167,9 @@ _FARTHEST: Final = 10**12  # beyond every place, so that rank and place are one 
 _DECIDED: Final = """
 CREATE TABLE decided AS
 WITH saying AS (
-  SELECT other AS person, min(position) AS no FROM beside JOIN read_parquet({rows}) USING (position)
-  WHERE problem = 'NOTE_SAYS_NO' GROUP BY other
+  SELECT said AS person, min(position) AS no FROM (
+    SELECT position, problem, unnest([other, person]) AS said FROM beside JOIN read_parquet({rows}) USING (position)
+  ) WHERE problem IN {no} AND said > 0 GROUP BY said
 ), hits AS (
   SELECT position, min(no) AS no FROM (
     SELECT position, person FROM read_parquet({rows}) UNION ALL SELECT position, other FROM beside
@@ -307,7 +308,7 @@ def _decide(connection: Any, work: Path, asking: Asking) -> None:
     """Decide on every row what depends on others."""
     rows = _text(work / "rows.parquet")
     connection.execute(f"CREATE TABLE beside AS SELECT position, unnest(others) AS other FROM read_parquet({rows})")
-    connection.execute(_DECIDED.format(far=_FARTHEST, rows=rows, why=_why(asking)))
+    connection.execute(_DECIDED.format(far=_FARTHEST, rows=rows, why=_why(asking), no=assembly.SAYING_NO))
 
 
 def _why(asking: Asking) -> str:

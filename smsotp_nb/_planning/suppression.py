@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -147,7 +148,13 @@ def _sources(leave_out: Any) -> list[Any]:
 
 def _number(entry: Any) -> Any:
     """Return an entry of a list; the path of a file, which is text too, as a path."""
-    return Path(entry) if isinstance(entry, str) and Path(entry).suffix.lower() in _SUFFIXES else entry
+    if not isinstance(entry, str) or not re.search(r"[^\W\d_]|[\\/]", entry):
+        return entry
+    path = Path(entry).expanduser()
+    with contextlib.suppress(OSError, ValueError):  # a text that can be no path
+        if path.suffix.lower() in _SUFFIXES or path.is_file():
+            return path
+    return entry
 
 
 def _reached(source: Any) -> pd.Series[str] | None:
@@ -212,11 +219,12 @@ def _columns(source: Any, numbers: Numbers) -> list[_Column]:
         return [_Column(source)]
     if not isinstance(source, pd.DataFrame):
         return [_Column(pd.Series(source, dtype=object))]
-    names = _phone_columns(source, numbers)
     if len(source.columns) == 1:
-        return [_Column(_with_header(source[names[0]]), lost=without_value(source, names[0]))]
+        name = source.columns[0]
+        return [_Column(_with_header(source[name]), lost=without_value(source, name))]
     beside = None if numbers.region is None else _named(source, (numbers.region,))
     own = own_columns(source, numbers.default_region, beside)
+    names = _phone_columns(source, numbers)
     regions = [None, *(source[name] for name in own.countries)] if beside is None else [source[beside]]
     more = [name for name in own.numbers if name not in (*names, beside)]
     warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in names}, above=7)
@@ -258,7 +266,10 @@ def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any
                 "a campaign"
             )
         return source
-    if isinstance(source, pd.DataFrame | pd.Series):
+    if isinstance(source, pd.DataFrame):
+        named = [name for name in source.index.names if name is not None and name not in source.columns]
+        return source.reset_index(named) if named else source  # the numbers may be the index
+    if isinstance(source, pd.Series):
         return source
     if isinstance(source, Mapping | bytes) or not isinstance(source, Iterable):
         raise UsageError(
@@ -273,8 +284,6 @@ def _phone_columns(frame: pd.DataFrame, numbers: Numbers) -> list[Any]:
     other = None if named else _named(frame, ("to", "phone"))
     if named or other is not None:
         return named or [other]
-    if len(frame.columns) == 1:
-        return [frame.columns[0]]
     columns = ", ".join(map(cited, frame.columns))
     wanted = " or ".join(map(repr, dict.fromkeys((*numbers.to, "to", "phone"))))
     raise UsageError(

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ import pyarrow
 from .._calling import given, in_our_words, not_flag, refuse
 from .._cards import counted
 from .._foreign.gate import file_at, ours, refuse_large
+from .._showing import cited
 from ..errors import UsageError
 from . import comma, encodings, parquet, tables, workbook
 from .heading import FIND
@@ -197,16 +199,22 @@ def _parts(file: Path, how: How, origin: Origin) -> Iterator[Part]:
 
 
 def _without_errors(parts: Iterator[Part], origin: Origin) -> Iterator[Part]:
-    """Give parts in which the errors of a spreadsheet, such as ``#REF!``, are blank, and say how many there were."""
-    count, shown = 0, list[str]()
+    """Give parts in which the errors of a spreadsheet, such as ``#REF!``, are blank, and cells without their guard
+    against formulas, and say how many there were.
+    """
+    count, guards, shown = 0, 0, list[str]()
     for part in parts:
         cleared, found = tables.without_errors(part)
-        count += len(found)
+        cleared, many = tables.without_guards(cleared)
+        count, guards = count + len(found), guards + many
         shown += [f"{name!r} in row {row}" for name, row in found[: SHOWN + 1]]
         yield cleared
     if count:
         cells = counted(count, "cell shows an error", "cells show an error")
         origin.note(f"{cells} of a spreadsheet ({listed('cell', shown)}), read as blank")
+    if guards:
+        cells = counted(guards, "cell begins", "cells begin")
+        origin.note(f"{cells} with the apostrophe that keeps a spreadsheet from running a formula, read without it")
 
 
 def _checked(path: object, how: How) -> tuple[Path, Origin]:
@@ -254,14 +262,23 @@ def _of_json(opener: Opener, file: Path) -> Part:
 
 
 def _objects(text: str) -> list[Any]:
+    load = partial(json.loads, parse_float=_as_written, object_pairs_hook=_with_each_key_once)
     try:
-        found = json.loads(text, parse_float=_as_written)
+        found = load(text)
     except json.JSONDecodeError:
-        return [json.loads(line, parse_float=_as_written) for line in text.splitlines() if line.strip()]
+        return [load(line) for line in text.splitlines() if line.strip()]
     if isinstance(found, dict):
         lists = [value for value in found.values() if isinstance(value, list)]
         return lists[0] if len(lists) == 1 and len(found) <= 3 else [found]
     return found if isinstance(found, list) else [found]
+
+
+def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key in found if [name for name, _ in pairs].count(key) > 1)
+        raise UsageError(f"an object of the JSON file has {cited(twice)} twice, of which one would be lost; rename one")
+    return found
 
 
 def _as_written(number: str) -> float | str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -107,18 +107,22 @@ TOTALS: Final = frozenset(
     ).split()
 )
 SUM: Final = re.compile(r"[-+]?[0-9][0-9.,' \u00a0]*")
-LONGEST_SUM: Final = 6  # digits of a sum in a text, where a longer one may be somebody's number
+LONGEST_SUM: Final = 6  # digits of a sum; a longer one may be somebody's number
 
 
-def is_of_totals(cells: Sequence[str | None], *, numbers: bool = False) -> bool:
+def is_of_totals(cells: Sequence[str | None], sums: Collection[int] = ()) -> bool:
     """Return whether a last row sums up the others: it begins with such a word, and the rest are sums.
 
-    Where cells are ``numbers``, as in a workbook, a sum may be of any length; in a text it could be a phone number.
+    ``sums`` are the places of cells that are known to be the sum of those above, and so may be as long as a number.
     """
-    first, *others = [cell.strip() for cell in cells if cell and cell.strip()] or [""]
-    if first.rstrip(":").casefold() not in TOTALS or not others:
+    filled = {at: cell.strip() for at, cell in enumerate(cells) if cell and cell.strip()}
+    at = next(iter(filled), None)
+    if at is None or filled.pop(at).rstrip(":").casefold() not in TOTALS or not filled:
         return False
-    return numbers or all(SUM.fullmatch(it) and sum(map(str.isdigit, it)) <= LONGEST_SUM for it in others)
+    return all(
+        place in sums or (SUM.fullmatch(it) and sum(map(str.isdigit, it)) <= LONGEST_SUM)
+        for place, it in filled.items()
+    )
 
 
 def empty(file: str) -> UsageError:

@@ -77,16 +77,46 @@ ERRORS: Final = frozenset(
     "#GETTING_DATA #ERROR! #NV #BEZUG! #WERT! #ZAHL!".split()
 )
 
+GUARDED: Final = r"(^|[,;\t\r\n])'(\s*[=+@\-])"
+GUARDED_NUMBER: Final = r"^'\s*\+[0-9 ().\-]{7,}$"
+OF_A_CLEANED_LIST: Final = frozenset({"to", "problem", "note"})
+
 
 def without_errors(part: Part) -> tuple[Part, list[tuple[str, int]]]:
     """Return a part in which errors of a spreadsheet are missing, and their columns and rows."""
     compute, found, columns = pyarrow.compute, list[tuple[str, int]](), [*part.columns]
     for at, column in enumerate(part.columns):
-        if compute.any(compute.starts_with(column, "#")).as_py():
+        if _begins(column, "#"):
             errors = compute.is_in(compute.utf8_trim_whitespace(column), pyarrow.array(sorted(ERRORS), TEXT))
             found += [(part.names[at], row) for row in part.numbers[errors.to_numpy(zero_copy_only=False)].tolist()]
             columns[at] = without(column, errors)
     return Part(part.names, columns, part.numbers), found
+
+
+def without_guards(part: Part) -> tuple[Part, int]:
+    """Return a part without the apostrophes that keep a spreadsheet from running a cell, and how many cells had one.
+
+    In a list that we have cleaned they are ours, and not counted; nor are those of phone numbers.
+    """
+    compute, many, columns = pyarrow.compute, 0, [*part.columns]
+    ours = OF_A_CLEANED_LIST.issubset(part.names)
+    if ours or any(_begins(column, "'") for column in columns):
+        for at, column in enumerate(columns):
+            guarded, numbers = (compute.match_substring_regex(column, it) for it in (GUARDED, GUARDED_NUMBER))
+            many += int(compute.sum(compute.and_not(guarded, numbers)).as_py() or 0)
+            columns[at] = compute.replace_substring_regex(column, GUARDED, r"\1\2")
+    return Part(part.names, columns, part.numbers), 0 if ours else many
+
+
+def _begins(column: pyarrow.ChunkedArray, sign: str) -> bool:
+    """Return whether a cell begins with a sign of ASCII; sometimes also where only a blank one stands before it."""
+    for chunk in column.chunks:
+        _, offsets, data = chunk.buffers()
+        begins = np.frombuffer(offsets, np.int64)[chunk.offset : chunk.offset + len(chunk)]
+        signs = np.frombuffer(data or b"\0", np.uint8)
+        if len(signs) and (signs.take(begins, mode="clip") == ord(sign)).any():
+            return True
+    return False
 
 
 def joined(parts: list[Part]) -> Part:

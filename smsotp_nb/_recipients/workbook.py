@@ -7,6 +7,8 @@ only on request, and each is said.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,7 +55,7 @@ def parts(
 ) -> Iterator[Part]:
     """Give the rows of a sheet, after a part without any that has the names of the columns."""
     with opened(file, kind) as book:
-        chosen, others = _chosen(book, file, kind, sheet)
+        chosen, others = _chosen(book, file, kind, sheet, hidden)
         origin.facts["sheet"] = chosen.name
         visible = _names_of_cells(book, hidden=False)
         unread = [repr(name) for name in _names_of_cells(book) if name not in visible and name != chosen.name]
@@ -139,12 +141,13 @@ def _width(cells: Sequence[Any]) -> int:
     return max((at for at, cell in enumerate(cells, start=1) if cell != ""), default=0)
 
 
-def _chosen(book: Any, file: Path, kind: str, sheet: str | int | None) -> tuple[_Sheet, list[str]]:
-    """Return the sheet to read, and the other visible ones that have rows if none was named."""
+def _chosen(book: Any, file: Path, kind: str, sheet: str | int | None, hidden: bool) -> tuple[_Sheet, list[str]]:
+    """Return the sheet to read, and if none was named the others that have rows, hidden ones only on request."""
     names = [it.name for it in book.sheets_metadata]
     if sheet is None:
-        seen = [_sheet(book, file, kind, name) for name in _names_of_cells(book, hidden=False)]
-        first = _first(seen)
+        seen = [_sheet(book, file, kind, name) for name in _names_of_cells(book, hidden=hidden)]
+        visible = _names_of_cells(book, hidden=False)
+        first = _first([one for one in seen if one.name in visible])
         if first is None:
             raise UsageError(
                 f"{file.name}: no sheet that shows has rows; sheet= names one of {', '.join(map(repr, names))}"
@@ -228,13 +231,26 @@ def _without_totals(sheet: _Sheet, body: list[int], origin: Origin) -> list[int]
     if not body:
         return body
     cells = sheet.rows[body[-1]]
-    numbers = any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
-    if not numbers or not is_of_totals([cell_text(cell) for cell in cells], numbers=True):
+    above = [sheet.rows[at] for at in body[:-1]]
+    sums = [at for at, cell in enumerate(cells) if _is_number(cell) and _sum(above, at) == round(cell, 6)]
+    if not is_of_totals([cell_text(cell) for cell in cells], sums):
         return body
     word = next(cell_text(cell) for cell in cells if cell != "")
     origin.note(f"row {body[-1] + 1} ({word!r} and numbers) sums up the others; left out")
     origin.left_out("totals", 1)
     return body[:-1]
+
+
+SUMMED: Final = re.compile(r"[-+]?[0-9]+(?:[.][0-9]+)?")
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _sum(rows: list[list[Any]], at: int) -> float:
+    cells = (cell_text(row[at]) for row in rows if at < len(row))
+    return round(math.fsum(float(cell) for cell in cells if SUMMED.fullmatch(cell)), 6)
 
 
 def _note_merged(sheet: _Sheet, body: list[int], origin: Origin) -> None:

@@ -169,7 +169,7 @@ def test_a_column_that_may_hold_numbers_and_does_not_count_is_told(
         ("Revenue", ["2025550.10", "2025550.25", "2025550.99"]),
         ("Customer ID", ["2025550101", "2025550102", "2025550103"]),
         ("About", ["2026-01-15", "15.01.2026", "20260115"]),
-        ("Fax", ["(202) 555-0101"] * 3),
+        ("phone seen", [1764300000, 1764300001, 1764300002]),
     ],
 )
 def test_a_column_of_times_amounts_or_ids_holds_nobody(ledger: Ledger, name: str, cells: list[str]) -> None:
@@ -305,7 +305,7 @@ def test_countries_of_a_stop_list_that_the_plan_does_not_name_count_too(
 
 
 def test_every_column_of_a_stop_list_with_numbers_of_its_people_counts() -> None:
-    """Not a fax or an agent's; what cannot be read beside the column of numbers proper refuses no plan."""
+    """An agent's is told; what cannot be read beside the column of numbers proper refuses no plan."""
     stops = pd.DataFrame(
         {
             "phone": [number(1), number(2), None],
@@ -314,11 +314,40 @@ def test_every_column_of_a_stop_list_with_numbers_of_its_people_counts() -> None
             "agent phone": [number(6)] * 3,
         }
     )
-    made = plan(people(7), leave_out=stops)
-    assert problems(made) == ["", *["SUPPRESSED"] * 4, "", ""]
+    with pytest.warns(SmsOtpWarning, match=r"'agent phone' \(its name may speak of somebody else\)"):
+        made = plan(people(7), leave_out=stops)
+    assert problems(made) == ["", *["SUPPRESSED"] * 5, ""]
     assert made.left_out.values.tolist() == [
-        ["a DataFrame (columns 'phone', 'Mobile (opted out)')", "SUPPRESSED", 4, 4, 1]
+        ["a DataFrame (columns 'phone', 'Mobile (opted out)', 'fax')", "SUPPRESSED", 7, 5, 1]
     ]
+
+
+@pytest.mark.parametrize("name", ["customer mobile", "verified phone", "phone updated", "Kunden-Telefon", "Tel/Fax"])
+def test_a_second_column_of_phones_counts_whatever_else_its_name_says(ledger: Ledger, name: str) -> None:
+    stops = pd.DataFrame({"phone": ["2025550107"], name: ["2025550101"]})
+    assert problems(plan(people(3), leave_out=stops, default_region="US")) == ["", "SUPPRESSED", ""]
+    assert sms.People(ledger).import_optouts(stops, column="phone", source="p", default_region="US") == 2
+
+
+def test_an_index_of_numbers_and_files_of_any_name_leave_people_out(tmp_path: Path) -> None:
+    stops = pd.DataFrame({"phone": [number(1)], "mobile": [number(2)]}).set_index("phone")
+    assert problems(plan(people(3), leave_out=stops)) == ["", "SUPPRESSED", "SUPPRESSED"]
+    stops.reset_index().to_csv(tmp_path / "stop.list", index=False)
+    assert problems(plan(people(3), leave_out=[str(tmp_path / "stop.list")])) == ["", "SUPPRESSED", "SUPPRESSED"]
+    with pytest.raises(UsageError, match="several columns of the list are called 'phone'"):
+        plan(people(3), leave_out=pd.DataFrame([[number(1), number(2)]], columns=["phone", "phone"]))
+
+
+@pytest.mark.filterwarnings("ignore:.*there are rows in 'old' as well")
+def test_hidden_sheets_of_a_stop_list_count(tmp_path: Path, ledger: Ledger) -> None:
+    file = tmp_path / "stops.xlsx"
+    with pd.ExcelWriter(file) as book:
+        for sheet, place in (("new", 1), ("old", 2)):
+            pd.DataFrame({"phone": [number(place)], "name": "Ann"}).to_excel(book, sheet_name=sheet, index=False)
+        book.sheets["old"].sheet_state = "hidden"
+    assert problems(plan(people(3), leave_out=file)) == ["", "SUPPRESSED", "SUPPRESSED"]
+    with pytest.raises(UsageError, match="rows in several sheets, also in 'old'"):
+        sms.People(ledger).import_optouts(file, column="phone", source="p")
 
 
 def test_unreadable_exclusions_can_be_ignored_on_request() -> None:

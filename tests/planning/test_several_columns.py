@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -50,7 +51,20 @@ def test_a_no_counts_without_a_number_and_at_each_number_of_a_row(tmp_path: Path
     listed = pd.concat([rows, repeated], ignore_index=True)
     made = sms.plan(listed, "Hi", campaign="c", to=["mobile", "phone"], leave_out=["+12025550113"])
     problem = ["NOTE_SAYS_NO", "NOTE_SAYS_NO", None, "SUPPRESSED", "DUPLICATE_OF", None, "NOTE_SAYS_NO", "DUPLICATE_OF"]
-    for word in ("n/a", "unbekannt", "no landline", "keine Angabe", "moved", "нет"):  # says nothing of the person
+    for word in ("gestorben", "geen sms", "не писать", "退订", "†"):
+        assert (
+            sms.plan(listed.replace("deceased", word), "Hi", campaign="c", to=BOTH).rows["problem"][0] == "NOTE_SAYS_NO"
+        )
+    for word in (
+        "n/a",
+        "kein Handy",
+        "没有",
+        "unbekannt",
+        "no landline",
+        "keine Angabe",
+        "moved",
+        "нет",
+    ):  # says nothing of the person
         assert (
             sms.plan(rows.assign(phone=word).iloc[[1]], "Hi", campaign="c", to=["mobile", "phone"])
             .rows["problem"]
@@ -203,3 +217,37 @@ def test_the_command_line_takes_several_columns(tmp_path: Path, capsys: pytest.C
     assert main(["clean", str(tmp_path / "list.csv"), *wanted]) == 0
     assert "numbers in column 'mobile' or 'phone'" in " ".join(capsys.readouterr().out.split())
     assert texts(sms.read_recipients(tmp_path / "out.csv")["column"]) == COLUMN
+
+
+def test_a_no_at_one_number_holds_for_the_other_rows_of_its_person(tmp_path: Path) -> None:
+    """In a cell of two numbers it is not said which of them says no; a stop list has one of the two of a row."""
+    one, other = "+12025550101", "+12025550102"
+    told = pd.DataFrame({"phone": [f"{one} / {other} STOP", one, other, "+12025550103"]})
+    pairs = pd.DataFrame({"mobile": [one, one, "+12025550103"], "phone": [other, None, None]})
+    cases: list[tuple[pd.DataFrame, list[str], dict[str, Any], list[str | None]]] = [
+        (told, ["phone"], {}, ["NOTE_SAYS_NO", "DUPLICATE_OF", "DUPLICATE_OF", None]),
+        (pairs, BOTH, {"leave_out": [other]}, ["SUPPRESSED", "DUPLICATE_OF", None]),
+    ]
+    for number, (listed, to, how, wanted) in enumerate(cases):
+        made = sms.plan(listed, "Hi", campaign="c", to=to, **how)
+        assert texts(made.rows["problem"]) == wanted
+        (folder := tmp_path / str(number)).mkdir()
+        listed.to_parquet(folder / "0.parquet")
+        lists = sms.Folder(folder, into=tmp_path / f"plan {number}")
+        assert sms.plan(lists, "Hi", campaign="c", to=to, **how).fingerprint == made.fingerprint
+
+
+def test_a_country_column_that_is_not_named_holds_what_it_reads_otherwise() -> None:
+    """By the default country and by the column it is a valid number each time, and not the same."""
+    listed = pd.DataFrame({"phone": ["512 345 6789", "+49 512 3456780", "202 555 0123"], "country": ["DE", "DE", "US"]})
+    made = sms.plan(listed, "Hi", campaign="c", to="phone", default_region="US")
+    assert texts(made.rows["problem"]) == ["AMBIGUOUS_READING", None, None]
+    assert made.advice[0].startswith("held back, because they would be others by the countries in column 'country'")
+    cures: list[tuple[pd.DataFrame, dict[str, Any]]] = [
+        (listed, {"region": "country"}),
+        (listed.drop(columns="country"), {}),
+    ]
+    for frame, how in cures:
+        again = sms.plan(frame, "Hi", campaign="c", to="phone", default_region="US", **how)
+        assert again.rows["problem"].isna().all()
+        assert not again.advice

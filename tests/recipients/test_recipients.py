@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.dtypes import dtype_names
 
+from smsotp_nb import results
 from smsotp_nb._recipients import comma
 from smsotp_nb._recipients.records import Record
 from smsotp_nb.errors import SmsOtpWarning, UsageError
@@ -439,6 +440,16 @@ def test_a_row_of_totals_is_no_person(tmp_path: Path) -> None:
     sheets_of(People=rows).save(tmp_path / "people.xlsx")
     with pytest.warns(SmsOtpWarning, match=r"row 4 \('Total' and numbers\) sums up the others; left out"):
         assert read_recipients(tmp_path / "people.xlsx")["Name"].tolist() == ["Ann", "Bo"]
-    named = (*PEOPLE, ["Total", PLUS])
-    sheets_of(People=named).save(tmp_path / "people.xlsx")
-    assert read_recipients(tmp_path / "people.xlsx")["Name"].tolist()[-1] == "Total"
+    for last in (["Total", PLUS], ["Suma", 919876543211]):
+        sheets_of(People=(*PEOPLE, last)).save(tmp_path / "people.xlsx")
+        assert read_recipients(tmp_path / "people.xlsx")["Name"].tolist()[-1] == last[0]
+
+
+@pytest.mark.parametrize("name", ["clean.csv", "clean.xlsx"])
+def test_the_guard_against_formulas_is_no_part_of_a_text(tmp_path: Path, name: str) -> None:
+    """It is in every file that we write, such as that of ``smsotp-nb clean``."""
+    rows = pd.DataFrame({"name": ["@Ann", "Lee, =Bo", "O'Neil", "'90s"], "off": ["-20%", "+10 points", "-", "x"]})
+    results.write(rows, tmp_path / name)
+    with pytest.warns(SmsOtpWarning, match="with the apostrophe that keeps a spreadsheet from running a formula"):
+        read = read_recipients(tmp_path / name)
+    assert read.values.tolist() == rows.values.tolist()

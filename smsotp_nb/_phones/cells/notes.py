@@ -40,6 +40,8 @@ LISTS: Final = _lists()
 WORDS: Final = frozenset(LISTS["words that say no"])
 STEMS: Final = re.compile("|".join(map(re.escape, LISTS["parts of words that say no"])))
 SIGNS: Final = tuple(LISTS["signs that say no"])
+ABSENT: Final = frozenset(LISTS["words that say that there is no number"])
+ABSENT_SIGNS: Final = re.compile("无|無|没有|沒有|なし|無し|없음|空号|空號|不存在|ไม่มี")
 HARMLESS: Final = frozenset(LISTS["words that say nothing"])
 HARMLESS_SIGNS: Final = frozenset("".join(LISTS["signs that say nothing"]))
 SURNAMES: Final = tuple(unicodedata.normalize("NFC", name) for name in LISTS["surnames without blanks"])
@@ -58,13 +60,22 @@ ANY_WORD: Final = re.compile(r"[a-z][^0-9]{0,2}[a-z]|n['`]")  # is in any text i
 LATIN_NOT: Final = re.compile(r"n['’ʼ`´]t\b")
 FRENCH_NOT: Final = re.compile(r"\bn['’ʼ`´](?=\w)")
 SPELLED: Final = re.compile(r"(?<![^\W_])[^\W\d_](?:[ .]{1,2}[^\W\d_]){2,}(?![^\W_])")  # S T O P, R.I.P.
-ALONE: Final = r"(?:only|just|nur|lediglich|solo|seulement|uniquement|alleen|endast|kun|bara|tylko|somente|apenas)"
+ALONE: Final = (
+    r"(?:only|just|nur|lediglich|solo|seulement|uniquement|alleen|endast|kun|bara|tylko|somente|apenas|sadece|тольк[ои]|лише"
+    r"|فقط)"
+)
 # What a number is said to be there for alone, so that nobody texts it: need, calls, and other ways to write.
 FOR: Final = (
     r"(?:emergen|notfall|urgen|noodgeval|nodsituation|calls?\b|calling|voice|anruf|appel|llamad|chiamat|bel(?:len)?\b|dzwon"
-    r"|ligac|ring\b|phone calls?|whats|wapp|viber|telegram|signal|wechat|messenger|mail|post\b)"
+    r"|ligac|ring\b|(?<!mobile )(?<!cell )phone(?: calls?|\b)|tele(?:f|ph)|tel\b|звон|дзвін|телеф|هاتف|اتصال"
+    r"|whats|wapp|viber|telegram|signal|wechat|messenger|mail|post\b)"
 )
 FOR_THAT_ALONE: Final = re.compile(rf"\b{ALONE} {{1,3}}(?:\w{{1,9}} {{1,3}})?{FOR}|{FOR}\w{{0,9}} {{1,3}}{ALONE}\b")
+SOMEBODY_ELSE: Final = re.compile(
+    r"\b(?:an)?(?:other|new|different|neue[rs]?|andere[rs]?|nuev[oa]|otr[oa]|nouve(?:au|l|lle)|autre|nuov[oa]|altr[oa])"
+    r" (?:customer|client|owner|person|family|user|tenant|holder|people|kunde|besitzer|inhaber|familie|nutzer"
+    r"|client[ea]|due[ñn][oa]|persona|familia|propri[ée]taire|personne|famille|proprietari[oa]|famiglia)",
+)
 PUNCTUATION: Final = frozenset(" \t\r\n()[]<>{},;:.-–—/&'’`´\"|*+#!=~\u200d\ufe0f")
 SOUTHERN: Final = 12  # letters of a name in a script without capitals
 EASTERN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -133,6 +144,8 @@ def read(note: str) -> Says:
     """
     if says_no(note):
         return "no"
+    if SOMEBODY_ELSE.search(note.casefold()):
+        return "unclear"
     if not all(
         sign in PUNCTUATION or sign in HARMLESS_SIGNS for sign in note if unicodedata.category(sign)[0] not in "LM"
     ):
@@ -166,3 +179,16 @@ def refuses(text: str) -> bool:
         [True, True, True, False, False, False]
     """
     return REFUSED.search(text) is not None
+
+
+def refuses_alone(text: str) -> bool:
+    """Return whether a cell of phones without a number says no, rather than that there is none.
+
+    Example:
+        >>> [refuses_alone(it) for it in ("não enviar", "退订", "†", "kein Handy", "No", "invalid", "無し")]
+        [True, True, True, False, False, False, False]
+    """
+    plain = folded(ABSENT_SIGNS.sub(" ", text))
+    words = LETTERS.findall(plain)
+    of_person = not words or any(word not in ABSENT and word not in HARMLESS for word in words)
+    return declines(text) or (of_person and says_no(plain))

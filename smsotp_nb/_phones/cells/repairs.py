@@ -366,7 +366,8 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     if COMMAS.fullmatch(cell.text):
         cell.text = cell.text.replace(",", " ")
     if holds_several(cell.text):
-        noted = sum(digits_in(piece) >= SEVEN for piece in pieces(cell.text)) <= 1 and notes.says_no(whole)
+        several = sum(digits_in(piece) >= SEVEN for piece in pieces(cell.text)) > 1
+        noted = (notes.of_all_numbers if several else notes.says_no)(whole)
         return Cleaned(cell.text, problem="NOTE_SAYS_NO" if noted else "MULTIPLE_NUMBERS")
     cell.text = BARS.sub("-", cell.text)
     counted = COUNTED.fullmatch(cell.text)

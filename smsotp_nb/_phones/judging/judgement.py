@@ -137,7 +137,8 @@ def first_usable(columns: Sequence[pd.Series], judged: Sequence[pd.DataFrame]) -
         words = cells.read(columns[at].iloc[noted]).text
         beside = judged[at]["problem"].iloc[noted].eq("NOTE_SAYS_NO")
         says_no = [
-            (notes.of_all_numbers if one else notes.refuses)(text) for text, one in zip(words, beside, strict=True)
+            (notes.of_all_numbers if one else notes.refuses_alone)(text)
+            for text, one in zip(words, beside, strict=True)
         ]
         noted = noted[says_no]
         which[noted], said_no[noted] = at, True
