@@ -89,7 +89,7 @@ class Access:
 def spellings(digest: bytes) -> tuple[str, ...]:
     """Return the ways to write a digest; a plus that a client did not escape arrives as a blank."""
     text = base64.b64encode(digest).decode()
-    return text, text.replace("+", " "), base64.urlsafe_b64encode(digest).decode(), digest.hex()
+    return text, text.replace("+", " "), digest.hex()
 
 
 def signed_texts(query_string: str) -> tuple[str, ...]:

@@ -19,8 +19,6 @@ from .choices import Rules
 if TYPE_CHECKING:
     from .server import Server
 
-LONGEST = 1 << 14  # bytes of a file with a secret
-
 
 def describe(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
@@ -82,14 +80,10 @@ def _content(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        with path.open("rb") as file:  # a pipe is fine: <(pass show token) keeps it off the disk
-            read = file.read(LONGEST + 1)
-        found = read.decode("utf-8-sig").strip()
+        found = path.read_text(encoding="utf-8-sig").strip()  # a pipe is fine: <(pass show token) keeps it off the disk
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise UsageError(f"{path} cannot be read: {reason}") from None
-    if len(read) > LONGEST:
-        raise UsageError(f"{path} has more than {LONGEST:,} bytes; name the file that holds the secret alone")
     if not found:
         raise UsageError(f"{path} is empty; write the secret into it")
     return found

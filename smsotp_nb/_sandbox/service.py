@@ -186,8 +186,6 @@ class Service:
             if isinstance(data[name], bool) or not isinstance(data[name], (str, int, float)):
                 raise Refused(INVALID_TEMPLATE_DATA)
             values[name] = str(data[name])
-        if messages.filled(template, values) > MAX_BYTES:  # no other request has so long a text
-            raise Refused(INVALID_TEMPLATE_DATA)
         return messages.fill(template, values)
 
     def _bill(self, numbers: list[str], places: list[messages.Country], text: str) -> list[Message]:

@@ -484,6 +484,7 @@ def test_a_signature_made_with_openssl_is_taken() -> None:
 
 def test_the_file_names_every_address_and_no_other() -> None:
     server = Server()
+    server.start()
     served = {(route.path, route.method.lower()) for route in routes(server.account, server.url, shut=asyncio.sleep)}
     server.close()
     with Sandbox() as box:

@@ -218,7 +218,6 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
 }
 DIGESTS: dict[str, Callable[[bytes], str]] = {
     "base64": lambda digest: base64.b64encode(digest).decode(),
-    "base64url": lambda digest: base64.urlsafe_b64encode(digest).decode(),
     "hex": bytes.hex,
 }
 TIMES = {"milliseconds": lambda: str(int(time.time() * 1000)), "seconds": lambda: str(int(time.time()))}

@@ -77,17 +77,6 @@ def test_a_refused_request_with_half_a_character_is_told_all_the_same(box: Sandb
     assert [request["n"] for request in call(box, "GET", "/requests.json?brief=1")[1]["requests"]] == [1]
 
 
-# -- memory
-
-
-def test_a_template_fills_no_text_longer_than_a_request() -> None:
-    with Sandbox(rules=Rules(templates={"b": "{a}" * 400})) as box:
-        asked = {"to": US, "templateId": "b", "templateData": {"a": "x" * 900_000}}
-        assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 400
-        asked["templateData"] = {"a": "x" * 10}
-        assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 200
-
-
 # -- what answers in the place of a sandbox
 
 
