@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from support.sockets import connected
+from support.sockets import call, connected
 
-from sandbox.test_desk import call, get, post
+from sandbox.test_desk import get, post
 from smsotp_nb import Sandbox
 from smsotp_nb._sandbox import access, desk, inbox
 from smsotp_nb._sandbox.inbox import Filter, find, summary

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import http.client
 import json
 import socket
 import threading
@@ -16,30 +15,13 @@ from typing import Any
 from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
-from support.sockets import bearer
+from support.sockets import call
 
 from smsotp_nb import Sandbox
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Rules
 
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
-
-
-@pytest.fixture
-def box() -> Iterator[Sandbox]:
-    with Sandbox() as running:
-        yield running
-
-
-def call(box: Sandbox, method: str, path: str, fields: Any = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
-    try:
-        body = None if fields is None else json.dumps(fields)
-        connection.request(method, path, body, bearer(box) | ({"Content-Type": "application/json"} if body else {}))
-        reply = connection.getresponse()
-        return reply.status, json.loads(reply.read())
-    finally:
-        connection.close()
 
 
 def get(box: Sandbox, path: str) -> Any:

@@ -7,16 +7,14 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.cpu_time import at_most
-from support.sockets import bearer
+from support.sockets import call
 
 from smsotp_nb import Sandbox
 from smsotp_nb.errors import SmsOtpError, UsageError
@@ -26,14 +24,6 @@ US = "+12025550123"
 ABOUT = {
     "id": "a", "variant": "intl", "form": "current", "messages": 0, "balance": "1", "currency": "USD",
 }  # fmt: skip
-
-
-def call(box: Sandbox, method: str, path: str, fields: Any = None) -> tuple[int, Any]:
-    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
-        body = None if fields is None else json.dumps(fields)
-        connection.request(method, path, body, bearer(box) | ({"Content-Type": "application/json"} if body else {}))
-        reply = connection.getresponse()
-        return reply.status, json.loads(reply.read())
 
 
 # -- what is asked is never kept where it could not be read again
