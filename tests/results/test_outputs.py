@@ -184,12 +184,6 @@ def test_one_file_is_not_named_twice(old: Path, spelled: Callable[[Path], str]) 
     assert old.read_bytes() == OLD
 
 
-def test_one_new_file_is_not_named_twice(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="are the same file"), outputs(tmp_path / "a.csv", f"{tmp_path}/./a.csv"):
-        pass
-    assert os.listdir(tmp_path) == []
-
-
 def a_folder(folder: Path) -> Path:
     (folder / "out.csv").mkdir()
     return folder / "out.csv"
@@ -490,12 +484,6 @@ def test_an_index_that_is_a_column_as_well_is_written_once(tmp_path: Path, endin
     assert read.to_dict("list") == {"team": ["a", "b"], "campaign": ["autumn", "autumn"]}
     with pytest.raises(UsageError, match="the index and a column are both named 'team', and hold different values"):
         results.write(table.assign(team=["a", "c"]), tmp_path / f"other{ending}")
-
-
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_a_cell_of_many_lists_is_written(tmp_path: Path, ending: str) -> None:
-    track = [[float(n), 1.0] for n in range(100_001)]
-    assert results.write(pd.DataFrame({"track": [track]}), tmp_path / f"r{ending}").stat().st_size > 100_000
 
 
 def calls_of(act: Callable[[], object]) -> int:

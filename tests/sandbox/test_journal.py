@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
-import hashlib
-import hmac
 import json
 import threading
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
 from support.dtypes import dtype_names
@@ -165,36 +159,6 @@ def test_the_journal_is_on_no_file_and_begins_anew(tmp_path: Path) -> None:
         assert b"sms.message.send" in found
         assert b"nobody at all" not in found
         assert KEY.encode() not in found
-
-
-SIGNED: list[tuple[str, Callable[[str], str], Callable[[bytes], str], str]] = [
-    (
-        "1",
-        lambda value: quote(value, safe=""),
-        lambda raw: base64.b64encode(raw).decode(),
-        "base64, seconds, values percent-encoded",
-    ),
-    ("1000", str, lambda raw: raw.hex(), "hexadecimal, milliseconds, values as they are"),
-    ("1", quote_plus, lambda raw: base64.b64encode(raw).decode(), "base64, seconds, values form-encoded"),
-]
-
-
-@pytest.mark.parametrize(("unit", "encode", "spell"), [how for *how, _ in SIGNED], ids=[name for *_, name in SIGNED])
-def test_a_request_is_taken_however_it_is_signed(
-    unit: str, encode: Callable[[str], str], spell: Callable[[bytes], str]
-) -> None:
-    secret = "a-secret-of-nobody"
-    pairs = {
-        "accessKeyId": KEY, "action": "otp.send", "algorithm": "hmac-sha256", "note": "a b~!é",
-        "nonce": "0123456789", "timestamp": str(int(time.time() * int(unit))),
-    }  # fmt: skip
-    text = "&".join(f"{encode(name)}={encode(pairs[name])}" for name in sorted(pairs))
-    signature = spell(hmac.new(secret.encode(), text.encode(), hashlib.sha256).digest())
-    path = f"/?{urlencode(pairs | {'signature': signature}, quote_via=quote)}"
-    with Sandbox(rules=Rules(secret=secret)) as box:
-        assert answer(box, "POST", path, json.dumps({"to": US}).encode())[0] == 200
-        answer(box, "POST", path.replace("note=a", "note=b"), json.dumps({"to": US}).encode())
-        assert [one["code"] for one in told(box)] == ["0", "104201"]
 
 
 MASKED = [
