@@ -33,7 +33,6 @@ class Guard:
 
     Attributes:
         name: the option of ``Limits``.
-        default: its default there.
         code: the ``problem`` of rows that it holds back.
         meaning: what the code means.
         next_step: what to do about it.
@@ -41,23 +40,23 @@ class Guard:
         example: how the option is written, in the documentation.
         effect: what the guard does, in the documentation.
         fields: what the campaign form asks for.
+        default: its default in ``Limits``.
     """
 
     name: str
-    default: Any
     code: str
     meaning: str
     next_step: str
     ends: bool
     example: str
     effect: str
-    fields: tuple[Field, ...] = ()
+    fields: tuple[Field, ...]
+    default: Any = None
 
 
 GUARDS: Final = (
     Guard(
         name="budget",
-        default=None,
         code="BUDGET",
         meaning="the next request may exceed the budget",
         next_step="send again with a higher budget",
@@ -68,7 +67,6 @@ GUARDS: Final = (
     ),
     Guard(
         name="quiet_hours",
-        default=None,
         code="QUIET_HOURS",
         meaning="the quiet hours apply in the local time of the number",
         next_step="send again later",
@@ -79,7 +77,6 @@ GUARDS: Final = (
     ),
     Guard(
         name="first",
-        default=None,
         code="CANARY",
         meaning="the first recipients were texted",
         next_step="check their results, then send the others without first=",

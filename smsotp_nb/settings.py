@@ -232,13 +232,12 @@ class Settings:
         return f"Settings(base_url={self.base_url!r}, access_key_id=***, variant={self.variant!r})"
 
 
-def sandbox_secrets(environ: Mapping[str, str] | None = None) -> tuple[str | None, str | None]:
+def sandbox_secrets() -> tuple[str | None, str | None]:
     """Return the HMAC secret and the token of a sandbox from ``SMSOTP_SANDBOX_SECRET`` and ``SMSOTP_SANDBOX_TOKEN``.
 
     A process list shows what stands on a command line; it does not show these.
     """
-    found = os.environ if environ is None else environ
-    return found.get("SMSOTP_SANDBOX_SECRET") or None, found.get("SMSOTP_SANDBOX_TOKEN") or None
+    return os.environ.get("SMSOTP_SANDBOX_SECRET") or None, os.environ.get("SMSOTP_SANDBOX_TOKEN") or None
 
 
 def is_loopback(host: str | None) -> bool:
@@ -281,9 +280,9 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
         raise UsageError(said) from None
 
 
-def ledger_is_chosen(environ: Mapping[str, str] | None = None) -> bool:
+def ledger_is_chosen() -> bool:
     """Return whether ``SMSOTP_LEDGER`` says where the record is kept, or that none is wanted that lasts."""
-    return bool((os.environ if environ is None else environ).get("SMSOTP_LEDGER", "").strip())
+    return bool(os.environ.get("SMSOTP_LEDGER", "").strip())
 
 
 def lent_by(environ: Mapping[str, str] | None = None) -> str:

@@ -19,7 +19,6 @@ from ..errors import LedgerError
 
 Flags = npt.NDArray[np.bool_]
 _STRANGER: Final = -1  # the place of somebody who is not in the plan
-_FEW: Final = 8  # recipients; arrays of so few take longer to make than to compare
 
 
 class Addressees:
@@ -32,7 +31,6 @@ class Addressees:
         self._plan, self._lock = plan, threading.Lock()
         self._numbers, self._keys = plan._addressees()
         self._taken = np.zeros(len(self._numbers), bool)
-        self._views = self._numbers.data, self._keys.data, self._taken.data
         if len(reached):
             found = self._by_person(reached)
             self._taken[found[found != _STRANGER]] = True
@@ -43,8 +41,6 @@ class Addressees:
         Raises:
             LedgerError: somebody in it is not in the plan, is to have other words, or was texted; nobody is counted.
         """
-        if len(claim.positions) <= _FEW and self._took_few(claim):
-            return
         numbers, found = self._found(claim)
         with self._lock:
             wrong = self._wrong(claim, found)
@@ -58,18 +54,6 @@ class Addressees:
         _, found = self._found(claim)
         with self._lock:
             self._taken[found] = False
-
-    def _took_few(self, claim: Claim) -> bool:
-        """Do as `take` for few recipients who are where the record says; return whether that is so."""
-        numbers, keys, taken, last = *self._views, -1
-        with self._lock:
-            for at, to in zip(claim.positions, claim.to, strict=True):
-                if not last < at < len(numbers) or numbers[at] != int(to) or keys[at] != claim.body or taken[at]:
-                    return False
-                last = at
-            for at in claim.positions:
-                taken[at] = True
-        return last >= 0
 
     def _found(self, claim: Claim) -> tuple[Ints, Ints]:
         """Return the numbers of a claim and their places: as recorded, or by person if the list is in another order."""
@@ -115,14 +99,3 @@ def _repeated(found: Ints) -> Flags:
     again = np.ones(len(found), bool)
     again[np.unique(found, return_index=True)[1]] = False
     return again
-
-
-class Bodies:
-    """The number of each body of a plan by its key; a plan may have millions."""
-
-    def __init__(self, keys: Ints) -> None:
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = np.asarray(keys)[self._order]
-
-    def number(self, key: int) -> int:
-        return int(self._order[np.searchsorted(self._keys, key)])

@@ -83,21 +83,27 @@ class Limits(Options):
     stop_after: int | None = STOP_AFTER
 
     def __post_init__(self) -> None:
-        read(self)
+        self._read()
 
+    def _read(self) -> tuple[Mapping[str, int] | None, QuietHours | None]:
+        """Return the budget in micro-units and the quiet hours.
 
-@dataclass(frozen=True, slots=True)
-class Guards:
-    """The limits of one call of ``send``, read and checked; budget in micro-units."""
-
-    budget: Mapping[str, int] | None = None
-    quiet_hours: QuietHours | None = None
-    first: int | None = None
-    stop_after: int | None = STOP_AFTER
-    per_second: float | None = None
+        Raises:
+            UsageError: lists everything wrong.
+        """
+        wrong: list[str] = []
+        budget = None if self.budget is None else _read_budget(self.budget, wrong)
+        quiet = None if self.quiet_hours is None else _read_hours(self.quiet_hours, wrong)
+        refuse(
+            *wrong,
+            not_whole("first", self.first, none=True),
+            not_whole("stop_after", self.stop_after, none=True),
+            not_number("per_second", self.per_second, of="recipients a second", above=True, none=True),
+        )
+        return budget, quiet
 
     @property
-    def looks_at_rows(self) -> bool:
+    def _looks_at_rows(self) -> bool:
         return self.budget is not None or self.quiet_hours is not None or self.first is not None
 
 
@@ -119,24 +125,6 @@ class Admission:
     more: bool = False
 
 
-def read(limits: Limits) -> Guards:
-    """Return the guards that limits stand for.
-
-    Raises:
-        UsageError: lists everything wrong.
-    """
-    wrong: list[str] = []
-    budget = None if limits.budget is None else _read_budget(limits.budget, wrong)
-    quiet = None if limits.quiet_hours is None else _read_hours(limits.quiet_hours, wrong)
-    refuse(
-        *wrong,
-        not_whole("first", limits.first, none=True),
-        not_whole("stop_after", limits.stop_after, none=True),
-        not_number("per_second", limits.per_second, of="recipients a second", above=True, none=True),
-    )
-    return Guards(budget, quiet, limits.first, limits.stop_after, limits.per_second)
-
-
 def not_limits(limits: Any) -> str | None:
     return not_a("limits", limits, Limits, wanted="Limits, such as Limits(first=20)")
 
@@ -148,7 +136,7 @@ class Ahead:
     why ``send`` would refuse the limits.
     """
 
-    def __init__(self, asked: Guards, account: Account, now: Now) -> None:
+    def __init__(self, asked: Limits, account: Account, now: Now) -> None:
         self._asked, self._now = asked, now
         self.tried, self.prices = account.tried, account.prices
         self._watch: Watch | None = None
@@ -212,8 +200,9 @@ def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
 class Watch:
     """The guards of one run, shared by all of its threads; ``now`` is the clock."""
 
-    def __init__(self, guards: Guards, run: Run | Ahead, *, now: Now = utc_now) -> None:
-        self._guards, self._run, self._now = guards, run, now
+    def __init__(self, limits: Limits, run: Run | Ahead, *, now: Now = utc_now) -> None:
+        self._limits, self._run, self._now = limits, run, now
+        self._budget, self._quiet = limits._read()
         self._lock = threading.Lock()
         self._failures = 0
         self._spent: dict[str, int] = {}
@@ -222,10 +211,10 @@ class Watch:
         self._left = 0
         self._is_ahead = False
         self.check()
-        if guards.budget is not None:
+        if self._budget is not None:
             self._count_earlier_calls()
-        if guards.first is not None:
-            self._left = max(guards.first - run.tried(), 0)
+        if limits.first is not None:
+            self._left = max(limits.first - run.tried(), 0)
 
     def due(self, chunk: int, positions: Sequence[int] | None = None) -> list[Pending]:
         """Return the rows of a chunk still to go, or those of them at ``positions``, for which it is not quiet now."""
@@ -285,17 +274,16 @@ class Watch:
         """Take note of how the request for admitted rows ended; return why the campaign must stop, or None."""
         reply = outcome if isinstance(outcome, SendReply) else None
         with self._lock:
-            if self._guards.budget is not None:
+            if self._budget is not None:
                 self._account(admission, reply, in_doubt=in_doubt)
             # A reply without one record of a number that was asked for leaves everybody in doubt, as a failure does.
             self._failures = 0 if reply is not None and reply.messages else self._failures + 1
-            limit = self._guards.stop_after
+            limit = self._limits.stop_after
             return FAILING if limit is not None and self._failures >= limit else None
 
     def _awake(self, chunk: int, rows: Sequence[Pending]) -> list[Pending]:
         """Return the rows for which it is not quiet now; record the guard's name on the others."""
-        quiet = self._guards.quiet_hours
-        if quiet is None:
+        if (quiet := self._quiet) is None:
             return list(rows)
         now = self._now()
         silent = {row.position for row in rows if quiet.silences(row.to, now)}
@@ -305,11 +293,11 @@ class Watch:
 
     def _within_canary_and_budget(self, chunk: int, rows: Sequence[Pending]) -> Admission:
         stopper, detail = None, ""
-        if self._guards.first is not None:
+        if self._limits.first is not None:
             rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
-            detail = f"first={self._guards.first:,}"
+            detail = f"first={self._limits.first:,}"
         costs = self._costs(rows)
-        if self._guards.budget is not None and rows and (said := self._beyond(self._guards.budget, costs)):
+        if self._budget is not None and rows and (said := self._beyond(self._budget, costs)):
             return Admission(None, stopper=BUDGET, detail=said)
         self._left -= len(rows)
         self._spend(costs, 1)
@@ -386,8 +374,7 @@ class Watch:
 
     def check(self) -> None:
         """Refuse a budget that does not cover every currency, or of which nobody knows what it would be spent on."""
-        budget = self._guards.budget
-        if budget is None:
+        if (budget := self._budget) is None:
             return
         unknown = self._run.without_estimate()
         if unknown:

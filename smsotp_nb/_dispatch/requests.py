@@ -30,7 +30,7 @@ from ..errors import (
     UsageError,
 )
 from . import guards
-from .addressees import Addressees, Bodies
+from .addressees import Addressees
 from .crew import Crew, with_rests
 from .pacing import AHEAD, MOST_AHEAD, Pacer, Slots
 from .table import Answer, ProgressCallback, Report, Settled, Tally, accepted
@@ -73,26 +73,26 @@ class Requests:
         client: Client,
         run: Run,
         *,
-        asked: guards.Guards,
+        limits: guards.Limits,
         isolate: bool,
         cancel: threading.Event | None = None,
     ) -> None:
         self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
         # Two ways to end: begin no further request; and, beyond that, give up those that were to be tried again.
         self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
-        self._pacer = Pacer(per_second=asked.per_second, stop=self._halt, cancel=cancel)
+        self._pacer = Pacer(per_second=limits.per_second, stop=self._halt, cancel=cancel)
         run.keep(client.settings.deadline)
         run.release()
         waiting = run.set_aside()
         self._at_first = run.counts()
         self._going = self._at_first["planned"] - waiting
         self._addressees = Addressees(plan, run.reached() if tried(self._at_first) else np.zeros(0, np.int64))
-        self._watch, self._looks = guards.Watch(asked, run), asked.looks_at_rows
+        self._watch, self._looks = guards.Watch(limits, run), limits._looks_at_rows
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
-        self._deciding = _OPEN if asked.first is None else threading.Lock()
+        self._deciding = _OPEN if limits.first is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
-        self._bodies = Bodies(plan._body_keys)
+        self._bodies = np.argsort(plan._body_keys, kind="stable")  # a plan may have millions
         self._slots: Slots | None = None
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
@@ -354,7 +354,8 @@ class Requests:
         """Return the message of a body key; the last one is kept, because chunks in a row mostly carry the same."""
         known, message = self._latest
         if known != key:
-            message = self._plan._message(self._bodies.number(key))
+            at = np.searchsorted(self._plan._body_keys, key, sorter=self._bodies)
+            message = self._plan._message(int(self._bodies[at]))
             self._latest = key, message
         return message
 

@@ -10,11 +10,11 @@ import pandas as pd
 
 from .. import _cards as cards
 from .._calling import given, in_our_words, not_callable, not_flag, refuse
-from .._client import Client
 from .._ledger import LedgerOrPath, Record, Revised, opened
 from .._moments import Now, utc_now
 from .._planning import Plan, overview, to_oneself
 from .._progress import span
+from .._sandbox.facade import client_of
 from .._wire import check_body
 from ..errors import SmsOtpWarning, UsageError
 from . import guards
@@ -22,6 +22,7 @@ from .requests import Requests
 from .table import ProgressCallback, callback_of, nobody, silent
 
 if TYPE_CHECKING:
+    from .._client import Client
     from .._sandbox import Sandbox
 
 
@@ -92,7 +93,7 @@ def send(
         None if stop is None or hasattr(stop, "is_set") else f"stop= must be a threading.Event, got {given(stop)}",
         said="nothing was sent: ",
     )
-    asked, wire = guards.read(limits), plan._wire
+    wire = plan._wire
     with opened(plan._ledger if ledger is None else ledger, begin=True) as book:
         if not plan.recipients and not book._knows(plan.campaign, service=client.service):
             return nobody(plan)  # the name stays free for a plan that has someone
@@ -103,7 +104,7 @@ def send(
             for texted in run.unheeded:
                 if not texted.exempt:
                     warnings.warn(texted.sentence(), SmsOtpWarning, stacklevel=3)
-            requests = Requests(plan, client, run, asked=asked, isolate=wire.isolate_invalid, cancel=stop)
+            requests = Requests(plan, client, run, limits=limits, isolate=wire.isolate_invalid, cancel=stop)
             table = requests.work(wire.threads, callback)
     requests.tell()
     return table
@@ -142,11 +143,10 @@ def preflight(
     client = client_for(plan, client)
     clock = not_callable("now", now, example="lambda: datetime.now(UTC)", none=False)
     refuse(not_flag("repeat_text", repeat_text), guards.not_limits(limits), clock)
-    asked = guards.read(limits)
     with opened(plan._ledger if ledger is None else ledger, begin=True) as book:
         book._refuse_lent(client.service)
-        ahead = guards.Ahead(asked, book._account(plan.campaign, service=client.service), now)
-        admit = ahead if asked.looks_at_rows else None
+        ahead = guards.Ahead(limits, book._account(plan.campaign, service=client.service), now)
+        admit = ahead if limits._looks_at_rows else None
         prospect = book._prospect(plan, service=client.service, repeat_text=repeat_text, admit=admit)
         lines = [
             cards.Note("i", f"Recorded in {book.path}{', a new file' * (book.created and book.campaigns().empty)}.")
@@ -154,11 +154,11 @@ def preflight(
     if ahead.refused:
         lines.append(cards.Note("cross", f"Send refuses these limits: {ahead.refused}"))
     where = "the sandbox: nobody is texted" if client.sandbox else f"the live service at {client.settings.base_url}"
-    if asked.per_second is not None:
-        took = span(prospect.to_go / asked.per_second)
-        lines.append(cards.Note("i", f"At {asked.per_second:g} recipients a second: about {took}."))
-    if asked.stop_after is not None:
-        lines.append(cards.Note("i", f"Stops after {cards.counted(asked.stop_after, 'failure')} in a row."))
+    if limits.per_second is not None:
+        took = span(prospect.to_go / limits.per_second)
+        lines.append(cards.Note("i", f"At {limits.per_second:g} recipients a second: about {took}."))
+    if limits.stop_after is not None:
+        lines.append(cards.Note("i", f"Stops after {cards.counted(limits.stop_after, 'failure')} in a row."))
     blocks = *overview.standing(plan._size, prospect), *lines, *prospect.notes()
     return cards.Card(f"Ready to send: {plan.campaign}", f"To {where}.", blocks, closing=prospect.state())
 
@@ -200,7 +200,7 @@ def send_test(
         opened(plan._ledger if ledger is None else ledger, begin=True) as book,
         book._begin(one, service=client.service, kind="test") as run,
     ):
-        requests = Requests(one, client, run, asked=guards.Guards(), isolate=False)
+        requests = Requests(one, client, run, limits=guards.Limits(), isolate=False)
         table = requests.work(1, silent)
     requests.tell()
     return table
@@ -219,10 +219,7 @@ def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight")
     """Return the client to send a plan through."""
     if not isinstance(plan, Plan):
         raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(people, message, ...)")
-    if not isinstance(client, Client):
-        from .._sandbox.facade import client_of  # not for those who have a client
-
-        client = client_of(client, what=what)
+    client = client_of(client, what=what)
     if client.sandbox is not None and client.sandbox._ended:
         raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox()")
     return client

@@ -3,7 +3,7 @@
 - ``facade``: `Sandbox`, which asks its service over HTTP; its answers as ``frames``; ``command``: ``smsotp-nb sandbox``
 - ``service``: the three operations; ``choices``: what the interface leaves open, and the numbers with special answers
 - ``messages``: texts, templates and prices; ``access``: keys and signatures, and who is let in
-- ``state``: what is remembered, its clock, its file, and accepted requests on their way into it
+- ``state``: what is remembered, its clock and its file
 - ``account``: a request from its arrival to the journal; ``inbox``: the accepted messages
 - ``server``: the socket, and requests to replies; ``desk``: the addresses beside the interface, with ``parameters``
 - ``testing``: ``faults``, the ``journal`` of requests, and what a test ``expect``s, with the nearest misses

@@ -28,10 +28,6 @@ NONCE: Final = re.compile(r".{8,64}", re.S)
 SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until the year 5138), above in milliseconds
 
 
-def is_loopback(url: str) -> bool:
-    return (urlsplit(url).hostname or "") in OWN
-
-
 class Nonces:
     """Remembers every nonce for as long as its timestamp could be taken, the last `MOST_NONCES` of them."""
 
@@ -93,7 +89,7 @@ class Access:
 def spellings(digest: bytes) -> tuple[str, ...]:
     """Return the ways to write a digest; a plus that a client did not escape arrives as a blank."""
     text = base64.b64encode(digest).decode()
-    return text, text.replace("+", " "), base64.urlsafe_b64encode(digest).decode(), digest.hex()
+    return text, text.replace("+", " "), digest.hex()
 
 
 def signed_texts(query_string: str) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -16,8 +18,6 @@ from .choices import Rules
 
 if TYPE_CHECKING:
     from .server import Server
-
-LONGEST = 1 << 14  # bytes of a file with a secret
 
 
 def describe(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,14 @@ def run(options: argparse.Namespace) -> int:
     given = {name: getattr(options, name) for name in ("port", "state", "variant", "form", "balance", "seed", "host")}
     given |= {"faults": options.fault, "allow_hosts": options.allow_host, "token": token}
     running = Server(rules=rules, **given)
-    running.run(lambda _url: _announce(running))
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    running.start()
+    _announce(running)
+    while not stop.wait(1.0):  # Windows ends no wait for Ctrl-C
+        pass
+    running.close()
     return 0
 
 
@@ -73,14 +80,10 @@ def _content(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        with path.open("rb") as file:  # a pipe is fine: <(pass show token) keeps it off the disk
-            read = file.read(LONGEST + 1)
-        found = read.decode("utf-8-sig").strip()
+        found = path.read_text(encoding="utf-8-sig").strip()  # a pipe is fine: <(pass show token) keeps it off the disk
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise UsageError(f"{path} cannot be read: {reason}") from None
-    if len(read) > LONGEST:
-        raise UsageError(f"{path} has more than {LONGEST:,} bytes; name the file that holds the secret alone")
     if not found:
         raise UsageError(f"{path} is empty; write the secret into it")
     return found

@@ -69,11 +69,6 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda match: values[match[1]], template)
 
 
-def filled(template: str, values: Mapping[str, str]) -> int:
-    """Return how many characters a template has, filled, at most; a value may stand in it many times."""
-    return len(template) + sum(len(values[name]) for name in _VARIABLE.findall(template))
-
-
 def shape_number(text: str, template_id: str | None = None) -> int:
     """Return a number for the wording of a text, exact in JavaScript.
 

@@ -50,14 +50,6 @@ def test_a_budget_stops_before_the_request_that_may_cross_it(box: Sandbox, clien
     assert box.inbox["price"].sum() == pytest.approx(0.30)
 
 
-def test_a_budget_counts_earlier_calls(box: Sandbox, client: Client, ledger: Ledger) -> None:
-    """The same budget on the next call lets nothing more through; a higher one goes on."""
-    for budget, accepted in (("0.15", 20), ("0.15", 20), ("0.30", 40)):
-        with pytest.warns(CampaignIncomplete):
-            send(campaign(), client=client, ledger=ledger, progress=False, limits=Limits(budget={"USD": budget}))
-        assert len(box.inbox) == accepted
-
-
 def test_a_budget_without_a_rate_names_the_country(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """A country without a rate is an error that names it, and nothing is sent."""
     people = pd.DataFrame({"phone": ["+12025550123", "+33199001234"]})

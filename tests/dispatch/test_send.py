@@ -45,18 +45,6 @@ def test_a_kept_text_that_is_no_unicode_stays_in_the_table_and_is_recorded_with_
     assert ledger.record("autumn").results["remark"].tolist() == ["half ?", "größer"]
 
 
-def test_a_kept_value_that_json_cannot_say_is_recorded_as_its_text(client: Client, ledger: Ledger) -> None:
-    odd: list[Any] = [{("a", 1): 2}, {"a": [1]}]
-    odd.append(odd)
-    people = pd.DataFrame({"phone": numbers(3), "odd": pd.Series(odd, dtype=object), "n": [1, 2, 3]})
-    made = plan(people, "Hello", to="phone", campaign="autumn", keep=["odd", "n"])
-    assert sent(made, client, ledger)["odd"].iloc[0] == {("a", 1): 2}
-    frame = ledger.record("autumn").results
-    assert frame["odd"].tolist()[:2] == ["{('a', 1): 2}", {"a": [1]}]
-    assert frame["odd"].iloc[2].startswith("[{('a', 1): 2}")
-    assert frame["n"].tolist() == [1, 2, 3]
-
-
 def test_the_table_has_one_row_for_each_input_row_on_its_index_and_in_its_order(
     box: Sandbox, client: Client, ledger: Ledger
 ) -> None:
@@ -434,6 +422,3 @@ def test_a_test_to_oneself_sends_each_time_and_is_recorded_apart(box: Sandbox, c
     assert ledger.campaigns()["kind"].tolist() == ["test", "test"]
     assert status(send(made, client=client, ledger=ledger, progress=False)) == {"skipped": 3, "accepted": 2}
     assert ledger.record("autumn").counts["accepted"] == 2
-
-
-# -- an answer is recorded whatever happens to what is next ------------------------------------------------------------

@@ -15,33 +15,20 @@ ORDERS = {
     "we first": "import smsotp_nb, pandas",
     "pandas first": "import pandas, smsotp_nb",
     "a module of ours alone": "import smsotp_nb.sandbox",
-    "a name of ours": "from smsotp_nb.sandbox import Sandbox",
     "asked whether pandas is there": "import importlib.util, smsotp_nb\nassert importlib.util.find_spec('pandas')",
-    "asked twice": "import smsotp_nb, importlib.util as u\n_ = u.find_spec('pandas'), u.find_spec('pandas')",
-    "asked before us": "import importlib.util\nassert importlib.util.find_spec('pandas')\nimport smsotp_nb",
     "asked for another library": "import smsotp_nb, importlib.util\nassert importlib.util.find_spec('pandas.api')",
     "by its name": "import importlib, smsotp_nb\nimportlib.import_module('pandas')",
-    "by its specification": (
-        "import importlib.util, smsotp_nb, sys\nspec = importlib.util.find_spec('pandas')\n"
-        "sys.modules['pandas'] = made = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(made)"
-    ),
     "lazily": (
         "import importlib.util, smsotp_nb, sys\nspec = importlib.util.find_spec('pandas')\n"
         "spec.loader = importlib.util.LazyLoader(spec.loader)\n"
         "sys.modules['pandas'] = made = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(made)"
     ),
     "a part of pandas": "import smsotp_nb\nfrom pandas.api import types",
-    "a part of a part": "import smsotp_nb, pandas.io.common",
-    "we reloaded before": "import importlib, smsotp_nb\nimportlib.reload(smsotp_nb)",
     "we reloaded after": "import importlib, pandas, smsotp_nb\nimportlib.reload(smsotp_nb)",
     "pandas reloaded": "import importlib, smsotp_nb, pandas\nimportlib.reload(pandas)",
     "we imported again": (
         "import sys, pandas, smsotp_nb\nfor name in [n for n in sys.modules if n.startswith('smsotp_nb')]:\n"
         "    del sys.modules[name]\nimport smsotp_nb"
-    ),
-    "pandas in a thread": (
-        "import threading, smsotp_nb\nthread = threading.Thread(target=__import__, args=('pandas',))\n"
-        "thread.start(); thread.join()"
     ),
     "both in threads": (
         "from threading import Thread\nnames = 'pandas', 'smsotp_nb'\n"

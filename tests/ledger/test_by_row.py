@@ -14,8 +14,8 @@ from kills.people import numbers
 from support.ledger_rows import by_row
 from support.tables import whole
 
-from smsotp_nb import Ledger, Plan, Wire, cost, plan
-from smsotp_nb._dispatch.guards import Guards, Watch
+from smsotp_nb import Ledger, Limits, Plan, Wire, cost, plan
+from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb._ledger import Claim, Ending, Run
 from smsotp_nb._ledger.reading import frames as reading
 from smsotp_nb._ledger.record import recording
@@ -77,7 +77,7 @@ def in_every_state(ledger: Ledger) -> Run:
 
 def spent(run: Run) -> dict[str, int]:
     """What a budget counts as spent when a send begins."""
-    return Watch(Guards(budget={"USD": 10**15}), run)._spent
+    return Watch(Limits(budget={"USD": 10**9}), run)._spent
 
 
 def told(ledger: Ledger, run: Run | None = None) -> dict[str, Any]:

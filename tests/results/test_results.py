@@ -6,7 +6,6 @@ import csv
 import itertools
 import re
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -152,20 +151,13 @@ def test_no_cell_of_a_spreadsheet_runs(tmp_path: Path) -> None:
     assert [cell.value for cell in prices] == ["price"] + [0.0075] * len(HOSTILE)
 
 
-class Sly(int):
-    """A number that says something else of itself."""
-
-    def __str__(self) -> str:
-        return "=8+8"
-
-
-ODD = pd.Series([b"=7+7", Path("=2+2"), Sly(3), ["=1+1"], "a;=1+1", "a\r=1+1;b", "\uff1d1+1"], dtype=object)
-AS_TEXT = ["b'=7+7'", "=2+2", "=8+8", "['=1+1']", "a;=1+1", "a\r=1+1;b", "\uff1d1+1"]
+ODD = pd.Series([b"=7+7", Path("=2+2"), ["=1+1"], "a;=1+1", "a\r=1+1;b", "\uff1d1+1"], dtype=object)
+AS_TEXT = ["b'=7+7'", "=2+2", "['=1+1']", "a;=1+1", "a\r=1+1;b", "\uff1d1+1"]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".xlsx"])
 def test_values_that_are_no_text_are_guarded_like_text(tmp_path: Path, ending: str) -> None:
-    """Bytes, paths, lists, numbers in disguise: each is its text before anything looks at how it begins."""
+    """Bytes, paths, lists: each is its text before anything looks at how it begins."""
     back = results.read(results.write(table(len(ODD)).assign(odd=ODD), tmp_path / f"r{ending}"))
     assert back["odd"].tolist() == AS_TEXT
 
@@ -192,37 +184,10 @@ def test_a_zero_character_hides_no_formula(tmp_path: Path, text: str, safe: str)
     assert (back["odd"].tolist(), text in back.columns) == ([text], True)
 
 
-class Silent:
-    def __str__(self) -> str:
-        raise OSError("closed")
-
-
-@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
-def test_a_value_without_a_text_is_named(tmp_path: Path, ending: str) -> None:
-    rows = table(2).assign(odd=["a", Silent()])
-    with pytest.raises(UsageError, match=r"column 'odd', row 1: a value of type Silent \(OSError\) has no text"):
-        results.write(rows, tmp_path / f"r{ending}")
-
-
-WITHOUT_TEXT: dict[str, object] = {
-    "digits": 10**5000,
-    "half a character": "\ud800",
-    "fraction": Fraction(10**5000),
-    "no text": Silent(),
-}
-
-
-def one_object(value: object) -> pd.Index:
-    cells = np.empty(2, object)
-    cells[0], cells[1] = value, "x"
-    return pd.Index(cells, dtype=object)
-
-
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("kind", WITHOUT_TEXT)
 @pytest.mark.parametrize("place", ["cell", "header", "row label"])
-def test_what_has_no_text_is_refused_everywhere(tmp_path: Path, place: str, kind: str, ending: str) -> None:
-    hostile, plain = one_object(WITHOUT_TEXT[kind]), pd.Index(["a", "b"])
+def test_what_has_no_text_is_refused_everywhere(tmp_path: Path, place: str, ending: str) -> None:
+    hostile, plain = pd.Index(np.array(["\ud800", "x"], object), dtype=object), pd.Index(["a", "b"])
     index, columns = (hostile, plain) if place == "row label" else (plain, hostile)
     frame = pd.DataFrame([[1, 2], [3, 4]], index=index, columns=plain if place == "cell" else columns)
     if place == "cell":
@@ -236,12 +201,6 @@ def test_texts_that_differ_behind_a_zero_character_are_each_looked_at(tmp_path: 
     """pandas 2 takes such objects for one."""
     odd = pd.Series(["a\0", "a\0;=1+1"], dtype=object)
     assert b"a\0;'=1+1" in results.write(table(2).assign(odd=odd), tmp_path / "r.csv").read_bytes()
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_lists_in_lists_that_end_are_written(tmp_path: Path, ending: str) -> None:
-    tags = pd.DataFrame({"campaign": "c", "status": "accepted", "tags": [[["a"], ["b"]], [["c"]]]})
-    results.write(tags, tmp_path / f"r{ending}")
 
 
 def test_a_header_of_a_control_character_comes_back_from_excel(tmp_path: Path) -> None:

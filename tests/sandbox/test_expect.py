@@ -10,13 +10,13 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
-from http.client import HTTPConnection, HTTPException
+from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.sockets import bearer, without_token
+from support.sockets import call, without_token
 
 from smsotp_nb import Sandbox
 from smsotp_nb.errors import NotAsExpected, UsageError
@@ -26,27 +26,13 @@ US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
 SEND, OTP = "sms.message.send", "otp.send"
 
 
-@pytest.fixture
-def box() -> Iterator[Sandbox]:
-    with Sandbox() as running:
-        yield running
-
-
-def call(box: Sandbox, path: str, fields: Any, headers: dict[str, str] | None = None) -> tuple[int, Any]:
-    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
-        own = bearer(box) | {"Content-Type": "application/json"} | (headers or {})
-        connection.request("POST", path, json.dumps(fields), own)
-        reply = connection.getresponse()
-        return reply.status, json.loads(reply.read())
-
-
 def post(box: Sandbox, action: str, **fields: Any) -> None:
     with suppress(HTTPException, ConnectionError):  # faults leave without an answer
-        call(box, f"/?action={action}&accessKeyId=k", fields)
+        call(box, "POST", f"/?action={action}&accessKeyId=k", fields)
 
 
 def expect(box: Sandbox, **fields: Any) -> tuple[int, Any]:
-    return call(box, "/expect.json", fields)
+    return call(box, "POST", "/expect.json", fields)
 
 
 @pytest.fixture
@@ -137,13 +123,7 @@ def test_an_expectation_that_cannot_be_read_is_400(box: Sandbox, fields: dict[st
 
 @pytest.mark.parametrize("fields", [[], "x", None, 5])
 def test_only_an_object_is_an_expectation(box: Sandbox, fields: Any) -> None:
-    assert call(box, "/expect.json", fields)[0] == 400
-
-
-def test_a_page_of_another_address_is_not_answered(box: Sandbox) -> None:
-    assert call(box, "/expect.json", {}, {"Origin": "https://evil.example"})[0] == 403
-    assert call(box, "/expect.json", {}, {"Host": "evil.example"})[0] == 403
-    assert call(box, "/expect.json", {}, {"Content-Type": "text/plain"})[0] == 400
+    assert call(box, "POST", "/expect.json", fields)[0] == 400
 
 
 # misses

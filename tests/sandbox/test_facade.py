@@ -25,8 +25,7 @@ from support.dtypes import dtype_names
 
 from sandbox.test_hostile_askers import answering
 from smsotp_nb import Sandbox, sandbox
-from smsotp_nb.errors import InsufficientFunds, ServiceError, SmsOtpError, UsageError
-from smsotp_nb.sandbox import Rules
+from smsotp_nb.errors import InsufficientFunds, SmsOtpError, UsageError
 
 US, FR = "+12025550123", "+33199001234"
 
@@ -115,24 +114,6 @@ def test_an_amount_that_is_none_is_refused(box: Sandbox, amount: float | str) ->
         Sandbox(balance=amount)
 
 
-def test_the_rules_are_switches() -> None:
-    with Sandbox(rules=Rules(attempts=1)) as box:
-        client = box.client()
-        client.send_otp(US, code="123456")
-        assert [client.verify_otp(US, code).valid for code in ("654321", "123456")] == [False, False]
-
-
-def test_a_client_of_a_sandbox_that_asks_for_signatures_signs() -> None:
-    with Sandbox(rules=Rules(secret="a-secret-of-the-tests")) as box:
-        client = box.client()
-        assert client.send_message([US, FR], text="Hi").messages
-        client.send_otp(US, code="123456")
-        assert client.verify_otp(US, "123456").valid
-        with pytest.raises(ServiceError) as caught:
-            Sandbox.at(box.url).client().send_message(US, text="Hi")
-        assert caught.value.error_code == "104201"
-
-
 def test_a_repr_is_short_and_shows_no_number(box: Sandbox) -> None:
     box.client().send_otp(US, code="123456")
     assert repr(box) == f"Sandbox({box.url}, 1 message, balance USD 0.99)"
@@ -157,7 +138,7 @@ def test_a_repr_does_not_wait_for_a_sandbox_that_is_busy() -> None:
 def test_a_repr_takes_whatever_answers(box: Sandbox, answer: Any) -> None:
     with answering(lambda _: json.dumps(answer).encode()) as address:
         box._asking.url = address
-        assert repr(box) == f"Sandbox({address}, not a sandbox)"
+        assert repr(box) == f"Sandbox({address}, not running, or busy)"
 
 
 def test_an_address_without_a_sandbox_is_a_clear_error() -> None:

@@ -18,12 +18,6 @@ OWN = ["/", "/inbox.css", "/inbox.js", "/openapi.json", "/sandbox.json", "/summa
 OWN += ["/requests.json", "/balance.json", "/clock.json", "/faults.json", "/nothing.here"]
 
 
-@pytest.fixture
-def server() -> Iterator[Sandbox]:
-    with Sandbox() as running:
-        yield running
-
-
 @pytest.fixture(scope="module")
 def everywhere() -> Iterator[Sandbox]:
     with warnings.catch_warnings():
@@ -33,40 +27,40 @@ def everywhere() -> Iterator[Sandbox]:
         yield running
 
 
-def status(server: Sandbox, head: str, body: bytes = b"") -> int:
-    return talk(server, head, body)[0]
+def status(box: Sandbox, head: str, body: bytes = b"") -> int:
+    return talk(box, head, body)[0]
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "something-new"])
 @pytest.mark.parametrize("path", OWN)
-def test_what_another_page_asks_for_is_refused(server: Sandbox, path: str, site: str) -> None:
+def test_what_another_page_asks_for_is_refused(box: Sandbox, path: str, site: str) -> None:
     for method in ("GET", "DELETE", "POST") if path != "/" else ("GET",):
-        assert status(server, f"{method} {path} HTTP/1.1\r\nSec-Fetch-Site: {site}\r\n{JSON}") == 403
+        assert status(box, f"{method} {path} HTTP/1.1\r\nSec-Fetch-Site: {site}\r\n{JSON}") == 403
 
 
 @pytest.mark.parametrize("site", ["same-origin", "none"])
-def test_the_sandboxs_own_page_is_answered(server: Sandbox, site: str) -> None:
+def test_the_sandboxs_own_page_is_answered(box: Sandbox, site: str) -> None:
     for path in OWN[:-1]:
-        assert status(server, f"GET {path} HTTP/1.1\r\nSec-Fetch-Site: {site}\r\n") == 200
+        assert status(box, f"GET {path} HTTP/1.1\r\nSec-Fetch-Site: {site}\r\n") == 200
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none"])
-def test_the_operations_do_not_ask_where_a_request_comes_from(server: Sandbox, site: str) -> None:
-    assert status(server, f"{SPELLINGS[0]}Sec-Fetch-Site: {site}\r\n", BODY) == 200
+def test_the_operations_do_not_ask_where_a_request_comes_from(box: Sandbox, site: str) -> None:
+    assert status(box, f"{SPELLINGS[0]}Sec-Fetch-Site: {site}\r\n", BODY) == 200
 
 
 OPENED = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: {}\r\n"
 
 
-def test_a_link_elsewhere_opens_the_page_and_nothing_else(server: Sandbox) -> None:
-    assert status(server, f"GET / HTTP/1.1\r\n{OPENED.format('document')}") == 200
-    assert status(server, f"GET /inbox.json HTTP/1.1\r\n{OPENED.format('document')}") == 403
-    assert status(server, f"GET / HTTP/1.1\r\n{OPENED.format('iframe')}") == 403
+def test_a_link_elsewhere_opens_the_page_and_nothing_else(box: Sandbox) -> None:
+    assert status(box, f"GET / HTTP/1.1\r\n{OPENED.format('document')}") == 200
+    assert status(box, f"GET /inbox.json HTTP/1.1\r\n{OPENED.format('document')}") == 403
+    assert status(box, f"GET / HTTP/1.1\r\n{OPENED.format('iframe')}") == 403
 
 
 @pytest.mark.parametrize("path", [*OWN, "/faults.json?kind=flood", "/inbox.json?colour=blue"])
-def test_every_answer_keeps_out_of_frames_and_other_pages(server: Sandbox, path: str) -> None:
-    _status, headers, _body = talk(server, f"GET {path} HTTP/1.1\r\n")
+def test_every_answer_keeps_out_of_frames_and_other_pages(box: Sandbox, path: str) -> None:
+    _status, headers, _body = talk(box, f"GET {path} HTTP/1.1\r\n")
     assert headers["x-frame-options"] == "DENY"
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert headers["cross-origin-resource-policy"] == "same-origin"
@@ -104,21 +98,21 @@ def test_a_host_is_a_name_of_the_sandbox_or_the_address_that_was_reached(
 
 
 @pytest.mark.parametrize("path", ["/inbox.json?wait=60&text=HELLO", "/inbox.json?wait=60&text=55501&kind=message"])
-def test_a_reader_waits_on_after_what_it_did_not_ask_for(server: Sandbox, path: str) -> None:
+def test_a_reader_waits_on_after_what_it_did_not_ask_for(box: Sandbox, path: str) -> None:
     def send() -> None:
-        post(server, "otp.send", to=FR)
-        post(server, "sms.message.send", to=US, text="Say hello")
+        post(box, "otp.send", to=FR)
+        post(box, "sms.message.send", to=US, text="Say hello")
 
     sender = threading.Timer(0.3, send)
     sender.start()
-    (message,) = get(server, path)["messages"]
+    (message,) = get(box, path)["messages"]
     sender.join()
     assert message["text"] == "Say hello"
 
 
-def test_a_message_that_came_before_the_wait_is_found_at_once(server: Sandbox) -> None:
+def test_a_message_that_came_before_the_wait_is_found_at_once(box: Sandbox) -> None:
     for number in range(3):
-        post(server, "sms.message.send", to=[US] * 400, text=f"Round {number}")
-    assert len(get(server, "/inbox.json?wait=60&text=Round%201")["messages"]) == 400
-    newest = get(server, "/inbox.json?wait=60&text=Round%200&newest=1&limit=450&detail=1")["messages"]
+        post(box, "sms.message.send", to=[US] * 400, text=f"Round {number}")
+    assert len(get(box, "/inbox.json?wait=60&text=Round%201")["messages"]) == 400
+    newest = get(box, "/inbox.json?wait=60&text=Round%200&newest=1&limit=450&detail=1")["messages"]
     assert [message["n"] for message in newest] == list(range(400, 0, -1))

@@ -7,16 +7,14 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.cpu_time import at_most
-from support.sockets import bearer
+from support.sockets import call
 
 from smsotp_nb import Sandbox
 from smsotp_nb.errors import SmsOtpError, UsageError
@@ -26,14 +24,6 @@ US = "+12025550123"
 ABOUT = {
     "id": "a", "variant": "intl", "form": "current", "messages": 0, "balance": "1", "currency": "USD",
 }  # fmt: skip
-
-
-def call(box: Sandbox, method: str, path: str, fields: Any = None) -> tuple[int, Any]:
-    with closing(HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
-        body = None if fields is None else json.dumps(fields)
-        connection.request(method, path, body, bearer(box) | ({"Content-Type": "application/json"} if body else {}))
-        reply = connection.getresponse()
-        return reply.status, json.loads(reply.read())
 
 
 # -- what is asked is never kept where it could not be read again
@@ -75,17 +65,6 @@ def test_a_refused_request_with_half_a_character_is_told_all_the_same(box: Sandb
     assert call(box, "POST", "/?action=otp.send&accessKeyId=k", {"to": "\ud800"})[0] == 400
     assert box.requests["outcome"].tolist() == ["refused"]
     assert [request["n"] for request in call(box, "GET", "/requests.json?brief=1")[1]["requests"]] == [1]
-
-
-# -- memory
-
-
-def test_a_template_fills_no_text_longer_than_a_request() -> None:
-    with Sandbox(rules=Rules(templates={"b": "{a}" * 400})) as box:
-        asked = {"to": US, "templateId": "b", "templateData": {"a": "x" * 900_000}}
-        assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 400
-        asked["templateData"] = {"a": "x" * 10}
-        assert call(box, "POST", "/?action=sms.message.send&accessKeyId=k", asked)[0] == 200
 
 
 # -- what answers in the place of a sandbox

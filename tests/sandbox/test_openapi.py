@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.sockets import bearer
+from support.sockets import answer
 
 from smsotp_nb import Sandbox
 
@@ -24,16 +23,8 @@ def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 
 def call(box: Sandbox, method: str, path: str, sent: Any = None) -> tuple[int, dict[str, str], Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)
-    try:
-        body = None if sent is None else json.dumps(sent)
-        connection.request(method, path, body, bearer(box) | ({"Content-Type": "application/json"} if body else {}))
-        reply = connection.getresponse()
-        headers = {name.lower(): value for name, value in reply.getheaders()}
-        raw = reply.read()
-        return reply.status, headers, json.loads(raw) if "json" in headers["content-type"] else raw
-    finally:
-        connection.close()
+    status, headers, raw = answer(box, method, path, None if sent is None else json.dumps(sent).encode())
+    return status, headers, json.loads(raw) if "json" in headers["content-type"] else raw
 
 
 def schemas() -> Any:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from decimal import Decimal
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from support.phone_lists import REGIONS, example
-from support.sockets import port_of
+from support.sockets import answer
 
 from smsotp_nb import Sandbox, phones
 from smsotp_nb.errors import UsageError
@@ -33,11 +32,8 @@ class Desk:
         self.box = box
 
     def raw(self, action: str, body: bytes) -> tuple[int, dict[str, Any]]:
-        with closing(HTTPConnection("127.0.0.1", port_of(self.box), timeout=120)) as connection:
-            headers = {"Content-Type": "application/json"}
-            connection.request("POST", f"/?action={action}&accessKeyId=any", body, headers)
-            reply = connection.getresponse()
-            return reply.status, json.loads(reply.read())
+        status, _, reply = answer(self.box, "POST", f"/?action={action}&accessKeyId=any", body)
+        return status, json.loads(reply)
 
     def ask(self, action: str, **fields: Any) -> tuple[int, dict[str, Any]]:
         return self.raw(action, json.dumps(fields).encode())
@@ -102,14 +98,6 @@ def test_a_passcode_reply_is_one_message_record(desk: Desk) -> None:
 def test_a_verify_reply_says_whose_code_it_was_and_whether_it_is_valid(desk: Desk) -> None:
     desk.data("otp.send", to=US)
     assert desk.data("otp.verify", to=US, code=desk.last_code()) == {"to": US, "valid": True}
-
-
-def test_the_earlier_form_names_the_parts_count() -> None:
-    with opened(form="earlier") as desk:
-        data = desk.data("sms.message.send", to=US, content="Hi", signature="Acme")
-        assert data["messages"][0]["count"] == 1
-        assert "parts" not in data["messages"][0]
-        assert desk.data("otp.send", to=US)["count"] == 1
 
 
 def test_the_earlier_form_takes_only_content_and_templates_and_wants_a_signature() -> None:
@@ -216,25 +204,6 @@ def test_a_number_that_nobody_can_have_is_107111(desk: Desk, number: str) -> Non
     assert desk.box.inbox.empty
 
 
-def test_a_balance_that_does_not_suffice_refuses_the_request_and_takes_nothing() -> None:
-    with opened(balance="0.014999") as desk:
-        assert desk.ask("sms.message.send", to=[US, US], text="Hi")[1] == {
-            "code": "105400",
-            "message": "InsufficientFunds",
-        }
-        assert desk.box.balance == Decimal("0.014999")
-        assert desk.box.inbox.empty
-        desk.box.top_up("0.000001")
-        assert desk.data("sms.message.send", to=[US, US], text="Hi")["totalAmount"] == "0.015000"
-        assert desk.box.balance == 0
-
-
-def test_the_price_is_parts_times_the_rate_of_the_country(desk: Desk) -> None:
-    one, two = (desk.data("sms.message.send", to=FR, text="a" * length)["messages"][0] for length in (160, 161))
-    assert (one["parts"], two["parts"]) == (1, 2)
-    assert Decimal(two["price"]) == 2 * Decimal(one["price"]) > 0
-
-
 @pytest.mark.parametrize("variant", ["intl", "cn"])
 def test_every_country_that_can_be_texted_has_a_rate(variant: str) -> None:
     numbers = phones.normalize(pd.Series([example(region) for region in REGIONS]))["to"].dropna()
@@ -247,21 +216,11 @@ def test_every_country_that_can_be_texted_has_a_rate(variant: str) -> None:
 # passcodes
 
 
-@pytest.mark.parametrize("digits", [4, 5, 6, 7, 8])
-def test_a_generated_code_has_the_digits_asked_for(desk: Desk, digits: int) -> None:
+@pytest.mark.parametrize("digits", [4, 5, 6, 7, 8, None])
+def test_a_generated_code_has_the_digits_asked_for_or_six(desk: Desk, digits: int | None) -> None:
     desk.data("otp.send", to=US, digits=digits)
-    assert re.fullmatch(rf"[0-9]{{{digits}}}", desk.last_code())
+    assert re.fullmatch(rf"[0-9]{{{digits or 6}}}", desk.last_code())
     assert desk.last_code() in desk.texts()[0]
-
-
-def test_the_default_is_six_digits(desk: Desk) -> None:
-    desk.data("otp.send", to=US)
-    assert len(desk.last_code()) == 6
-
-
-def test_a_custom_code_is_the_one_that_verifies(desk: Desk) -> None:
-    desk.data("otp.send", to=US, code="0042")
-    assert desk.data("otp.verify", to=US, code="0042")["valid"] is True
 
 
 def test_a_custom_codes_lifetime_is_said_when_it_is_sent_and_not_when_it_is_verified(desk: Desk) -> None:
@@ -394,16 +353,12 @@ def test_a_seed_makes_ids_and_codes_repeatable_and_no_seed_makes_them_new() -> N
     assert run(None) != run(None)
 
 
-ENDLESS = 10**5_000
 WRONG_RULES: list[tuple[dict[str, Any], str]] = [
     ({"attempts": 0}, "attempts= must be a whole number from 1 to 1000000, got 0"),
-    ({"attempts": -ENDLESS}, "attempts= must be a whole number from 1 to 1000000, got int"),
-    ({"attempts": ENDLESS}, "attempts= must be a whole number from 1 to 1000000, got int"),
     ({"attempts": None}, "attempts= must be a whole number from 1 to 1000000, got None"),
     ({"attempts": True}, "attempts= must be a whole number from 1 to 1000000, got True"),
     ({"sends": 1.5}, "sends= must be a whole number from 1 to 1000000, or None, got 1.5"),
     ({"templates": 5}, "templates= must be a mapping of ids to texts, or the path of a JSON file, got 5"),
-    ({"secret": ENDLESS}, "secret= must be text, got a value of the kind int"),
     ({"secret": 54321}, "secret= must be text, got a value of the kind int"),
     ({"secret": Secret(54321)}, "secret= must be text, got a value of the kind int"),
     ({"secret": "half \ud800"}, "secret= holds half a character; retype it"),

@@ -1,10 +1,13 @@
-"""A connection to a sandbox on this machine, for literal bytes."""
+"""A connection to a sandbox on this machine: requests, and literal bytes."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from http.client import HTTPConnection
+from typing import Any
 
 from smsotp_nb import Sandbox
 from smsotp_nb._sandbox.server import Server
@@ -30,3 +33,22 @@ def without_token() -> Iterator[Sandbox]:
 def bearer(box: Sandbox) -> dict[str, str]:
     """Return the header by which a sandbox is read."""
     return {"Authorization": f"Bearer {box.token}"}
+
+
+def answer(
+    box: Sandbox, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+) -> tuple[int, dict[str, str], bytes]:
+    """Ask a sandbox and return status, headers in lower case and body; what breaks, raises."""
+    with contextlib.closing(HTTPConnection("127.0.0.1", port_of(box), timeout=120)) as connection:
+        own = bearer(box) | ({} if body is None else {"Content-Type": "application/json"})
+        connection.request(method, path, body, own | dict(headers or {}))
+        reply = connection.getresponse()
+        return reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read()
+
+
+def call(
+    box: Sandbox, method: str, path: str, fields: Any = None, headers: Mapping[str, str] | None = None
+) -> tuple[int, Any]:
+    """Ask a sandbox with an object, and return the status and the object of its reply."""
+    status, _, body = answer(box, method, path, None if fields is None else json.dumps(fields).encode(), headers)
+    return status, json.loads(body)

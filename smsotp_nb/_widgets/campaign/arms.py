@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from ... import _planning as planning
-from ..._dispatch.guards import Ahead, read
+from ..._dispatch.guards import Ahead
 from ..._experiments.experiment import Experiment
 from ..._ledger import Ledger, Prospect, Record, Unfinished, limited
 from ..._moments import utc_now
@@ -88,8 +88,8 @@ class Arm:
         prospect, asked = self.prospect, guards.fields
         if guards.faults() or not prospect.to_go:
             return prospect
-        limits = read(guards.limits(tried=self.tried))
-        if not limits.looks_at_rows:
+        limits = guards.limits(tried=self.tried)
+        if not limits._looks_at_rows:
             return prospect
         if self._under is None or self._under[0] != (id(prospect), asked):
             account = self._ledger._account(self.plan.campaign, service=self._service)
