@@ -196,11 +196,11 @@ class CampaignForm(skin.Shown):
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._head = skin.block("", "smsotp-top")  # takes the focus after a step: reading goes on there
-        self._notice, self._lines = skin.block(""), skin.block("")
+        self._notice, self._lines = skin.block(), skin.block()
         sending, outcome = self.sending, self.outcome
         rest = (outcome.widget, sending.widget, sending.sticky, sending.below, outcome.below)
-        self._rest = skin.box(*rest, classes=("smsotp-main", "smsotp-pad"))
-        foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
+        self._rest = skin.main(*rest, classes=("smsotp-pad",))
+        foot = skin.main(self._notice, self._lines, classes=("smsotp-end",))
         parts = (self._head, self.write.widget, self._rest, self.reading.widget, foot)
         return skin.form(*parts, classes=("smsotp-campaign",))
 

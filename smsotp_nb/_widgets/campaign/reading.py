@@ -318,7 +318,7 @@ class ReadPane:
             names = self.steps.names()
             if names is None:
                 return
-            chosen = name if name in names else self.comparison.value if self.comparison.value in names else None
+            chosen = name if name in names else self.comparison.value
             offer(self.comparison, [(one, one) for one in names] or [("", "")], chosen)
         self._stage = stage
         skin.show(self.widget, stage in ("write", "planned", "done") and bool(self.comparison.value))
@@ -345,27 +345,14 @@ class ReadPane:
 
     def _lay_out(self) -> ipywidgets.VBox:
         around = self.faults.around
-        self._notice, self.card = skin.block(""), skin.block("")
-        self._columns = skin.box(
-            skin.box(around("on", self.on), around("at", self.at), classes=("smsotp-pair",)),
-            skin.box(around("zone", self.zone), self.early, classes=("smsotp-pair",)),
-            classes=("smsotp-main",),
+        self._notice, self.card = skin.block(), skin.block()
+        self._columns = skin.main(
+            skin.pair(around("on", self.on), around("at", self.at)), skin.pair(around("zone", self.zone), self.early)
         )
-        self._money = skin.box(
-            around("amount", self.amount), around("currency", self.currency), classes=("smsotp-pair",)
-        )
-        self.link, self.folded = skin.folded(
-            "Read a comparison",
-            "Hide the reading",
-            self.comparison,
-            skin.box(around("orders", self.upload), self._said, self.file.how, classes=("smsotp-field",)),
-            self._columns,
-            self._money,
-            self.button,
-            self._notice,
-            self.card,
-        )
-        return skin.box(self.link, self.folded, classes=("smsotp-main", "smsotp-pad"))
+        self._money = skin.pair(around("amount", self.amount), around("currency", self.currency))
+        orders = skin.box(around("orders", self.upload), self._said, self.file.how, classes=("smsotp-field",))
+        parts = (self.comparison, orders, self._columns, self._money, self.button, self._notice, self.card)
+        return skin.box(skin.Folded("Read a comparison", "Hide the reading", *parts).widget, classes=("smsotp-pad",))
 
     # -- gestures
 
@@ -408,7 +395,5 @@ class ReadPane:
             return
         self._offered = name, rows
         names = with_none(names_of(rows), "choose")
-        known = [column for _, column in names]
-        offer(self.on, names, declared.unit if declared.unit in known else None)
-        offer(self.at, names, "at" if "at" in known else None)
-        offer(self.amount, names, None)
+        for place, column in ((self.on, declared.unit), (self.at, "at"), (self.amount, None)):
+            offer(place, names, column)

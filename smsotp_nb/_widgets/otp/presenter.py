@@ -297,7 +297,7 @@ class OtpPresenter(skin.Shown):
         return repr(self.form).replace("OtpForm", "OtpPresenter")
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._said, self._log = skin.block(""), skin.block("", "smsotp-side")
+        self._said, self._log = skin.block(), skin.block("", "smsotp-side")
         self.expire_button = self._button("Let the code expire", self._desk.expire)
         self.lose_button = self._button("Lose the next reply", self._desk.lose_reply)
         self.throttle_button = self._button("Throttle the next request", self._desk.throttle)
