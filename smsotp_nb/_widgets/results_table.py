@@ -276,9 +276,9 @@ PATIENCE = 60.0  # seconds for a page to take a piece; then nobody is looking
 class Download:
     """One file at a time on its way to the page; place ``widget`` anywhere in a form, it is never seen."""
 
-    def __init__(self, tell: Callable[[str, Sign], None] = lambda *_: None, *, patience: float = PATIENCE) -> None:
+    def __init__(self, tell: Callable[[str, Sign], None]) -> None:
         """``tell`` is told in words whether the page took the whole file, or nobody was there to take it."""
-        self._tell, self._patience, self._said = tell, patience, ""
+        self._tell, self._said = tell, ""
         self._pieces: Iterator[str] = iter(())
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
@@ -309,7 +309,7 @@ class Download:
         piece = next(self._pieces, "")
         self._piece.value = piece
         if piece:
-            self._timer = threading.Timer(self._patience, self._forget)
+            self._timer = threading.Timer(PATIENCE, self._forget)
             self._timer.daemon = True
             self._timer.start()
         return bool(piece)

@@ -6,7 +6,7 @@ The ledger is the only memory: rows that somebody else settled meanwhile are tol
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -69,12 +69,8 @@ class Settling(Stages):
         self.page = 0
         self.unread = ""  # why it cannot be read what is in doubt
 
-    def show(self, campaign: Record | None, labels: pd.Index | None = None) -> None:
-        """Look at a campaign, or at none; ``labels`` are those of the caller's frame, by position."""
-        self.show_all([] if campaign is None else [(campaign, labels)])
-
-    def show_all(self, shown: Sequence[Shown]) -> None:
-        """Look at several campaigns as at one, each with the labels of its rows.
+    def show(self, *shown: Shown) -> None:
+        """Look at campaigns as at one, each with the labels of the caller's frame by position, if there is one.
 
         The same ones again are only read anew: what was ticked meanwhile stays ticked.
         """

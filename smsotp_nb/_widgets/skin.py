@@ -160,7 +160,7 @@ class Folded:
 
     @property
     def is_folded(self) -> bool:
-        return self.fields.layout.display == "none"
+        return bool(self.fields.layout.display == "none")
 
     def unfold(self) -> None:
         if self.is_folded:

@@ -29,7 +29,7 @@ from ...errors import UsageError
 from .. import skin
 from ..controls import FieldFaults, offer
 from ..lists import NONE_CHOSEN, Upload, Uploaded, names_of, with_none
-from ..stages import Notice, Sign, Stages, in_the_form
+from ..stages import Notice, Stages, in_the_form
 
 ON, AT, AMOUNT = "\0on", "\0at", "\0amount"  # unlike any column of a file, and so unlike any outcome
 _WHOLE: Final = r"(?:0|-?[1-9]\d{0,18})$"
@@ -208,7 +208,6 @@ class ReadingSteps(Stages):
         now: Now = utc_now,
     ) -> None:
         super().__init__("choosing", changed=changed)
-        self.faults: Mapping[str, str] = {}
         self.orders = orders
         self.reading: Reading | None = None
         self.declared: Declared | None = None  # of the comparison that was looked up
@@ -277,12 +276,8 @@ class ReadingSteps(Stages):
         return recall(name, self._ledger, now=self._now)
 
     def _done(self, reading: Reading) -> None:
-        self.reading, self.faults = reading, {}
-        self._show("choosing")
-
-    def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
-        self.faults = faults or {}
-        self._show(stage, words, sign)
+        self.reading = reading
+        self._refuse("choosing", "", "")
 
 
 KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm,.parquet,.pq"

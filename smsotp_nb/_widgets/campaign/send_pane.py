@@ -158,12 +158,12 @@ class ResultPane:
             rows = steps.results
             self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), "Not sent")
         else:
-            screen = cards.check_screen(steps.plan)
-            self.card.value = compared + screen.first
-            self.details.value = refusals_html(groups(steps.plan.rows, numbers), "Not texted now") + screen.rest
+            first, rest = cards.check_screen(steps.plan)
+            self.card.value = compared + first
+            self.details.value = refusals_html(groups(steps.plan.rows, numbers), "Not texted now") + rest
         skin.show(self._rows, done)
         self.table.show(steps.results if done else None, steps.plan.campaign)
-        self.doubts.settling.show_all(steps.doubtful())
+        self.doubts.settling.show(*steps.doubtful())
 
     def _lay_out(self) -> ipywidgets.VBox:
         self.outcome, self.card, self.progress = skin.block(), skin.block(), skin.block()

@@ -339,7 +339,7 @@ class CampaignsPage(skin.Shown):
         if opened is not self._drawn:
             self._drawn = opened
             self._card.value = opened_card(opened).html()
-            self.doubts.settling.show(opened.campaign)
+            self.doubts.settling.show((opened.campaign, None))
             self.results.show(None if opened.entry.purged else opened.frame, opened.entry.name)
         for part in (self._card, self._doubts, self._results, self.back_button, self.again_button):
             skin.show(part, not sending)

@@ -388,7 +388,7 @@ class PhoneCleaner(skin.Shown):
         asked = skin.settled(self._question)
         self._latest.settle()
         now = self._cleaned
-        if wanted.cleaned is not now or asked != now.question or self._edits is not now.edits:
+        if wanted[0] is not now or asked != now.question or self._edits is not now.edits:
             return self._pressed_another
         self._tell("Making the file …")
         try:
@@ -400,13 +400,14 @@ class PhoneCleaner(skin.Shown):
         return None
 
     def _file_of(self, wanted: Wanted) -> tuple[str, bytes, str]:
-        cleaned, path = wanted.cleaned, Path(self._name)
-        if wanted.which == "questions":
+        cleaned, which = wanted
+        path = Path(self._name)
+        if which == "questions":
             name = f"{path.stem}-questions.xlsx"
             rows = f"{counted(cleaned.counts['unusable'], 'row')} with complete numbers"
             return name, ask(cleaned, name, keep=self.owner.kept), f"{rows} in {name}, for the owner of the list only"
-        name = f"{path.stem}-{'clean' if wanted.which == 'usable' else 'left-out'}{path.suffix}"
-        content, count = export(cleaned, name, which=wanted.which)
+        name = f"{path.stem}-{'clean' if which == 'usable' else 'left-out'}{path.suffix}"
+        content, count = export(cleaned, name, which=which)
         return name, content, f"{counted(count, 'row')} in {name}"
 
     def _merge(self, name: str, content: bytes) -> None:
@@ -479,9 +480,9 @@ class PhoneCleaner(skin.Shown):
             return
         rows, clean_rows = len(cleaned.judged), cleaned.clean_rows
         label = f"Download the clean list, {counted(clean_rows, 'row')}"
-        self.clean.offer(label, Wanted(cleaned, "usable"))
-        self.rest.offer(f"Download the {counted(rows - clean_rows, 'row')} left out", Wanted(cleaned, "left out"))
-        self.owner.draw(cleaned.counts["unusable"], Wanted(cleaned, "questions"))
+        self.clean.offer(label, (cleaned, "usable"))
+        self.rest.offer(f"Download the {counted(rows - clean_rows, 'row')} left out", (cleaned, "left out"))
+        self.owner.draw(cleaned.counts["unusable"], (cleaned, "questions"))
         skin.show(self.clean.widget, clean_rows > 0)
         skin.show(self._rest, rows > clean_rows)
         said = f"{clean_rows:,} of {counted(rows, 'row')}"

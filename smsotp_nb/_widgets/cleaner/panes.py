@@ -162,15 +162,7 @@ class RowEditor:
         self._verdict.value = skin.line(capital(words), "ok" if usable else "bad")
 
 
-Which = Literal["usable", "left out", "questions"]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a button that downloads says: which rows of which judged list."""
-
-    cleaned: Cleaned
-    which: Which
+Wanted = tuple[Cleaned, Literal["usable", "left out", "questions"]]  # what a button that downloads says
 
 
 NAMED = ("name", "full name", "full_name", "customer", "contact")

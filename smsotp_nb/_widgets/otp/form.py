@@ -356,10 +356,6 @@ class OtpForm(skin.Shown):
             self._save_card()
         self.drawn()
 
-    @property
-    def _books(self) -> str:
-        return str(self.steps.ledger.path) if self.steps.ledger else ""
-
     def _draw_words(self, view: View) -> None:
         advice = self._advice()
         self._advice_line.value = skin.line(advice, "warn" if advice else "")
@@ -370,7 +366,8 @@ class OtpForm(skin.Shown):
         done = view.stage == "verified"  # the large words say it
         self._notice.value = "" if done else skin.notice(view.notice.text, view.notice.sign)
         request = self.steps.request or self._asked(ANYBODY)
-        self._lines.value = skin.lines(words.lines(request, sandbox=self._box is not None, ledger=self._books))
+        books = str(self.steps.ledger.path) if self.steps.ledger else ""
+        self._lines.value = skin.lines(words.lines(request, sandbox=self._box is not None, ledger=books))
         typed = len(self._entered.reveal())
         self.code.placeholder = f"{typed} digits typed" if typed else "–" * view.code_length
         self.custom.placeholder = "as typed; a blank for none" if self._own else "none: generated"

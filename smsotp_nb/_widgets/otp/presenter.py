@@ -287,7 +287,7 @@ class OtpPresenter(skin.Shown):
         sandbox = sandbox_of(box, what="a presenter", live=ONLY_HERE)
         self.form = OtpForm(box, ledger=ledger, resend_wait=resend_wait)
         self._desk = Desk(sandbox, self.form.steps)
-        self.work = Work(self._failed)
+        self.work = Work(self._say)
         self._seen: object = None
         self.widget = self._lay_out()
         self.form.drawn = self._form_drawn
@@ -319,12 +319,12 @@ class OtpPresenter(skin.Shown):
 
         def show() -> None:
             self.form._refresh()
-            self._said.value = skin.notice(said)
+            self._say(said)
             self._draw_log()
 
         return show
 
-    def _failed(self, words: str, sign: Sign) -> None:
+    def _say(self, words: str, sign: Sign = "") -> None:
         self._said.value = skin.notice(words, sign)
 
     def _form_drawn(self) -> None:
