@@ -14,9 +14,27 @@ from .stages import Work
 
 
 def offer(field: ipywidgets.Dropdown, options: Sequence[tuple[str, Any]], value: Any) -> None:
-    """Offer options in a list, and choose one; the first where ``value`` is None."""
-    field.options = options
-    field.value = options[0][1] if value is None else value
+    """Offer options in a list, and choose one; the first where ``value`` is none of them."""
+    if [*options] != [*field.options]:
+        field.options = options
+    values = [value for _, value in options]
+    field.value = value if value is not None and value in values else values[0]
+
+
+class Filling:
+    """While a form fills in its own fields, it hears none of them: ``with filling``, and no gesture ``if filling``."""
+
+    def __init__(self) -> None:
+        self._on = False
+
+    def __bool__(self) -> bool:
+        return self._on
+
+    def __enter__(self) -> None:
+        self._on = True
+
+    def __exit__(self, *_: object) -> None:
+        self._on = False
 
 
 def fill_in(fields: Mapping[str, ipywidgets.ValueWidget], draft: Mapping[str, str | int]) -> None:
@@ -71,7 +89,7 @@ class Leafing:
         self._pressed: ipywidgets.Button | None = None
         self.before.on_click(lambda _: self._press(self.before, -1))
         self.after.on_click(lambda _: self._press(self.after, 1))
-        self.widget = skin.box(self.before, self.after, classes=("smsotp-pair", "smsotp-always"))
+        self.widget = skin.pair(self.before, self.after, classes=("smsotp-always",))
 
     def draw(self, page: int, pages: int) -> None:
         """Follow a page that is shown, counted from 0. A button that was pressed and goes dead passes the focus on."""
@@ -161,10 +179,10 @@ class Withdrawal:
     """The question whether what was not sent is to be withdrawn for good; ``parts`` stand above the answers."""
 
     def __init__(self, *parts: ipywidgets.DOMWidget) -> None:
-        self._warning = skin.block("")
+        self._warning = skin.block()
         self.sure, self.keep_button = Pinned("Yes, withdraw"), skin.button("No, keep them")
-        answers = skin.box(self.sure.widget, self.keep_button, classes=("smsotp-pair",))
-        self.widget = skin.box(self._warning, *parts, answers, classes=("smsotp-main", "smsotp-framed"))
+        answers = skin.pair(self.sure.widget, self.keep_button)
+        self.widget = skin.main(self._warning, *parts, answers, classes=("smsotp-framed",))
 
     def draw(self, rows: int, what: Any) -> None:
         """Ask for so many rows; ``what`` stands behind the answer, None: nothing is asked."""

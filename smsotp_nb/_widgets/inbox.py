@@ -158,7 +158,7 @@ class InboxView(skin.Shown):
     def __init__(self, box: Sandbox | Client, *, codes: bool = False, shown: int = SHOWN_ALONE) -> None:
         self._box, self._codes, self._shown = sandbox_of(box), codes, shown
         refuse(not_flag("codes", codes), not_whole("shown", shown))
-        self._pane = skin.block("")
+        self._pane = skin.block()
         self.widget = skin.form(self._pane, classes=("smsotp-slim", "smsotp-bare"))
         self._refresh()
         threading.Thread(target=_follow, args=(weakref.ref(self),), name="smsotp-inbox", daemon=True).start()

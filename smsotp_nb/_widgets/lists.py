@@ -19,7 +19,7 @@ from .._recipients import in_words, row_typed, source_of
 from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..recipients import read_recipients
 from . import skin
-from .controls import offer
+from .controls import Filling, offer
 from .stages import Sign, broken, in_the_form
 
 NONE_CHOSEN = ""
@@ -117,8 +117,9 @@ class Upload:
     def __init__(self, label: str, kinds: str, take: Callable[[Uploaded], str]) -> None:
         self._take = take
         self._file: tuple[str, bytes] | None = None
+        self._filling = Filling()
         self.button = chooser(label, kinds)
-        self.said = skin.block("")
+        self.said = skin.block()
         self.fields: dict[str, ipywidgets.ValueWidget] = {
             "sheet": skin.choice("Sheet", with_none([], ""), None),
             "header": skin.text("Header row, or none", placeholder="3", continuous_update=False),
@@ -126,7 +127,7 @@ class Upload:
             "sep": skin.text("Separator between cells", placeholder=";", continuous_update=False),
             "encoding": skin.text("Encoding", placeholder="cp1252", continuous_update=False),
         }
-        self.how = skin.box(*self.fields.values(), classes=("smsotp-pair",))
+        self.how = skin.pair(*self.fields.values())
         self.widget = skin.box(self.button, self.said, self.how, classes=("smsotp-field",))
         self._offer({})
         self.button.observe(lambda _: self._chosen(), "value")
@@ -141,14 +142,14 @@ class Upload:
 
     def _chosen(self) -> None:
         if chosen := taken_from(self.button):
-            self._file = None  # what is set back now is not to be read
-            for one in self.fields.values():
-                one.value = type(one.value)()
+            with self._filling:
+                for one in self.fields.values():
+                    one.value = type(one.value)()
             self._file = chosen
             self._read()
 
     def _read(self) -> None:
-        if self._file is not None:
+        if self._file is not None and not self._filling:
             values = {name: one.value for name, one in self.fields.items() if one.value}
             if "header" in values:
                 values["header"] = row_typed(values["header"])
@@ -157,10 +158,9 @@ class Upload:
     def _offer(self, source: Mapping[str, Any]) -> None:
         """Show the fields that matter for a file as it was read, and those that say something."""
         if sheets := source.get("other_sheets", ()):
-            self._file, file = None, self._file
             names = [(source["sheet"], NONE_CHOSEN), *((name, name) for name in sheets)]
-            offer(self.fields["sheet"], names, NONE_CHOSEN)
-            self._file = file
+            with self._filling:
+                offer(self.fields["sheet"], names, NONE_CHOSEN)
         matter = {*source.get("changed_by", ()), *(["header"] if source.get("columns") == {} else [])}
         shown = [one for name, one in self.fields.items() if name in matter or one.value]
         for one in self.fields.values():

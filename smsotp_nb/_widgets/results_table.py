@@ -30,7 +30,7 @@ from .._wire import mask
 from ..errors import SmsOtpError
 from ..problems import PROBLEMS
 from . import skin
-from .controls import Leafing
+from .controls import Filling, Leafing, offer
 from .stages import Latest, Sign, Work, refused
 
 PAGE: Final = 15
@@ -276,13 +276,13 @@ PATIENCE = 60.0  # seconds for a page to take a piece; then nobody is looking
 class Download:
     """One file at a time on its way to the page; place ``widget`` anywhere in a form, it is never seen."""
 
-    def __init__(self, tell: Callable[[str, Sign], None] = lambda *_: None, *, patience: float = PATIENCE) -> None:
+    def __init__(self, tell: Callable[[str, Sign], None]) -> None:
         """``tell`` is told in words whether the page took the whole file, or nobody was there to take it."""
-        self._tell, self._patience, self._said = tell, patience, ""
+        self._tell, self._said = tell, ""
         self._pieces: Iterator[str] = iter(())
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
-        self._piece = skin.block("")
+        self._piece = skin.block()
         self._taken = skin.button("Taken")
         self._taken.on_click(lambda _: self.taken())
         self.widget = skin.box(self._piece, self._taken, classes=("smsotp-download",))
@@ -309,7 +309,7 @@ class Download:
         piece = next(self._pieces, "")
         self._piece.value = piece
         if piece:
-            self._timer = threading.Timer(self._patience, self._forget)
+            self._timer = threading.Timer(PATIENCE, self._forget)
             self._timer.daemon = True
             self._timer.start()
         return bool(piece)
@@ -345,7 +345,7 @@ class ResultsTable:
         self.asked = Asked()
         self.page: Page | None = None
         self._name = "results"
-        self._filling = False
+        self._filling = Filling()
         self._searched = ("", "")  # what the search field shows, and what is meant by it
         self._said = skin.notice("")
         self._work = Work(self._say)
@@ -363,7 +363,8 @@ class ResultsTable:
             self.view = None if frame is None else ResultsView(frame)
             skin.show(self.widget, self.view is not None)
             if self.view is not None:
-                self._fill(self.view)
+                with self._filling:  # what was chosen stays where it can
+                    offer(self.shown, self.view.choices(), self.shown.value)
         self._ask()
 
     def settle(self) -> ResultsTable:
@@ -387,28 +388,18 @@ class ResultsTable:
             button.on_click(lambda _, ending=ending: self._download(ending))
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._rows, self._notice = skin.block(""), skin.block("")
+        self._rows, self._notice = skin.block(), skin.block()
         self._download_box = Download(self._say)
-        return skin.box(
-            skin.box(self.shown, self.search, classes=("smsotp-pair",)),
-            skin.box(self.by, self.order, classes=("smsotp-pair", "smsotp-always")),
+        return skin.main(
+            skin.pair(self.shown, self.search),
+            skin.pair(self.by, self.order, classes=("smsotp-always",)),
             self._rows,
             self._leafing.widget,
-            skin.box(*self.buttons.values(), classes=("smsotp-pair", "smsotp-always")),
+            skin.pair(*self.buttons.values(), classes=("smsotp-always",)),
             self._notice,
             self._download_box.widget,
-            classes=("smsotp-main", "smsotp-results"),
+            classes=("smsotp-results",),
         )
-
-    def _fill(self, view: ResultsView) -> None:
-        """Offer what this table has; what was chosen stays where it can."""
-        chosen, options = self.shown.value, view.choices()
-        self._filling = True
-        try:
-            self.shown.options = options
-            self.shown.value = chosen if chosen in [value for _, value in options] else ("", "")
-        finally:
-            self._filling = False
 
     # -- gestures
 
@@ -424,11 +415,8 @@ class ResultsTable:
         if typed == self._searched[0]:
             return
         self._searched = (hidden(typed), typed)
-        self._filling = True
-        try:
+        with self._filling:
             self.search.value = self._searched[0]
-        finally:
-            self._filling = False
 
     def _ask(self, page: int = 0) -> None:
         if self.view is None:

@@ -6,7 +6,7 @@ The ledger is the only memory: rows that somebody else settled meanwhile are tol
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from .._showing import label as shown_label
 from .._wire import mask
 from ..errors import CampaignHeld, SmsOtpError, UsageError
 from . import skin
-from .controls import Leafing, Pinned
+from .controls import Filling, Leafing, Pinned, offer
 from .stages import PRESSED_ANOTHER, Sign, Stages, refused
 
 PAGE: Final = 8
@@ -69,12 +69,8 @@ class Settling(Stages):
         self.page = 0
         self.unread = ""  # why it cannot be read what is in doubt
 
-    def show(self, campaign: Record | None, labels: pd.Index | None = None) -> None:
-        """Look at a campaign, or at none; ``labels`` are those of the caller's frame, by position."""
-        self.show_all([] if campaign is None else [(campaign, labels)])
-
-    def show_all(self, shown: Sequence[Shown]) -> None:
-        """Look at several campaigns as at one, each with the labels of its rows.
+    def show(self, *shown: Shown) -> None:
+        """Look at campaigns as at one, each with the labels of the caller's frame by position, if there is one.
 
         The same ones again are only read anew: what was ticked meanwhile stays ticked.
         """
@@ -313,7 +309,7 @@ class Doubts:
         self.settling = Settling(changed=self._render, settled=settled)
         self.work = self.settling.work
         self._drawing = threading.RLock()
-        self._filling = False
+        self._filling = Filling()
         self._places: list[int | None] = [None] * PAGE
         self._make_parts()
         self.widget = self._lay_out()
@@ -342,16 +338,16 @@ class Doubts:
         self.unsure_button.on_click(lambda _: self._leave())
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._words, self._notice, self._warning = skin.block(""), skin.block(""), skin.block("")
+        self._words, self._notice, self._warning = skin.block(), skin.block(), skin.block()
         self._rows = [
             skin.box(tick, evidence, classes=("smsotp-tick",))
             for tick, evidence in zip(self.ticks, self._evidence, strict=True)
         ]
-        self._actions = skin.box(self._accepted.widget, self.again_button, classes=("smsotp-pair",))
-        answers = skin.box(self._sure_of.widget, self.unsure_button, classes=("smsotp-pair",))
-        self._sure = skin.box(self._warning, answers, classes=("smsotp-main", "smsotp-framed"))
-        self._choice = skin.box(self.request, self.all_button, classes=("smsotp-pair",))
-        return skin.box(
+        self._actions = skin.pair(self._accepted.widget, self.again_button)
+        answers = skin.pair(self._sure_of.widget, self.unsure_button)
+        self._sure = skin.main(self._warning, answers, classes=("smsotp-framed",))
+        self._choice = skin.pair(self.request, self.all_button)
+        return skin.main(
             self._words,
             self._choice,
             *self._rows,
@@ -359,7 +355,7 @@ class Doubts:
             self._actions,
             self._sure,
             self._notice,
-            classes=("smsotp-main", "smsotp-doubt"),
+            classes=("smsotp-doubt",),
         )
 
     # -- gestures
@@ -403,7 +399,8 @@ class Doubts:
             skin.show(self._choice, state.left > 0)
             self._words.value = skin.line(state.unread or state.words(), "warn")
             self._notice.value = skin.notice(state.notice.text, state.notice.sign)
-            self._draw_requests()
+            with self._filling:
+                offer(self.request, state.requests(), state.request)
             self._draw_rows(state.rows())
             self._leafing.draw(state.page, state.pages)
             listed = f"all {counted(state.listed, 'row')} listed" if state.listed > 1 else "the row listed"
@@ -421,16 +418,6 @@ class Doubts:
         self._sure_of.offer(
             f"Yes, send {counted(state.ticked, 'row')} again", state.meant if state.stage == "sure" else None
         )
-
-    def _draw_requests(self) -> None:
-        options = self.settling.requests()
-        self._filling = True
-        try:
-            if list(self.request.options) != options:
-                self.request.options = options
-            self.request.value = self.settling.request
-        finally:
-            self._filling = False
 
     def _draw_rows(self, rows: list[Doubt]) -> None:
         for at, (box, tick, evidence) in enumerate(zip(self._rows, self.ticks, self._evidence, strict=True)):

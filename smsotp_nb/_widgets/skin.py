@@ -91,7 +91,17 @@ def box(*children: ipywidgets.Widget, classes: tuple[str, ...]) -> ipywidgets.VB
     return ipywidgets.VBox(children, _dom_classes=classes)
 
 
-def block(value: str, *classes: str) -> ipywidgets.HTML:
+def main(*parts: ipywidgets.Widget, classes: tuple[str, ...] = ()) -> ipywidgets.VBox:
+    """Return parts below each other."""
+    return box(*parts, classes=("smsotp-main", *classes))
+
+
+def pair(*parts: ipywidgets.Widget, classes: tuple[str, ...] = ()) -> ipywidgets.VBox:
+    """Return parts two in a row; below each other where there is little room, but for ``smsotp-always``."""
+    return box(*parts, classes=("smsotp-pair", *classes))
+
+
+def block(value: str = "", *classes: str) -> ipywidgets.HTML:
     """Return a piece of HTML; whoever fills it escapes what came from outside."""
     return ipywidgets.HTML(value, _dom_classes=classes)
 
@@ -138,18 +148,27 @@ def settled(read: Callable[[], Value], *, wait: float = SETTLE) -> Value:
         found = now
 
 
-def folded(label: str, less: str, *parts: ipywidgets.Widget) -> tuple[ipywidgets.Button, ipywidgets.VBox]:
-    """Return a link-like button and the box of rare fields that it folds out and away; the labels say which."""
-    link, rare = button(label, "smsotp-link"), box(*parts, classes=("smsotp-main",))
-    rare.layout.display = "none"
+class Folded:
+    """A link-like button that folds rare fields out and away, and says which; both stand in ``widget``."""
 
-    def turn(_: ipywidgets.Button) -> None:
-        opening = rare.layout.display == "none"
-        rare.layout.display = None if opening else "none"
-        link.description = less if opening else label
+    def __init__(self, label: str, less: str, *parts: ipywidgets.Widget) -> None:
+        self.button, self.fields = button(label, "smsotp-link"), main(*parts)
+        self._labels = (less, label)
+        self.widget = main(self.button, self.fields)
+        show(self.fields, False)
+        self.button.on_click(lambda _: self._turn())
 
-    link.on_click(turn)
-    return link, rare
+    @property
+    def is_folded(self) -> bool:
+        return bool(self.fields.layout.display == "none")
+
+    def unfold(self) -> None:
+        if self.is_folded:
+            self._turn()
+
+    def _turn(self) -> None:
+        show(self.fields, self.is_folded)
+        self.button.description = self._labels[self.is_folded]
 
 
 def _output(data: dict[str, Any], **how: Any) -> None:

@@ -6,7 +6,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Literal, TypeVar
@@ -136,6 +136,7 @@ class Stages:
     def __init__(self, first: str, *, changed: Callable[[], None]) -> None:
         self.stage = first
         self.notice = Notice()
+        self.faults: Mapping[str, str] = {}
         self.work = Work(lambda words, sign: self._refuse(self.stage, words, sign))
         self._draw = changed
         self._lock = threading.Lock()
@@ -160,7 +161,9 @@ class Stages:
         self.stage, self.notice = stage, Notice(words, sign)
         self._changed()
 
-    def _refuse(self, stage: str, words: str, sign: Sign) -> None:
+    def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
+        """Say why nothing was done, and by ``faults`` in which fields."""
+        self.faults = faults or {}
         self._show(stage, words, sign)
 
     def _refuse_for(self, error: SmsOtpError, stage: str, outcome: str) -> None:

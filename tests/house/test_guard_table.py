@@ -52,6 +52,6 @@ def test_what_the_form_s_fields_hold_is_what_send_takes(guard: Guard, tmp_path: 
         form = CampaignForm(pd.DataFrame({"phone": ["+12025550123"]}), client=box, ledger=ledger)
     for field in guard.fields:
         form.sending.guard_fields[field.name].value = 7 if field.number else field.example
-    asked, usual = form._guards().limits(), sms.Limits()
+    asked, usual = form.sending.guards().limits(), sms.Limits()
     changed = [one.name for one in dataclasses.fields(usual) if getattr(asked, one.name) != getattr(usual, one.name)]
     assert changed == [guard.name] * bool(guard.fields)

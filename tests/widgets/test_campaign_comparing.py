@@ -355,7 +355,7 @@ def test_the_form_keeps_a_comparison_in_its_draft(box: Sandbox, ledger: Ledger) 
     again = CampaignForm(PEOPLE, client=box, ledger=ledger)
     again.write.take_button.click()
     assert again._choices().compared == form._choices().compared == Compared(other="Ho!", held=20, unit="customer")
-    assert again.compare._fields.layout.display is None
+    assert again.compare._folded.fields.layout.display is None
     again.steps.check(again._choices())
     assert "Comparison: autumn" in again.outcome.card.value
     assert "test = sms.Experiment(&#x27;autumn&#x27;" in again._lines.value

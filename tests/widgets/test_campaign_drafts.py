@@ -68,7 +68,7 @@ def test_a_draft_is_offered_after_a_kernel_died(tmp_path: Path, client: Client) 
         "Hi {name}, 20% off",
         "text",
     )
-    assert form._guards().budget == "USD 5"
+    assert form.sending.guards().budget == "USD 5"
     assert form.write._offer.layout.display == "none"
     form._latest.settle()
     assert files(path) == [kept]
@@ -156,7 +156,7 @@ def test_values_of_a_draft_that_do_not_fit_are_left_out(tmp_path: Path, client: 
     file.write_text(json.dumps({**kept, "values": {**kept["values"], **odd}}), encoding="utf-8")
     form = CampaignForm(PEOPLE, client=client, ledger=path)
     form.write.take_button.click()
-    assert (form._choices().to, form._choices().kind, form._guards().first, form._choices().words) == (
+    assert (form._choices().to, form._choices().kind, form.sending.guards().first, form._choices().words) == (
         "phone",
         "content",
         0,
@@ -172,13 +172,3 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, client: Client)
     form._latest.ask(form._choices(), at_once=True)
     form._latest.settle()
     assert "the draft was not kept" in form.write._kept.value
-
-
-@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-def test_a_draft_of_a_time_that_no_clock_tells_is_none(at: str, tmp_path: Path, client: Client) -> None:
-    """No form could be opened beside that ledger."""
-    path = Ledger(tmp_path / "l.sqlite", create=True).path
-    drafted(path, client, "autumn")
-    (file,) = files(path)
-    file.write_text(json.dumps({"at": at, "values": {"campaign": "autumn"}}), encoding="utf-8")
-    assert "autumn" not in offered(path, client)

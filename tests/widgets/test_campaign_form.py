@@ -1002,8 +1002,7 @@ def test_the_card_of_a_plan_names_no_argument_and_no_code(people: pd.DataFrame, 
     steps = CampaignSteps(people, client=client, ledger=ledger)
     steps.check(dataclasses.replace(HELLO, kind="content", signature="Acme"))
     assert steps.plan is not None
-    screen = check_screen(steps.plan)
-    shown = screen.first + screen.rest
+    shown = "".join(check_screen(steps.plan))
     assert "How the service joins content and signature is not known" in shown
     assert "unknown words behind the number. The phone cleaner can repair them." in shown
     assert "Reading(" not in shown

@@ -380,7 +380,7 @@ def test_forms_name_rows_by_masked_labels(labelled: pd.DataFrame, client: Client
     )  # fmt: skip
     assert "row" in form.steps.refusal.text
     form.steps.check(choices)
-    form.steps.send(form._guards())
+    form.steps.send(form.sending.guards())
     assert form.steps.stage == "done", form.steps.refusal
     state = state_of_widgets()
     assert numbers_in(state) == []

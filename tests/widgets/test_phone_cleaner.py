@@ -365,7 +365,7 @@ def test_without_a_phone_column_none_is_guessed() -> None:
     cleaner = PhoneCleaner(PEOPLE[["land"]]).settle()
     assert cleaner.phone.value == ""
     assert "Choose the column of the phone numbers." in cleaner._lacking.value
-    assert cleaner._reading.layout.display is None, "the choice is open"
+    assert cleaner._reading.fields.layout.display is None, "the choice is open"
     cleaner.phone.value = "land"
     assert cleaner.settle().table is not None
 

@@ -19,6 +19,7 @@ from support.uploads import taken
 import smsotp_nb as sms
 from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb._ledger import Record
+from smsotp_nb._widgets import results_table
 from smsotp_nb._widgets.results_table import PAGE, PIECE, Asked, Download, ResultsTable, ResultsView, hidden
 from smsotp_nb._widgets.settling import PAGE as LISTED
 from smsotp_nb._widgets.settling import Doubts, Settling
@@ -202,9 +203,9 @@ def test_no_piece_stays_in_the_state_and_a_long_file_comes_in_pieces() -> None:
     assert "data-piece" not in json.dumps(download._piece.get_state(), default=str)
 
 
-def test_a_file_that_nobody_takes_is_taken_away_and_told() -> None:
+def test_a_file_that_nobody_takes_is_taken_away_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results_table, "PATIENCE", 0.05)
     shown = ResultsTable()
-    shown._download_box._patience = 0.05
     shown._download_box.offer("a.csv", b"+12025550123", "a.csv")
     shown._download_box._timer.join()  # type: ignore[union-attr]
     assert not shown._download_box.open
@@ -258,7 +259,7 @@ def campaign(box: Sandbox, client: Client, ledger: Ledger, plan: Any) -> Record:
 def shown(campaign: Record) -> tuple[Settling, list[str]]:
     said: list[str] = []
     settling = Settling(settled=lambda words, _: said.append(words))
-    settling.show(campaign)
+    settling.show((campaign, None))
     return settling, said
 
 
@@ -267,7 +268,7 @@ def shown(campaign: Record) -> tuple[Settling, list[str]]:
 
 def test_each_row_has_its_masked_number_time_and_evidence(campaign: Record) -> None:
     settling = Settling()
-    settling.show(campaign, pd.Index([f"person {n}" for n in range(30)]))
+    settling.show((campaign, pd.Index([f"person {n}" for n in range(30)])))
     rows = settling.rows()
     assert [row.label for row in rows] == [f"person {n}" for n in range(LISTED)]
     assert rows[0].number == "+1202...0100"
@@ -385,7 +386,7 @@ def test_a_purged_campaign_has_nothing_to_settle(campaign: Record) -> None:
 
 def test_boxes_follow_the_pages_and_the_ticks(campaign: Record) -> None:
     doubts = Doubts()
-    doubts.settling.show(campaign)
+    doubts.settling.show((campaign, None))
     assert doubts.widget.layout.display is None
     doubts.ticks[0].value = True
     doubts._leafing.after.click()
@@ -401,7 +402,7 @@ def test_boxes_follow_the_pages_and_the_ticks(campaign: Record) -> None:
 
 def test_a_request_that_is_chosen_stays_chosen_and_evidence_is_escaped(campaign: Record) -> None:
     doubts = Doubts()
-    doubts.settling.show(campaign)
+    doubts.settling.show((campaign, None))
     doubts.request.value = doubts.request.options[1][1]
     doubts.ticks[0].value = True
     doubts.settling.accepted()
@@ -413,7 +414,7 @@ def test_a_request_that_is_chosen_stays_chosen_and_evidence_is_escaped(campaign:
 
 def test_the_question_stands_in_place_of_the_actions(campaign: Record) -> None:
     doubts = Doubts()
-    doubts.settling.show(campaign)
+    doubts.settling.show((campaign, None))
     doubts.all_button.click()
     doubts.again_button.click()
     assert doubts._actions.layout.display == "none"
@@ -430,20 +431,20 @@ def test_a_campaign_that_is_read_anew_keeps_its_ticks_and_its_question(campaign:
         settling.tick(place, True)
     settling.not_accepted()
     campaign.settle(["+12025550100"], accepted=True)
-    settling.show(ledger.record("doors"))
+    settling.show((ledger.record("doors"), None))
     assert (settling.stage, settling.ticked, settling.left) == ("sure", 1, 19)
-    settling.show(None)
-    settling.show(campaign)
+    settling.show()
+    settling.show((campaign, None))
     assert (settling.stage, settling.ticked) == ("choosing", 0)
 
 
 def test_what_cannot_be_read_is_told_in_its_place(campaign: Record, ledger: Ledger) -> None:
     doubts = Doubts()
-    doubts.settling.show(campaign)
+    doubts.settling.show((campaign, None))
     doubts.ticks[0].value = True
     with ledger._store.writing() as connection:
         connection.execute("UPDATE attempt SET started_at=?", (2**62,))
-    doubts.settling.show(campaign)
+    doubts.settling.show((campaign, None))
     assert doubts.settling.unread.startswith("What is in doubt cannot be read. The ledger")
     assert (doubts.widget.layout.display, doubts.request.layout.display) != ("none", "none")
     assert "What is in doubt cannot be read." in doubts._words.value

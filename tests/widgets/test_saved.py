@@ -38,7 +38,7 @@ def checked(form: CampaignForm) -> CampaignForm:
 
 def first_sent(form: CampaignForm) -> CampaignForm:
     form.sending.guard_fields["canary"].value = 4
-    checked(form).steps.send(form._guards())
+    checked(form).steps.send(form.sending.guards())
     return form
 
 
@@ -48,7 +48,7 @@ def rewriting(form: CampaignForm) -> CampaignForm:
 
 
 def sent(form: CampaignForm) -> CampaignForm:
-    checked(form).steps.send(form._guards())
+    checked(form).steps.send(form.sending.guards())
     return form
 
 

@@ -317,7 +317,7 @@ def test_another_list_replaces_all_that_came_after_the_first(uploading: Campaign
     mobiles = PEOPLE.tail(6).rename(columns={"phone": "mobile"})
     upload(form.write.upload, "second.csv", mobiles.to_csv(index=False).encode())
     assert (form._choices().to, form.fields.phone.disabled) == ("mobile", False)
-    assert (form._guards().first, form.sending.typed.value, form.sending.reason.value) == (0, "", "")
+    assert (form.sending.guards().first, form.sending.typed.value, form.sending.reason.value) == (0, "", "")
     assert (form.steps.alone, form.steps.unfinished, form.steps.results) == (0, "", None)
     form.fields.campaign.value = "next"
     form.write.check_button.click()
@@ -396,7 +396,7 @@ def test_a_tick_that_comes_with_the_press_is_shown_first(client: Client, ledger:
     box.fault("drop_after", next=1)
     sms.send(sms.plan(PEOPLE, "Hi", to="phone", campaign="doors"), client=client, ledger=ledger, progress=False)
     doubts = waited(Doubts())
-    doubts.settling.show(ledger.record("doors"))
+    doubts.settling.show((ledger.record("doors"), None))
     first, second = (row.place for row in doubts.settling.rows()[:2])
     doubts.settling.tick(first, True)
     seen = label(doubts._accepted)

@@ -120,16 +120,11 @@ def draft_html(draft: Draft | None) -> str:
     return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckScreen:
-    """The card of a plan for the form: what is seen at once - a message, and what needs a decision - and the rest."""
+def check_screen(plan: Plan) -> tuple[str, str]:
+    """Return the card of a plan, without what the form itself says around it.
 
-    first: str
-    rest: str
-
-
-def check_screen(plan: Plan) -> CheckScreen:
-    """Return the card of a plan, without what the form itself says around it."""
+    First what is seen at once, a message and what needs a decision; then the rest.
+    """
     if plan._prospect_now is not None:  # that the text changes is said at the button that changes it
         plan = planning.seen(plan, dataclasses.replace(plan._prospect_now, changed=0, added=0))
     # What becomes of the rows is told by group.
@@ -141,7 +136,7 @@ def check_screen(plan: Plan) -> CheckScreen:
     lines = "".join(skin.line(_with_cure(note.text), "warn") for note in urgent)
     card = Card("The plan", "", tuple(_for_form(block) for block in blocks if block not in urgent))
     warnings = f'<div class="smsotp-warnings">{lines}</div>' if lines else ""
-    return CheckScreen(_messages(plan, 1) + warnings, card.html())
+    return _messages(plan, 1) + warnings, card.html()
 
 
 _CURES = {
@@ -258,7 +253,7 @@ def comparison_card(comparison: Comparison) -> Card:
         rows.append(("Held out", f"{declared.holdout:g}%", f"{comparison.held_out:,}", *[MISSING] * 3))
     names = ("Text", "Share", "People", "Accepted", "To go", "Cost")
     table = Table(names, tuple(rows), ("left", "right", "right", "right", "right", "right"))
-    sizes = {name: _people(arm) for name, arm in comparison.arms.items()}
+    sizes = {name: len(arm.frame) for name, arm in comparison.arms.items()}
     sizes |= {HOLDOUT: comparison.held_out} if declared.holdout else {}
     checked = statistics.check(sizes, {name: declared.weights[name] for name in sizes})
     blocks: list[Block] = [
@@ -266,18 +261,14 @@ def comparison_card(comparison: Comparison) -> Card:
         Note("cross" if checked.is_red else "check", checked.sentence()),
         *(Note("i", said) for said in comparison.foreseen),
         *_held_back(comparison.arms),
-        Note("i", _reading(declared.window.days)),
+        Note("i", _READ_WHEN.format(counted(declared.window.days, "day"))),
     ]
     return Card(f"Comparison: {comparison.test.name}", "", tuple(blocks))
 
 
 def _row(name: str, share: float, arm: Arm) -> tuple[str, ...]:
     accepted, to_go = arm.counts.get("accepted", 0), arm.waiting
-    return name, f"{share:g}%", f"{_people(arm):,}", f"{accepted:,}", f"{to_go:,}", _cost(arm)
-
-
-def _people(arm: Arm) -> int:
-    return len(arm.frame)
+    return name, f"{share:g}%", f"{len(arm.frame):,}", f"{accepted:,}", f"{to_go:,}", _cost(arm)
 
 
 def _cost(arm: Arm) -> str:
@@ -300,8 +291,7 @@ def _held_back(arms: Mapping[str, Arm]) -> list[Note]:
     return [Note("!", f"Text {name}: {counted(line['rows'], 'row')}: {overview.meaning(line)}.") for name, line in held]
 
 
-def _reading(days: int) -> str:
-    return (
-        f"An order counts for {counted(days, 'day')} after its message. When that is over for the last message, choose "
-        "“Read a comparison” in this form; until then no difference means anything."
-    )
+_READ_WHEN = (
+    "An order counts for {} after its message. When that is over for the last message, choose “Read a comparison” in "
+    "this form; until then no difference means anything."
+)

@@ -285,20 +285,15 @@ class Guards:
         found = {} if "budget" in self.faults() else typed({"budget": self.fields.get("budget")}).get("budget", {})
         return " and ".join(f"{currency} {amount}" for currency, amount in found.items())
 
-    @property
-    def quiet(self) -> str:
+    def conditions(self) -> list[str]:
+        """Say when nobody is texted, how fast it goes, and after what it stops."""
         begins, ends = self.fields.get("quiet_from"), self.fields.get("quiet_to")
-        return f"nobody is texted from {begins} to {ends} where they live" if begins and ends else ""
-
-    @property
-    def pace(self) -> str:
-        speed = int(self.fields.get(SPEED) or 0)
-        return f"at most {counted(speed, 'message')} a second" if speed else ""
-
-    @property
-    def failures(self) -> str:
-        most = int(self.fields.get("failures") or 0)
-        return f"stops after {counted(most, 'failed request')} in a row" if most else ""
+        said = [f"nobody is texted from {begins} to {ends} where they live"] if begins and ends else []
+        if speed := int(self.fields.get(SPEED) or 0):
+            said.append(f"at most {counted(speed, 'message')} a second")
+        if most := int(self.fields.get("failures") or 0):
+            said.append(f"stops after {counted(most, 'failed request')} in a row")
+        return said
 
     def faults(self) -> dict[str, str]:
         """Say what cannot be read, by the field that holds it."""

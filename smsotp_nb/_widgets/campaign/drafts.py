@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,8 +23,6 @@ from ...settings import state_folder
 
 MOST = 20  # drafts that are kept
 LONGEST = 1 << 24  # bytes of one
-# Between them a moment can be told by any clock.
-_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 UPLOADED = "uploaded"  # of a draft: the name of the file that was chosen in the form
 Values = Mapping[str, str | int]
 
@@ -50,14 +48,13 @@ class Kept:
 class Drafts:
     """The drafts for a ledger. A form keeps one, in a file of its own."""
 
-    def __init__(self, ledger: Path | Address, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, ledger: Path | Address) -> None:
         # Several users may use a ledger that belongs to another one; beside one of our own everything is ours.
         of_others = isinstance(ledger, Path) and is_of_another(ledger)
         self._own = OwnFiles(UsageError, "; the draft was not kept", of_others=of_others)
         place = ledger.resolve() if isinstance(ledger, Path) else state_folder() / ledger.key
         self._folder = place.with_name(place.name + "-drafts")
         self._file = self._folder / f"{secrets.token_hex(8)}.json"
-        self._now = now
         self._kept: Values = {}
 
     def keep(self, values: Values) -> None:
@@ -71,7 +68,7 @@ class Drafts:
         if not values:
             self.discard()
             return
-        content = json.dumps({"at": self._now().isoformat(), "values": dict(values)}).encode()
+        content = json.dumps({"at": datetime.now(UTC).isoformat(), "values": dict(values)}).encode()
         try:
             self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._own.make_folder(self._folder)
@@ -115,4 +112,4 @@ def _read(file: Path, own: OwnFiles) -> Kept | None:
         values = {str(name): value for name, value in found["values"].items() if isinstance(value, str | int)}
     except (UsageError, OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
         return None
-    return Kept(file, values, at) if at.tzinfo and values and _FIRST < at < _LAST else None
+    return Kept(file, values, at) if at.tzinfo and values else None

@@ -118,7 +118,7 @@ class CampaignForm(skin.Shown):
         self.fields = Fields(given, variant=variant, policy=policy, typed=self._typed)
         self.compare = ComparePane(self._typed)
         self.write = WritePane(self.fields, self.compare, upload=frame is None, take=self._take_list)
-        self.sending, self.outcome = SendPane(self._guarded), ResultPane(self._settled)
+        self.sending, self.outcome = SendPane(self.steps.forget_refusal), ResultPane(self._settled)
         self.reading = ReadPane(
             self.steps.ledger,
             service=self.steps.client.service,
@@ -144,14 +144,11 @@ class CampaignForm(skin.Shown):
     def _choices(self) -> Choices:
         return dataclasses.replace(self.fields.choices(), compared=self.compare.choices())
 
-    def _guards(self) -> Guards:
-        return self.sending.guards()
-
     def __repr__(self) -> str:
         return f"<CampaignForm at step {self._step()!r}; run the cell to use it>"
 
     def _step(self) -> str:
-        names, now = self.steps.path(self._guards())
+        names, now = self.steps.path(self.sending.guards())
         return names[now - 1]
 
     # -- what a saved notebook keeps
@@ -196,11 +193,11 @@ class CampaignForm(skin.Shown):
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._head = skin.block("", "smsotp-top")  # takes the focus after a step: reading goes on there
-        self._notice, self._lines = skin.block(""), skin.block("")
+        self._notice, self._lines = skin.block(), skin.block()
         sending, outcome = self.sending, self.outcome
         rest = (outcome.widget, sending.widget, sending.sticky, sending.below, outcome.below)
-        self._rest = skin.box(*rest, classes=("smsotp-main", "smsotp-pad"))
-        foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
+        self._rest = skin.main(*rest, classes=("smsotp-pad",))
+        foot = skin.main(self._notice, self._lines, classes=("smsotp-end",))
         parts = (self._head, self.write.widget, self._rest, self.reading.widget, foot)
         return skin.form(*parts, classes=("smsotp-campaign",))
 
@@ -225,17 +222,14 @@ class CampaignForm(skin.Shown):
 
     def _check(self) -> None:
         def check() -> None:
-            choices, both = skin.settled(lambda: (self._choices(), self._both()), wait=self._settle)
-            if self.steps.check(choices, both=both):
+            choices, both = skin.settled(lambda: (self._choices(), self.write.both.value), wait=self._settle)
+            if self.steps.check(choices, both=in_both(self.steps.met) if both else 0):
                 self._checked = choices
             if self.steps.stage == "planned" and self._offered is not None:  # another campaign is on its way
                 self._offered = None
                 self.write.offer("")
 
         self.work.begin("check", self._moves(check))
-
-    def _both(self) -> int:
-        return in_both(self.steps.met) if self.write.both.value else 0
 
     def _keep_name(self) -> None:
         self.fields.campaign.value = self.steps.met[0].campaign
@@ -250,7 +244,7 @@ class CampaignForm(skin.Shown):
         """Send what the button said; what was typed meanwhile is shown on it first."""
         plan, guards = pressed
         choices, now, typed, reason = skin.settled(
-            lambda: (self._choices(), self._guards(), self.sending.typed.value, self.sending.reason.value),
+            lambda: (self._choices(), self.sending.guards(), self.sending.typed.value, self.sending.reason.value),
             wait=self._settle,
         )
         self.sending.typed.value = ""
@@ -328,7 +322,9 @@ class CampaignForm(skin.Shown):
         if self.steps.stage == "write":
             return self.fields.faults.first() or self.compare.faults.first() or self.write.check_button
         at_fault = self.sending.faults.first() or self.outcome.faults.first()
-        return at_fault or (self.sending.typed if self.steps.to_type(self._guards()) else self.sending.send_button)
+        return at_fault or (
+            self.sending.typed if self.steps.to_type(self.sending.guards()) else self.sending.send_button
+        )
 
     # -- the draft
 
@@ -365,9 +361,6 @@ class CampaignForm(skin.Shown):
         self.steps.forget_refusal()
         self._latest.ask(self._choices())
 
-    def _guarded(self) -> None:
-        self.steps.forget_refusal()
-
     def _take(self, draft: Draft) -> None:
         with self._drawing:
             self._draft = draft
@@ -378,7 +371,7 @@ class CampaignForm(skin.Shown):
     def _render(self) -> None:
         with self._drawing:
             steps, stage = self.steps, self.steps.stage
-            names, now = steps.path(self._guards())
+            names, now = steps.path(self.sending.guards())
             done = stage == "done" and not steps.to_go and not steps.counts.get("in_doubt")
             self._head.value = skin.head(
                 "Campaign", steps.where(), names, now, done=done, live=steps.live, about=steps.listed()
@@ -389,7 +382,7 @@ class CampaignForm(skin.Shown):
             if writing:
                 self.write.draw(steps, self._draft)
             else:
-                self.outcome.draw(steps, self._guards())
+                self.outcome.draw(steps, self.sending.guards())
                 self.sending.draw(steps, sure=self._sure)
             if stage == "sending" != self._stage:
                 skin.focus(self.sending.stop_button)  # the button that was pressed is gone
@@ -405,11 +398,11 @@ class CampaignForm(skin.Shown):
         first = [self._uploaded.line] if self._uploaded else []
         try:
             return choices.lines(
-                self._guards(),
+                self.sending.guards(),
                 tried=tried,
                 first=first,
                 before=self._lines_before(),
-                arms=self.steps.asked(self._guards()),
+                arms=self.steps.asked(self.sending.guards()),
                 reason=self._reason() if self.steps.revises else "",
             )
         except UsageError as error:

@@ -29,7 +29,7 @@ from ...errors import UsageError
 from .. import skin
 from ..controls import FieldFaults, offer
 from ..lists import NONE_CHOSEN, Upload, Uploaded, names_of, with_none
-from ..stages import Notice, Sign, Stages, in_the_form
+from ..stages import Notice, Stages, in_the_form
 
 ON, AT, AMOUNT = "\0on", "\0at", "\0amount"  # unlike any column of a file, and so unlike any outcome
 _WHOLE: Final = r"(?:0|-?[1-9]\d{0,18})$"
@@ -208,7 +208,6 @@ class ReadingSteps(Stages):
         now: Now = utc_now,
     ) -> None:
         super().__init__("choosing", changed=changed)
-        self.faults: Mapping[str, str] = {}
         self.orders = orders
         self.reading: Reading | None = None
         self.declared: Declared | None = None  # of the comparison that was looked up
@@ -277,12 +276,8 @@ class ReadingSteps(Stages):
         return recall(name, self._ledger, now=self._now)
 
     def _done(self, reading: Reading) -> None:
-        self.reading, self.faults = reading, {}
-        self._show("choosing")
-
-    def _refuse(self, stage: str, words: str, sign: Sign, faults: Mapping[str, str] | None = None) -> None:
-        self.faults = faults or {}
-        self._show(stage, words, sign)
+        self.reading = reading
+        self._refuse("choosing", "", "")
 
 
 KINDS = ".csv,.tsv,.txt,.xlsx,.xlsm,.parquet,.pq"
@@ -318,7 +313,7 @@ class ReadPane:
             names = self.steps.names()
             if names is None:
                 return
-            chosen = name if name in names else self.comparison.value if self.comparison.value in names else None
+            chosen = name if name in names else self.comparison.value
             offer(self.comparison, [(one, one) for one in names] or [("", "")], chosen)
         self._stage = stage
         skin.show(self.widget, stage in ("write", "planned", "done") and bool(self.comparison.value))
@@ -345,27 +340,14 @@ class ReadPane:
 
     def _lay_out(self) -> ipywidgets.VBox:
         around = self.faults.around
-        self._notice, self.card = skin.block(""), skin.block("")
-        self._columns = skin.box(
-            skin.box(around("on", self.on), around("at", self.at), classes=("smsotp-pair",)),
-            skin.box(around("zone", self.zone), self.early, classes=("smsotp-pair",)),
-            classes=("smsotp-main",),
+        self._notice, self.card = skin.block(), skin.block()
+        self._columns = skin.main(
+            skin.pair(around("on", self.on), around("at", self.at)), skin.pair(around("zone", self.zone), self.early)
         )
-        self._money = skin.box(
-            around("amount", self.amount), around("currency", self.currency), classes=("smsotp-pair",)
-        )
-        self.link, self.folded = skin.folded(
-            "Read a comparison",
-            "Hide the reading",
-            self.comparison,
-            skin.box(around("orders", self.upload), self._said, self.file.how, classes=("smsotp-field",)),
-            self._columns,
-            self._money,
-            self.button,
-            self._notice,
-            self.card,
-        )
-        return skin.box(self.link, self.folded, classes=("smsotp-main", "smsotp-pad"))
+        self._money = skin.pair(around("amount", self.amount), around("currency", self.currency))
+        orders = skin.box(around("orders", self.upload), self._said, self.file.how, classes=("smsotp-field",))
+        parts = (self.comparison, orders, self._columns, self._money, self.button, self._notice, self.card)
+        return skin.box(skin.Folded("Read a comparison", "Hide the reading", *parts).widget, classes=("smsotp-pad",))
 
     # -- gestures
 
@@ -408,7 +390,5 @@ class ReadPane:
             return
         self._offered = name, rows
         names = with_none(names_of(rows), "choose")
-        known = [column for _, column in names]
-        offer(self.on, names, declared.unit if declared.unit in known else None)
-        offer(self.at, names, "at" if "at" in known else None)
-        offer(self.amount, names, None)
+        for place, column in ((self.on, declared.unit), (self.at, "at"), (self.amount, None)):
+            offer(place, names, column)

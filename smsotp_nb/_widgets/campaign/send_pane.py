@@ -93,33 +93,19 @@ class SendPane:
         self._withdrawal.draw(steps.waiting, steps.plan if sure else None)
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._where, self._tested, self._limits = skin.block(""), skin.block(""), skin.block("")
+        self._where, self._tested, self._limits = skin.block(), skin.block(), skin.block()
         self._first = self.faults.around("canary", self.guard_fields["canary"])
-        self._guards = skin.box(
-            *skin.folded("Limits: cost, speed, quiet hours, failures", "Hide the limits", *self._guard_rows()),
-            classes=("smsotp-main",),
-        )
-        self._test = skin.box(
-            *skin.folded(
-                "Send me a test message first",
-                "Hide the test message",
-                self.faults.around("test_number", self.test_number),
-                self.test.widget,
-                self._tested,
-            ),
-            classes=("smsotp-main",),
-        )
+        limits = ("Limits: cost, speed, quiet hours, failures", "Hide the limits")
+        self._guards = skin.Folded(*limits, *self._guard_rows()).widget
+        number = self.faults.around("test_number", self.test_number)
+        tests = ("Send me a test message first", "Hide the test message")
+        self._test = skin.Folded(*tests, number, self.test.widget, self._tested).widget
         buttons = (self.send.widget, self.stop_button, self._limits)
         self.sticky = skin.box(*buttons, classes=("smsotp-field", "smsotp-sticky"))
-        self.below = skin.box(
-            skin.box(self.back_button, self.withdraw_button, classes=("smsotp-act",)),
-            self._withdrawal.widget,
-            self._test,
-            self._guards,
-            classes=("smsotp-main",),
-        )
+        actions = skin.box(self.back_button, self.withdraw_button, classes=("smsotp-act",))
+        self.below = skin.main(actions, self._withdrawal.widget, self._test, self._guards)
         typed = self.faults.around("typed", self.typed)
-        return skin.box(self._first, self._where, self.reason, typed, classes=("smsotp-main",))
+        return skin.main(self._first, self._where, self.reason, typed)
 
     def _guard_rows(self) -> list[ipywidgets.DOMWidget]:
         """Return the fields of the other guards in rows of two: those of one guard together, single ones in pairs."""
@@ -128,7 +114,7 @@ class SendPane:
         single = [one for group in around if len(group) == 1 for one in group]
         pairs = [single[i : i + 2] for i in range(0, len(single), 2)]
         rows = (*pairs, *(many for many in around if len(many) > 1))
-        return [skin.box(*row, classes=("smsotp-pair",)) for row in rows]
+        return [skin.pair(*row) for row in rows]
 
 
 class ResultPane:
@@ -172,34 +158,24 @@ class ResultPane:
             rows = steps.results
             self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), "Not sent")
         else:
-            screen = cards.check_screen(steps.plan)
-            self.card.value = compared + screen.first
-            self.details.value = refusals_html(groups(steps.plan.rows, numbers), "Not texted now") + screen.rest
+            first, rest = cards.check_screen(steps.plan)
+            self.card.value = compared + first
+            self.details.value = refusals_html(groups(steps.plan.rows, numbers), "Not texted now") + rest
         skin.show(self._rows, done)
         self.table.show(steps.results if done else None, steps.plan.campaign)
-        self.doubts.settling.show_all(steps.doubtful())
+        self.doubts.settling.show(*steps.doubtful())
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self.outcome, self.card, self.progress = skin.block(""), skin.block(""), skin.block("")
-        self.refused, self.details = skin.block(""), skin.block("")
-        fold = skin.folded(
-            "Who is not texted and why; cost by country; more messages", "Hide the details", self.details
-        )
-        self._fold = skin.box(*fold, classes=("smsotp-main",))
-        rows = skin.folded("All rows: filter, sort, download", "Hide the rows", self.table.widget)
-        self._rows = skin.box(*rows, classes=("smsotp-main",))
-        self._found = skin.box(self.doubts.widget, self._rows, classes=("smsotp-main",))
+        self.outcome, self.card, self.progress = skin.block(), skin.block(), skin.block()
+        self.refused, self.details = skin.block(), skin.block()
+        details = ("Who is not texted and why; cost by country; more messages", "Hide the details")
+        self._fold = skin.Folded(*details, self.details).widget
+        self._rows = skin.Folded("All rows: filter, sort, download", "Hide the rows", self.table.widget).widget
+        self._found = skin.main(self.doubts.widget, self._rows)
         around = self.faults.around
         number, source = around("stop_number", self.stop_number), around("stop_source", self.stop_source)
-        self._people = skin.box(
-            *skin.folded(
-                "Opt-outs: somebody does not want to be texted",
-                "Hide the opt-outs",
-                skin.box(number, source, classes=("smsotp-pair",)),
-                self.opt_out_button,
-            ),
-            classes=("smsotp-main",),
-        )
-        self.below = skin.box(self._fold, self._people, classes=("smsotp-main",))
+        opt_outs = ("Opt-outs: somebody does not want to be texted", "Hide the opt-outs")
+        self._people = skin.Folded(*opt_outs, skin.pair(number, source), self.opt_out_button).widget
+        self.below = skin.main(self._fold, self._people)
         parts = (self.outcome, self.card, self.progress, self._found, self.refused)
-        return skin.box(*parts, classes=("smsotp-main",))
+        return skin.main(*parts)

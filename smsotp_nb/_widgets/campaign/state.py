@@ -93,7 +93,6 @@ class CampaignState(Sending):
         refuse(not_whole("type_above", type_above, least=0), not_policy(policy))
         super().__init__("write", changed=changed, clock=clock)
         self.refusal = self._before = Notice()
-        self.faults: Mapping[str, str] = {}
         self.frame = pd.DataFrame() if frame is None else frame
         self._called = IN_CODE  # the file of the list, and its sheet
         self._kind = "content"  # of the message that was checked last
@@ -263,8 +262,8 @@ class CampaignState(Sending):
         return sentence(", ".join([*what, *(f"{many:,} {words}" for many, words in rest if many)]))
 
     def limits(self, guards: Guards) -> str:
-        held = "; ".join(filter(None, (guards.quiet, guards.pace, guards.failures)))
-        said = [sentence(held)] if held else []
+        conditions = guards.conditions()
+        said = [sentence("; ".join(conditions))] if conditions else []
         if len(self.arms) > 1:
             said += [f"{guards.first:,} of each text go first."] if self.first(guards) else []
             said += ["The limit of the cost is divided between the texts."] if guards.budget else []

@@ -165,16 +165,16 @@ class ComparePane:
         self._base = around("base", self.base)
         self.outcome.observe(lambda _: skin.show(self._base, self.outcome.value != AMOUNT), "value")
         hint = skin.block(skin.line(HINT), "smsotp-hint")
-        self.button, self._fields = skin.folded(
+        self._folded = skin.Folded(
             "Compare two texts, or hold people out",
             "Hide the comparison",
             around("other", self.other),
             hint,
-            skin.box(around("held", self.held), around("unit", self.unit), classes=("smsotp-pair",)),
-            skin.box(around("outcome", self.outcome), around("days", self.days), classes=("smsotp-pair",)),
+            skin.pair(around("held", self.held), around("unit", self.unit)),
+            skin.pair(around("outcome", self.outcome), around("days", self.days)),
             self._base,
         )
-        self.widget = skin.box(self.button, self._fields, classes=("smsotp-main",))
+        self.widget = self._folded.widget
 
     def choices(self) -> Compared:
         values = {name: getattr(self, name).value for name in COMPARED}
@@ -191,11 +191,7 @@ class ComparePane:
         """Fill in a draft; a column that this list does not have stays as it is."""
         fill_in({name: getattr(self, name) for name in COMPARED}, draft)
         if self.choices().on:
-            self.unfold()
-
-    def unfold(self) -> None:
-        if self._fields.layout.display == "none":
-            self.button.click()
+            self._folded.unfold()
 
     def lock(self, yes: bool) -> None:
         """Let nobody change what was drawn: people keep the text that chance gave them."""
@@ -205,7 +201,7 @@ class ComparePane:
         """Show what is wrong at its field, and no fault that nobody sees."""
         self.faults.show(faults)
         if {*COMPARED} & {*faults}:
-            self.unfold()
+            self._folded.unfold()
 
 
 HINT = (
@@ -224,15 +220,15 @@ class WritePane:
         self.check_button = skin.button("Check the plan")
         self.keep_name_button = skin.button("Keep the name")
         self.both = skin.check("")
-        self._why = skin.block("")
-        self._preview, self._unfinished = skin.block("", "smsotp-side"), skin.block("")
+        self._why = skin.block()
+        self._preview, self._unfinished = skin.block("", "smsotp-side"), skin.block()
         self._columns = skin.block("", "smsotp-hint")
         skin.show(self._file.widget, upload)
-        self._met = skin.box(self._why, self.both, self.keep_name_button, classes=("smsotp-main", "smsotp-framed"))
+        self._met = skin.main(self._why, self.both, self.keep_name_button, classes=("smsotp-framed",))
         self.take_button, self.discard_button = skin.button("Continue with it"), skin.button("Discard it")
-        self._kept = skin.block("")
-        buttons = skin.box(self.take_button, self.discard_button, classes=("smsotp-pair",))
-        self._offer = skin.box(self._kept, buttons, classes=("smsotp-main", "smsotp-offer"))
+        self._kept = skin.block()
+        buttons = skin.pair(self.take_button, self.discard_button)
+        self._offer = skin.main(self._kept, buttons, classes=("smsotp-offer",))
         self.widget = self._lay_out()
         self.show_columns()
         self.offer("")
@@ -265,8 +261,8 @@ class WritePane:
         self.compare.lock(begun and steps.comparison is not None)
         fields.faults.show(steps.faults)
         self.compare.show_faults(steps.faults)
-        if self._more.layout.display == "none" and (self.compare.choices().on or {*steps.faults} & {*_FOLDED}):
-            self.more_button.click()
+        if self.compare.choices().on or {*steps.faults} & {*_FOLDED}:
+            self._more.unfold()
         told = (*steps.faults.values(), *(draft.problems if draft else ()))
         unreadable = any(TICK in words for words in told)
         skin.show(self.fields.readable_only, unreadable or self.fields.readable_only.value)
@@ -288,10 +284,10 @@ class WritePane:
 
     def _lay_out(self) -> ipywidgets.VBox:
         box = self.fields.box
-        self._template = skin.box(box("template_id"), box("variables"), classes=("smsotp-pair",))
+        self._template = skin.pair(box("template_id"), box("variables"))
         self._currency = box("currency")
-        self._manner = skin.box(self._currency, box("language"), classes=("smsotp-pair",))
-        more = skin.folded(
+        self._manner = skin.pair(self._currency, box("language"))
+        self._more = skin.Folded(
             "More options",
             "Fewer options",
             box("second"),
@@ -302,21 +298,19 @@ class WritePane:
             box("keep"),
             self.compare.widget,
         )
-        self.more_button, self._more = more
-        main = skin.box(
+        main = skin.main(
             self._unfinished,
             self._offer,
             self._file.widget,
-            skin.box(box("campaign"), box("kind"), classes=("smsotp-pair",)),
-            skin.box(box("phone"), box("region"), classes=("smsotp-pair",)),
-            skin.box(box("default_region"), box("signature"), classes=("smsotp-pair",)),
+            skin.pair(box("campaign"), box("kind")),
+            skin.pair(box("phone"), box("region")),
+            skin.pair(box("default_region"), box("signature")),
             self._template,
             box("words"),
             self._manner,
             self._columns,
-            *more,
+            self._more.widget,
             self._met,
             self.check_button,
-            classes=("smsotp-main",),
         )
         return skin.box(main, self._preview, classes=("smsotp-body", "smsotp-two"))

@@ -192,37 +192,34 @@ class CampaignsPage(skin.Shown):
 
     def _lay_out(self) -> ipywidgets.VBox:
         self._head = skin.block("", "smsotp-top")  # takes the focus after a step: reading goes on there
-        self._notice, self._lines = skin.block(""), skin.block("")
+        self._notice, self._lines = skin.block(), skin.block()
         self._list, self._one = self._lay_out_list(), self._lay_out_one()
-        foot = skin.box(self._notice, self._lines, classes=("smsotp-main", "smsotp-end"))
+        foot = skin.main(self._notice, self._lines, classes=("smsotp-end",))
         return skin.form(self._head, self._list, self._one, foot, classes=("smsotp-campaigns", "smsotp-campaign"))
 
     def _lay_out_list(self) -> ipywidgets.VBox:
-        self._total = skin.block("")
+        self._total = skin.block()
         self._entries = [skin.block("", "smsotp-entry") for _ in range(PAGE)]
         self._rows = [
             skin.box(button, entry, classes=("smsotp-tick",))
             for button, entry in zip(self.open_buttons, self._entries, strict=True)
         ]
         skin.show(self.ledger, len(self.ledger.options) > 1)
-        asked = skin.box(self.search, self.refresh_button, classes=("smsotp-pair", "smsotp-uneven"))
-        return skin.box(
-            self.ledger, asked, self._total, *self._rows, self._leafing.widget, classes=("smsotp-main", "smsotp-pad")
-        )
+        asked = skin.pair(self.search, self.refresh_button, classes=("smsotp-uneven",))
+        return skin.main(self.ledger, asked, self._total, *self._rows, self._leafing.widget, classes=("smsotp-pad",))
 
     def _lay_out_one(self) -> ipywidgets.VBox:
-        self._card, self._outcome, self._needed = skin.block(""), skin.block(""), skin.block("")
-        self._progress = skin.block("")
-        self._confirm = skin.box(
+        self._card, self._outcome, self._needed = skin.block(), skin.block(), skin.block()
+        self._progress = skin.block()
+        self._confirm = skin.main(
             self._needed,
             self.typed,
             skin.box(self.send.widget, self.stop_button, self.withdraw_button, classes=("smsotp-act",)),
-            classes=("smsotp-main",),
         )
-        self._doubts = skin.box(self.doubts.widget, classes=("smsotp-main",))
-        self._results = skin.box(self.results.widget, classes=("smsotp-main",))
-        return skin.box(
-            skin.box(self.back_button, self.again_button, classes=("smsotp-pair", "smsotp-always")),
+        self._doubts = skin.main(self.doubts.widget)
+        self._results = skin.main(self.results.widget)
+        return skin.main(
+            skin.pair(self.back_button, self.again_button, classes=("smsotp-always",)),
             self._outcome,
             self._card,
             self._progress,
@@ -230,7 +227,7 @@ class CampaignsPage(skin.Shown):
             self._confirm,
             self._withdrawal.widget,
             self._results,
-            classes=("smsotp-main", "smsotp-pad"),
+            classes=("smsotp-pad",),
         )
 
     # -- gestures
@@ -342,7 +339,7 @@ class CampaignsPage(skin.Shown):
         if opened is not self._drawn:
             self._drawn = opened
             self._card.value = opened_card(opened).html()
-            self.doubts.settling.show(opened.campaign)
+            self.doubts.settling.show((opened.campaign, None))
             self.results.show(None if opened.entry.purged else opened.frame, opened.entry.name)
         for part in (self._card, self._doubts, self._results, self.back_button, self.again_button):
             skin.show(part, not sending)

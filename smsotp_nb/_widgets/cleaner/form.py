@@ -20,7 +20,7 @@ from ...columns import require
 from ...errors import SmsOtpError, UsageError
 from ...recipients import read_recipients
 from .. import skin
-from ..controls import Leafing, Pinned, offer
+from ..controls import Filling, Leafing, Pinned, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from ..results_table import Download
 from ..stages import PRESSED_ANOTHER, Latest, Sign, Work, in_the_form, refused
@@ -113,7 +113,7 @@ class PhoneCleaner(skin.Shown):
             *(f"{name}= must name a column, got {given(it)}" for name, it in named if not isinstance(it, Hashable)),
         )
         self._wanted, self._times = (phone, region), 0  # times the list was judged
-        self._said, self._filling, self._focus_at = skin.notice(""), False, -1
+        self._said, self._filling, self._focus_at = skin.notice(""), Filling(), -1
         self._drawing, self.work = threading.RLock(), Work(self._tell)
         self._latest: Latest[tuple[Question, Edits], Cleaned] = Latest(
             lambda asked: clean(asked[1], asked[0]), self._take, wait=QUIET
@@ -151,17 +151,16 @@ class PhoneCleaner(skin.Shown):
         self._name = stem + (ending if ending in ENDINGS else ".csv")
         found = phones.find_columns(frame, default_region=self.default_region.value or None)
         phone, region = self._wanted
-        self._filling = True
         number = found.phone if phone is None else phone
         unknown = number is None or (isinstance(number, str) and number == NONE_CHOSEN)
-        offer(self.phone, with_none(names, "choose") if unknown else names, number)
-        offer(self.region, with_none(names, "none"), found.region if region is None else region)
-        self.owner.of(names)
-        self.shown.value, self.find.value = "", ""
-        self._filling = False
+        with self._filling:
+            offer(self.phone, with_none(names, "choose") if unknown else names, number)
+            offer(self.region, with_none(names, "none"), found.region if region is None else region)
+            self.owner.of(names)
+            self.shown.value, self.find.value = "", ""
         self.editor.close()
-        if self.phone.value == NONE_CHOSEN and self._reading.layout.display == "none":
-            self._reading_link.click()
+        if self.phone.value == NONE_CHOSEN:
+            self._reading.unfold()
         self._judge_anew()
 
     def _take_list(self, read: Uploaded) -> str:
@@ -255,28 +254,24 @@ class PhoneCleaner(skin.Shown):
         self.undo_button.on_click(lambda _: self._undo())
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._head, self._asked, self._lines = skin.block(""), skin.block(""), skin.block("")
-        self._figures, self._notice, self._lacking = skin.block(""), skin.block(""), skin.block("")
-        self._changed, self._where, self._content = skin.block(""), skin.block(""), skin.block("")
-        self._change = skin.box(self._changed, self.undo_button, classes=("smsotp-main",))
-        columns = skin.box(self.phone, self.region, classes=("smsotp-pair",))
-        repairs = skin.box(*self.repairs.values(), classes=("smsotp-pair",))
-        self._reading_link, self._reading = skin.folded("Change", "Hide this", columns, repairs)
+        self._head, self._asked, self._lines = skin.block(), skin.block(), skin.block()
+        self._figures, self._notice, self._lacking = skin.block(), skin.block(), skin.block()
+        self._changed, self._where, self._content = skin.block(), skin.block(), skin.block()
+        self._change = skin.main(self._changed, self.undo_button)
+        columns = skin.pair(self.phone, self.region)
+        repairs = skin.pair(*self.repairs.values())
+        self._reading = skin.Folded("Change", "Hide this", columns, repairs)
         skin.show(self._file.widget, self._uploads)
-        left_out = skin.folded("The rows left out", "Hide the rows left out", self.rest.widget, self.owner.widget)
-        self._rest = skin.box(*left_out, classes=("smsotp-main",))
-        asked = skin.box(self._asked, self._reading_link, classes=("smsotp-asked",))
-        self._list = skin.box(
-            self._figures, skin.box(self.shown, self.find, classes=("smsotp-pair",)), self._change,
-            self.editor.widget, self._where, self.rows.widget, self._leafing.widget, classes=("smsotp-main",),
-        )  # fmt: skip
-        self._all = skin.box(
-            asked, self._reading, self.default_region, self._lacking, self._list, self.clean.widget, self._content,
-            self._notice, self._rest, classes=("smsotp-main",),
-        )  # fmt: skip
-        main = skin.box(
-            self._file.widget, self._all, self._lines, self.download.widget, classes=("smsotp-main", "smsotp-pad")
-        )
+        left_out = (self.rest.widget, self.owner.widget)
+        self._rest = skin.Folded("The rows left out", "Hide the rows left out", *left_out).widget
+        asked = skin.box(self._asked, self._reading.button, classes=("smsotp-asked",))
+        asked_for = skin.pair(self.shown, self.find)
+        shown = (self.editor.widget, self._where, self.rows.widget, self._leafing.widget)
+        self._list = skin.main(self._figures, asked_for, self._change, *shown)
+        question = (asked, self._reading.fields, self.default_region, self._lacking)
+        answer = (self._list, self.clean.widget, self._content, self._notice, self._rest)
+        self._all = skin.main(*question, *answer)
+        main = skin.main(self._file.widget, self._all, self._lines, self.download.widget, classes=("smsotp-pad",))
         return skin.form(self._head, main, classes=("smsotp-cleaner",))
 
     def _about(self) -> str:
@@ -307,9 +302,8 @@ class PhoneCleaner(skin.Shown):
     def _open_on(self, cleaned: Cleaned) -> None:
         """Show first what somebody has to decide about."""
         if cleaned.counts.get("unusable"):
-            self._filling = True
-            self.shown.options, self.shown.value = filters(cleaned), "unusable"
-            self._filling = False
+            with self._filling:
+                offer(self.shown, filters(cleaned), "unusable")
 
     def _turn(self, page: int) -> None:
         self._page = max(0, page)
@@ -394,7 +388,7 @@ class PhoneCleaner(skin.Shown):
         asked = skin.settled(self._question)
         self._latest.settle()
         now = self._cleaned
-        if wanted.cleaned is not now or asked != now.question or self._edits is not now.edits:
+        if wanted[0] is not now or asked != now.question or self._edits is not now.edits:
             return self._pressed_another
         self._tell("Making the file …")
         try:
@@ -406,13 +400,14 @@ class PhoneCleaner(skin.Shown):
         return None
 
     def _file_of(self, wanted: Wanted) -> tuple[str, bytes, str]:
-        cleaned, path = wanted.cleaned, Path(self._name)
-        if wanted.which == "questions":
+        cleaned, which = wanted
+        path = Path(self._name)
+        if which == "questions":
             name = f"{path.stem}-questions.xlsx"
             rows = f"{counted(cleaned.counts['unusable'], 'row')} with complete numbers"
             return name, ask(cleaned, name, keep=self.owner.kept), f"{rows} in {name}, for the owner of the list only"
-        name = f"{path.stem}-{'clean' if wanted.which == 'usable' else 'left-out'}{path.suffix}"
-        content, count = export(cleaned, name, which=wanted.which)
+        name = f"{path.stem}-{'clean' if which == 'usable' else 'left-out'}{path.suffix}"
+        content, count = export(cleaned, name, which=which)
         return name, content, f"{counted(count, 'row')} in {name}"
 
     def _merge(self, name: str, content: bytes) -> None:
@@ -485,9 +480,9 @@ class PhoneCleaner(skin.Shown):
             return
         rows, clean_rows = len(cleaned.judged), cleaned.clean_rows
         label = f"Download the clean list, {counted(clean_rows, 'row')}"
-        self.clean.offer(label, Wanted(cleaned, "usable"))
-        self.rest.offer(f"Download the {counted(rows - clean_rows, 'row')} left out", Wanted(cleaned, "left out"))
-        self.owner.draw(cleaned.counts["unusable"], Wanted(cleaned, "questions"))
+        self.clean.offer(label, (cleaned, "usable"))
+        self.rest.offer(f"Download the {counted(rows - clean_rows, 'row')} left out", (cleaned, "left out"))
+        self.owner.draw(cleaned.counts["unusable"], (cleaned, "questions"))
         skin.show(self.clean.widget, clean_rows > 0)
         skin.show(self._rest, rows > clean_rows)
         said = f"{clean_rows:,} of {counted(rows, 'row')}"
@@ -499,7 +494,8 @@ class PhoneCleaner(skin.Shown):
         self._figures.value = Card(
             "Rows", "", (Figures(tuple((name, cleaned.counts[name]) for name in OUTCOMES)),)
         ).html() + "".join(skin.line(_with_tick(line)) for line in cleaned.advice)
-        self._fill_filter(cleaned)
+        with self._filling:
+            offer(self.shown, filters(cleaned), self.shown.value)
         views, found = rows(cleaned, self.shown.value, find=self.find.value, page=self._page)
         pages = max(1, -(-found // PAGE))
         if self._page >= pages:  # an edit has emptied the last one
@@ -515,16 +511,6 @@ class PhoneCleaner(skin.Shown):
         if gone and not self.rows.focus(self._focus_at):
             skin.focus(self.find)
         self._focus_at = -1
-
-    def _fill_filter(self, cleaned: Cleaned) -> None:
-        options = filters(cleaned)
-        if options == list(self.shown.options):
-            return
-        self._filling = True
-        wanted = self.shown.value
-        self.shown.options = options
-        self.shown.value = wanted if wanted in [key for _, key in options] else ""
-        self._filling = False
 
     def _code(self, question: Question) -> list[str]:
         return [*self._read, *self._edits.code(), *question.lines(self._edits.source.columns)]

@@ -108,7 +108,7 @@ class RowEditor:
         self.opened: Opened | None = None
         self._judge, self._act = judge, act
         self._latest: Latest[tuple[Opened, Typed], Verdict] = Latest(self._judged, self._told, wait=QUIET)
-        self._head, self._verdict = skin.block(""), skin.block("")
+        self._head, self._verdict = skin.block(), skin.block()
         self.number, self.country = skin.text("Number of this row"), skin.text("Country of this row")
         self.save_button = skin.button("Save the row", "smsotp-primary")
         self.leave_button, self.cancel_button = skin.button("Leave the row out"), skin.button("Cancel")
@@ -118,9 +118,9 @@ class RowEditor:
         self.save_button.on_click(lambda _: self._do("save"))
         self.leave_button.on_click(lambda _: self._do("leave out"))
         self.cancel_button.on_click(lambda _: self._do("cancel"))
-        fields = skin.box(self.number, self.country, classes=("smsotp-pair",))
+        fields = skin.pair(self.number, self.country)
         buttons = skin.box(self.save_button, self.leave_button, self.cancel_button, classes=("smsotp-three",))
-        self.widget = skin.box(self._head, fields, self._verdict, buttons, classes=("smsotp-main", "smsotp-edit"))
+        self.widget = skin.main(self._head, fields, self._verdict, buttons, classes=("smsotp-edit",))
         skin.show(self.widget, False)
 
     def open(self, row: Opened) -> None:
@@ -162,15 +162,7 @@ class RowEditor:
         self._verdict.value = skin.line(capital(words), "ok" if usable else "bad")
 
 
-Which = Literal["usable", "left out", "questions"]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a button that downloads says: which rows of which judged list."""
-
-    cleaned: Cleaned
-    which: Which
+Wanted = tuple[Cleaned, Literal["usable", "left out", "questions"]]  # what a button that downloads says
 
 
 NAMED = ("name", "full name", "full_name", "customer", "contact")
@@ -183,10 +175,10 @@ class OwnerPart:
         self.keep = skin.choice("Column that says who is meant", with_none([], "none"), None)
         self.ask = Pinned("Download the questions")
         self.back = chooser("Choose the workbook as it came back", ".xlsx")
-        self._line, self._card, self.notice = skin.block(""), skin.block(""), skin.block("")
+        self._line, self._card, self.notice = skin.block(), skin.block(), skin.block()
         self.back.observe(lambda _: merge(*chosen) if (chosen := taken_from(self.back)) else None, "value")
-        self._asking = skin.box(self.keep, self.ask.widget, classes=("smsotp-pair",))
-        self.widget = skin.box(self._line, self._asking, self.back, self.notice, self._card, classes=("smsotp-main",))
+        self._asking = skin.pair(self.keep, self.ask.widget)
+        self.widget = skin.main(self._line, self._asking, self.back, self.notice, self._card)
 
     def of(self, names: Sequence[tuple[str, Hashable]]) -> None:
         named = next((name for label, name in names if label.lower().strip() in NAMED), NONE_CHOSEN)

@@ -172,28 +172,25 @@ class OtpForm(skin.Shown):
             skin.on_enter(field, self._send)
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self.head, self._hint = skin.block(""), skin.block("", "smsotp-hint")
-        self._advice_line, self._past, self._countdown = skin.block(""), skin.block(""), skin.block("")
-        self._pause, self._verified = skin.block(""), skin.block("")
-        self._notice, self._lines = skin.block(""), skin.block("")
+        self.head, self._hint = skin.block(), skin.block("", "smsotp-hint")
+        self._advice_line, self._past, self._countdown = skin.block(), skin.block(), skin.block()
+        self._pause, self._verified = skin.block(), skin.block()
+        self._notice, self._lines = skin.block(), skin.block()
         pause = (self._pause, self.stop_button)
         self._past_row = skin.box(self._past, self.change_button, classes=("smsotp-asked",))
         self._pause_row = skin.box(*pause, classes=("smsotp-pause",))
         self._panes = {
-            1: skin.box(*self._request_fields(), classes=("smsotp-main",)),
-            2: skin.box(
-                self._countdown,
-                self.code,
-                skin.box(self.verify_button, self.again_button, classes=("smsotp-act",)),
-                classes=("smsotp-main",),
+            1: skin.main(*self._request_fields()),
+            2: skin.main(
+                self._countdown, self.code, skin.box(self.verify_button, self.again_button, classes=("smsotp-act",))
             ),
-            3: skin.box(self._verified, self.restart_button, classes=("smsotp-main",)),
+            3: skin.main(self._verified, self.restart_button),
         }
         for step in (2, 3):
             skin.show(self._panes[step], False)
         # The pause stands before what it holds back: the Tab key goes on from one to the other.
         steps = (self._past_row, self._panes[1], self._pause_row, self.send_button, self._panes[2], self._panes[3])
-        return skin.box(*steps, self._notice, self._lines, classes=("smsotp-main",))
+        return skin.main(*steps, self._notice, self._lines)
 
     def _request_fields(self) -> tuple[ipywidgets.Widget, ...]:
         rare = (self.lifetime, self.custom) if self._cn else (self.signature, self.lifetime, self.custom)
@@ -201,9 +198,9 @@ class OtpForm(skin.Shown):
             self.phone,
             self._hint,
             *([self.signature] if self._cn else []),
-            skin.box(self.channel, self.digits, classes=("smsotp-pair", "smsotp-uneven")),
+            skin.pair(self.channel, self.digits, classes=("smsotp-uneven",)),
             self.intent,
-            *skin.folded("More options", "Fewer options", skin.box(*rare, classes=("smsotp-pair",))),
+            skin.Folded("More options", "Fewer options", skin.pair(*rare)).widget,
             self._advice_line,
         )
 
@@ -359,10 +356,6 @@ class OtpForm(skin.Shown):
             self._save_card()
         self.drawn()
 
-    @property
-    def _books(self) -> str:
-        return str(self.steps.ledger.path) if self.steps.ledger else ""
-
     def _draw_words(self, view: View) -> None:
         advice = self._advice()
         self._advice_line.value = skin.line(advice, "warn" if advice else "")
@@ -373,7 +366,8 @@ class OtpForm(skin.Shown):
         done = view.stage == "verified"  # the large words say it
         self._notice.value = "" if done else skin.notice(view.notice.text, view.notice.sign)
         request = self.steps.request or self._asked(ANYBODY)
-        self._lines.value = skin.lines(words.lines(request, sandbox=self._box is not None, ledger=self._books))
+        books = str(self.steps.ledger.path) if self.steps.ledger else ""
+        self._lines.value = skin.lines(words.lines(request, sandbox=self._box is not None, ledger=books))
         typed = len(self._entered.reveal())
         self.code.placeholder = f"{typed} digits typed" if typed else "–" * view.code_length
         self.custom.placeholder = "as typed; a blank for none" if self._own else "none: generated"

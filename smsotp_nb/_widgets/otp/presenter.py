@@ -287,7 +287,7 @@ class OtpPresenter(skin.Shown):
         sandbox = sandbox_of(box, what="a presenter", live=ONLY_HERE)
         self.form = OtpForm(box, ledger=ledger, resend_wait=resend_wait)
         self._desk = Desk(sandbox, self.form.steps)
-        self.work = Work(self._failed)
+        self.work = Work(self._say)
         self._seen: object = None
         self.widget = self._lay_out()
         self.form.drawn = self._form_drawn
@@ -297,7 +297,7 @@ class OtpPresenter(skin.Shown):
         return repr(self.form).replace("OtpForm", "OtpPresenter")
 
     def _lay_out(self) -> ipywidgets.VBox:
-        self._said, self._log = skin.block(""), skin.block("", "smsotp-side")
+        self._said, self._log = skin.block(), skin.block("", "smsotp-side")
         self.expire_button = self._button("Let the code expire", self._desk.expire)
         self.lose_button = self._button("Lose the next reply", self._desk.lose_reply)
         self.throttle_button = self._button("Throttle the next request", self._desk.throttle)
@@ -319,12 +319,12 @@ class OtpPresenter(skin.Shown):
 
         def show() -> None:
             self.form._refresh()
-            self._said.value = skin.notice(said)
+            self._say(said)
             self._draw_log()
 
         return show
 
-    def _failed(self, words: str, sign: Sign) -> None:
+    def _say(self, words: str, sign: Sign = "") -> None:
         self._said.value = skin.notice(words, sign)
 
     def _form_drawn(self) -> None:
