@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,19 +28,20 @@ Change = tuple[str, Callable[[], object]]
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One place of a file and what is done to it."""
+    """One place of a file and what is done to it; `statement` is the first line of the statement it belongs to."""
 
     path: Path
     number: int
     function: str
+    statement: int
     line: int
     change: str
 
     def source(self) -> str:
         """Return the whole file with this change."""
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
-        changes = dict(_changes(list(_deciding(tree))[self.number]))
-        changes[self.change]()
+        changes = {(line, change): make for line, change, make in _placed(list(_deciding(tree))[self.number])}
+        changes[self.line, self.change]()
         return ast.unparse(ast.fix_missing_locations(tree))
 
 
@@ -48,21 +49,29 @@ def mutants(path: Path) -> list[Mutant]:
     """Return every mutant of a source file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions = sorted((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), key=_first_line)
+    statements = sorted((node for node in ast.walk(tree) if isinstance(node, ast.stmt)), key=_first_line)
     return [
-        Mutant(path, number, _around(functions, line), line, change)
-        for number, (node, line) in enumerate((node, _first_line(node)) for node in _deciding(tree))
-        for change, _ in _changes(node)
+        Mutant(
+            path,
+            number,
+            getattr(_around(functions, line), "name", ""),
+            _first_line(_around(statements, line)),
+            line,
+            change,
+        )
+        for number, node in enumerate(_deciding(tree))
+        for line, change, _ in _placed(node)
     ]
 
 
-def _first_line(node: ast.AST) -> int:
+def _first_line(node: ast.AST | None) -> int:
     return getattr(node, "lineno", 0)
 
 
-def _around(functions: list[ast.FunctionDef], line: int) -> str:
-    """Return the name of the innermost function around a line, or an empty text."""
-    around = [node.name for node in functions if node.lineno <= line <= (node.end_lineno or line)]
-    return around[-1] if around else ""
+def _around(nodes: Sequence[ast.stmt], line: int) -> ast.stmt | None:
+    """Return the innermost of these statements around a line."""
+    around = [node for node in nodes if node.lineno <= line <= (node.end_lineno or line)]
+    return around[-1] if around else None
 
 
 def _deciding(node: ast.AST) -> Iterator[ast.AST]:
@@ -96,6 +105,17 @@ def _is_sql(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(CONDITION.search(node.value))
 
 
+def _placed(node: ast.AST) -> Iterator[tuple[int, str, Callable[[], object]]]:
+    """Yield line, words and deed of each change: of the node itself, and of the statements in its body."""
+    for change, make in _changes(node):
+        yield _first_line(node), change, make
+    if hasattr(node, "body") and isinstance(node.body, list):
+        for index, statement in enumerate(node.body):
+            if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Raise) and not _is_prose(statement):
+                said = f"dropped: {ast.unparse(statement)[:60]}"
+                yield statement.lineno, said, lambda index=index: node.body.__setitem__(index, ast.Pass())
+
+
 def _changes(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.Compare):
         yield from _comparison(node)
@@ -122,11 +142,6 @@ def _changes(node: ast.AST) -> Iterator[Change]:
         for index, keyword in enumerate(node.keywords):
             if keyword.arg:
                 yield f"without {keyword.arg}=", lambda index=index: node.keywords.pop(index)
-    if hasattr(node, "body") and isinstance(node.body, list):
-        for index, statement in enumerate(node.body):
-            if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Raise) and not _is_prose(statement):
-                said = ast.unparse(statement)[:60]
-                yield f"dropped: {said}", lambda index=index: node.body.__setitem__(index, ast.Pass())
 
 
 def _comparison(node: ast.Compare) -> Iterator[Change]:

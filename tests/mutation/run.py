@@ -51,7 +51,8 @@ MAP = ROOT / ".mutation-map"
 LOG = ROOT / ".mutation-log"
 QUICK = "not slow and not browser and not notebook and not on_server"
 MOST_TESTS = 150
-LONGEST = 240.0  # seconds that the tests of a mutant may take
+ENOUGH = 45.0  # seconds after which no further test of a mutant begins
+LONGEST = 240.0  # seconds after which a mutant is taken to hang
 OPTIONS = ("-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:randomly", f"--rootdir={ROOT}")
 
 
@@ -70,12 +71,24 @@ class Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self._source, str(self._path), "exec"), module.__dict__)
 
 
+class Enough:
+    """Leaves out the tests that would begin too late."""
+
+    def __init__(self) -> None:
+        self._until = time.monotonic() + ENOUGH
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        if time.monotonic() > self._until:
+            pytest.skip("enough tests")
+
+
 class Reach:
     """Which tests run which line, from the map."""
 
     def __init__(self) -> None:
         with sqlite3.connect(f"file:{MAP}?mode=ro", uri=True) as data:
-            names = dict(data.execute("SELECT id, context FROM context WHERE context LIKE '%|run'"))
+            names = dict(data.execute("SELECT id, context FROM context WHERE context LIKE '%|run' OR context=''"))
             files = {number: Path(path) for number, path in data.execute("SELECT id, path FROM file")}
             self._lines: dict[Path, dict[str, set[int]]] = defaultdict(dict)
             for file, context, bits in data.execute("SELECT file_id, context_id, numbits FROM line_bits"):
@@ -89,9 +102,11 @@ class Reach:
 
     def tests(self, mutant: Mutant) -> list[str]:
         """Return the tests that run the line, or that run the file if the line runs as it is imported."""
-        of_file = self._lines[mutant.path]
-        reached = [test for test, lines in of_file.items() if mutant.line in lines]
-        if not reached and not mutant.function:
+        of_file = dict(self._lines[mutant.path])
+        imported = of_file.pop("", set())
+        places = {mutant.line, mutant.statement}  # Python may count a constant or a test among the lines of either
+        reached = [test for test, lines in of_file.items() if places & lines]
+        if not reached and places & imported:
             reached = list(of_file)
         return sorted(reached, key=self._runs.__getitem__)[:MOST_TESTS]
 
@@ -117,7 +132,7 @@ def judge(mutant: Mutant, tests: list[str]) -> bool:
     except Exception as failure:  # noqa: BLE001 - whatever it is, every test of the room fails with it
         print(repr(failure), flush=True)
         return True
-    code = pytest.main([*OPTIONS, *tests])
+    code = pytest.main([*OPTIONS, *tests], [Enough()])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
         raise SystemExit(f"pytest ended with {code!r}; make the map again")
     return code != pytest.ExitCode.OK
