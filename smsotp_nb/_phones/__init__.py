@@ -7,7 +7,7 @@
 ``reference``   columns of phonenumbers' own answers
 ``countries``   one number, one country: names, calling codes, places, time zones
 ``vocabulary``  the codes of problems, notes and repairs
-``columns``     which columns of a list hold numbers and countries; ``all_columns`` all of a person's numbers
+``columns``     which columns of a list hold numbers and countries
 ``pieces``      lists that come in pieces: Arrow's record batches, chunks
 ``advice``      what would help a list: repairs, another default country
 ``summary``     the report on a list, and which numbers were seen before
@@ -21,11 +21,10 @@ from .._lazy import attributes
 
 if TYPE_CHECKING:
     from .advice import Advice
-    from .all_columns import international, may_be_numbers, own_columns, warn_of_doubtful
     from .cells.notes import declines, says_no
     from .cells.regions import country_code
     from .cells.repairs import clean
-    from .columns import SAYING_NO, Found, find_columns
+    from .columns import SAYING_NO, Found, find_columns, international, may_be_numbers, own_columns, warn_of_doubtful
     from .countries import ask, country_name, place, time_zones
     from .judging.answers import verdict
     from .judging.evidence import DRAWN, Evidence, Level, drawn
@@ -47,7 +46,17 @@ __getattr__ = attributes(
         "cells.notes": ["declines", "says_no"],
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
-        "columns": ["SAYING_NO", "Found", "find_columns"],
+        "columns": [
+            *(
+                "SAYING_NO",
+                "Found",
+                "find_columns",
+                "international",
+                "may_be_numbers",
+                "own_columns",
+                "warn_of_doubtful",
+            )
+        ],
         "countries": ["ask", "country_name", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],
@@ -57,7 +66,6 @@ __getattr__ = attributes(
         "judging.answers": ["verdict"],
         "owner.merging": ["Answers", "Cells", "edit", "merge_answers", "with_cells", "without_rows"],
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],
-        "all_columns": ["international", "may_be_numbers", "own_columns", "warn_of_doubtful"],
         "pieces": [
             *("Cleaned", "clean_chunks"),
             *("normalize_batch", "verdict_batch"),

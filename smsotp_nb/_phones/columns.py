@@ -1,10 +1,11 @@
-"""Find the columns of numbers and of countries by what stands in them."""
+"""Find the columns of numbers and of countries by what stands in them: the one to text, or all of a row's person."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,11 @@ import pandas as pd
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._recipients import add_columns
+from .._showing import cited
+from ..errors import SmsOtpWarning
 from .cells import notes, regions
 from .cells import text as cells
+from .fast.memory import Mask
 from .judging.judgement import normalize
 from .judging.policy import Reading
 
@@ -441,3 +445,135 @@ def _agree(numbers: pd.Series, column: Column, default_region: str | None) -> bo
     by_default = normalize(chosen, default_region=default_region)["type"].notna().to_numpy(bool)
     own, other = fits[cell, np.arange(len(rows))][national].mean(), by_default[national].mean()
     return bool(own > other or (own == other and national.sum() >= LONG))
+
+
+AMOUNT: Final = (
+    r"^\s*-?(?:(?:0|[1-9][0-9]*)[.,][0-9]*[1-9][0-9]*|[1-9][0-9]?(?:[.,'][0-9]{3}){2})\s*$"  # no number has one point
+)
+OF_TIME: Final = re.compile(r"\bseen\b|\btime\b|zeit\b|epoch|\bts\b|\bat$|\bday\b|\btag\b", re.IGNORECASE)
+
+
+class OwnColumns(NamedTuple):
+    """The columns of numbers of a list, those of countries, and those that may hold numbers, with the reason."""
+
+    numbers: list[Any]
+    countries: list[Any]
+    doubtful: dict[Any, str]
+
+
+def own_columns(frame: pd.DataFrame, default_region: str | None, region: Any = None) -> OwnColumns:
+    """Return all columns of numbers of a row's own person, whatever their names say of them, and all named and read as
+    countries: for a list in which each number of a person counts.
+
+    Under a name of phones one cell with seven digits is enough; under another one most cells have to read as numbers,
+    by the country that ``region`` has, those of the list or the default one. What remains in doubt is told.
+
+    Example:
+        >>> own_columns(pd.DataFrame({"phone": ["+14155550100"], "Work": ["(415) 555-0101"], "Land": "US"}), None)
+        OwnColumns(numbers=['phone', 'Work'], countries=['Land'], doubtful={})
+    """
+    frame = frame.reset_index(drop=True)
+    found = OwnColumns([], [], {})
+    columns: dict[Any, Column] = {}
+    for place, label in enumerate(frame.columns):
+        name = words_of(str(label))
+        if list(frame.columns).count(label) > 1:
+            refuse(
+                f"several columns of the list are called {cited(label)}; rename them" if NAMED.search(name) else None
+            )
+            continue
+        columns[label] = it = Column.of(name, sample_of(frame.iloc[:, place].dropna()))
+        if it.telling and it.share >= ENOUGH:
+            found.countries.append(label)
+    regions = [None, *found.countries] if region is None else [region]
+    for label, it in columns.items():
+        name = words_of(str(label))
+        if label in (*found.countries, region) or OF_OTHERS.search(name):
+            continue
+        counts, doubt = _reads_as_numbers(it, name, frame, label, regions, default_region)
+        if counts:
+            found.numbers.append(label)
+        if doubt:
+            found.doubtful[label] = doubt
+    return found
+
+
+def _reads_as_numbers(
+    it: Column, name: str, frame: pd.DataFrame, label: Any, regions: list[Any], default_region: str | None
+) -> tuple[bool, str | None]:
+    """Return whether a column counts as one of numbers, and why it is in doubt whether all that it holds was read."""
+    own = SAYING_NO.sub(" ", name)
+    never = NEVER_NUMBERS.search(own) or OF_TIME.search(own) or NAMED_OTHERWISE.search(own)
+    if NAMED.search(name) and not never:
+        text = cells.read(frame[label].dropna()).text
+        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY)).any():
+            return True, None
+        return False, None
+    if "fax" in name.casefold() or share_of(it.text, DAY) >= NEARLY_ALL or share_of(it.text, AMOUNT) >= ENOUGH:
+        return False, None
+    possible = cells.matches(it.text, SEVEN_DIGITS) & ~cells.matches(it.text, DAY)
+    written = possible & cells.matches(it.text, WRITTEN)
+    if not possible.any() or (never and not written.any()):
+        return False, None
+    filled, placed, as_number, mobile = _read(it, frame, regions, default_region)
+    as_number &= possible
+    # Bare digits under another name than one of numbers may be anything but a mobile's.
+    sure = as_number if PERHAPS_NAMED.search(name) else as_number & (written | mobile)
+    many = max(int(filled.sum()), 1)
+    if never and share_of(it.text, WITH_PLUS) < ENOUGH:
+        like_phones = sure.sum() >= ENOUGH * many and (sure & written).sum() * 2 >= sure.sum()
+        return False, "its name speaks of something else" if like_phones else None
+    if sure.sum() >= ENOUGH * many:
+        return True, None
+    long = written | cells.matches(it.text, r"^[0-9]{9,15}(?:[.]0)?$")
+    if (possible & ~placed & long).sum() * 2 >= many:
+        return bool(sure.any()), "their country is not known"
+    if (sure & written).any():
+        return False, "most of its cells are no numbers"
+    return False, "its numbers are of landlines" if as_number.sum() >= NEARLY_ALL * many else None
+
+
+def _read(
+    it: Column, frame: pd.DataFrame, regions: list[Any], default_region: str | None
+) -> tuple[Mask, Mask, Mask, Mask]:
+    """Return which cells are filled, have a country, are numbers by any of these countries, and of a mobile."""
+    sides = [None if one is None else frame[one].loc[it.cells.index] for one in regions]
+    judged = [normalize(it.cells, region=side, default_region=default_region) for side in sides]
+    filled, placed = (judged[0]["problem"].ne(code).to_numpy(bool) for code in ("MISSING", "REGION_MISSING"))
+    judged.append(normalize(international(it.cells)))
+    several = [one["problem"].isin(["MULTIPLE_NUMBERS", "NOTE_SAYS_NO"]).to_numpy(bool) for one in judged]
+    typed = [one["type"].notna().to_numpy(bool) for one in judged]
+    mobile = [one["type"].isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).to_numpy(bool) for one in judged]
+    return filled, placed, np.any([*typed, *several], axis=0), np.any(mobile, axis=0)
+
+
+def international(column: pd.Series, *, least: int = 11) -> pd.Series:
+    """Return bare digits that are as long as a number with its calling code with the plus they lack, else missing."""
+    digits = cells.read(column).text.str.strip().str.extract(r"^([1-9][0-9]{6,14})(?:\.0)?$", expand=False)
+    plus: pd.Series = "+" + digits.where(digits.str.len() >= least)
+    return plus.set_axis(column.index)
+
+
+def may_be_numbers(frame: pd.DataFrame) -> list[Any]:
+    """Return the columns in which a cell has seven digits and is no day or amount."""
+    texts = {label: cells.read(frame[label].dropna()).text for label in frame.columns}
+    return [
+        label
+        for label, text in texts.items()
+        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY) & ~cells.matches(text, AMOUNT)).any()
+    ]
+
+
+def warn_of_doubtful(doubtful: dict[Any, str], where: str = "", *, above: int) -> None:
+    """Warn of the columns of a list of people who said no that may hold numbers of theirs and do not count.
+
+    ``above`` is how many frames above this one the caller's line is.
+    """
+    if doubtful:
+        columns = ", ".join(f"{cited(name)} ({why})" for name, why in doubtful.items())
+        warnings.warn(
+            f"columns of the list{where} may hold numbers that do not count: {columns}. Name default_region= or a "
+            "column of countries, call a column of numbers 'phone 2', or leave out what holds none",
+            SmsOtpWarning,
+            stacklevel=above,
+        )
