@@ -1,4 +1,4 @@
-"""Find the columns of numbers and of countries by what stands in them."""
+"""Find the columns of numbers and of countries by what stands in them: the one to text, or all of a row's person."""
 
 from __future__ import annotations
 

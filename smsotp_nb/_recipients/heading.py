@@ -60,9 +60,9 @@ def heading(
             raise UsageError(f"header={header}: row {header} of {origin.facts['file']} has no cells; {there} have")
         return Heading(place, place + 1, records[place].cells)
     place = _found(records, groups)
-    if place and _of_a_person(records[place]) and _names_with_a_gap(*records[place - 1 : place + 1]):
+    if place and of_a_person(records[place]) and _names_with_a_gap(*records[place - 1 : place + 1]):
         place -= 1
-    column = _of_a_person(records[place])
+    column = of_a_person(records[place])
     if place:
         above = [record.number for record in records[:place]]
         text = next(cell for cell in records[0].cells if cell.strip()).strip()
@@ -129,7 +129,7 @@ def _found(records: Sequence[Record], groups: Container[int]) -> int:
         )
         if widths[place] <= max(1, width // 2) or beside or record.number in groups:
             continue
-        if place and not (_of_a_person(record) or _names_below(records, place, width)):
+        if place and not (of_a_person(record) or _names_below(records, place, width)):
             return 0
         return place
     return 0
@@ -140,8 +140,8 @@ def _is_table(records: Sequence[Record]) -> bool:
     names, *persons = records[:3]
     return (
         len(persons) > 1
-        and not _of_a_person(names)
-        and all(_of_a_person(it) and _filled(it) == _filled(names) for it in persons)
+        and not of_a_person(names)
+        and all(of_a_person(it) and _filled(it) == _filled(names) for it in persons)
     )
 
 
@@ -158,15 +158,10 @@ def _names_below(records: Sequence[Record], place: int, width: int) -> bool:
     return wide * 2 >= len(below) and (any(numbers) or width > 2)
 
 
-def _of_a_person(record: Record) -> int:
+def of_a_person(record: Record) -> int:
     """Return the place from 1 of a cell that no header has, a number to call or an address; 0 where there is none."""
     cells = enumerate(record.cells, start=1)
     return next((at for at, cell in cells if _holds_number(cell) or ADDRESS.fullmatch(cell.strip())), 0)
-
-
-def is_of_a_person(record: Record) -> bool:
-    """Return whether a record has what no header has: a number to call or an address."""
-    return _of_a_person(record) > 0
 
 
 def _holds_number(cell: str) -> bool:

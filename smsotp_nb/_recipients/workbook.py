@@ -23,7 +23,7 @@ from .._cards import counted
 from .._foreign.gate import ours, refuse_large, refuse_packed
 from ..errors import UsageError
 from . import tables
-from .heading import LOOKED_AT, Heading, heading, is_of_a_person
+from .heading import LOOKED_AT, Heading, heading, of_a_person
 from .records import SHOWN, Header, Origin, Record, empty, is_of_totals, listed
 from .tables import TEXT, Part
 from .unseen import Place, Unseen, cell_name, look, shown
@@ -153,7 +153,7 @@ def _chosen(book: Any, file: Path, kind: str, sheet: str | int | None, hidden: b
                 f"{file.name}: no sheet that shows has rows; sheet= names one of {', '.join(map(repr, names))}"
             )
         return first, [
-            it.name for it in seen if it is not first and (len(it.filled) > 1 or any(map(is_of_a_person, _records(it))))
+            it.name for it in seen if it is not first and (len(it.filled) > 1 or any(map(of_a_person, _records(it))))
         ]
     name = names[sheet] if isinstance(sheet, int) and 0 <= sheet < len(names) else sheet
     if name not in names:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-import multiprocessing
 import pickle
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -240,26 +238,3 @@ def test_a_column_that_is_not_there(kind: Kind, columns: list[str], options: dic
 def test_what_is_no_batch_is_refused_in_words(kind: Kind, other: object) -> None:
     with pytest.raises(UsageError, match=r"RecordBatch or Table, not .*pyarrow\.table"):
         kind.batch(other, phone="phone")
-
-
-def test_options_travel_to_other_processes() -> None:
-    """A partial of the function is pickled, and a process that never saw this list answers alike."""
-    whole = messy()
-    pieces = [whole.slice(first, 100) for first in range(0, 300, 100)]
-    works = [
-        functools.partial(phones.verdict_batch, phone="phone", region="country"),
-        functools.partial(
-            phones.normalize_batch,
-            phone="phone",
-            region="country",
-            reading=phones.Reading(repair={"lost_plus"}, landlines=False),
-        ),
-    ]
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for work in works:
-            there = [pickle.loads(done) for done in pool.map(functools.partial(_pickled, work), pieces)]
-            assert pa.Table.from_batches(there).equals(pa.Table.from_batches([work(piece) for piece in pieces]))
-
-
-def _pickled(work: Callable[[Any], Any], batch: Any) -> bytes:
-    return pickle.dumps(work(batch))

@@ -109,10 +109,3 @@ def test_columns_of_countries_that_compete_are_named_and_none_is_chosen() -> Non
     assert phones.find_columns(pd.DataFrame({"Mobile": HERE, "Country of birth": ELSEWHERE})).region is None
     assert phones.find_columns(pd.DataFrame({"Mobile": HERE, "Billing country": "US"})).region == "Billing country"
     assert phones.find_columns(pd.DataFrame({"Mobile": HERE, "Country": "USA", "ISO": "US"})).region == "Country"
-
-
-def test_a_national_list_without_a_country_has_a_column_of_numbers() -> None:
-    """Its rows say that the country is missing; without the column nobody could say so."""
-    frame = pd.DataFrame({"name": ["Ann"] * 50, "phone": [f"0151 234567{n:02d}" for n in range(50)]})
-    assert phones.find_columns(frame).phone == "phone"
-    assert set(phones.normalize(frame["phone"])["problem"]) == {"REGION_MISSING"}

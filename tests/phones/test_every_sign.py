@@ -153,30 +153,6 @@ def test_what_a_semicolon_may_begin() -> None:
     assert sorted(literal) == [";ext=", ";isub=", ";phone-context=", "tel:"]
 
 
-@pytest.mark.parametrize(
-    ("sign", "fate"),
-    [
-        ("\u00a0", "-"),
-        ("\uff0f", "-"),
-        ("\uff5e", "~"),  # punctuation and a label
-        ("\uff03", "~"),  # a label
-        ("\u0301", "~"),  # stands in one label
-        ("\u30fc", "q"),  # punctuation and a letter
-        ("\uff58", "q"),  # a label
-        ("\u212a", "q"),  # a K in other dress
-        ("\uff0b", "+"),
-        ("\u0663", "3"),
-        ("\u00b2", signs.LETTER),  # a number, but no decimal digit
-        ("\u2603", signs.SIGN),
-        (signs.LETTER, signs.SIGN),
-        (signs.SIGN, signs.SIGN),
-        ("x", "x"),
-    ],
-)
-def test_fates(sign: str, fate: str) -> None:
-    assert signs.fate(sign) == fate
-
-
 def test_no_sign_that_may_stand_between_digits_is_forgotten() -> None:
     """Every sign that phonenumbers drops from a number is written as punctuation or left undecided."""
     for sign in phone_signs.BASIC:

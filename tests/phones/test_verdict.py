@@ -7,7 +7,6 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import phonenumbers
 import pytest
 from support.dtypes import dtype_names
 
@@ -126,17 +125,3 @@ def test_what_is_no_column_is_refused_in_words(call: Callable[..., pd.DataFrame]
 def test_half_a_surrogate_pair_is_no_crash() -> None:
     """A character no column can hold is read as an unknown sign."""
     assert phones.verdict(pd.Series(["+1 415 555 0100\ud83d"], dtype=object))["valid"][0]
-
-
-def test_every_example_number_is_valid() -> None:
-    """phonenumbers' own example of every region and kind comes back as itself."""
-    kinds = [kind for kind in phonenumbers.PhoneNumberType.values() if kind != phonenumbers.PhoneNumberType.UNKNOWN]
-    numbers = [
-        phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-        for region in sorted(phonenumbers.SUPPORTED_REGIONS)
-        for kind in kinds
-        if (number := phonenumbers.example_number_for_type(region, kind)) is not None
-    ]
-    frame = phones.verdict(numbers)
-    assert frame["valid"].all()
-    assert frame["e164"].tolist() == numbers

@@ -66,8 +66,6 @@ NOT_SO_PLAIN: Final = (
     r"|\(\s*0\s*\)|[.]0+$|[0-9]{7} +\(?[0-9]{7}|[.]{3}|[\[\]/]"
     r"|^(?:(?:19|20)[0-9]{2}[-.][0-9]{1,2}[-.][0-9]{1,2}|[0-9]{1,2}[-.][0-9]{1,2}[-.](?:19|20)[0-9]{2})(?: [0-9.]+)?$"
 )
-TWO_OF_SEVEN: Final = 2 * repairs.SEVEN  # digits of a number that may be two, or more
-AFTER_DATE: Final = (1, 2, 4)  # where a day, a month or a year ends
 WHOLE: Final = r"[+(]?(?:[ ()\-]*[.]?[ ()\-]*[0-9]){7,}"  # more than one dot hides digits
 TWO: Final = rf"^{WHOLE}(?: (?i:or|and|und|oder|ou|et) | / | ?[;,&|] ?){WHOLE}$"
 LAST: Final = 7  # digits that two notations of one number have in common at least
@@ -256,36 +254,9 @@ def plain(texts: pa.Array, found: Digits) -> Mask:
 
 
 def _not_so_plain(texts: pa.Array, rows: Rows, count: Rows) -> Rows:
-    """Return those rows, of texts with nothing but so many digits and separators, that may need a repair all the same.
-
-    The signs of most texts show that no alternative of the pattern can match.
-    """
-    if not len(rows):
-        return rows
-    data, offsets = digits.bytes_of(texts)
-    begin, end = offsets.take(rows), offsets.take(rows + 1)
-    special, fraction = np.zeros((2, len(texts) + 1), bool)
-    for flags, signs in zip((special, fraction), _special(data), strict=True):
-        flags[np.searchsorted(offsets, np.flatnonzero(signs), side="right") - 1] = True
-    long, suspect = count >= repairs.TWO_NUMBERS, special.take(rows) | (count >= TWO_OF_SEVEN)
-    suspect |= fraction.take(rows) & (data.take(end - 1) == ord("0"))
-    for place in AFTER_DATE:
-        sign = data.take(begin + place, mode="clip")
-        suspect |= (sign == ord("-")) | (sign == ord("."))
-    return np.concatenate((rows[long], matching(texts, rows[suspect & ~long], NOT_SO_PLAIN)))
-
-
-def _special(data: npt.NDArray[np.uint8]) -> tuple[Mask, Mask]:
-    """Return where ``(0)``, ``..``, a slash or a square bracket may begin, and where ``.0``."""
-    signs = np.append(data, np.zeros(2, np.uint8))
-    first, second, third = signs[:-2], signs[1:-1], signs[2:]
-    blank = second == ord(" ")
-    zero = (second == ord("0")) & ((third == ord(" ")) | (third == ord(")")))
-    special = (first == ord("(")) & (blank | zero)
-    point = first == ord(".")
-    special |= point & (second == ord("."))
-    special |= (first == ord("/")) | (first == ord("[")) | (first == ord("]"))
-    return special, point & (second == ord("0"))
+    """Return those rows, of texts with so many digits and separators alone, that may need a repair all the same."""
+    long = count >= repairs.TWO_NUMBERS
+    return np.concatenate((rows[long], matching(texts, rows[~long], NOT_SO_PLAIN)))
 
 
 def _is_digit(signs: npt.NDArray[np.uint8]) -> Mask:

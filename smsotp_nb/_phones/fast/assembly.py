@@ -7,7 +7,7 @@ kept as small numbers until the very end; only ``e164`` is written out, all rows
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from ..._pandas import STR
 from .. import reference
 from ..reference import Answer
 from . import automata, tables
-from .memory import SHARED, Mask, Rows, lasting, replaced, taken
+from .memory import SHARED, STRING, Mask, Rows, replaced, taken
 from .prefixes import PARSED, Reading
 from .tables import KINDS, Tables
 
@@ -180,7 +180,7 @@ def _fronts() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
 def _texts(size: int, present: Any, offsets: Any, text: Any) -> pa.Array:
     """Return a text column over this memory; ``present`` is a bit mask, or None if no text is missing."""
     buffers = [None if memory is None else pa.py_buffer(memory) for memory in (present, offsets, text)]
-    return pa.Array.from_buffers(_STRING, size, buffers)
+    return pa.Array.from_buffers(STRING, size, buffers)
 
 
 def _offsets(target: Rows, lengths: Any, size: int) -> npt.NDArray[np.int64]:
@@ -215,16 +215,13 @@ def _validity(target: Rows, size: int) -> Any:
 
 
 ALIKE: Final = 1 << 17  # rows up to which columns share memory where they are alike; no stretch is longer
-AT_ONCE: Final = 1 << 14  # rows spelled out at a time: few enough to fit where scratch was
-LIKELY: Final = 24  # bytes a text takes at most; room is made where an odd extension takes more
-_STRING: Final = pa.large_string()
-_NOTHING: Final = pa.nulls(ALIKE, _STRING)
+_NOTHING: Final = pa.nulls(ALIKE, STRING)
 _EVERY_SECOND: Final = np.arange(0, 2 * ALIKE + 1, 2)
 
 
 def missing(size: int) -> pa.Array:
     """Return a text column without a text; short ones share their memory."""
-    return _NOTHING.slice(0, size) if size <= ALIKE else pa.nulls(size, _STRING)
+    return _NOTHING.slice(0, size) if size <= ALIKE else pa.nulls(size, STRING)
 
 
 def only(texts: pa.Array, rows: Any) -> pa.Array:
@@ -234,78 +231,6 @@ def only(texts: pa.Array, rows: Any) -> pa.Array:
     if present is not None:
         kept &= np.frombuffer(present, np.uint8)[: len(kept)]
     return pa.Array.from_buffers(texts.type, len(texts), [pa.py_buffer(kept), offsets, text])
-
-
-class Speller:
-    """Collect columns stretch by stretch, and replace small integers by their texts after the last one.
-
-    The integers take little room, and their texts are then written into memory that was scratch space before, because
-    no allocator returns all of that. ``e164`` and ``extension`` are written at once, into memory apart from the scratch
-    space.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.words = {"cc": CODE_WORDS, "type": _dictionary(KINDS), "reason": _dictionary(REASONS)}
-        self.places = {
-            "region": lasting(size, np.int16),
-            "cc": lasting(size, np.int16),
-            "type": lasting(size, np.int8),
-            "reason": lasting(size, np.int8),
-        }
-        self.texts = {name: _Text(size) for name in ("e164", "extension")}
-        self.rows = 0
-
-    def add(self, found: Answers, extension: pa.Array) -> None:
-        """Add a stretch; all but the last one have a multiple of eight rows."""
-        rows = slice(self.rows, self.rows + len(found))
-        self.rows = rows.stop
-        self.places["region"][rows] = found.region
-        self.places["cc"][rows] = found.cc
-        self.places["type"][rows] = found.kind
-        self.places["reason"][rows] = found.reason
-        self.texts["e164"].add(rows, found.e164)
-        self.texts["extension"].add(rows, extension)
-
-    def frame(self) -> pd.DataFrame:
-        """Return the whole list as a frame; this uses the small numbers up, one column after the other."""
-        columns: dict[str, Any] = {name: STR.__from_arrow__(text.column()) for name, text in self.texts.items()}
-        reason = self.places["reason"]
-        columns["region"] = _in_pieces(REGION_SPELLER.spelled, self.places.pop("region"))
-        for name, words in self.words.items():
-            columns[name] = _in_pieces(functools.partial(_spelled, words), self.places.pop(name))
-        columns["valid"] = np.equal(reason, 0, out=reason.view(bool))
-        return pd.DataFrame({name: columns[name] for name in reference.COLUMNS}, copy=False)
-
-
-class _Text:
-    """A text column under construction; memory that is not yet written takes no room."""
-
-    def __init__(self, size: int) -> None:
-        self.offsets = lasting(size + 1, np.int64)
-        self.present = lasting(size // 8 + 1)  # bits
-        self.text = lasting(size * LIKELY)
-
-    def add(self, rows: slice, piece: pa.Array) -> None:
-        begin, size = int(self.offsets[rows.start]), len(piece)
-        offsets = self.offsets[rows.start + 1 : rows.stop + 1]
-        if piece.null_count == size:
-            if begin:
-                offsets[:] = begin
-            return
-        bits, piece_offsets, text = piece.buffers()
-        np.add(np.frombuffer(piece_offsets, np.int64)[1 : size + 1], begin, out=offsets)
-        end = int(offsets[-1])
-        if end > len(self.text):
-            self.text = np.concatenate((self.text, lasting(end)))
-        self.text[begin:end] = np.frombuffer(text, np.uint8)[: end - begin]
-        there = self.present[rows.start // 8 : (rows.stop + 7) // 8]
-        there[:] = 255 if bits is None else np.frombuffer(bits, np.uint8)[: len(there)]
-
-    def column(self) -> pa.ChunkedArray:
-        size, end = len(self.offsets) - 1, self.offsets[-1]
-        if not end:
-            return pa.chunked_array([missing(min(ALIKE, size - first)) for first in range(0, size, ALIKE)], _STRING)
-        return pa.chunked_array([_texts(size, self.present, self.offsets, self.text[:end])])
 
 
 class RegionSpeller:
@@ -321,28 +246,39 @@ class RegionSpeller:
 
     def spelled(self, places: Any) -> pa.Array:
         if self.long.take(places).any():
-            return _spelled(self.words, places)
+            return spelled(self.words, places)
         present = np.packbits(places >= 0, bitorder="little")
         return _texts(len(places), present, _EVERY_SECOND, self.two_letters.take(places))
 
 
 def _dictionary(words: Sequence[str | None]) -> pa.Array:
-    return pa.array([*words, None], _STRING)
+    return pa.array([*words, None], STRING)
 
 
 REGION_SPELLER: Final = RegionSpeller(REGIONS)
-CODE_WORDS: Final = _dictionary([*map(str, range(1000))])
+CODE_WORDS, KIND_WORDS, REASON_WORDS = map(_dictionary, ([*map(str, range(1000))], KINDS, REASONS))
 
 
-def _spelled(words: pa.Array, places: Any) -> pa.Array:
-    """Replace small integers by their texts; -1 is missing.
-
-    The result is copied once, because Arrow writes into a buffer that it grows by doubling, which leaves a hole.
-    """
-    piece = taken(words, np.where(places < 0, len(words) - 1, places))
-    return _texts(len(piece), *(None if it is None else np.frombuffer(it, np.uint8).copy() for it in piece.buffers()))
+def spelled(words: pa.Array, places: Any) -> pa.Array:
+    """Replace small integers by their texts; -1, the last place, is missing."""
+    if (places < 0).all():
+        return missing(len(places))
+    return taken(words, np.where(places < 0, len(words) - 1, places))
 
 
-def _in_pieces(spelled: Callable[[Any], pa.Array], places: Any) -> Any:
-    pieces = [spelled(places[first : first + AT_ONCE]) for first in range(0, len(places), AT_ONCE)]
-    return STR.__from_arrow__(pa.chunked_array(pieces, _STRING))
+def columns_of(found: Answers, extension: pa.Array) -> tuple[Any, ...]:
+    """Return a stretch of the verdict as columns."""
+    small = spelled(CODE_WORDS, found.cc), found.valid, spelled(KIND_WORDS, found.kind)
+    reason = spelled(REASON_WORDS, np.where(found.valid, -1, found.reason))
+    return found.e164, REGION_SPELLER.spelled(found.region), *small, reason, extension
+
+
+def frame(names: Sequence[str], pieces: Iterable[Sequence[Any]], index: pd.Index | None = None) -> pd.DataFrame:
+    """Return columns that come in pieces, of text or of flags, as a frame."""
+    columns = {
+        name: STR.__from_arrow__(pa.chunked_array(list(parts), STRING))
+        if isinstance(parts[0], pa.Array)
+        else np.concatenate(parts)
+        for name, parts in zip(names, zip(*pieces, strict=True), strict=True)
+    }
+    return pd.DataFrame(columns, index=index, copy=False)

@@ -146,20 +146,12 @@ class Stretch:
         texts, regions = taken(self.texts, rows).to_pylist(), taken(self.regions, rows).to_pylist()
         return Asked(rows, reference.all_of(texts, regions))
 
-    def digits_of(self, rows: Rows) -> Digits:
-        """Return the digits of some rows as they are now."""
-        return self.found.only(rows)
-
-    def with_plus(self, rows: Rows, skip: Any) -> Again:
-        """Read direct rows again with a plus in place of their first ``skip`` digits."""
-        part = self.digits_of(rows)
+    def with_plus(self, rows: Rows, skip: int) -> Again:
+        """Read direct rows again with a plus in place of their first ``skip`` digits; two are no number."""
+        part = self.found.only(rows)
         part.start += skip
         part.count -= skip
         part.plus[:] = True
-        return self.again(rows, part)
-
-    def again(self, rows: Rows, part: Digits) -> Again:
-        """Read direct rows again with other digits; fewer than three are not a number."""
         some = np.flatnonzero(part.count >= 3)
         reading = prefixes.parse(part, some, self.plan.take(rows[some]), self.tables)
         parsed = np.flatnonzero(reading.error == PARSED)
@@ -222,10 +214,8 @@ def verdict(
     if it is None:
         return reference.verdict(text, region)
     texts, regions = _as_arrow(text), _as_arrow(region)
-    speller = assembly.Speller(len(texts))
-    for answers, extension in _stretches(texts, regions, it, progress):
-        speller.add(answers, extension)
-    return speller.frame()
+    pieces = (assembly.columns_of(*one) for one in _stretches(texts, regions, it, progress))
+    return assembly.frame(reference.COLUMNS, pieces)
 
 
 def answered(texts: pa.Array, regions: pa.Array, it: Tables) -> Answers:

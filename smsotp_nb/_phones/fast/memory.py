@@ -5,7 +5,6 @@ Arrow's allocator and numpy's would each keep the most that was ever needed, so 
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -19,15 +18,6 @@ Rows = npt.NDArray[np.intp]
 
 SHARED: Final = pa.system_memory_pool()
 STRING: Final = pa.large_string()
-
-
-def lasting(size: int, kind: Any = np.uint8) -> Any:
-    """Return zeros in memory of their own, which leaves no hole when it is freed and takes no room until it is written.
-
-    (numpy's own come in pages of two megabytes.)
-    """
-    own = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    return np.frombuffer(mmap.mmap(-1, max(size * np.dtype(kind).itemsize, 1), **own), kind, size)
 
 
 def taken(values: Any, rows: Any) -> Any:

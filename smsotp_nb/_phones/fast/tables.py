@@ -87,7 +87,6 @@ class Tables:
     span_begin: Int16
     span_end: Int16
     rule_digits: npt.NDArray[np.str_]  # plan -> digits a transform rule puts in front
-    rule: Flags  # plan -> it has a transform rule
 
     def region_plan(self) -> dict[str, int]:
         """Return the plan of every region (not of calling codes without one)."""
@@ -300,7 +299,6 @@ def _prefixes(plans: list[Any]) -> dict[str, Any]:
         "idd_start": np.array(idd, np.int32) * automata.STRIDE,
         "national_start": np.array(national, np.int32) * automata.STRIDE,
         "plan_slow": np.array(slow),
-        "rule": np.array([rule is not None for rule in rules]),
         "rule_digits": np.array([rule or "" for rule in rules]),
         "prefix_following": automata.flat(np.array(machine.following)),
         "prefix_here": np.array([number[outcome] for outcome in machine.here], np.int16),

@@ -5,7 +5,6 @@
 ``judgement``    a column, from its cells to its frame
 ``rows``         the same for a short list, row by row
 ``readings``     what a text can mean
-``prospects``    the rows where another reading could change something
 ``evidence``     what the other rows of the column show
 ``weighing``     which reading is used
 ``policy``       which valid numbers are texted

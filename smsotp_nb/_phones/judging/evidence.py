@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from ..fast.memory import Mask, Rows
-from . import prospects, readings
+from . import readings
 from .readings import Said
 from .work import Work
 
@@ -169,7 +169,7 @@ def gather(work: Work, level: Level) -> Evidence:
     for name in TOLD:
         reading, count = readings.BY_NAME[name], Count()
         counts[name] = count
-        rows = prospects.candidates(work, reading, front)
+        rows = readings.candidates(work, reading, front)
         if not len(rows):
             continue
         (trial,) = readings.attempt(work, [readings.rewrite(work, reading, rows)])
@@ -183,7 +183,7 @@ def _with_zero(work: Work, front: np.ndarray[tuple[int], np.dtype[np.uint8]]) ->
     """Return which rows are valid as written, or would be with the zero that belongs to them."""
     valid = work.answers.valid.copy()
     zero = readings.BY_NAME[readings.WITH_ZERO]
-    rows = prospects.candidates(work, zero, front)
+    rows = readings.candidates(work, zero, front)
     rows = rows[~valid[rows]]
     if not len(rows):
         return valid

@@ -13,10 +13,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..._calling import in_our_words, not_callable, refuse
 from ..._frames import as_pandas
@@ -25,22 +23,23 @@ from ..._recipients import KEY, source_of
 from ..._showing import cited
 from ..cells import notes, scrub
 from ..cells import text as cells
-from ..fast.assembly import CODE_WORDS, REGION_SPELLER, missing, only
+from ..fast import assembly
+from ..fast.assembly import CODE_WORDS, KIND_WORDS, REGION_SPELLER, only
 from ..fast.engine import Progress, Stretch, distinct_rows
 from ..fast.memory import SHARED, STRING, Mask, Rows, picked, replaced, taken
-from ..fast.tables import KINDS
 from ..vocabulary import PROBLEMS, note_words
 from . import answers, policy, rows, weighing
 from .evidence import DRAWN, NOTHING, SAMPLE, WRITTEN_ONLY, Evidence, Level, drawn, gather
 from .policy import Reading, not_reading
-from .work import Intake, Second, Work, take_in
+from .readings import SECOND_SPELLING, Rewritten
+from .work import Intake, Work, take_in
 
 COLUMNS: Final = ("to", "region", "cc", "type", "problem", "note")
 
 JUDGED_BY_ROWS: Final = 256  # rows of a list that takes less time row by row; from some 350 on it takes more
 STRETCH: Final = 100_000  # rows at a time: each call of a column function costs the same for few rows and many
 
-KIND_WORDS, PROBLEM_WORDS = (pa.array([*words, None], STRING) for words in (KINDS, PROBLEMS))
+PROBLEM_WORDS: Final = pa.array([*PROBLEMS, None], STRING)
 
 
 @in_our_words
@@ -95,7 +94,7 @@ def normalize(
         if progress is not None:
             progress(len(column))
     else:
-        made = frame(_by_columns(column, region, default_region, reading, progress), column.index)
+        made = assembly.frame(COLUMNS, _by_columns(column, region, default_region, reading, progress), column.index)
     if isinstance(people, pd.Series):  # how its file was read, for the report
         source = source_of(people, people.name, getattr(region, "name", None))
         made.attrs = {**people.attrs, KEY: source} if source else dict(people.attrs)
@@ -258,12 +257,12 @@ def _two_ways(texts: pa.ChunkedArray) -> Mask:
     return ~cells.matches(texts, WRITTEN_ONLY)
 
 
-def _decide(work: Work, asked: Reading, evidence: Evidence, second: Second) -> None:
+def _decide(work: Work, asked: Reading, evidence: Evidence, second: Rewritten) -> None:
     weighing.weigh(work, asked.repair, evidence, second)
     policy.apply(work, asked)
 
 
-def _read(work: Work, repair: Collection[str]) -> Second:
+def _read(work: Work, repair: Collection[str]) -> Rewritten:
     """Repair every cell and take the verdict on it; return the second spellings."""
     work.stretch = stretch = answers.begun(work.text, work.regions())
     second = _clean(work, stretch, repair)
@@ -272,26 +271,18 @@ def _read(work: Work, repair: Collection[str]) -> Second:
     return second
 
 
-def _clean(work: Work, stretch: Stretch, repair: Collection[str]) -> Second:
+def _clean(work: Work, stretch: Stretch, repair: Collection[str]) -> Rewritten:
     """Repair the text of every cell that is not plain; return the second spellings."""
     rows = np.flatnonzero(work.open())
     rows = rows[~scrub.plain(work.text, stretch.found)[rows]]
-    raw = taken(work.text, rows)
-    scrubbed = scrub.scrub(raw, repair)
-    second = _second(work, stretch, rows, raw, scrubbed)
+    scrubbed = scrub.scrub(taken(work.text, rows), repair)
+    place = np.flatnonzero(scrubbed.other.is_valid())
+    text, notes = scrubbed.other.take(pa.array(place)), work.notes[rows[place]] | scrubbed.other_notes[place]
     work.text = replaced(work.text, rows, scrubbed.text)
     work.problem[rows] = scrubbed.problem
     work.notes[rows] |= scrubbed.notes
     stretch.replace(rows, scrubbed.text, work.text)
-    return second
-
-
-def _second(work: Work, stretch: Stretch, rows: Rows, raw: pa.Array, scrubbed: scrub.Scrubbed) -> Second:
-    place = np.flatnonzero(scrubbed.other.is_valid())
-    rows, text = rows[place], scrubbed.other.take(pa.array(place))
-    before = stretch.digits_of(rows)
-    untouched = np.asarray(pc.equal(text, raw.take(pa.array(place))), bool)
-    return Second(rows, text, work.notes[rows] | scrubbed.other_notes[place], before, untouched)
+    return Rewritten(SECOND_SPELLING, rows[place], text, notes)
 
 
 def spelled(work: Work) -> list[pa.Array]:
@@ -304,23 +295,8 @@ def spelled(work: Work) -> list[pa.Array]:
     return [
         e164,
         REGION_SPELLER.spelled(np.where(valid, work.answers.region, -1)),
-        _words(CODE_WORDS, np.where(valid, work.answers.cc, -1)),
-        _words(KIND_WORDS, np.where(valid, work.answers.kind, -1)),
-        _words(PROBLEM_WORDS, work.problem.astype(np.int16) - 1),
+        assembly.spelled(CODE_WORDS, np.where(valid, work.answers.cc, -1)),
+        assembly.spelled(KIND_WORDS, np.where(valid, work.answers.kind, -1)),
+        assembly.spelled(PROBLEM_WORDS, work.problem.astype(np.int16) - 1),
         note_words(work.notes, work.detail),
     ]
-
-
-def _words(words: pa.Array, place: npt.NDArray[Any]) -> pa.Array:
-    """Replace small integers by words; -1, the last position, is missing."""
-    if (place < 0).all():
-        return missing(len(place))
-    return taken(words, np.where(place < 0, len(words) - 1, place))
-
-
-def frame(pieces: list[list[pa.Array]], index: pd.Index) -> pd.DataFrame:
-    columns = {
-        name: STR.__from_arrow__(pa.chunked_array(list(parts), STRING))
-        for name, parts in zip(COLUMNS, zip(*pieces, strict=True), strict=True)
-    }
-    return pd.DataFrame(columns, index=index, copy=False)

@@ -18,7 +18,7 @@ evidence of the column supports it, or, of a lost plus, if it is a mobile number
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple
@@ -30,7 +30,8 @@ import pyarrow.compute as pc
 
 from ..countries import calling_codes
 from ..fast.assembly import Answers
-from ..fast.memory import STRING, Mask, Rows
+from ..fast.digits import bytes_of
+from ..fast.memory import STRING, Mask, Rows, matching
 from ..fast.tables import KINDS
 from ..vocabulary import NOTE_BIT, Bits
 from . import answers
@@ -104,13 +105,26 @@ def code_again(number: str | None, code: object) -> bool:
     return (number or "")[1 + len(digits) :].startswith((digits, "0"))
 
 
-def holds(found: Answers, test: Callable[[str | None, object], bool]) -> Mask:
-    """Return for which numbers and their calling codes such a test holds."""
-    return np.array(list(map(test, found.e164.to_pylist(), found.cc.tolist())), bool)
+def codes_again(found: Answers, rows: Rows) -> Mask:
+    """Do for some valid numbers of a column what `code_again` does for one."""
+    data, offsets = bytes_of(found.e164)
+    if not len(data):
+        return np.zeros(len(rows), bool)
+    first, code = offsets.take(rows) + 1, found.cc.take(rows)
+    size = 1 + (code > 9) + (code > 99)
+    again: Mask = np.ones(len(rows), bool)
+    for place in range(3):
+        alike = data.take(first + place, mode="clip") == data.take(first + size + place, mode="clip")
+        again &= alike | (place >= size)
+    again |= data.take(first + size, mode="clip") == ord("0")
+    return again
 
 
 CODES: Final = calling_codes()
 TWICE: Final = re.compile(rf"\A[ (]*+(?:\+|00)\D*+({'|'.join(CODES)})\D*+(?:00)?(?=\1)(.*)", re.DOTALL)
+# In RE2's dialect, which cannot say that the same digits come again, only that the first of them does.
+AGAIN: Final = "|".join(f"{it}[0-9]{{0,2}}[^0-9]*(?:00)?{it}" for it in "123456789")
+PERHAPS_TWICE: Final = rf"^[ (]*(?:\+|00)[^0-9]*(?:{AGAIN})"
 
 
 def _said_once(text: str) -> str | None:
@@ -284,6 +298,20 @@ def said(found: Answers) -> list[Said]:
     ]
 
 
+def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
+    """Return the undecided rows that this reading applies to."""
+    chosen = CHOSEN[reading.fronts].take(front) & work.open()
+    rows = np.flatnonzero(chosen & ~work.answers.valid if reading.doubts == "never" else chosen)
+    if not len(rows):
+        return rows
+    if reading.name == CODE_ONCE:
+        rows = rows[~work.answers.valid[rows] | codes_again(work.answers, rows)]
+        return matching(work.text, rows, PERHAPS_TWICE)
+    if reading.regions:
+        rows = rows[work.placed_in(rows, reading.regions)]
+    return matching(work.text, rows, reading.pattern) if reading.pattern else rows
+
+
 def rewrite(work: Work, reading: Reading, rows: Rows) -> Rewritten:
     """Rewrite rows as one reading has them."""
     text = reading.of_texts(work.text.take(pa.array(rows)))
@@ -308,5 +336,6 @@ def good(trial: Trial) -> Trial:
     """Return the part of a trial that is valid and belongs to this reading."""
     fits = trial.answers.valid
     if trial.reading.keeps_zero:
-        fits = fits & holds(trial.answers, zero_belongs)
+        numbers, codes = trial.answers.e164.to_pylist(), trial.answers.cc.tolist()
+        fits = fits & np.array(list(map(zero_belongs, numbers, codes)), bool)
     return trial.only(fits)

@@ -12,15 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..fast.assembly import Answers, joined
+from ..fast.engine import Stretch
 from ..fast.memory import Mask, Rows, taken
 from ..vocabulary import NOTE_BIT, PROBLEM_CODE
-from . import prospects, readings
+from . import readings
 from .evidence import Evidence, meets, met, mixes
-from .readings import RANK, SECOND_SPELLING, Reading, Rewritten, Said, Trial
-from .work import Second, Work
+from .readings import IDD, RANK, WITH_PLUS, Reading, Rewritten, Said, Trial
+from .work import Work
 
 AS_WRITTEN, AMBIGUOUS = -1, -2  # in place of the position of a reading
 
+SKIPPED: Final = {IDD: 2, WITH_PLUS: 0}  # how many digits a plus takes the place of
 MOST: Final = 2  # other readings of a row that fit into a number, each with
 BITS: Final = 20
 
@@ -88,7 +90,7 @@ class Scales:
         return not reading.repair or reading.repair in self.asked or (placed and said.rank == 2)
 
 
-def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> None:
+def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Rewritten) -> None:
     """Read every row in all plausible ways, and decide what it is.
 
     ``second`` has other spellings left by repairs.
@@ -99,16 +101,44 @@ def weigh(work: Work, asked: Collection[str], evidence: Evidence, second: Second
         _settle(work, trials, Scales(asked, evidence))
 
 
-def _trials(work: Work, asked: Collection[str], evidence: Evidence, second: Second) -> list[Trial]:
-    second = prospects.other_numbers(work, second.only(work.open()[second.rows]))
-    tried = [Rewritten(SECOND_SPELLING, second.rows, second.text, second.notes)]
+def _trials(work: Work, asked: Collection[str], evidence: Evidence, second: Rewritten) -> list[Trial]:
+    tried = [second]
     front = readings.fronts(work.text)
     for reading in readings.READINGS:
-        rows = prospects.candidates(work, reading, front)
-        rows = prospects.worth(work, reading, rows, asked, equals=meets(evidence, reading.name))
+        rows = readings.candidates(work, reading, front)
+        rows = _worth(work, reading, rows, asked, equals=meets(evidence, reading.name))
         if len(rows):
             tried.append(readings.rewrite(work, reading, rows))
     return readings.attempt(work, [it for it in tried if len(it.rows)])
+
+
+def _worth(work: Work, reading: Reading, rows: Rows, asked: Collection[str], *, equals: bool) -> Rows:
+    """Return those of the rows where this reading could change something.
+
+    Where the engine read the digits of a text directly, another reading follows from them without writing it: all of
+    them, or all but the first few, with a plus in front.
+    """
+    if not len(rows) or work.stretch is None or reading.name not in SKIPPED:
+        return rows
+    direct = work.stretch.direct[rows]
+    sure, others = rows[direct], rows[~direct]
+    as_good = equals or reading.repair in asked
+    if len(sure):
+        sure = sure[_promising(work, work.stretch, reading, sure, as_good)]
+    return np.sort(np.concatenate((sure, others))) if len(others) else sure
+
+
+def _promising(work: Work, stretch: Stretch, reading: Reading, rows: Rows, as_good: bool) -> Mask:
+    """Return which rows a reading could change, judged by their digits."""
+    found = stretch.with_plus(rows, SKIPPED[reading.name])
+    valid = work.answers.valid[rows]
+    fits = found.valid & ~(valid & found.same)
+    if reading.name == WITH_PLUS and not as_good:
+        here = RANK.take(work.answers.kind[rows])
+        useful = here < 2
+        useful |= found.code == work.answers.cc[rows]
+        fits = fits & (~valid | useful)
+    return fits | ~found.sure
 
 
 def _settle(work: Work, trials: list[Trial], scales: Scales) -> None:

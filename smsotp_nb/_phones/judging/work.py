@@ -15,33 +15,9 @@ import pyarrow.compute as pc
 from ..cells import regions
 from ..cells import text as cells
 from ..fast.assembly import Answers
-from ..fast.digits import Digits
 from ..fast.engine import Stretch
 from ..fast.memory import SHARED, STRING, Mask, Rows, picked, taken
 from ..vocabulary import NOTE_BIT, PROBLEM_CODE, Bits, Codes
-
-
-@dataclass(frozen=True, slots=True)
-class Second:
-    """Other spellings of some rows, left by repairs.
-
-    Attributes:
-        rows, text, notes: the rows, their other texts, and what is noted if that reading is used.
-        before: the digits of these cells before their repairs (``None``: not read).
-        untouched: the spelling is the cell as it was.
-    """
-
-    rows: Rows
-    text: pa.Array
-    notes: Bits
-    before: Digits | None
-    untouched: Mask
-
-    def only(self, chosen: Mask) -> Second:
-        place = np.flatnonzero(chosen)
-        before = None if self.before is None else self.before.only(place)
-        text = self.text.take(pa.array(place))
-        return Second(self.rows[place], text, self.notes[place], before, self.untouched[place])
 
 
 @dataclass(slots=True)
