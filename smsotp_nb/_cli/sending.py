@@ -41,6 +41,8 @@ def describe(send: argparse.ArgumentParser) -> None:
     add("--campaign", required=True, metavar="NAME", help="name under which the ledger records who was texted")
     add("--to", required=True, action="append", metavar="COLUMN", help="column of the numbers; may be repeated")
     add_numbers(send)
+    add("--language", metavar="TAG", help="in which numbers and dates are written, such as de or pt-BR (default: en)")
+    add("--currency", metavar="CODE", help="of the amounts that {column:money} writes, such as EUR")
     add("--signature", metavar="TEXT", help="who signs the message")
     add(
         "--leave-out", type=path_typed, action="append", default=[], metavar="FILE",
@@ -55,7 +57,7 @@ def describe(send: argparse.ArgumentParser) -> None:
     add("--per-second", type=float, metavar="N", help="upper limit of recipients a second")
     add("--quiet-hours", nargs=2, metavar=("FROM", "TO"), help="when nobody is texted, by their clock: 21:00 08:00")
     add("--first", type=int, metavar="N", help="text this many recipients first, earlier runs included")
-    add("--out", type=path_typed, metavar="FILE", help="write the results: .csv, .tsv, .xlsx")
+    add("--out", type=path_typed, metavar="FILE", help="write the results: .csv, .xlsx, .parquet")
     add("--force", action="store_true", help="replace an existing file of results")
     add("--sandbox", action="store_true", help="rehearse against a sandbox beside the ledger: nobody is texted")
     add("--yes", action="store_true", help="send; without it, the command shows the plan and sends nothing")
@@ -82,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     inputs = [path for path in (options.file, options.rates, *options.leave_out) if path is not None]
     with opened(options.ledger, begin=True) as ledger:
         made = plan(
-            read_recipients(options.file, **reading(options)), options.message, campaign=options.campaign,
+            read_recipients(options.file, **reading(options)), _message(options), campaign=options.campaign,
             to=options.to[0] if len(options.to) == 1 else options.to, region=options.region,
             default_region=options.default_region, signature=options.signature,
             leave_out=options.leave_out or None, rates=options.rates, keep=options.keep, ledger=ledger,
@@ -108,6 +110,16 @@ def run(options: argparse.Namespace) -> int:
     for path in out:
         say(f"Results written to {path}.")
     return _said(results)
+
+
+def _message(options: argparse.Namespace) -> Any:
+    """Return the words, with the language and currency of their values where they were given."""
+    from .._planning import Message
+
+    if "\\n" in options.message:
+        raise UsageError("the message has \\n as two signs: write a line break itself, in most shells as $'Hi\\nBye'")
+    given = {name: value for name in ("language", "currency") if (value := getattr(options, name)) is not None}
+    return Message(options.message, **given) if given else options.message
 
 
 def _dry_run(plan: Plan, ready: Card, options: argparse.Namespace) -> int:

@@ -101,7 +101,7 @@ def with_options(said: str, options: argparse.Namespace) -> str:
 
 
 def _as_options(call: re.Match[str], options: argparse.Namespace) -> str:
-    name, _, given = call["given"].partition("=")
+    name, _, given = re.sub(r"^words,\s+", "", call["given"]).partition("=")
     if name not in vars(options):
         return "" if call["other"] else call[0]
     aside = call["aside"] or ""

@@ -172,3 +172,17 @@ def test_a_killed_command_is_run_again(box: Sandbox, command: list[str]) -> None
     assert code == (4 if counts["in_doubt"] else 0)
     assert counts["planned"] == 0
     assert len(set(texted(box))) == len(texted(box)) >= counts["accepted"] > 0
+
+
+def test_amounts_have_the_currency_and_language_of_their_options(
+    box: Sandbox, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("list.csv").write_text("phone,owed\n+4915123456789,1234.5\n", encoding="utf-8")
+    command[2] = "You owe {owed:money}."
+    assert main(command) == 2
+    assert "needs the currency of the amounts: write --currency EUR" in capsys.readouterr().err
+    assert main([*command, "--currency", "EUR", "--language", "de", "--yes"]) == 0
+    assert box.inbox["text"].tolist() == ["You owe 1.234,50 €."]
+    command[2] = r"Hi,\nBye"
+    assert main(command) == 2
+    assert r"the message has \n as two signs" in capsys.readouterr().err
