@@ -134,13 +134,14 @@ class Pinned:
         work: Work,
         stale: Callable[[], None],
         draw: Callable[[], None] = lambda: None,
+        then: Callable[[], None] | None = None,
     ) -> None:
-        """Say what a press does, with what stands behind the label, as a job of ``work``.
+        """Say what a press does, with what stands behind the label, as a job of ``work``, and what follows ``then``.
 
         ``stale`` says that another label was pressed; ``draw`` brings the label up to date, for who presses in code and
         sees no page.
         """
-        self._move, self._work, self._stale, self._draw = move, work, stale, draw
+        self._move, self._work, self._stale, self._draw, self._then = move, work, stale, draw, then
         self.button.on_click(lambda _: self._clicked())
 
     def offer(self, label: str, what: Any) -> None:
@@ -172,7 +173,7 @@ class Pinned:
                 self._stale()
             return
         self._done, what = self._number, self._what
-        self._work.begin(self, lambda: self._move(what))
+        self._work.begin(self, lambda: self._move(what), self._then)
 
 
 class Withdrawal:

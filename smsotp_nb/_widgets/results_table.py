@@ -166,7 +166,8 @@ class ResultsView:
         words = search.casefold()
         found = self._number_like(search)
         for column in (self._reason, self._country):
-            found = found | np.isin(column.codes, _fitting(column.categories, words))
+            fitting = [code for code, one in enumerate(column.categories) if words in str(one).casefold()]
+            found = found | np.isin(column.codes, fitting)
         said = [code for code, (_, state) in enumerate(STATES.values()) if words in state]
         found = found | np.isin(self._status.codes, said)
         own = [name for name in self._given.columns if name not in ALL]
@@ -241,10 +242,6 @@ def _countries(frame: pd.DataFrame) -> pd.Categorical:
     codes = frame["iso"].astype(STR).fillna(frame["region"].astype(STR))
     names = {code: country_name(code) or code for code in codes.dropna().unique()}
     return pd.Categorical(codes.map(names), categories=sorted(set(names.values())), ordered=True)
-
-
-def _fitting(words: pd.Index, search: str) -> list[int]:
-    return [code for code, one in enumerate(words) if search in str(one).casefold()]
 
 
 def _holds(cells: pd.Series, search: str) -> Mask:

@@ -6,7 +6,7 @@ The ledger is the only memory: rows that somebody else settled meanwhile are tol
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -74,9 +74,9 @@ class Settling(Stages):
 
         The same ones again are only read anew: what was ticked meanwhile stays ticked.
         """
-        same = [*map(_called, shown)] == [*map(_called, self._shown)]
+        before, now = ([(one.service, one.name) for one, _ in each] for each in (self._shown, shown))
         self._shown = [*shown]
-        if same:
+        if now == before:
             self._read()
             self._changed()
             return
@@ -191,10 +191,10 @@ class Settling(Stages):
             return
         if not self._some() or not self._begin({stage}, "settling", "Recording …"):
             return
-        done = 0
-        for campaign, rows in list(self._by_campaign()):
+        done, shown, meant = 0, self._shown, self._rows.loc[sorted(self._ticked)]
+        for at, rows in meant.groupby(meant.index // _APART):
             try:
-                campaign.settle(rows.set_axis(rows.index % _APART), accepted=accepted)
+                shown[int(at)][0].settle(rows.set_axis(rows.index % _APART), accepted=accepted)
             except SmsOtpError as error:
                 self._not_settled(error, _settled(done, accepted=accepted) if done else "Nothing was changed.")
                 if done:
@@ -206,12 +206,6 @@ class Settling(Stages):
         self._read()
         self._show("choosing", said, "ok")
         self._settled(said, "ok")
-
-    def _by_campaign(self) -> Iterator[tuple[Record, pd.DataFrame]]:
-        """Give each campaign with the rows that are ticked of it."""
-        rows = self._rows.loc[sorted(self._ticked)]
-        for at, ticked in rows.groupby(rows.index // _APART):
-            yield self._shown[int(at)][0], ticked
 
     def _not_settled(self, error: SmsOtpError, outcome: str) -> None:
         """Say why nothing more was changed, and read anew what is in doubt."""
@@ -252,10 +246,6 @@ class Settling(Stages):
         labels = self._shown[at][1]
         label = own if labels is None or own >= len(labels) else labels[own]
         return Doubt(place, shown_label(label), mask(row["to"]), _evidence(row), place in self._ticked)
-
-
-def _called(shown: Shown) -> tuple[str, str]:
-    return shown[0].service, shown[0].name
 
 
 def _none() -> pd.DataFrame:
@@ -332,8 +322,8 @@ class Doubts:
             tick.observe(lambda change, at=at: self._tick(at, change["new"]), "value")
         self.all_button.on_click(lambda _: self.settling.tick_listed(not self.settling.all_ticked()))
         another = self.settling.pressed_another
-        self._accepted.does(self._settles(self.settling.accepted), work=self.work, stale=another)
-        self._sure_of.does(self._settles(self.settling.sure), work=self.work, stale=another)
+        self._accepted.does(self.settling.accepted, work=self.work, stale=another, then=self._focus)
+        self._sure_of.does(self.settling.sure, work=self.work, stale=another, then=self._focus)
         self.again_button.on_click(lambda _: self._ask())
         self.unsure_button.on_click(lambda _: self._leave())
 
@@ -378,13 +368,6 @@ class Doubts:
     def _leave(self) -> None:
         self.settling.unsure()
         skin.focus(self.again_button)
-
-    def _settles(self, move: Callable[[frozenset[int]], None]) -> Callable[[frozenset[int]], Callable[[], None]]:
-        def settle(ticked: frozenset[int]) -> Callable[[], None]:
-            move(ticked)
-            return self._focus
-
-        return settle
 
     def _focus(self) -> None:
         if self.settling.left:

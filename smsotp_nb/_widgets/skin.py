@@ -38,19 +38,7 @@ def marker(model: str) -> str:
 
 def bundle(card: Card, model: str, form: str) -> dict[str, str]:
     """Return the output with the card of one form: seen where the form itself is not drawn, or has lost its kernel."""
-    return {"text/html": _html(card, marker(model), form), "text/plain": card.text()}
-
-
-def unfinished(title: str, step: str, closing: str = AGAIN) -> Card:
-    """Return the card of a form on its way; it names the moment, because a page may miss what comes after."""
-    return Card(title, f"At step {step} on {moment()}.", closing=closing)
-
-
-def moment() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%d at %H:%M} UTC"
-
-
-def _html(card: Card, mark: str, form: str) -> str:
+    mark = marker(model)
     live = f".{mark}:not(.{DEAD})"
     line = f"{OUTPUT}:has(.smsotp-place.{mark})"
     gone = (
@@ -60,7 +48,17 @@ def _html(card: Card, mark: str, form: str) -> str:
         f"{line} + {OUTPUT}:not(:has(.smsotp-form{live}))",  # the error in place of a form
     )
     style = f"<style>{','.join(gone)}{{display:none!important}}</style>"
-    return f'<div class="smsotp-place {mark}" data-form="{html.escape(form)}">{style}{card.html()}</div>'
+    place = f'<div class="smsotp-place {mark}" data-form="{html.escape(form)}">{style}{card.html()}</div>'
+    return {"text/html": place, "text/plain": card.text()}
+
+
+def unfinished(title: str, step: str, closing: str = AGAIN) -> Card:
+    """Return the card of a form on its way; it names the moment, because a page may miss what comes after."""
+    return Card(title, f"At step {step} on {moment()}.", closing=closing)
+
+
+def moment() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d at %H:%M} UTC"
 
 
 SETTLE = 0.3  # seconds

@@ -85,13 +85,13 @@ class Work:
         self._last = threading.Thread()
         self._in_hand: dict[threading.Thread, object] = {}
 
-    def begin(self, what: object, job: Job) -> None:
-        """Begin a job after those before it, unless ``what`` it is for is in hand."""
+    def begin(self, what: object, job: Job, then: Callable[[], None] | None = None) -> None:
+        """Begin a job after those before it, unless ``what`` it is for is in hand; ``then`` follows its outcome."""
         with self._guard:
             if what in self._in_hand.values():
                 return
             before = self._last
-            self._last = threading.Thread(target=self._run, args=(job, before), name="smsotp-form", daemon=True)
+            self._last = threading.Thread(target=self._run, args=(job, then, before), name="smsotp-form", daemon=True)
             self._in_hand[self._last] = what
             self._last.start()
 
@@ -108,14 +108,14 @@ class Work:
         if self._last.is_alive():
             self._last.join(seconds)
 
-    def _run(self, job: Job, before: threading.Thread) -> None:
+    def _run(self, job: Job, then: Callable[[], None] | None, before: threading.Thread) -> None:
         if before.is_alive():
             before.join()
         try:
             show = job()
             self.let_go()
-            if show is not None:
-                show()
+            for shown in filter(None, (show, then)):
+                shown()
         except SmsOtpError as error:
             self.let_go()
             self._failed(*refused(error, "Nothing was changed."))

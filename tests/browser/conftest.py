@@ -308,6 +308,13 @@ class Notebook:
     def cells(self) -> int:
         return int(self.page.evaluate("() => window.jupyterapp.shell.currentWidget.content.widgets.length"))
 
+    def delete_keys(self) -> None:
+        """Press what deletes a cell where the notebook has the focus, and see that none is gone."""
+        before = self.cells()
+        self.page.keyboard.press("d")
+        self.page.keyboard.press("d")
+        assert self.cells() == before
+
     def restart(self) -> None:
         """Restart the kernel, as the menu would, and wait until it is there again."""
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from ast import literal_eval
 from base64 import b64encode
 from pathlib import Path
@@ -47,10 +48,7 @@ def test_a_campaign_is_written_sent_stopped_and_finished_after_a_restart(noteboo
     assert notebook.look() == []
     click(card, "Check the plan")
     notebook.page.wait_for_function(TOP_HAS_FOCUS)
-    cells = notebook.cells()
-    notebook.page.keyboard.press("d")
-    notebook.page.keyboard.press("d")
-    assert notebook.cells() == cells
+    notebook.delete_keys()
     assert notebook.look() == []
     notebook.kernel("box.fault('latency', seconds=0.4)")
     click(card, "about USD")
@@ -127,10 +125,10 @@ def test_the_shipped_notebook_takes_two_fields_and_two_clicks(notebook: Notebook
     assert notebook.kernel("len(box.inbox)") == people
 
 
-def upload(notebook: Notebook, card: Any, file: str) -> None:
+def upload(notebook: Notebook, card: Any, file: Any) -> None:
     with notebook.page.expect_file_chooser() as chosen:
-        card.get_by_role("button", name="Choose the list").click()
-    chosen.value.set_files(notebook.lab.folder / "sample_data" / file)
+        card.get_by_role("button", name=re.compile("Choose the (list|orders)")).click()
+    chosen.value.set_files(file)
 
 
 def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: Lab) -> None:
@@ -139,7 +137,7 @@ def test_a_list_is_uploaded_tried_corrected_and_sent(notebook: Notebook, lab: La
     notebook.open(lab.write("canary_form.ipynb", source)).run_all()
     card, page = notebook.page.locator(".smsotp-form"), notebook.page
     assert notebook.look(picture="upload-0") == []
-    upload(notebook, card, "recipients.csv")
+    upload(notebook, card, lab.folder / "sample_data" / "recipients.csv")
     card.get_by_text("recipients.csv: ").wait_for()
     click(card, "Check the plan")
     card.get_by_text("Enter a campaign name").first.wait_for()
@@ -264,16 +262,14 @@ def test_a_refused_second_list_is_not_sent_to_the_first(notebook: Notebook, lab:
     source = FORM.replace("form-sandbox", "second-sandbox").replace("CampaignForm(people, ", "CampaignForm(")
     notebook.open(lab.write("second_form.ipynb", source)).run_all()
     card = notebook.page.locator(".smsotp-form")
-    upload(notebook, card, "recipients.csv")
+    upload(notebook, card, lab.folder / "sample_data" / "recipients.csv")
     card.get_by_text("List: recipients.csv, ").wait_for()
     write(card)
     click(card, "Check the plan")
     card.get_by_text("Suppression list: ../sample_data/suppression.csv.").wait_for()
     assert notebook.look(picture="named-list") == []
     click(card, "Back to the text")
-    with notebook.page.expect_file_chooser() as chosen:
-        card.get_by_role("button", name="Choose the list").click()
-    chosen.value.set_files({"name": "second.xlsx", "mimeType": "", "buffer": b"no workbook"})
+    upload(notebook, card, {"name": "second.xlsx", "mimeType": "", "buffer": b"no workbook"})
     card.get_by_text("No list is in use.").wait_for()
     assert notebook.look(picture="refused-list") == []
     click(card, "Check the plan")
@@ -347,9 +343,7 @@ def read_early(notebook: Notebook, card: Any) -> None:
     last = "form.results['at'].max().tz_localize('UTC').isoformat()"
     bought = f"people.loc[form.results.index[:9], ['customer']].assign(day={last}, paid=9.5)"
     orders = literal_eval(notebook.kernel(f"{bought}.to_csv(index=False)"))
-    with notebook.page.expect_file_chooser() as chooser:
-        card.get_by_text("Choose the orders: CSV, Excel or Parquet").click()
-    chooser.value.set_files({"name": "orders.csv", "mimeType": "text/csv", "buffer": orders.encode()})
+    upload(notebook, card, {"name": "orders.csv", "mimeType": "text/csv", "buffer": orders.encode()})
     card.get_by_text("orders.csv: 9 rows, 3 columns.").wait_for()
     click(card, "Read the comparison")
     card.get_by_text("✗ Choose the column with the time of each order.").wait_for()

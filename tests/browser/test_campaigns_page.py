@@ -125,10 +125,7 @@ def test_a_campaign_is_found_settled_downloaded_and_withdrawn(notebook: Notebook
     page.wait_for_function(TOP_HAS_FOCUS)
     assert notebook.kernel("ledger.record('autumn-sale').changes['reason'].dropna().tolist()") == "['sold out']"
     assert notebook.look() == []
-    cells = notebook.cells()
-    page.keyboard.press("d")
-    page.keyboard.press("d")
-    assert notebook.cells() == cells
+    notebook.delete_keys()
     click(card, "Back to the campaigns")
     page.wait_for_function(HAS_FOCUS, arg="Open autumn-sale")
     assert notebook.kernel("box.inbox['to'].isin(['+12025550139']).sum()") in ("0", "np.int64(0)")

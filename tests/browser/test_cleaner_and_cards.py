@@ -54,10 +54,7 @@ def test_a_list_is_uploaded_edited_downloaded_and_its_owner_asked(notebook: Note
         page.keyboard.press("Enter")
         card.get_by_text(f"Page {at} of 5").wait_for()
     page.wait_for_function("() => document.activeElement.textContent === 'Previous rows'")
-    cells = notebook.cells()
-    page.keyboard.press("d")
-    page.keyboard.press("d")
-    assert notebook.cells() == cells
+    notebook.delete_keys()
     card.get_by_label("Find").fill("2")
     card.get_by_label("Find").press("Enter")
 
@@ -142,3 +139,16 @@ def test_forms_and_cards_in_a_notebook_reopened(notebook: Notebook, lab: Lab) ->
     expect(page.locator(".smsotp-place:visible")).to_have_count(2)
     assert not any(line.is_visible() for line in page.get_by_text("Error displaying widget").all())
     expect(page.locator(".smsotp-card").last).to_be_visible()
+
+
+LENGTH = """() => Array.from(document.querySelectorAll('.jp-Notebook .jp-Cell'))
+  .map(cell => cell.getBoundingClientRect().height).reduce((all, height) => all + height, 0)"""
+
+
+def test_the_campaign_notebook_can_be_read_from_top_to_bottom(notebook: Notebook) -> None:
+    notebook.open("notebooks/campaign.ipynb").run_all()
+    notebook.page.locator(".smsotp-card", has_text="Nothing has been sent.").wait_for()
+    assert int(notebook.kernel("len(box.inbox)")) > 100
+    assert notebook.page.evaluate(LENGTH) <= 5_000  # pixels; what is longer is not read
+    assert notebook.kernel("box.inbox['to'].is_unique") == "True"
+    assert notebook.look(".smsotp-card") == []

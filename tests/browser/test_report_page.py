@@ -167,57 +167,38 @@ WIDER = """() => Array.from(document.querySelectorAll('.smsotp-card')).flatMap(c
 })"""
 
 
+ROW = ("United States", 12_345, "0.0075", "USD 1,234,567.89", Bar(0.5, "50%"))
+COLUMNS = ("Country", "Messages", "Rate, USD", "Cost", "Share")
+WIDE = Card("Wide", "", (Table(COLUMNS, (ROW,), ("left", "right", "right", "right", "left"), total=ROW),))
+
+
 def figures(count: int) -> Card:
     named = ("accepted messages", "parts", "billed", "of them too much", "left")
     return Card(f"{count} figures", "", (Figures(tuple((named[n % 5], AMOUNTS[n % 5]) for n in range(count))),))
 
 
-def everything() -> Card:
-    number = Code("+12025550123")
-    row = ("United States", 12_345, "0.0075", "USD 1,234,567.89", Bar(0.5, "50%"))
-    columns = ("Country", "Messages", "Rate, USD", "Cost", "Share")
-    return Card(
-        "A card with a long title that says what it is about",
-        "Nothing has been sent.",
-        (
-            Table(columns, (row, row), ("left", "right", "right", "right", "left"), total=row),
-            Table(("Row", "Number", "State"), ((0, number, State("check", "accepted")),), ("right", "code", "left")),
-            Note("!", "Rates older than 180 days: France, Brazil, India."),
-            Message("+1202...0123", "Hi Maximiliana Wölfeschlegelsteinhausen-Lindqvist", "1 part"),
-        ),
-        'Next: results.write(results, "results.xlsx")',
-    )
-
-
-@pytest.fixture
-def plain(browser: Browser) -> Iterator[Any]:
-    made = browser.context.new_page()
-    yield made
-    made.close()
-
-
-def test_no_card_has_anything_that_is_wider_than_itself(plain: Any) -> None:
-    cards = [*map(figures, range(1, 10)), everything()]
-    plain.set_content(f"<!doctype html><body>{''.join(card.html() for card in cards)}")
-    assert plain.locator(".smsotp-card").count() == len(cards)
+def test_no_card_has_anything_that_is_wider_than_itself(sheet: Any) -> None:
+    cards = [*map(figures, range(1, 10)), EVERYTHING, WIDE]
+    sheet.set_content(f"<!doctype html><body>{''.join(card.html() for card in cards)}")
+    assert sheet.locator(".smsotp-card").count() == len(cards)
     for pixels in ROOMS:
-        plain.set_viewport_size({"width": pixels, "height": 900})
-        assert plain.evaluate(WIDER) == [], pixels
+        sheet.set_viewport_size({"width": pixels, "height": 900})
+        assert sheet.evaluate(WIDER) == [], pixels
 
 
-def test_figures_stand_in_even_rows(plain: Any) -> None:
+def test_figures_stand_in_even_rows(sheet: Any) -> None:
     short = Card("Six", "", (Figures(tuple((f"figure {n}", n) for n in range(6))),))
-    assert rows_at(plain, short, (300, 520, 1280)) == [[2, 2, 2], [3, 3], [6]]
+    assert rows_at(sheet, short, (300, 520, 1280)) == [[2, 2, 2], [3, 3], [6]]
     long = Card("Five", "", (Figures((*((f"figure {n}", n) for n in range(4)), ("billed", "USD 179.3325"))),))
-    assert rows_at(plain, long, (700, 900)) == [[3, 2], [3, 2]]
+    assert rows_at(sheet, long, (700, 900)) == [[3, 2], [3, 2]]
 
 
-def rows_at(plain: Any, card: Card, widths: tuple[int, ...]) -> list[list[int]]:
+def rows_at(sheet: Any, card: Card, widths: tuple[int, ...]) -> list[list[int]]:
     """Return how many figures stand in each row, for each width of the window."""
-    plain.set_content(f"<!doctype html><body>{card.html()}")
+    sheet.set_content(f"<!doctype html><body>{card.html()}")
     rows = "Object.values(Object.groupBy(document.querySelectorAll('.so-figure'), one => one.offsetTop))"
     found = []
     for pixels in widths:
-        plain.set_viewport_size({"width": pixels, "height": 900})
-        found.append(plain.evaluate(f"() => {rows}.map(row => row.length)"))
+        sheet.set_viewport_size({"width": pixels, "height": 900})
+        found.append(sheet.evaluate(f"() => {rows}.map(row => row.length)"))
     return found

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +11,10 @@ import pytest
 
 from smsotp_nb import Sandbox
 
-from .conftest import Browser, axe_findings, cut_texts
+from .conftest import Browser, axe_findings
+from .test_sandbox_inbox import FR, KEY, US, cut_but_on_purpose, post
 
-US, FR = "+12025550123", "+33199001234"
-KEY = "a-key-of-nobody-4711"
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
-
-
-def post(box: Sandbox, action: str, key: str = KEY, **fields: Any) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", int(box.url.rpartition(":")[2]), timeout=120)) as connection:
-        path, headers = f"/?action={action}&accessKeyId={key}", {"Content-Type": "application/json"}
-        connection.request("POST", path, json.dumps(fields), headers)
-        with suppress(http.client.HTTPException, ConnectionError):
-            connection.getresponse().read()
 
 
 def fill(box: Sandbox) -> None:
@@ -155,6 +144,5 @@ def test_the_requests_are_readable_and_whole(page: Any, box: Sandbox, colours: s
     page.locator("#request-list .row").nth(2).click()
     page.locator("#request").wait_for()
     assert axe_findings(page, "body") == []
-    on_purpose = ("said", "unseen")  # the preview of a text, and headings for screen readers
-    assert [found for found in cut_texts(page, "main") if not any(name in found for name in on_purpose)] == []
+    assert cut_but_on_purpose(page) == []
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -14,8 +13,10 @@ import pandas as pd
 import pytest
 
 from .conftest import ROOT, Browser, Lab, axe_findings, cut_texts, free_port, jupyter_env, start, stop, wait_for
+from .test_campaign_form import write
 from .test_campaigns_page import PAGE as CAMPAIGNS
 from .test_campaigns_page import click, downloaded
+from .test_otp_form import enter, send, verified
 
 pytestmark = pytest.mark.skipif(find_spec("voila") is None, reason="voila is not installed")
 # The page's own template asks for an icon font there; nothing of ours uses it, and without a network it is missing.
@@ -61,13 +62,8 @@ def serve(voila: str, browser: Browser) -> Iterator[Serve]:
 def test_the_passcode_form(serve: Serve) -> None:
     page = serve("otp_demo.ipynb", "dark")
     card = page.locator(".smsotp-otp").first  # the form, before the presenter
-    card.get_by_label("Phone number", exact=True).fill("+1 415 555 0100")
-    card.get_by_role("button", name="Send code").click()
-    card.get_by_text("Accepted for").wait_for()
-    code = card.locator(".smsotp-mail b").filter(has_text=re.compile(r"^[0-9]+$")).first.inner_text()
-    card.get_by_label("Code from the message").fill(code)
-    card.get_by_role("button", name="Verify", exact=True).click()
-    card.locator(".smsotp-big").wait_for()
+    enter(card, send(card))
+    verified(card)
     assert axe_findings(page, ".smsotp-otp") == []
     assert cut_texts(page, ".smsotp-otp") == []
 
@@ -75,13 +71,9 @@ def test_the_passcode_form(serve: Serve) -> None:
 def test_the_campaign_form(serve: Serve) -> None:
     page = serve("campaign_form.ipynb", "light")
     card = page.locator(".smsotp-campaign")
-    card.get_by_label("Campaign name").fill("spring")
-    card.get_by_label("Text", exact=True).fill("Hello {name}")
-    card.get_by_label("Signature").fill("Acme")
-    card.get_by_label("Default country").fill("DE")
-    card.get_by_text("rows would be texted").wait_for()
-    card.get_by_role("button", name="Check the plan").click()
-    card.get_by_role("button", name="about USD").click()
+    write(card)
+    click(card, "Check the plan")
+    click(card, "about USD")
     card.get_by_text(", 0 to go.").wait_for()
     assert axe_findings(page, ".smsotp-campaign") == []
 

@@ -93,13 +93,9 @@ def test_any_text_makes_a_well_formed_card(text: str) -> None:
     assert full(text).text()
 
 
-def test_no_formula_is_drawn() -> None:
-    """Dollars in a text would be set as mathematics in a notebook; the root says no."""
-    assert full().html().startswith('<div class="smsotp-card mathjax_ignore')
-
-
 def test_inline_styles_survive_a_sanitizer() -> None:
     """An untrusted notebook drops ``var()`` and ``color-mix``: inline styles have none, and nothing runs."""
+    assert full().html().startswith('<div class="smsotp-card mathjax_ignore')  # no dollars set as mathematics
     inline = [value for name, value in Outline(full().html()).attributes if name == "style"]
     assert inline
     assert not [style for style in inline if re.search(r"var\(|color-mix|url\(|position", style or "")]
@@ -222,13 +218,6 @@ def test_figures_never_leave_one_alone_in_a_row() -> None:
     assert "so-of-8" in Card("Many", "", (Figures((("n", 1),) * 12),)).html()
 
 
-def test_a_card_is_both_forms() -> None:
-    """A notebook takes the HTML, print the text."""
-    card = full()
-    assert card._repr_html_() == card.html()
-    assert str(card) == card.text()
-
-
 def test_a_blank_that_was_taken_away_does_not_look_like_a_dash() -> None:
     """It is coloured but not struck through; a sign that was taken away is struck through."""
     cell = Marked((("1", ""), (" ", "del"), ("-", "del"), ("2", "")))
@@ -295,3 +284,4 @@ def test_print_asks_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "44")
     assert str(CARD) == CARD.text(44)
     assert str(CARD) != CARD.text()
+    assert CARD._repr_html_() == CARD.html()

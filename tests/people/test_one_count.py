@@ -21,8 +21,7 @@ from smsotp_nb._cli.sending import _ahead
 from smsotp_nb._ledger import Prospect
 from smsotp_nb._progress import words
 from smsotp_nb._widgets.campaign.choices import Choices, Guards
-from smsotp_nb._widgets.campaign.moves import CampaignSteps
-from smsotp_nb._widgets.campaign.state import in_both
+from smsotp_nb._widgets.campaign.steps import CampaignSteps, in_both
 from smsotp_nb._widgets.campaigns.steps import CampaignsSteps, Question
 from smsotp_nb.errors import SmsOtpError
 from smsotp_nb.results import Progress

@@ -13,8 +13,8 @@ import pytest
 from smsotp_nb import Client, Experiment, Ledger, Record, Sandbox
 from smsotp_nb._widgets.campaign.cards import comparison_card, draft_html
 from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
-from smsotp_nb._widgets.campaign.moves import CampaignSteps
 from smsotp_nb._widgets.campaign.reading import OrderColumns
+from smsotp_nb._widgets.campaign.steps import CampaignSteps
 from smsotp_nb.errors import CampaignHeld
 from smsotp_nb.widgets import CampaignForm
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.forms import waited, written
 from support.servers import Server
 from support.uploads import upload
 
@@ -31,6 +32,12 @@ form._latest.ask(form._choices(), at_once=True)
 form._latest.settle()
 os.kill(os.getpid(), 9)
 """
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The ledger beside which drafts are kept."""
+    return Ledger(tmp_path / "ledger.sqlite", create=True).path
 
 
 def files(ledger: Path) -> list[Path]:
@@ -63,11 +70,8 @@ def test_a_draft_is_offered_after_a_kernel_died(tmp_path: Path, client: Client) 
     assert "campaign spring" in form.write._kept.value
     assert form.fields.campaign.value == ""
     form.write.take_button.click()
-    assert (form._choices().campaign, form._choices().words, form._choices().kind) == (
-        "spring",
-        "Hi {name}, 20% off",
-        "text",
-    )
+    chosen = form._choices()
+    assert (chosen.campaign, chosen.words, chosen.kind) == ("spring", "Hi {name}, 20% off", "text")
     assert form.sending.guards().budget == "USD 5"
     assert form.write._offer.layout.display == "none"
     form._latest.settle()
@@ -99,8 +103,7 @@ def test_a_draft_for_a_ledger_on_a_server_is_in_the_user_s_folder(server: Server
     server.drop(address)
 
 
-def test_a_discarded_draft_is_gone(tmp_path: Path, client: Client) -> None:
-    path = Ledger(tmp_path / "ledger.sqlite", create=True).path
+def test_a_discarded_draft_is_gone(path: Path, client: Client) -> None:
     drafted(path, client, "<b>spring")
     form = CampaignForm(PEOPLE, client=client, ledger=path)
     assert "&lt;b&gt;spring" in form.write._kept.value
@@ -109,30 +112,24 @@ def test_a_discarded_draft_is_gone(tmp_path: Path, client: Client) -> None:
     assert form.fields.campaign.value == ""
 
 
-def test_what_was_sent_to_the_end_leaves_no_draft(tmp_path: Path, client: Client) -> None:
-    path = Ledger(tmp_path / "ledger.sqlite", create=True).path
-    form = CampaignForm(PEOPLE, client=client, ledger=path)
-    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi"
-    form._latest.ask(form._choices(), at_once=True)
+def test_what_was_sent_to_the_end_leaves_no_draft(path: Path, client: Client) -> None:
+    form = written(waited(drafted(path, client, "hello")))
     form._latest.settle()
     assert len(files(path)) == 1
-    form._settle = 0.0
     for button in (form.write.check_button, form.sending.send_button):
         button.click()
-        form.work.settle()
     assert form.steps.counts["accepted"] == 1
     assert files(path) == []
 
 
-def test_each_form_has_its_own_draft_and_the_latest_is_offered(tmp_path: Path, client: Client) -> None:
-    path = Ledger(tmp_path / "l.sqlite", create=True).path
+def test_each_form_has_its_own_draft_and_the_latest_is_offered(path: Path, client: Client) -> None:
     first, _second = drafted(path, client, "first"), drafted(path, client, "second")
     first.fields.campaign.value = "first again"
     first._latest.settle()
     assert "campaign first again" in offered(path, client)
     assert len(files(path)) == 2
     for number in range(25):
-        (path.with_name("l.sqlite-drafts") / f"{number}.json").write_bytes(files(path)[0].read_bytes())
+        (files(path)[0].parent / f"{number}.json").write_bytes(files(path)[0].read_bytes())
     drafted(path, client, "latest")
     assert len(files(path)) == 20, "older ones go"
 
@@ -140,15 +137,13 @@ def test_each_form_has_its_own_draft_and_the_latest_is_offered(tmp_path: Path, c
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[]", b"[" * 100_000, b'{"at": 5, "values": {}}', b'{"at": "2026-01-01", "values": 1}']
 )
-def test_a_file_that_is_no_draft_is_passed_over(tmp_path: Path, client: Client, content: bytes) -> None:
-    path = Ledger(tmp_path / "l.sqlite", create=True).path
+def test_a_file_that_is_no_draft_is_passed_over(path: Path, client: Client, content: bytes) -> None:
     drafted(path, client, "autumn")
     files(path)[0].write_bytes(content)
     assert "autumn" not in offered(path, client)
 
 
-def test_values_of_a_draft_that_do_not_fit_are_left_out(tmp_path: Path, client: Client) -> None:
-    path = Ledger(tmp_path / "ledger.sqlite", create=True).path
+def test_values_of_a_draft_that_do_not_fit_are_left_out(path: Path, client: Client) -> None:
     drafted(path, client, "a")
     (file,) = files(path)
     kept = json.loads(file.read_text(encoding="utf-8"))
@@ -156,19 +151,10 @@ def test_values_of_a_draft_that_do_not_fit_are_left_out(tmp_path: Path, client: 
     file.write_text(json.dumps({**kept, "values": {**kept["values"], **odd}}), encoding="utf-8")
     form = CampaignForm(PEOPLE, client=client, ledger=path)
     form.write.take_button.click()
-    assert (form._choices().to, form._choices().kind, form.sending.guards().first, form._choices().words) == (
-        "phone",
-        "content",
-        0,
-        "",
-    )
+    chosen = form._choices()
+    assert (chosen.to, chosen.kind, form.sending.guards().first, chosen.words) == ("phone", "content", 0, "")
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, client: Client) -> None:
-    path = Ledger(tmp_path / "ledger.sqlite", create=True).path
+def test_a_folder_that_cannot_be_written_is_said(path: Path, client: Client) -> None:
     path.with_name(path.name + "-drafts").write_bytes(b"")
-    form = CampaignForm(PEOPLE, client=client, ledger=path)
-    form.fields.campaign.value = "hello"
-    form._latest.ask(form._choices(), at_once=True)
-    form._latest.settle()
-    assert "the draft was not kept" in form.write._kept.value
+    assert "the draft was not kept" in drafted(path, client, "hello").write._kept.value

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from support.forms import held
 from support.live import live_client
 
 import smsotp_nb as sms
@@ -21,7 +20,7 @@ from smsotp_nb._ledger.reading.spending import Billed
 from smsotp_nb._widgets.campaigns import steps as campaigns_steps
 from smsotp_nb._widgets.campaigns.page import entry_html, opened_card, state_of
 from smsotp_nb._widgets.campaigns.steps import PAGE, CampaignsSteps, Question
-from smsotp_nb.errors import LedgerError, UsageError
+from smsotp_nb.errors import LedgerError
 from smsotp_nb.widgets import CampaignsPage
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
@@ -142,21 +141,6 @@ def test_a_list_with_a_value_that_cannot_be_is_told(column: str, ledger: Ledger)
     assert "a campaign has a name, a service or a number of rows that is none" in trouble
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"ledger": 5}, "ledger= must be a Ledger or the path of one"),
-        ({"ledger": ["a", 5]}, "ledger= must be a Ledger or the path of one"),
-        ({"plans": [1]}, "plans= must be plans"),
-        ({"plans": 1}, "plans= must be plans"),
-        ({"client": 1}, "client"),
-    ],
-)
-def test_wrong_arguments(arguments: dict[str, Any], words: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(words)):
-        CampaignsPage(**arguments)
-
-
 # -- one campaign
 
 
@@ -267,29 +251,14 @@ def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Led
     assert box.inbox["to"].is_unique
 
 
-HOLD = """
-import sys, smsotp_nb as sms
-ledger = sms.Ledger(sys.argv[1])
-lock = ledger._store.lock(ledger.record("begun")._number, "begun")
-print("held", flush=True)
-sys.stdin.read()
-"""
-
-
 def test_a_campaign_that_another_process_sends_is_told(client: Client, ledger: Ledger, box: Sandbox) -> None:
     plan = sent("begun", client, ledger, first=3)
     steps = opened(ledger, "begun", client=client, plans=[plan])
-    command = [sys.executable, "-c", HOLD, str(ledger.path)]
-    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
-    try:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
+    with held(ledger, "begun") as process:
         steps.send()
-        assert f"is being run by process {holder.pid}" in steps.notice.text
+        assert f"is being run by process {process}" in steps.notice.text
         assert steps.stage == "open"
         assert len(box.inbox) == 3
-    finally:
-        holder.communicate()
 
 
 def test_a_campaign_that_is_purged_meanwhile_is_told(client: Client, ledger: Ledger) -> None:
@@ -343,7 +312,6 @@ def test_hostile_names_are_escaped(client: Client, ledger: Ledger) -> None:
     page.steps.open(page.steps.answer.listing.entries[0])
     for part in (page._head, page._card, page._lines, page._outcome):
         assert "<img" not in part.value
-    assert repr(page) == "<CampaignsPage; run the cell to use it>"
 
 
 def test_the_rest_goes_by_the_ledger_of_the_campaign_and_by_no_other(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import html
-import json
 import logging
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 import pytest
+from support.forms import every, states, waited
 from support.phone_lists import example
 
 from smsotp_nb import Client, Ledger, Sandbox
@@ -24,9 +23,9 @@ from smsotp_nb._widgets.inbox import inbox_html
 from smsotp_nb._widgets.otp.steps import OtpSteps, number_hint
 from smsotp_nb._widgets.otp.words import lines, no_match
 from smsotp_nb._widgets.skin import digits_of, settled
-from smsotp_nb._widgets.stages import Job, Notice
+from smsotp_nb._widgets.stages import Notice
 from smsotp_nb._wire import MessageRecord, OtpReply, VerifyReply
-from smsotp_nb.errors import InDoubt, LedgerError, NotSent, ServiceError, Throttled, UsageError
+from smsotp_nb.errors import InDoubt, LedgerError, NotSent, ServiceError, Throttled
 from smsotp_nb.otp import Request
 from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import OtpForm
@@ -369,32 +368,11 @@ def test_number_hint(typed: str, sign: str, e164: str) -> None:
 # -- the widgets
 
 
-def states(widget: Any) -> str:
-    """Return the state of a widget and of everything inside it, as a notebook would save it."""
-    found, seen, todo = [], set(), [widget]
-    while todo:
-        one = todo.pop()
-        if one.model_id in seen:
-            continue
-        seen.add(one.model_id)
-        found.append(json.dumps(one.get_state(), default=str))
-        todo += list(getattr(one, "children", ()))
-    return re.sub(r"IPY_MODEL_[0-9a-f]+", "", "\n".join(found))  # names by chance
-
-
 @pytest.fixture
-def driven(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> OtpForm:
+def driven(box: Sandbox) -> OtpForm:
     """A form whose clicks return when their work has ended, and only the time counts down."""
-    form = OtpForm(box.client(), resend_wait=0)
-    begin = form.work.begin
-
-    def begin_and_wait(what: object, job: Job) -> None:
-        begin(what, job)
-        form.work.settle()
-
-    monkeypatch.setattr(form.work, "begin", begin_and_wait)
-    monkeypatch.setattr(form, "_settle", 0.0)
-    return form
+    made: OtpForm = waited(OtpForm(box.client(), resend_wait=0))
+    return made
 
 
 def test_a_click_waits_for_the_last_keys() -> None:
@@ -439,32 +417,23 @@ def test_an_open_form_sees_that_the_sandboxs_clock_is_moved() -> None:
         form.steps.restart()
 
 
-def test_a_typed_code_leaves_no_trace_in_any_widget(driven: OtpForm, box: Sandbox) -> None:
-    driven.phone.value = BEN
-    driven.custom.value = "74185296"
-    driven.send_button.click()
-    assert driven.custom.value == ""
-    driven.code.value = "00000000"
-    driven.verify_button.click()
-    assert driven.code.value == ""
-    driven.code.value = "74185296"
-    driven.verify_button.click()
-    assert driven.steps.stage == "verified"
-    assert "74185296" not in states(driven.widget)
-
-
 def test_a_code_that_is_typed_and_not_yet_used_is_in_no_widget(driven: OtpForm, box: Sandbox) -> None:
     """Nobody knows when a notebook is saved."""
     driven.phone.value, driven.custom.value = BEN, "74185296"
     assert "74185296" not in states(driven.widget)
     assert driven.custom.placeholder == "as typed; a blank for none"
     driven.send_button.click()
+    assert driven.custom.value == ""
+    driven.code.value = "00000000"
+    driven.verify_button.click()
+    assert driven.code.value == ""
     driven.code.value = "7418"
     driven.code.value = "74185296"
     assert "7418" not in states(driven.widget)
     assert driven.code.placeholder == "8 digits typed"
     driven.verify_button.click()
     assert driven.steps.stage == "verified"
+    assert "74185296" not in states(driven.widget)
 
 
 def test_a_blank_takes_a_custom_code_back(driven: OtpForm, box: Sandbox) -> None:
@@ -474,13 +443,12 @@ def test_a_blank_takes_a_custom_code_back(driven: OtpForm, box: Sandbox) -> None
     assert (box.code(BEN) or "74185296") != "74185296"
 
 
-@pytest.mark.parametrize("between", ["{} {}", "{}-{}", "{}\u2013{}", " {}\u00a0{} ", "\u200b{}{}"], ids=ascii)
-def test_a_code_is_read_as_people_write_it(between: str) -> None:
-    assert digits_of(between.format("123", "456")) == "123456"
-
-
-@pytest.mark.parametrize("typed", ["１２３４５６", "١٢٣٤٥٦", "१२३ ४५६"], ids=ascii)
-def test_digits_of_other_writings_are_digits(typed: str) -> None:
+@pytest.mark.parametrize(
+    "typed",
+    ["123 456", "123-456", "123\u2013456", " 123\u00a0456 ", "\u200b123456", "１２３４５６", "١٢٣٤٥٦", "१२३ ४५६"],
+    ids=ascii,
+)
+def test_a_code_is_read_as_people_write_it(typed: str) -> None:
     assert digits_of(typed) == "123456"
 
 
@@ -552,16 +520,6 @@ def test_the_inbox_tells_the_page_the_open_code_and_keeps_dots(driven: OtpForm, 
     assert 'data-open="' not in driven.side.value
 
 
-@pytest.mark.parametrize("client", [None, "key", pd.DataFrame()], ids=["none", "text", "frame"])
-def test_what_is_no_client_is_refused_with_what_to_pass(client: Any) -> None:
-    with pytest.raises(UsageError, match=r"Sandbox\(\) is one to try"):
-        OtpForm(client)
-
-
-def test_a_sandbox_stands_for_its_client(box: Sandbox) -> None:
-    assert OtpForm(box).steps.client.sandbox is box
-
-
 def test_an_incomplete_code_waits_for_its_last_digits(driven: OtpForm, box: Sandbox) -> None:
     """A click may overtake the keys typed just before it."""
     driven.phone.value = BEN
@@ -612,13 +570,13 @@ def test_on_a_live_service_the_card_says_that_there_is_no_inbox(clock: Clock) ->
     form = OtpForm(client, now=clock)
     assert "Live service at sms.example" in form.head.value
     assert "no inbox here" in form.head.value
-    assert not [one for one in _every(form.widget) if "smsotp-side" in one._dom_classes]
+    assert not [one for one in every(form.widget) if "smsotp-side" in one._dom_classes]
 
 
 def test_no_widget_uses_an_icon_an_output_or_a_password_field(driven: OtpForm) -> None:
-    every = list(_every(driven.widget))
-    assert not [one for one in every if isinstance(one, (ipywidgets.Output, ipywidgets.Password, ipywidgets.Label))]
-    assert not [one for one in every if getattr(one, "icon", "")]
+    found = every(driven.widget)
+    assert not [one for one in found if isinstance(one, (ipywidgets.Output, ipywidgets.Password, ipywidgets.Label))]
+    assert not [one for one in found if getattr(one, "icon", "")]
 
 
 def test_what_is_typed_is_shown_as_text(driven: OtpForm) -> None:
@@ -628,22 +586,6 @@ def test_what_is_typed_is_shown_as_text(driven: OtpForm) -> None:
     assert "<b>" not in driven._advice_line.value + driven._lines.value
 
 
-def test_the_saved_output_names_the_form_and_nothing_else(driven: OtpForm) -> None:
-    driven.phone.value = ANNA
-    bundle = driven._repr_mimebundle_()
-    assert bundle["text/plain"] == "<OtpForm at step 'Request'; run the cell to use it>"
-    assert set(bundle) == {"text/plain", "application/vnd.jupyter.widget-view+json"}
-
-
-def test_a_sandbox_that_ended_is_said_in_the_card() -> None:
-    box = Sandbox()
-    form = OtpForm(box.client())
-    box.close()
-    form._drawn = None
-    form._refresh()
-    assert "The sandbox has ended" in form.side.value
-
-
 def test_the_inbox_escapes_texts_and_counts_what_it_leaves_out() -> None:
     row = {"id": "1", "to": ANNA, "text": "<script> $5", "code": None, "channel": "sms"}
     inbox = pd.DataFrame([row | {"at": pd.Timestamp("2026-01-01", tz="UTC")}] * 6)
@@ -651,12 +593,6 @@ def test_the_inbox_escapes_texts_and_counts_what_it_leaves_out() -> None:
     assert "<script>" not in shown
     assert "and 2 more" in shown
     assert ANNA not in shown
-
-
-def _every(widget: Any) -> Iterator[Any]:
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from _every(child)
 
 
 # -- the books

@@ -9,11 +9,10 @@ from datetime import datetime
 
 import pytest
 
-from smsotp_nb import Client, Sandbox, Settings
+from smsotp_nb import Sandbox
 from smsotp_nb._client import once
 from smsotp_nb._widgets.otp.presenter import ENDED, FAULTY, NO_CODE, Desk, exchanges, log_html
 from smsotp_nb._widgets.otp.steps import OtpSteps, SandboxClock
-from smsotp_nb.errors import UsageError
 from smsotp_nb.otp import Request
 from smsotp_nb.settings import Secret
 from smsotp_nb.widgets import OtpPresenter
@@ -184,13 +183,3 @@ def until(true: Callable[[], bool]) -> None:
     while not true():
         assert time.monotonic() < end
         time.sleep(0.01)
-
-
-def test_a_live_client_is_refused_in_plain_words() -> None:
-    live = Client(Settings(base_url="https://sms.example", access_key_id="demo"))
-    with pytest.raises(UsageError, match=r"a presenter needs a Sandbox, got .*on the live service nobody can move"):
-        OtpPresenter(live)
-
-
-def test_a_client_of_a_sandbox_serves(box: Sandbox) -> None:
-    assert repr(OtpPresenter(box.client())) == "<OtpPresenter at step 'Request'; run the cell to use it>"

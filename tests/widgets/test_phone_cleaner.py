@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import io
-import json
 import re
 import threading
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
+from support.forms import states
 from support.uploads import taken, upload
 
 from smsotp_nb import Client, Sandbox
@@ -30,8 +30,6 @@ from smsotp_nb._widgets.cleaner.judging import (
     rows,
 )
 from smsotp_nb._widgets.stages import Latest
-from smsotp_nb.errors import UsageError
-from smsotp_nb.settings import Secret, Settings
 from smsotp_nb.widgets import InboxView, PhoneCleaner
 
 PEOPLE = pd.DataFrame(
@@ -77,12 +75,6 @@ def test_every_kind_of_text_column(dtype: str) -> None:
     assert cleaned.counts == COUNTS
 
 
-def test_a_country_nobody_knows_is_said_and_judges_nothing() -> None:
-    cleaned = clean(PEOPLE, Question("phone", default_region="XX"))
-    assert "XX" in cleaned.problem
-    assert cleaned.table["to"].isna().all()
-
-
 def test_labels_of_several_levels_are_read_as_words() -> None:
     labels = pd.MultiIndex.from_product([["north", "south"], range(3)])
     cleaned = clean(PEOPLE.set_axis(labels), QUESTION)
@@ -110,12 +102,6 @@ def test_an_empty_list() -> None:
 )
 def test_marks(before: str, after: str, old: tuple[object, ...], new: tuple[object, ...]) -> None:
     assert [piece.pieces for piece in marked(before, after)] == [old, new]
-
-
-def test_marked_pieces_add_up_to_the_texts() -> None:
-    old, new = marked("00 44 (0)20 7946", "+44207946")
-    assert "".join(text for text, _ in old.pieces) == "00 44 (0)20 7946"
-    assert "".join(text for text, _ in new.pieces) == "+44207946"
 
 
 def test_rows_are_shown_by_result_and_page() -> None:
@@ -314,8 +300,7 @@ def test_a_list_is_uploaded_and_another_takes_its_place() -> None:
     assert cleaner.settle().phone.value == "mobile"
     assert (cleaner.editor.opened, cleaner.edits.empty, len(cleaner.table)) == (None, True, 1)  # type: ignore[arg-type]
     assert downloaded(cleaner, cleaner.clean.button)[0] == "second-clean.csv"
-    state = json.dumps([one.get_state() for one in every(cleaner.widget)], default=str)
-    assert "202 555 0147" not in state.replace(cleaner.rows._texts[0].value, "")
+    assert "202 555 0147" not in states(cleaner.widget).replace(cleaner.rows._texts[0].value, "")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,a\n1,2\n"], ids=["empty", "twice a name"])
@@ -336,10 +321,6 @@ def test_a_column_that_was_asked_for_must_be_in_the_uploaded_list() -> None:
     upload(cleaner._file.button, "first.csv", b"phone\n+12025550123\n")
     assert "no column 'mobile'" in html.unescape(cleaner._file.said.value)
     assert cleaner.frame is None
-
-
-def every(widget: Any) -> list[Any]:
-    return [widget, *(one for child in getattr(widget, "children", ()) for one in every(child))]
 
 
 def test_rows_of_a_file_are_labelled_as_the_file_counts_them(tmp_path: Path) -> None:
@@ -375,6 +356,8 @@ def test_a_country_nobody_knows_is_said_instead_of_counts() -> None:
     cleaner.default_region.value = "XX"
     cleaner.settle()
     assert "The default country &#x27;XX&#x27; is not a country" in cleaner._lacking.value
+    assert cleaner.table is not None
+    assert cleaner.table["to"].isna().all()
     assert cleaner._list.layout.display == "none"
     cleaner.clean.button.click()
     assert not cleaner.settle().download.open
@@ -389,22 +372,6 @@ def test_pages_and_the_export_appear_when_there_is_something() -> None:
     long = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"] * (PAGE + 1)})).settle()
     assert (long._leafing.widget.layout.display, long._rest.layout.display) == (None, None)
     assert long.rest.button.description == f"Download the {PAGE} rows left out"
-
-
-@pytest.mark.parametrize(
-    ("source", "options", "said"),
-    [
-        (42, {}, "needs a DataFrame"),
-        ("no/such.csv", {}, "file not found"),
-        (pd.DataFrame(), {}, "no columns"),
-        (PEOPLE, {"phone": "fone"}, "no column 'fone'"),
-        (PEOPLE, {"region": "lan"}, "no column 'lan'"),
-    ],
-    ids=["a number", "no file", "no columns", "no such phone column", "no such country column"],
-)
-def test_what_cannot_be_cleaned_is_refused(source: Any, options: dict[str, str], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        PhoneCleaner(source, **options)
 
 
 def test_the_lines_of_code_read_the_file_and_do_the_same(tmp_path: Path) -> None:
@@ -504,11 +471,7 @@ def test_a_sheet_is_read_and_its_rows_counted(tmp_path: Path) -> None:
     cleaner = PhoneCleaner(tmp_path / "book.xlsx", sheet="people", phone="phone").settle()
     assert "Row 5" in shown_rows(cleaner)
     assert "sheet=" in cleaner._lines.value
-
-
-def test_the_cleaners_saved_output_holds_no_number() -> None:
-    cleaner = PhoneCleaner(PEOPLE).settle()
-    assert cleaner._repr_mimebundle_()["text/plain"] == "<PhoneCleaner of 6 rows; run the cell to use it>"
+    assert "book.xlsx, sheet people: 1 row." in cleaner._head.value
 
 
 def test_the_inbox_view_shows_messages_and_hides_codes(box: Sandbox, client: Client) -> None:
@@ -529,13 +492,6 @@ def test_the_inbox_view_shows_messages_and_hides_codes(box: Sandbox, client: Cli
         assert newest not in pane.value
     view.widget.close()
     open_view.widget.close()
-
-
-@pytest.mark.parametrize("given", [None, "real"])
-def test_an_inbox_needs_a_sandbox(given: str | None) -> None:
-    real = Client(Settings(base_url="https://sms.example", access_key_id=Secret("key")))
-    with pytest.raises(UsageError, match="needs a Sandbox"):
-        InboxView(real if given else None)  # type: ignore[arg-type]
 
 
 def test_the_inbox_view_says_when_the_sandbox_has_ended() -> None:

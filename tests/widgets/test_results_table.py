@@ -6,14 +6,11 @@ import html
 import io
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from support.forms import held
 from support.uploads import taken
 
 import smsotp_nb as sms
@@ -152,20 +149,12 @@ def test_a_whole_number_that_is_searched_for_does_not_stay_in_the_field(table: p
 # -- what is downloaded
 
 
-@pytest.fixture
-def downloaded(
-    table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[ResultsTable, str], tuple[str, bytes]]:
-    def press(shown: ResultsTable, ending: str) -> tuple[str, bytes]:
-        shown._offer(shown.view, shown.asked, f"sale{ending}")  # type: ignore[arg-type]
-        return taken(shown._download_box)
-
-    return press
+def downloaded(shown: ResultsTable, ending: str) -> tuple[str, bytes]:
+    shown._offer(shown.view, shown.asked, f"sale{ending}")  # type: ignore[arg-type]
+    return taken(shown._download_box)
 
 
-def test_the_rows_that_are_shown_are_downloaded_whole(
-    table: pd.DataFrame, downloaded: Callable[[ResultsTable, str], tuple[str, bytes]], tmp_path: Any
-) -> None:
+def test_the_rows_that_are_shown_are_downloaded_whole(table: pd.DataFrame, tmp_path: Any) -> None:
     shown = ResultsTable()
     shown.show(table, "sale")
     shown.shown.value, shown.order.value = ("accepted", ""), True
@@ -180,9 +169,7 @@ def test_the_rows_that_are_shown_are_downloaded_whole(
     assert "2 rows, with full numbers" in shown._notice.value
 
 
-def test_excel_is_as_safe_as_a_file_that_is_written(
-    table: pd.DataFrame, downloaded: Callable[[ResultsTable, str], tuple[str, bytes]]
-) -> None:
+def test_excel_is_as_safe_as_a_file_that_is_written(table: pd.DataFrame) -> None:
     shown = ResultsTable()
     shown.show(table)
     _, content = downloaded(shown.settle(), ".xlsx")
@@ -343,34 +330,14 @@ def test_rows_that_somebody_else_settled_meanwhile_are_told(campaign: Record, le
     assert said == ["2 rows recorded as accepted."]
 
 
-HOLD = """
-import sys, smsotp_nb as sms
-from smsotp_nb._ledger.file.locks import RunLock
-ledger = sms.Ledger(sys.argv[1])
-lock = ledger._store.lock(ledger.record("doors")._number, "doors")
-print("held", flush=True)
-sys.stdin.read()
-"""
-
-
 def test_a_campaign_that_another_process_sends_is_told_and_settled_afterwards(campaign: Record, ledger: Ledger) -> None:
     settling, _ = shown(campaign)
     settling.tick(0, True)
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(ledger.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=Path(__file__).parents[2],
-    )
-    try:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
+    with held(ledger, "doors") as process:
         settling.accepted()
-        assert f"Process {holder.pid} on" in settling.notice.text
+        assert f"Process {process} on" in settling.notice.text
         assert "is sending this campaign" in settling.notice.text
         assert campaign.counts["in_doubt"] == 20
-    finally:
-        holder.communicate()
     settling.accepted()
     assert campaign.counts["in_doubt"] == 19
 

@@ -13,7 +13,7 @@ from support.notebooks import written as notebook_of
 
 from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb.otp import Request
-from smsotp_nb.widgets import CampaignForm, InboxView, OtpForm, PhoneCleaner
+from smsotp_nb.widgets import CampaignForm, CampaignsPage, InboxView, OtpForm, OtpPresenter, PhoneCleaner
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PEOPLE = pd.DataFrame({"phone": [f"+1 202 555 01{number:02d}" for number in range(10)] + ["nobody"]})
@@ -98,6 +98,28 @@ def test_a_cleaner_is_kept_with_its_counts() -> None:
     assert "555" not in kept
 
 
+FORMS: dict[str, Callable[[Sandbox, Ledger], Any]] = {
+    "<CampaignForm at step 'Write'; run the cell to use it>": lambda box, ledger: CampaignForm(
+        PEOPLE, client=box, ledger=ledger
+    ),
+    "<CampaignsPage; run the cell to use it>": lambda _, ledger: CampaignsPage(ledger),
+    "<InboxView; run the cell to use it>": lambda box, _: InboxView(box),
+    "<OtpForm at step 'Request'; run the cell to use it>": lambda box, _: OtpForm(box),
+    "<OtpPresenter at step 'Request'; run the cell to use it>": lambda box, _: OtpPresenter(box.client()),
+    "<PhoneCleaner of 11 rows; run the cell to use it>": lambda *_: PhoneCleaner(PEOPLE),
+}
+
+
+@pytest.mark.parametrize(("said", "made"), FORMS.items(), ids=FORMS)
+def test_the_saved_output_names_the_form_and_nothing_else(
+    said: str, made: Callable[[Sandbox, Ledger], Any], box: Sandbox, ledger: Ledger
+) -> None:
+    form = made(box, ledger)
+    assert form._repr_mimebundle_()["text/plain"] == repr(form) == said
+    assert set(form._repr_mimebundle_()) == {"text/plain", WIDGET}
+    assert "+1 202" not in form._saved().text()
+
+
 def test_the_card_is_hidden_where_the_form_is_live_and_only_there(box: Sandbox) -> None:
     """The style names this one form; the text of the form's own output is empty, for the card says it all."""
     one, other = OtpForm(box), OtpForm(box)
@@ -124,10 +146,6 @@ def shown(form: Any) -> list[dict[str, Any]]:
         return [output.data for output in caught.outputs]
     finally:
         InteractiveShell.clear_instance()
-
-
-def test_an_inbox_is_kept_without_its_messages(box: Sandbox) -> None:
-    assert InboxView(box)._saved().text() == "Inbox of a sandbox\n\nRun this cell to see it."
 
 
 CELLS = (

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from support.forms import join, waited, written
 from support.uploads import taken, upload
 
 import smsotp_nb as sms
@@ -18,7 +19,7 @@ from smsotp_nb import Client, Ledger, Sandbox
 from smsotp_nb._widgets import lists, skin
 from smsotp_nb._widgets.controls import Pinned
 from smsotp_nb._widgets.settling import Doubts
-from smsotp_nb._widgets.stages import Job, Work
+from smsotp_nb._widgets.stages import Work
 from smsotp_nb.errors import UsageError
 from smsotp_nb.widgets import CampaignForm, CampaignsPage, OtpForm, PhoneCleaner
 
@@ -26,28 +27,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning"
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
 PEOPLE = pd.DataFrame({"phone": [f"+1 202 555 01{n:02d}" for n in range(12)], "name": [f"P{n}" for n in range(12)]})
 ANOTHER = "had changed when you pressed it"
-
-
-def join() -> None:
-    for thread in [one for one in threading.enumerate() if one.name == "smsotp-form"]:
-        thread.join(120)
-
-
-def waited(form: Any) -> Any:
-    """Let a press return when its work has ended."""
-    begin = form.work.begin
-
-    def begin_and_wait(what: object, job: Job) -> None:
-        begin(what, job)
-        join()
-
-    form._settle, form.work.begin = 0.0, begin_and_wait
-    return form
-
-
-def written(form: CampaignForm) -> CampaignForm:
-    form.fields.campaign.value, form.fields.kind.value, form.fields.words.value = "hello", "text", "Hi {name}"
-    return form
 
 
 @pytest.fixture
@@ -175,31 +154,18 @@ def test_a_number_that_comes_with_the_press_is_shown_first(form: CampaignForm, b
     assert len(box.inbox) == 5
 
 
-def change(name: str) -> Callable[[CampaignForm], None]:
-    def changed(form: CampaignForm) -> None:
-        fields = form.fields
-        {
-            "text": lambda: setattr(fields.words, "value", "Bye"),
-            "name": lambda: setattr(fields.campaign, "value", "another"),
-            "column": lambda: setattr(fields.phone, "value", "name"),
-            "suppression": lambda: setattr(fields.leave_out, "value", "nobody.csv"),
-            "first": lambda: setattr(form.sending.guard_fields["canary"], "value", 3),
-            "budget": lambda: setattr(form.sending.guard_fields["budget"], "value", "USD 0.02"),
-            "speed": lambda: setattr(form.sending.guard_fields["speed"], "value", 1),
-            "quiet hours": lambda: setattr(form.sending.guard_fields["quiet_from"], "value", "21:00"),
-        }[name]()
-
-    return changed
+LATE = {"words": "Bye", "campaign": "another", "phone": "name", "leave_out": "nobody.csv"}
+LATE_GUARDS = {"canary": 3, "budget": "USD 0.02", "speed": 1, "quiet_from": "21:00"}
 
 
-@pytest.mark.parametrize("name", ["text", "name", "column", "suppression", "first", "budget", "speed", "quiet hours"])
+@pytest.mark.parametrize(("name", "value"), (LATE | LATE_GUARDS).items())
 def test_what_a_page_tells_after_the_press_sends_nothing_else(
-    form: CampaignForm, box: Sandbox, monkeypatch: pytest.MonkeyPatch, name: str
+    form: CampaignForm, box: Sandbox, monkeypatch: pytest.MonkeyPatch, name: str, value: Any
 ) -> None:
     """A page holds back what is typed while the kernel is busy: the press comes first, the field a moment later."""
 
     def settled(read: Callable[[], Any], *, wait: float) -> Any:
-        change(name)(form)
+        (form.fields.kept | form.sending.guard_fields)[name].value = value
         return read()
 
     monkeypatch.setattr(skin, "settled", settled)
@@ -420,13 +386,6 @@ def test_a_list_that_is_being_judged_anew_is_not_downloaded_as_it_was() -> None:
     assert ANOTHER in cleaner._notice.value
     press(cleaner.clean)
     assert b"+12025550124" in taken(cleaner.settle().download)[1]
-
-
-def test_the_cleaner_names_the_sheet_of_a_workbook(tmp_path: Path) -> None:
-    book = tmp_path / "people.xlsx"
-    PEOPLE.to_excel(book, sheet_name="Kunden", index=False)
-    cleaner = PhoneCleaner(book).settle()
-    assert "people.xlsx, sheet Kunden: 12 rows." in cleaner._head.value
 
 
 # -- passcodes

@@ -27,7 +27,7 @@ from ...problems import PROBLEMS, in_words
 from .. import skin
 from ..stages import Notice, in_the_form
 from .arms import Arm, Comparison
-from .state import MEANS, NEXT, Draft
+from .steps import MEANS, NEXT, Draft
 
 SHOWN = 3  # messages of a preview, rows of a group
 MOST = 4  # groups; the others are folded away

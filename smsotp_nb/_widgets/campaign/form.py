@@ -23,15 +23,15 @@ from ..._policy import Policy
 from ..._sandbox import Sandbox
 from ...errors import UsageError
 from .. import skin
+from ..controls import fill_in
 from ..lists import Uploaded, names_of
 from ..stages import Latest, Notice, Sign
 from . import cards
 from .choices import Choices, Guards
 from .drafts import UPLOADED, Drafts
-from .moves import IN_THE_FORM, CampaignSteps
 from .reading import ReadPane
 from .send_pane import ResultPane, SendPane
-from .state import TYPE_ABOVE, Draft, in_both
+from .steps import IN_THE_FORM, TYPE_ABOVE, CampaignSteps, Draft, in_both
 from .write_pane import ComparePane, Fields, WritePane
 
 QUIET = 0.35  # seconds without a key before the preview is made anew
@@ -99,7 +99,8 @@ class CampaignForm(skin.Shown):
             frame, client=client, ledger=ledger, policy=policy, type_above=type_above, changed=self._render
         )
         given = {
-            "leave_out": _usable_people(leave_out),
+            # In a form it is read more than once, which a plan and a record can be anyway.
+            "leave_out": leave_out if isinstance(leave_out, Record | Plan | None) else usable(leave_out),
             "rates": _usable_rates(rates),
             "default_region": default_region,
         }
@@ -332,9 +333,10 @@ class CampaignForm(skin.Shown):
         if self._offered is not None:
             draft, self._offered = self._offered, None
             self._drafts.take(draft)
-            self.fields.fill_in(draft.values)
-            self.compare.fill_in(draft.values)
-            self.sending.fill_in(draft.values)
+            # What this list does not have, such as a column, stays as it is.
+            fill_in({**self.fields.kept, **self.compare.kept, **self.sending.guard_fields}, draft.values)
+            if self.compare.choices().on:
+                self.compare.unfold()
             self.write.offer("")
         skin.focus(self.fields.words)
 
@@ -426,11 +428,6 @@ def _with_columns(orders: AnyFrame) -> pd.DataFrame:
     refuse(not_frame("orders", frame))
     names_of(frame)
     return frame
-
-
-def _usable_people(leave_out: Any) -> Any:
-    """Return whom to leave out in a form that can be read more than once; a plan and a record can anyway."""
-    return leave_out if leave_out is None or isinstance(leave_out, Record | Plan) else usable(leave_out)
 
 
 def _usable_rates(rates: Any) -> Any:

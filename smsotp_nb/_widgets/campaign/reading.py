@@ -356,13 +356,12 @@ class ReadPane:
         return ""
 
     def _read(self) -> None:
-        def read() -> Callable[[], None]:
+        def read() -> None:
             name, chosen, early = skin.settled(lambda: (self.comparison.value, self.chosen(), self.early.value))
             self.steps.read(name, chosen, early)
-            field = self.faults.first() or self.button
-            return lambda: skin.focus(field)  # the button was dead meanwhile, and had the focus
 
-        self.work.begin(self.button, read)
+        # The button was dead meanwhile, and had the focus.
+        self.work.begin(self.button, read, lambda: skin.focus(self.faults.first() or self.button))
 
     # -- drawing
 

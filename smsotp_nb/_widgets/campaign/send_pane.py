@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import ipywidgets
 
 from ..._guards import GUARDS
 from .. import skin
-from ..controls import FieldFaults, Pinned, Withdrawal, fill_in
+from ..controls import FieldFaults, Pinned, Withdrawal
 from ..results_table import ResultsTable
 from ..settling import Doubts
 from ..stages import Sign
 from . import cards
 from .cards import groups, refusals_html
 from .choices import SPEED, Guards
-from .moves import CampaignSteps
+from .steps import CampaignSteps
 
 
 class SendPane:
@@ -51,9 +51,6 @@ class SendPane:
         first = {field.name: field.value for guard in GUARDS for field in guard.fields}
         now = {name: field.value for name, field in self.guard_fields.items()}
         return {name: value for name, value in now.items() if value and value != first.get(name)}
-
-    def fill_in(self, draft: Mapping[str, str | int]) -> None:
-        fill_in(self.guard_fields, draft)
 
     def forget(self) -> None:
         """Forget what was typed for a list that is no longer in use."""

@@ -16,12 +16,11 @@ from ..._policy import Policy
 from ..._wire import Variant
 from ...errors import UsageError
 from .. import skin
-from ..controls import FieldFaults, fill_in, offer
+from ..controls import FieldFaults, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from . import cards
 from .choices import AMOUNT, BOTH, MOST_HELD, OUTCOME, TICK, Choices, Compared
-from .moves import CampaignSteps
-from .state import Draft, in_both
+from .steps import CampaignSteps, Draft, in_both
 
 KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "template"))
 # What a draft keeps; none of these holds a number of the list, a passcode or a key.
@@ -60,8 +59,9 @@ class Fields:
         self.exclude = ipywidgets.SelectMultiple(description="Leave out whom these campaigns texted", rows=4)
         self.rates = skin.text("Rates", **self._path_field("rates", "rates.csv"))
         self.keep = skin.text("Columns to keep", placeholder="segment, city")
-        for name in (*KEPT, "exclude", "readable_only"):
-            getattr(self, name).observe(lambda _: typed(), "value")
+        self.kept = {name: getattr(self, name) for name in KEPT}  # by a draft
+        for field in (*self.kept.values(), self.exclude, self.readable_only):
+            field.observe(lambda _: typed(), "value")
 
     def box(self, name: str) -> ipywidgets.VBox:
         """Return a field with the line below it; to be called once for each."""
@@ -118,12 +118,8 @@ class Fields:
         """Return what a draft keeps: texts and choices, nothing that was given in code; nothing before one begins."""
         if not (self.campaign.value.strip() or self.words.value.strip() or self.template_id.value.strip()):
             return {}
-        found = {name: getattr(self, name) for name in KEPT}
-        return {name: field.value for name, field in found.items() if isinstance(field.value, str) and field.value}
-
-    def fill_in(self, draft: Mapping[str, str | int]) -> None:
-        """Fill in a draft; a column that this list does not have stays as it is."""
-        fill_in({name: getattr(self, name) for name in KEPT}, draft)
+        kept = self.kept.items()
+        return {name: field.value for name, field in kept if isinstance(field.value, str) and field.value}
 
     def _path_field(self, name: str, example: str) -> dict[str, Any]:
         given = self._given[name]
@@ -159,8 +155,9 @@ class ComparePane:
         self.outcome = ipywidgets.Dropdown(description="What is counted", options=OUTCOMES, value=OUTCOME)
         self.days = skin.whole("Days until it is read", least=1, most=365, value=14)
         self.base = skin.text("Who buys without a message, in per cent", placeholder="2.5")
-        for name in COMPARED:
-            getattr(self, name).observe(lambda _: typed(), "value")
+        self.kept = {name: getattr(self, name) for name in COMPARED}  # by a draft
+        for field in self.kept.values():
+            field.observe(lambda _: typed(), "value")
         around = self.faults.around
         self._base = around("base", self.base)
         self.outcome.observe(lambda _: skin.show(self._base, self.outcome.value != AMOUNT), "value")
@@ -177,21 +174,13 @@ class ComparePane:
         self.widget = self._folded.widget
 
     def choices(self) -> Compared:
-        values = {name: getattr(self, name).value for name in COMPARED}
-        return Compared(**values)
+        return Compared(**{name: field.value for name, field in self.kept.items()})
 
     def offer(self, names: list[tuple[str, Any]]) -> None:
         offer(self.unit, with_none(names, "choose"), None)
 
     def draft(self) -> dict[str, str | int]:
-        chosen = self.choices()
-        return {name: getattr(self, name).value for name in COMPARED} if chosen.on else {}
-
-    def fill_in(self, draft: Mapping[str, str | int]) -> None:
-        """Fill in a draft; a column that this list does not have stays as it is."""
-        fill_in({name: getattr(self, name) for name in COMPARED}, draft)
-        if self.choices().on:
-            self._folded.unfold()
+        return {name: field.value for name, field in self.kept.items()} if self.choices().on else {}
 
     def lock(self, yes: bool) -> None:
         """Let nobody change what was drawn: people keep the text that chance gave them."""
@@ -201,7 +190,10 @@ class ComparePane:
         """Show what is wrong at its field, and no fault that nobody sees."""
         self.faults.show(faults)
         if {*COMPARED} & {*faults}:
-            self._folded.unfold()
+            self.unfold()
+
+    def unfold(self) -> None:
+        self._folded.unfold()
 
 
 HINT = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import ipywidgets
@@ -183,9 +183,10 @@ class CampaignsPage(skin.Shown):
         for at, button in enumerate(self.open_buttons):
             button.on_click(lambda _, at=at: self._open(at))
         self.back_button.on_click(lambda _: self._back())
-        self.again_button.on_click(lambda _: self._work("again", self.steps.again))
-        self.send.does(self._send, work=self.work, stale=self.steps.pressed_another, draw=self._render)
-        self.sure.does(self._withdraw, work=self.work, stale=self.steps.pressed_another)
+        self.again_button.on_click(lambda _: self.work.begin("again", self.steps.again, self._focus))
+        stale, focus = self.steps.pressed_another, self._focus
+        self.send.does(self._send, work=self.work, stale=stale, draw=self._render, then=focus)
+        self.sure.does(self._withdraw, work=self.work, stale=stale, then=focus)
         self.stop_button.on_click(lambda _: self.steps.stop())
         self.withdraw_button.on_click(lambda _: self._ask_to_withdraw())
         self.keep_button.on_click(lambda _: self._keep())
@@ -247,7 +248,7 @@ class CampaignsPage(skin.Shown):
         if at < len(answer.listing.entries):
             entry = answer.listing.entries[at]
             self._came_from = entry.name
-            self._work("open", lambda: self.steps.open(entry, answer.question.ledger))
+            self.work.begin("open", lambda: self.steps.open(entry, answer.question.ledger), self._focus)
 
     def _back(self) -> None:
         self.steps.back()
@@ -255,22 +256,20 @@ class CampaignsPage(skin.Shown):
         names = [entry.name for entry in self.steps.answer.listing.entries]
         skin.focus(self.open_buttons[names.index(self._came_from)] if self._came_from in names else self.search)
 
-    def _send(self, opened: Opened) -> Callable[[], None]:
+    def _send(self, opened: Opened) -> None:
         typed = skin.settled(lambda: self.typed.value, wait=self._settle)
         self.typed.value = ""
         self.steps.send(typed, opened=opened)
-        return self._focus
 
     def _ask_to_withdraw(self) -> None:
         self.steps.ask_to_withdraw()
         if self.steps.stage == "asking":
             skin.focus(self.reason)
 
-    def _withdraw(self, opened: Opened) -> Callable[[], None]:
+    def _withdraw(self, opened: Opened) -> None:
         reason = skin.settled(lambda: self.reason.value, wait=self._settle)
         self.reason.value = ""
         self.steps.withdraw(reason, opened=opened)
-        return self._focus
 
     def _settled(self, words: str, sign: Sign) -> None:
         if self.doubts.settling.left:
@@ -282,13 +281,6 @@ class CampaignsPage(skin.Shown):
     def _keep(self) -> None:
         self.steps.keep()
         skin.focus(self.withdraw_button)
-
-    def _work(self, what: str, move: Callable[[], None]) -> None:
-        def work() -> Callable[[], None]:
-            move()
-            return self._focus
-
-        self.work.begin(what, work)
 
     def _focus(self) -> None:
         skin.focus(self.typed if self.steps.notice.text.startswith("Type ") else self._head)

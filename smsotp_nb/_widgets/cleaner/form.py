@@ -292,18 +292,13 @@ class PhoneCleaner(skin.Shown):
         with self._drawing:
             if cleaned.edits is not self._edits:  # of a list that is no longer in use
                 return
-            if self._cleaned is None:
-                self._open_on(cleaned)
+            if self._cleaned is None and cleaned.counts.get("unusable"):
+                with self._filling:  # first what somebody has to decide about
+                    offer(self.shown, filters(cleaned), "unusable")
             same = self._cleaned is not None and self._cleaned.question == cleaned.question
             self._cleaned, self._times = cleaned, self._times + 1
             self._page = self._page if same else 0
             self._render()
-
-    def _open_on(self, cleaned: Cleaned) -> None:
-        """Show first what somebody has to decide about."""
-        if cleaned.counts.get("unusable"):
-            with self._filling:
-                offer(self.shown, filters(cleaned), "unusable")
 
     def _turn(self, page: int) -> None:
         self._page = max(0, page)
