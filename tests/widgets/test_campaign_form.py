@@ -118,10 +118,12 @@ def test_guards_as_limits(guards: Guards, limits: Limits) -> None:
 
 
 @pytest.mark.parametrize(
-    "guards", [Guards({"budget": "50"}), Guards({"quiet_from": "21:00"})], ids=["no currency", "half a span"]
+    ("guards", "said"),
+    [(Guards({"budget": "50"}), "currency"), (Guards({"quiet_from": "21:00"}), "need both times")],
+    ids=["no currency", "half a span"],
 )
-def test_half_a_guard_is_refused_in_the_card(steps: CampaignSteps, guards: Guards) -> None:
-    with pytest.raises(UsageError):
+def test_half_a_guard_is_refused_in_the_card(steps: CampaignSteps, guards: Guards, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
         guards.limits()
     checked(steps).send(guards)
     assert (steps.stage, steps.refusal.text[:9]) == ("planned", "Not sent.")
@@ -886,6 +888,11 @@ def test_a_placeholder_that_cannot_be_filled_is_an_error_at_the_text(form: Campa
     [
         ({"words": "Hi {nome}"}, "words", "No column for the placeholder {nome}; did you mean 'name'?"),
         ({"words": "Hi {name"}, "words", "A single '{' at character 4"),
+        (
+            {"kind": "template", "template_id": "t1", "variables": ("nome",), "words": ""},
+            "variables",
+            "did you mean 'name'?",
+        ),
         ({"default_region": "XX"}, "default_region", "'XX' is not a country. Enter its two letters"),
         ({"kind": "content", "signature": "A"}, "signature", "The signature must have 2 to 16 characters"),
         ({"signature": "Acme"}, "signature", "A whole text goes without a signature."),
