@@ -43,9 +43,8 @@ def margin(tried: Sequence[Tried], variance: float, level: float) -> tuple[float
     What earlier ones were off by beyond their own variance is how much campaigns differ; each is counted in deviations
     of both, and so many of them as ``level`` says are the margin.
     """
-    known = [one for one in tried if one.expected > 0]
-    off = np.array([one.off / one.expected for one in known])
-    by_chance = np.array([one.variance for one in known])
+    off = np.array([one.off / one.expected for one in tried])
+    by_chance = np.array([one.variance for one in tried])
     differ = max(float(np.mean(off**2 - by_chance)), 1e-12)
     scores = off / np.sqrt(by_chance + differ)
     return quantile(scores, level) * math.sqrt(variance + differ), held(scores, level)

@@ -279,7 +279,7 @@ def _of_numbers(one: str, sign: str, two: str, three: str) -> Days:
     }
     if len(three) == 4:
         return _known(sign, days)
-    return _known(_SHORT, days | {None: _date(_year(one.zfill(2)), int(two), int(three))})
+    return _known(_SHORT, days | {None: _date(_year(one), int(two), int(three))})
 
 
 @lru_cache(maxsize=100_000)

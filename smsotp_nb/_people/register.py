@@ -429,7 +429,7 @@ def _read(numbers: Numbers, default_region: str | None) -> Numbers:
             "Nothing was changed; correct them, or name default_region= for numbers without a calling code",
             problems=tuple(problems),
         )
-    return Numbers(int(to[1:]) for to in found["to"])
+    return Numbers(map(int, found["to"]))
 
 
 def _stored(ledger: Ledger, number: int) -> bytes:

@@ -122,6 +122,8 @@ def test_an_interval_has_a_point_and_one_line_at_zero_through_all_rows() -> None
     for row in drawn.split("<tr>")[2:]:
         before = re.findall(r"(?<!max-)width:([\d.]+)%", row.partition("border-left:1px")[0])
         assert sum(map(float, before)) == pytest.approx(30), "at the same place in each row"
+    bars = [re.findall(r"so-bar[^>]*;width:([\d.]+)%", row) for row in drawn.split("<tr>")[2:]]
+    assert [sum(map(float, bar)) for bar in bars] == [pytest.approx(50), pytest.approx(50), 0]
 
 
 def test_steps_that_rise_fall_and_add_up_are_told_apart_without_colour() -> None:

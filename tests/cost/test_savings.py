@@ -87,6 +87,13 @@ def test_letters_too_many_are_counted() -> None:
     assert "would save nothing" in found.card().text()
 
 
+def test_a_single_part_is_saved() -> None:
+    made = sms.plan(
+        pd.DataFrame({"phone": people()["phone"].iloc[:1]}), "x" * 80 + "\N{EM DASH}", to="phone", campaign="c"
+    )
+    assert "would save 1 part." in cost.savings(made).card().text()
+
+
 def test_without_rates_parts_are_known_and_money_is_not() -> None:
     """No rate is unknown, never 0."""
     made = sms.plan(people(), TEXT, to="phone", campaign="c")

@@ -123,7 +123,7 @@ def test_the_refused_numbers_of_a_list_are_found(box: Sandbox, client: Client, l
         ({"budget": 5}, "a dict of currency"),
         ({"quiet_hours": ("21", "8")}, "two times"),
         ({"quiet_hours": ("21:00", "21:00")}, "different"),
-        ({"first": 0}, "first="),
+        ({"first": 0}, "first= must be a whole number of at least 1, or None"),
         ({"first": True}, "first="),
         ({"stop_after": -1}, "stop_after="),
         ({"per_second": 0}, "per_second="),

@@ -78,6 +78,7 @@ def test_a_dry_run_is_one_card_in_the_words_of_the_command(
     said = capsys.readouterr().out
     assert "5  recipients to go now" in said
     assert said.count("the whole list") == 1
+    assert "texted by the next send" in said
     assert "All 18 to go without these limits" in said
     assert "--repair trailing_note" in said
     assert main([*command, "--repair", "trailing_note"]) == 0

@@ -360,6 +360,9 @@ def test_calibration_tells_a_good_method_from_a_bad_one() -> None:
     assert rates["coverage"].between(0.93, 0.995).all()
     assert rates.loc["spend", "welch"] > 0.07
     assert "Split at random 1,000 times with 5% held out" in found.sentence()
+    held = rates["low"].le(0.05) & rates["high"].ge(0.05)
+    assert held.any()
+    assert found.sentence().count(": as it should be.") == held.sum()
 
 
 def test_calibration_needs_everybody() -> None:

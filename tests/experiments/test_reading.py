@@ -92,6 +92,8 @@ def test_an_effect_that_is_there_is_found_and_said() -> None:
     assert row["settled"]
     assert row["low"] < 0.0057 < row["high"]
     assert "brought between" in found.sentence()
+    assert "which is better is not settled" in found.sentence()
+    assert re.search(r"plain +[│┼][ ─]*●", found.card().text(10_000)), "zero stands left of what is more than nothing"
     price = re.search(r"between USD ([\d.]+) and USD ([\d.]+) for each", found.sentence())
     assert price is not None
     assert float(price[1]) <= row["cost"] / row["extra_high"] < row["cost"] / row["extra_low"] <= float(price[2])
@@ -107,6 +109,7 @@ def test_no_effect_has_no_upper_limit_and_no_claim() -> None:
 def test_harm_is_said_without_a_price() -> None:
     said = reading(60_000, lift={"plain": 0.2, "emoji": 0.2}).sentence()
     assert said.count("less.") == 2
+    assert "brought more" not in said
     assert said.count("no price, as there were no extra ones") == 2
     assert "USD −" not in said
 
@@ -173,6 +176,9 @@ def test_without_a_holdout_only_the_arms_are_compared() -> None:
     assert found.frame["low"].isna().all()
     assert found.pairs["low"].notna().all()
     assert "nobody was held out" in found.sentence()
+    better = read(assigned, orders(assigned, base=0.1, lift={"emoji": 2.0}), **arguments())
+    assert ": emoji brought more." in better.sentence()
+    assert "is not settled" not in better.sentence()
     shown = found.card().text(10_000)
     assert "bought: difference between the arms" in shown
     assert "held out, 95%" not in shown

@@ -50,7 +50,7 @@ from mutation.mutants import Mutant, mutants  # noqa: E402
 MAP = ROOT / ".mutation-map"
 LOG = ROOT / ".mutation-log"
 QUICK = "not slow and not browser and not notebook and not on_server"
-MOST_TESTS = 150
+MOST_TESTS = 150  # of more, those of the room are taken, and of more of these some of all sizes
 ENOUGH = 45.0  # seconds after which no further test of a mutant begins
 LONGEST = 240.0  # seconds after which a mutant is taken to hang
 OPTIONS = ("-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:randomly", f"--rootdir={ROOT}")
@@ -108,7 +108,11 @@ class Reach:
         reached = [test for test, lines in of_file.items() if places & lines]
         if not reached and places & imported:
             reached = list(of_file)
-        return sorted(reached, key=self._runs.__getitem__)[:MOST_TESTS]
+        ranked = sorted(reached, key=self._runs.__getitem__)
+        room = mutant.path.relative_to(PACKAGE).parts[0].removesuffix(".py").strip("_")
+        own = [test for test in ranked if test.startswith(f"tests/{room}/")]
+        ranked = own if len(ranked) > MOST_TESTS and own else ranked
+        return ranked[:: -(-len(ranked) // MOST_TESTS) or 1]
 
 
 def make_map(folders: list[str]) -> None:

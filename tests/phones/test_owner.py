@@ -142,6 +142,7 @@ def test_answers_are_judged_and_merged_on_the_lists_index(tmp_path: Path) -> Non
     )
     found = merged(file)
     assert found.answers["result"].tolist() == ["corrected", "left out", "still unusable", "no answer"]
+    assert found.answers.index.name == "answer_row"
     assert found.answers["row"].tolist() == ["3", "5", "8", "9"]
     assert found.answers.index.tolist() == [head_of(file) + at for at in (2, 3, 4, 5)]
     assert found.people.index.tolist() == [2, 3, 8, 9]

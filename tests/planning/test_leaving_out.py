@@ -304,6 +304,12 @@ def test_countries_of_a_stop_list_that_the_plan_does_not_name_count_too(
     assert f"(also by the countries in '{name}') (2 entries read)" in " ".join(str(made).split())
 
 
+def test_several_numbers_of_one_cell_of_a_stop_list_are_those_of_the_country_beside_them() -> None:
+    listed = pd.DataFrame({"phone": ["+4930901820", "+4930901821", "+12025550123"], "name": "Ann"})
+    stops = pd.DataFrame({"phone": ["030 901820, 030 901821"], "country": ["DE"]})
+    assert problems(plan(listed, default_region=None, leave_out=stops)) == ["SUPPRESSED", "SUPPRESSED", ""]
+
+
 def test_every_column_of_a_stop_list_with_numbers_of_its_people_counts() -> None:
     """An agent's is told; what cannot be read beside the column of numbers proper refuses no plan."""
     stops = pd.DataFrame(

@@ -753,6 +753,11 @@ def test_the_template_fields_appear_with_the_template(form: CampaignForm) -> Non
         ({"words": "Hi {nome}"}, "words", "No column for the placeholder {nome}; did you mean 'name'?"),
         ({"words": "Hi {name"}, "words", "A single '{' at character 4"),
         ({"words": "{name:.2f}"}, "words", "not a number"),
+        (
+            {"kind": "template", "template_id": "t1", "variables": ("nome",), "words": ""},
+            "variables",
+            "did you mean 'name'?",
+        ),
         ({"default_region": "XX"}, "default_region", "'XX' is not a country. Enter its two letters"),
         ({"kind": "content", "signature": "A"}, "signature", "The signature must have 2 to 16 characters"),
         ({"signature": "Acme"}, "signature", "A whole text goes without a signature."),

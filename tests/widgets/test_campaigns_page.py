@@ -282,6 +282,7 @@ def test_the_page_lists_opens_settles_and_goes_back(box: Sandbox, client: Client
     assert "! 10 rows in doubt" in html.unescape(page._entries[0].value)
     page.steps.open(page.steps.answer.listing.entries[0])
     assert page._list.layout.display == "none"
+    assert "doubtful" in page._card.value
     page.doubts.all_button.click()
     page.doubts.settling.accepted()
     assert "10 rows recorded as accepted." in page._outcome.value

@@ -372,6 +372,11 @@ def test_pages_and_the_export_appear_when_there_is_something() -> None:
     long = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123"] * (PAGE + 1)})).settle()
     assert (long._leafing.widget.layout.display, long._rest.layout.display) == (None, None)
     assert long.rest.button.description == f"Download the {PAGE} rows left out"
+    long._leafing.after.click()
+    assert "Page 2 of 2" in long.settle()._where.value
+    mixed = PhoneCleaner(pd.DataFrame({"phone": ["+12025550123", "nobody"]})).settle()
+    assert "nobody" in mixed.rows._texts[0].value
+    assert "→" not in mixed.rows._texts[0].value
 
 
 def test_the_lines_of_code_read_the_file_and_do_the_same(tmp_path: Path) -> None:

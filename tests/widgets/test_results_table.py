@@ -111,6 +111,7 @@ def test_a_page_beyond_the_last_is_the_last_and_counts_are_said() -> None:
     many = pd.DataFrame({"to": [f"+1202555{n:04}" for n in range(PAGE * 2 + 1)], "status": "accepted"})
     page = ResultsView(many).page(Asked(page=99))
     assert (page.number, len(page.table.rows), page.line()) == (2, 1, "31 rows, page 3 of 3")
+    assert ResultsView(many).page(Asked()).line() == "31 rows, page 1 of 3"
     found = ResultsView(many).page(Asked(search="+12025550003"))
     assert found.line() == "1 of 31 rows"
 

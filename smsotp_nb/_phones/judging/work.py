@@ -159,7 +159,7 @@ def take_in(
         known = regions.nowhere(len(column))
     else:
         known = regions.read(cells.column(region, what="region", like=column), of_parts=of_parts)
-    text = pa.array(read.text, STRING, from_pandas=True)
+    text = pa.array(read.text, STRING)
     chunked = text if isinstance(text, pa.ChunkedArray) else pa.chunked_array([text], STRING)
     return Intake(chunked, read.kind, known, fallback, narrow)
 

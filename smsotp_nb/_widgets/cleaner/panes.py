@@ -94,8 +94,8 @@ class Opened:
     name: str
     number: str
     country: str | None
-    left_out: bool = False
-    code: str = ""
+    left_out: bool
+    code: str
 
 
 class RowEditor:
