@@ -44,13 +44,15 @@ _CODES: Final = {"%d": "{:%d}", "%m": "{:%m}", "%Y": "{:%Y}", "%H": "{:%H}", "%M
 _TAG: Final = re.compile(r"[a-z]{2,3}([-_][A-Z][a-z]{3})?([-_]([A-Z]{2}|\d{3}))?")
 
 _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?")
+_SHARE: Final = re.compile(r"[+-]?\d+(\.\d+)?%")
 # Three places behind one point are a fraction for one writer, and thousands for another.
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _NOISE: Final = r"[+-]?\d+\.\d{7,}"
 _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
 _CLOCK: Final = re.compile(r"\A\s*+(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\s*+", re.ASCII)
 _TRUTH_WORDS: Final = r"(?i:true|false)"
-_SUSPECT: Final = rf"(?:{_TRUTH_WORDS}|{_NOISE}|{_MOMENT})$"
+_WHOLE: Final = r"[+-]?\d+\.0"
+_SUSPECT: Final = rf"(?:{_TRUTH_WORDS}|{_NOISE}|{_MOMENT}|{_WHOLE})$"
 _TRUTHS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 _OTHER_TIMES: Final = "or day, time, weekday, %d.%m.%Y"
 # A filter, a chain of them or words in quotation marks, as template languages have them behind a bar.
@@ -60,21 +62,25 @@ _FILTER: Final = re.compile(
     r"|ucfirst|ucwords|l?r?trim|l?r?strip|escape|urlencode|url_encode|truncate|titleize)",
     re.IGNORECASE | re.DOTALL,
 )
-# What spreadsheets and programs write where there is no value. `Nan` and `Null` are names of people.
-_NO_VALUE: Final = (
-    r"(?:[Nn]/[Aa]|[nN]\.[aA]\.|"
-    "[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\\s]+"
-    r"|\\N|NA|[kK]\. ?[aA]\.|\((?:blank|empty|null|none|leer|vide|vac[ií]o)\)"
-    r"|nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|\[object Object\]|Loading\.\.\.|Err:5\d\d"
-    # Errors of spreadsheets, in the languages of Excel.
-    r"|#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN|ERROR|PYTHON"
+# Errors of spreadsheets, in the languages of Excel and of Google Sheets.
+ERRORS: Final = (
+    r"(?:#[¡¿]?(?:REF|NAME|VALUE|DIV/0|NUM|NULL|SPILL|CALC|FIELD|BLOCKED|CONNECT|BUSY|UNKNOWN|PYTHON"
+    r"|ERR[A-Z]*|FEHLER|FOUT|BŁĄD|FEL|FEJL|FEIL|VIRHE|CHYBA|HIBA|HATA|EROARE|GREŠKA|ОШИБКА|ПОМИЛКА|ГРЕШКА|ΣΦΑΛΜΑ|LỖI|エラー"
     r"|BEZUG|WERT|ZAHL|ÜBERLAUF|KALK|NOM|VALEUR|NOMBRE|NUL|PROPAGATION|VALOR|NULO|NÚM|DESBORDAMIENTO|RIF|NOME|VALORE"
     r"|NULLO|ARG|ADR|NAZWA|LICZBA|DZIEL/0|ZERO|VERW|WAARDE|NAAM|GETAL|DEEL/0|LEEG|VÄRDEFEL|REFERENS|DIVISION/0|NAMN"
     r"|OGILTIGT|SKÄRNING|VÆRDI|VERDI|REFERENCE|NAVN|ARVO|VIITTAUS|JAKO/0|NIMI|TYHJÄ|LUKU|PUUTTUU|ÉRTÉK|HIV|ZÉRÓOSZTÓ|NÉV"
     r"|NULLA|SZÁM|HODNOTA|ODKAZ|DĚLENÍ_NULOU|DELENIENULOU|NÁZEV|NÁZOV|ČÍSLO|DEĞER|BAŞV|SAYI/0|AD|BOŞ|SAYI|VALOARE|NUME"
     r"|VRIJ|VREDN|ЗНАЧ|ССЫЛКА|ДЕЛ/0|ИМЯ|ПУСТО|ЧИСЛО|ПОСИЛАННЯ|ДІЛ/0|ІМЯ|СТОЙН|ΤΙΜΗ|ΑΝΑΦ|ΔΙΑΙΡ/0|ΟΝΟΜΑ|ΚΕΝΟ|ΑΡΙΘ)[!?]"
     r"|#(?:N/A|NV|N/D!?|N/B|N/DISP|ND|I/T|Н/Д|Δ/Υ|NULL|GETTING_DATA|SAKNAS!?|HIÁNYZIK|YOK|NEDOSTUPNÝ|NEPRÍSTUPNÝ"
-    r"|NENÍ_K_DISPOZICI))"  # a group: some pandas anchor one end
+    r"|NENÍ_K_DISPOZICI))"
+)
+# What spreadsheets and programs write where there is no value. `Nan` and `Null` are names of people.
+_NO_VALUE: Final = (
+    r"(?:[Nn]/[Aa]|[nN]\.[aA]\.|"
+    "[-\u2013\u2014]{1,3}|[\u200b-\u200f\u2060\ufeff\u00ad\\s]+"
+    r"|\\N|NA|[kK]\. ?[aA]\.|\((?:blank|empty|null|none|leer|vide|vac[ií]o)\)"
+    r"|nan|NaN|NAN|None|null|NULL|<NA>|<na>|NaT|undefined|\[object Object\]|Loading\.\.\.|Err:5\d\d"
+    rf"|{ERRORS})"  # a group: some pandas anchor one end
 )
 # Characters that would turn a text of 160 letters into one of 70.
 _GSM: Final = str.maketrans({"\u202f": " ", "\u00a0": " ", "\u2009": " ", "\u2212": "-", "\u2019": "'"})
@@ -266,6 +272,10 @@ def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:
         _refuse(
             texts, texts.str.fullmatch(_NOISE, na=False), one, "has more than six decimal places", ".2f", "or money"
         )
+        whole = texts.str.fullmatch(_WHOLE, na=False).astype(bool)
+        if not (texts.str.fullmatch(_PLAIN.pattern, na=False).astype(bool) & ~whole).any():
+            keeping = f"or {{{_source(Slot('', one.column, '<=20', one.missing))}}} to keep it"
+            _refuse(texts, whole, one, "ends in .0, as every number here: a program wrote it so", ".0f", keeping)
     real = texts.notna() if dtype.kind == "M" else _holds(column, (dt.date, dt.time))
     _refuse(texts, texts.notna() & real, one, "is a time", "date", _OTHER_TIMES)
 
@@ -305,6 +315,13 @@ def _read(
 ) -> list[Any]:
     """Return each distinct value as the format needs it."""
     kind, words = _kind(one.format), list(distinct)
+    share = next((text for text in words if _SHARE.fullmatch(text.strip())), None)
+    if share is not None and kind in ("number", "money"):
+        again = _source(Slot("", one.column, ".0%", one.missing))
+        where = f"column {one.column!r}, row {few(texts.index[texts.eq(share)].tolist(), cited, _ROWS)}: {cited(share)}"
+        raise UsageError(
+            f"{where} is a share; write {{{again}}}, or {{{_source(Slot('', one.column, None, one.missing))}}}"
+        )
     if says_time(one):
         first = pd.Series(codes).drop_duplicates()
         return _times(column.iloc[first[first >= 0].index], one)
@@ -313,6 +330,10 @@ def _read(
             raise UsageError(f"column {one.column!r} is no text; {{{one.source}}} would cut its values off")
         return words
     read = _truth if kind == "truth" else _number
+    if kind == "percent":
+        words = [
+            str(Decimal(text.strip()[:-1]).scaleb(-2)) if _SHARE.fullmatch(text.strip()) else text for text in words
+        ]
     values = [read(text) for text in words]
     if read is _number and _maybe_thousands(column, words):
         values = [None if _THOUSANDS.fullmatch(text) else value for text, value in zip(words, values, strict=True)]

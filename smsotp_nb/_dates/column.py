@@ -33,8 +33,8 @@ class Dates:
 
     ``wall`` is what a clock showed (datetime64[us], NaT where a cell is blank or cannot be read), ``offset`` the
     minutes east of UTC where the cell names them (`zoned`); ``clock`` says whether it has a time of day. ``wrong`` says
-    what is wrong with a cell; ``unclear`` is the complaint of a column that can be read in two ways. ``shown`` has, by
-    the sign between the numbers, whether cells show that the day stands first.
+    what is wrong with a cell; ``unclear`` is the complaint of a column that can be read in two ways. ``shown`` has, of
+    cells of numbers with a sign between them, the sign and whether one shows that the day stands first.
     """
 
     wall: npt.NDArray[np.datetime64]
@@ -42,7 +42,20 @@ class Dates:
     clock: npt.NDArray[np.bool_]
     wrong: dict[int, str] = field(default_factory=dict)
     unclear: str = ""
-    shown: dict[str, bool] = field(default_factory=dict)
+    shown: dict[int, tuple[str, bool | None]] = field(default_factory=dict)
+
+    @property
+    def telling(self) -> list[int]:
+        """The places of the first cell of each kind: what a column says of its order, these alone say, too."""
+        plain = ~np.isnat(self.wall)
+        plain[[*self.shown]] = False
+        late = _day(self.wall) > 12
+        first = {kind: place for place, kind in reversed(self.shown.items())}
+        return [
+            *np.flatnonzero(plain & late)[:1].tolist(),
+            *np.flatnonzero(plain & ~late)[:1].tolist(),
+            *first.values(),
+        ]
 
     @property
     def zoned(self) -> npt.NDArray[np.bool_]:
@@ -231,7 +244,7 @@ def _of_cells(
     if isinstance(orders, str):
         found.unclear = orders
         return
-    found.shown = {one.sign: first for one in parsed.values() if one.sign and (first := _proof(one)) is not None}
+    found.shown = {place: (one.sign, _proof(one)) for place, one in parsed.items() if one.sign}
     for place, one in parsed.items():
         if (day := one.days.get(orders[one.sign])) is None:
             order = "day" if orders[one.sign] else "month"
@@ -240,8 +253,13 @@ def _of_cells(
         found.wall[place] = np.datetime64(dt.datetime.combine(day, one.time or dt.time()), "us")
         found.clock[place] = one.time is not None
         found.offset[place] = _NONE if one.offset is None else one.offset
-    if written.dayfirst is None and found.shown:
+    if written.dayfirst is None and any(first is not None for _, first in found.shown.values()):
         found.unclear = _half_converted(found, parsed, column)
+
+
+def _day(wall: npt.NDArray[np.datetime64]) -> npt.NDArray[np.int64]:
+    """Return the day of the month of moments; of none, it is none."""
+    return np.asarray((wall.astype("datetime64[D]") - wall.astype("datetime64[M]")).astype(np.int64) + 1)
 
 
 def _half_converted(found: Dates, parsed: dict[int, Parsed], column: pd.Series) -> str:
@@ -250,9 +268,9 @@ def _half_converted(found: Dates, parsed: dict[int, Parsed], column: pd.Series) 
     It takes 03/10/2026 for 10 March, and 25/10/2026, which is no day to it, stays text.
     """
     plain = ~np.isnat(found.wall)
-    plain[[place for place, one in parsed.items() if one.sign]] = False
-    day = (found.wall.astype("datetime64[D]") - found.wall.astype("datetime64[M]")).astype(np.int64) + 1
-    if not plain.any() or (day[plain] > 12).any() or any(one.sign and _proof(one) is None for one in parsed.values()):
+    plain[[*found.shown]] = False
+    unproven = any(first is None for _, first in found.shown.values())
+    if not plain.any() or (_day(found.wall)[plain] > 12).any() or unproven:
         return ""
     first = int(np.flatnonzero(plain)[0])
     text = next(place for place, one in parsed.items() if one.sign)

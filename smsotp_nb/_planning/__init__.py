@@ -7,6 +7,7 @@ The plan is the dry run. Nothing here opens a connection. The files, in the orde
 - ``wording``: the messages, with their placeholders
 - ``segments``: who is in which segment
 - ``mistakes``: texts that would reach people with a placeholder in them, ours or another tool's
+- ``signs``: signs of HTML, JSON, links, another encoding or a program in values and messages
 - ``suppression``: whom to leave out
 - ``bodies``: the message of each row, equal ones grouped, and what the ledger keeps of the words
 - ``assembly``: rows to requests, in memory, and what they would cost

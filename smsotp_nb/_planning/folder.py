@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -121,6 +123,12 @@ class Source:
             for part in parquet.batches(file, columns, most):
                 yield part.frame(pd.RangeIndex(first, first + len(part)))
                 first += len(part)
+
+    def piece(self, place: int) -> str:
+        """Say which file has the row at a place, and where it begins."""
+        ends = list(itertools.accumulate(self.rows))
+        at = bisect.bisect_right(ends, place)
+        return f"{self.files[at].name}, whose first row is row {ends[at] - self.rows[at]}"
 
     def sample(self, columns: Sequence[str], most: int) -> pd.DataFrame:
         """Return the rows that a plan in memory would weigh for evidence, drawn from all."""

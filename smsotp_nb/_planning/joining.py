@@ -54,8 +54,8 @@ class Asking:
     says of a number. ``columns`` are all that the list has, also those that are not read.
 
     What the pieces say is gathered here: ``advice`` counts what would help numbers, ``of_columns`` how many numbers are
-    of which column, and ``matched`` how many rows each list to leave out has. ``orders`` are whether the day stands
-    first in the dates of a column, with this sign between the numbers.
+    of which column, and ``matched`` how many rows each list to leave out has. ``telling`` has the cells of columns of
+    times that say how their dates are written.
     """
 
     asked: Asked
@@ -66,7 +66,7 @@ class Asking:
     advice: Advice = field(default_factory=Advice)
     of_columns: Counter[str] = field(default_factory=Counter)
     matched: Counter[int] = field(default_factory=Counter)
-    orders: dict[tuple[str, str], bool] = field(default_factory=dict)
+    telling: dict[str, list[pd.Series[Any]]] = field(default_factory=dict)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -92,8 +92,8 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
     words = _words(frame, asking.words)
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
-    worded = body_rows.word(words)
-    _refuse_two_orders(words, asking, places)
+    worded = body_rows.word(replace(words, frame=there))  # whose errors name rows of the whole list
+    _keep_telling(there, words, asking)
     people, beside = assembly.people_of(numbers)
     problem, note, matched = assembly.problems(numbers, people, beside, worded, asking.left_out)
     asking.matched.update(dict(enumerate(matched)))
@@ -121,16 +121,19 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
     return _table(made, asking.rows_schema()), _table(dict(bodies.items()), BODIES)
 
 
-def _refuse_two_orders(words: Words, asking: Asking, places: np.ndarray) -> None:
-    """Refuse dates of which one piece shows that the day stands first, and an earlier one that the month does."""
+def _keep_telling(frame: pd.DataFrame, words: Words, asking: Asking) -> None:
+    """Keep of each column of times what says how its dates are written."""
     slots = {one for message in words.wording.messages for one in words.wording.slots(message) if values.says_time(one)}
-    for name in sorted({one.column for one in slots}):
-        for sign, order in dates.read(words.frame[name], by_argument=False).shown.items():
-            if asking.orders.setdefault((name, sign), order) != order:
-                raise UsageError(
-                    f"column {name!r} has dates that are written in two ways: some from row {places[0]} on show the "
-                    f"{'day' if order else 'month'} first, some before it the other; write them all as 2026-10-03"
-                )
+    for name in {one.column for one in slots}:
+        column = frame[name]
+        asking.telling.setdefault(name, []).append(column.iloc[dates.read(column, by_argument=False).telling])
+
+
+def _two_kinds(asking: Asking) -> Iterator[str]:
+    """Complain of columns whose pieces can be read, but not the whole."""
+    for name, cells in sorted(asking.telling.items()):
+        if unclear := dates.read(pd.concat(cells), by_argument=False).unclear:
+            yield f"column {name!r} has {unclear}"
 
 
 def _words(frame: pd.DataFrame, words: Words) -> Words:
@@ -271,9 +274,14 @@ def _stage(source: Source, work: Path, asking: Asking) -> None:
         pq.ParquetWriter(work / "bodies.parquet", BODIES) as bodies,
     ):
         for frame in source.frames(asking.asked.columns, BATCH):
-            judged, said = staged(frame, asking)
+            try:
+                judged, said = staged(frame, asking)
+            except UsageError as error:
+                refuse(*error.problems, said=f"{source.piece(frame.index[0])}: ")
+                raise
             rows.write_table(judged)
             bodies.write_table(said)
+    refuse(*_two_kinds(asking))
 
 
 def _fields(connection: Any, target: Path, asking: Asking) -> dict[str, Any]:

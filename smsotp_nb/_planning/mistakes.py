@@ -22,15 +22,16 @@ from .. import _templates as templates
 from .. import _wire as wire
 from .._calling import given
 from .._showing import few
+from .._values import Slot
 from .._values import slot as placeholder
 from ..columns import absent, listed
+from . import signs
 from .wording import OneMessage, Wording, for_segments
 
 Codes: TypeAlias = "npt.NDArray[np.int64] | None"
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
-_ESCAPE: Final = re.compile(r"&(?:#\d{2,6}|#[xX][0-9a-fA-F]{2,6}|amp|lt|gt|quot|apos|nbsp);|_x00[01][0-9A-Fa-f]_")
-_TEMPLATE: Final = r"\{\{|\*\|"
-_ODD_VALUE: Final = rf"\{{|{_TEMPLATE}|{_ESCAPE.pattern}"
+_TEMPLATE: Final = re.compile(r"\{\{|\*\|")
+_ODD_VALUE: Final = (r"\{|\*\|", r"^\s*[\[({<%#$@~|:!*^=?`§«‹\\_-]+\s*[\pL_\[({%=]", r"^\s*[｛［＜＃＄＠％【]")
 _LITERALLY: Final = "or pass sms.Message(..., literal=True) if it is meant literally"
 
 
@@ -51,6 +52,7 @@ def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
         wrong += _column_names("signature", signature, columns)
         if _SLOT.search(signature) or foreign.found([signature]):
             wrong.append("signature= is one name for everybody; {placeholders} are filled in the message alone")
+        wrong += [_sign(f"signature= holds {given(sign)}", kind) for sign, kind in signs.in_text(signature)]
     return wrong + in_cells(wording, frame, columns, codes)
 
 
@@ -63,7 +65,7 @@ def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     whole = list(_whole(wording, codes))
     wrong = [said for name, rows in whole for said in _foreign_cells(frame, name, rows, names)]
     values = [name for name in wording.columns if name not in {of for of, _ in whole}]
-    return list(dict.fromkeys(wrong)) + list(_in_values(wording, values, frame, names))
+    return list(dict.fromkeys([*wrong, *_in_values(wording, values, frame, names), *_in_signs(wording, frame, codes)]))
 
 
 def no_columns(wording: Wording, frame: pd.DataFrame) -> list[str]:
@@ -100,6 +102,9 @@ def _in_message(message: OneMessage, columns: list[str], foreign: Foreign) -> It
             f"message holds {given(shape)}, a placeholder as another tool writes it, which would be sent "
             f"literally. Write {_ours(meant, columns)}, {_LITERALLY}"
         )
+    names = _BETWEEN.join(slot.column for slot in message.main.slots)
+    for sign, kind in signs.in_text(_BETWEEN.join(message.main.literals), names):
+        yield _sign(f"message holds {given(sign)}", kind)
 
 
 def _ours(meant: str | None, columns: list[str]) -> str:
@@ -137,7 +142,7 @@ def _foreign_cells(
     texts = templates.as_text(frame[name] if rows is None else frame[name][rows])
     found = Foreign(frame, names, ours=False).found(texts.dropna().unique())
     for shape in list(found)[:1]:
-        there = texts.index[texts.str.contains(shape, regex=False, na=False).to_numpy(bool)].tolist()
+        there = texts.index[[shape in looked_through(text) for text in texts.fillna("")]].tolist()
         where = f" in row {few(there, given)}" if there else ""
         yield (
             f"column {name!r} holds {given(shape)}{where}, as other tools or we write a placeholder: what stands in a "
@@ -147,7 +152,7 @@ def _foreign_cells(
 
 
 def _in_values(wording: Wording, values: Iterable[str], frame: pd.DataFrame, names: list[Any]) -> Iterator[str]:
-    """Report values that bring placeholders along, which are never filled, or signs as another format writes them."""
+    """Report values that bring placeholders along, which are never filled."""
     if all(message.literal for message in wording.messages):
         return
     columns = set(names)
@@ -155,18 +160,58 @@ def _in_values(wording: Wording, values: Iterable[str], frame: pd.DataFrame, nam
         if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
             continue
         texts = templates.as_text(frame[name])
-        odd = texts[texts.str.contains(_ODD_VALUE, na=False).to_numpy(bool)]
+        odd = texts[_matched(pa.array(texts, pa.large_string(), from_pandas=True), _ODD_VALUE)]
         meant = [(label, of) for label, text in odd.items() if (of := columns & set(_SLOT.findall(text)))]
         if 2 * len(meant) > int(texts.notna().sum()):  # a column of texts to be filled, not one odd name among many
             yield _said(name, meant)
-        elif found := next(((label, escape) for label, text in odd.items() if (escape := _ESCAPE.search(text))), None):
-            yield (
-                f"column {name!r} holds {given(found[1][0])} in row {given(found[0])}, as HTML or a workbook's file "
-                "writes a sign, which would be sent literally. Write the sign itself, for instance with "
-                f"frame[{name!r}].map(html.unescape), {_LITERALLY}"
-            )
-        elif foreign := odd[odd.str.contains(_TEMPLATE, na=False).to_numpy(bool)].tolist():
+        elif len(odd):
+            alone = Foreign(frame, names, ours=False).found(odd.unique())
+            foreign = [text for text in odd if _TEMPLATE.search(text) or looked_through(text).strip() in alone]
             yield from _foreign_cells(frame[frame[name].isin(foreign).to_numpy(bool)], name, None, names)
+
+
+def _matched(texts: pa.Array, patterns: Iterable[str]) -> npt.NDArray[np.bool_]:
+    found = reduce(pc.or_, (pc.match_substring_regex(texts, one) for one in patterns))
+    return np.asarray(found.fill_null(False).to_numpy(zero_copy_only=False), bool)
+
+
+def _in_signs(wording: Wording, frame: pd.DataFrame, codes: Codes) -> Iterator[str]:
+    """Report cells with signs as another format writes them, or letters that were read in a wrong encoding."""
+    linked = {slot.column for message in wording.messages for slot in _in_links(message)}
+    for number, message in enumerate(wording.messages):
+        rows = slice(None) if codes is None else codes == number
+        for name in () if message.literal else dict.fromkeys(slot.column for slot in wording.slots(message)):
+            if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
+                continue
+            texts = templates.as_text(frame[name][rows])
+            cells = pa.array(texts, pa.large_string(), from_pandas=True)
+            for found, kind in signs.in_texts(cells, whole=message.own is not None, linked=name in linked):
+                there = templates.value_texts(texts[texts.isin(list(found)).to_numpy(bool)]).dropna()
+                there = there[[kind.find(text) is not None for text in there]]
+                if len(there):
+                    yield _in_rows(name, there, kind)
+
+
+def _in_rows(name: str, there: pd.Series[str], kind: signs.Kind) -> str:
+    text = there.iloc[0]
+    sign = kind.find(text)
+    whole = "" if sign == text else f" ({given(text)})"
+    holds = f"column {name!r} holds {given(sign)} in row {few(there.index.tolist(), given)}{whole}"
+    return _sign(holds, kind, f"frame[{name!r}]")
+
+
+def _sign(holds: str, kind: signs.Kind, values: str = "") -> str:
+    how = kind.how.format(values=values) if values else ""
+    return f"{holds}, {kind.writes}, which would be sent literally. {kind.helps}{how}, {_LITERALLY}"
+
+
+def _in_links(message: OneMessage) -> Iterator[Slot]:
+    """Return the placeholders that stand in a link, where %20 is a blank."""
+    linked = False
+    for literal, slot in zip(*(message.main.literals, message.main.slots) if message.main else ((), ()), strict=False):
+        linked = bool(re.search(r"(?:://|www\.)\S*$", literal)) or (linked and not re.search(r"\s", literal))
+        if linked:
+            yield slot
 
 
 def _said(column: str, meant: list[tuple[Any, set[str]]]) -> str:
@@ -220,7 +265,7 @@ _BEFORE: Final = _words_of(
     if elseif elsif elif else unless each for foreach in with echo print get put end not raw v v2 set
     """
 )
-_END: Final = "\x1e"  # between two texts that are looked through at once
+_BETWEEN: Final = "\x1e"  # between two texts that are looked through at once
 _BARE: Final = r"[^\W\d_]\w{0,40}(?:[ .\-]\w{1,40}){0,3}"
 _SHAPES: Final = re.compile(
     r"\{{2,4}[^{}\x1e]{0,200}(?:\{[^{}\x1e]{0,80}\}[^{}\x1e]{0,80})?\}{2,4}"  # {{x}} {{{x}}} {{${x}}}
@@ -264,6 +309,11 @@ def folded(name: str) -> str:
     return re.sub(r"[\W_]+", "", plain.casefold())
 
 
+def looked_through(text: str) -> str:
+    """Return a text as placeholders are looked for in it: a wide brace is none of ours, but sent as a pair is."""
+    return unicodedata.normalize("NFKC", unescape(text).replace("｛", "{{").replace("｝", "}}"))
+
+
 class Foreign:
     """Finds placeholders of other tools in texts for people who have these columns.
 
@@ -281,10 +331,7 @@ class Foreign:
         if len(every) > _FEW:
             every = every.filter(reduce(pc.or_, (pc.match_substring_regex(every, one) for one in self._suspect())))
         # All are looked through at once, and what is found in them is judged once for each spelling.
-        # A wide brace is none of ours: like a pair of braces, it would be sent literally.
-        joined = unescape(_END.join(every.to_pylist())).replace("｛", "{{").replace("｝", "}}")
-        joined = unicodedata.normalize("NFKC", joined)
-        shapes = dict.fromkeys(_shapes(joined))
+        shapes = dict.fromkeys(_shapes(looked_through(_BETWEEN.join(every.to_pylist()))))
         return {shape: column for written in shapes for shape, column in self._judged(written)}
 
     def _suspect(self) -> Iterator[str]:

@@ -16,6 +16,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache, reduce
 from pathlib import Path
 from typing import Final
@@ -36,7 +37,8 @@ class Unseen:
     Attributes:
         rows, columns: the hidden ones.
         errors, uncomputed: cells that show an error, and formulas that no program has computed yet.
-        shapes: how numbers are shown, where that adds a plus or zeros.
+        shapes: how numbers are shown, where that is not their text.
+        no_days: cells with the day 0, which no calendar has.
         reach: the last row and the last column with a cell that may hold something.
     """
 
@@ -45,6 +47,7 @@ class Unseen:
     errors: list[Place] = field(default_factory=list)
     uncomputed: list[Place] = field(default_factory=list)
     shapes: dict[Place, Shape] = field(default_factory=dict)
+    no_days: list[Place] = field(default_factory=list)
     reach: Place = 0, 0
 
     def cell(self, row: int, column: int, *, error: bool = False) -> None:
@@ -186,11 +189,12 @@ def _shapes(archive: zipfile.ZipFile) -> dict[str, Shape]:
     if "xl/styles.xml" not in archive.namelist():
         return {}
     tree = ElementTree.fromstring(archive.read("xl/styles.xml"))
-    codes = {it.get("numFmtId"): it.get("formatCode", "") for it in tree.iter() if it.tag.endswith("}numFmt")}
+    codes = {it.get("numFmtId", ""): it.get("formatCode", "") for it in tree.iter() if it.tag.endswith("}numFmt")}
     styles = next((it for it in tree.iter() if it.tag.endswith("}cellXfs")), None)
-    if styles is None or not codes:
+    if styles is None:
         return {}
-    found = {str(at): shape_of(codes.get(style.get("numFmtId"), "")) for at, style in enumerate(styles)}
+    codes = _BUILT_IN | codes
+    found = {str(at): shape_of(codes.get(style.get("numFmtId", ""), "")) for at, style in enumerate(styles)}
     return {style: shape for style, shape in found.items() if shape is not None}
 
 
@@ -232,7 +236,15 @@ def _times(said: str, of: str) -> int:
     return int(found[1]) if found else 1
 
 
-Shape = tuple[str, ...]  # of a number, from left to right: places of digits (0 or #), and texts, each behind a quote
+# Of a number, from left to right: places of digits (0 or #), and texts, each behind a quote. Of a share "%" and how
+# many places it shows, of a length of time "[" and its format, of a day "y".
+Shape = tuple[str, ...]
+_BUILT_IN: Final = dict.fromkeys(("14", "15", "16", "17", "22"), "yyyy-mm-dd") | {  # which no file spells out
+    "9": "0%",
+    "10": "0.00%",
+    "46": "[h]:mm:ss",
+}
+_ASIDE: Final = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 TOKEN: Final = re.compile(
     r"""\[\$[^\]]{0,255}\]|\[[<>=][^\]]{0,255}\]|\[[A-Za-z]{1,255}\d{0,255}\]|"([^"]{0,255})"|"""
     r"""\\(.)|_.|\*.|([0#?])|([-+ ()/.:])|(.)""",
@@ -246,8 +258,17 @@ def shape_of(code: str) -> Shape | None:
 
     Example:
         >>> shape_of('"+"0'), shape_of("00000000000") is None, shape_of("#,##0.00"), shape_of("dd.mm.yyyy")
-        (('"+', '0'), False, None, None)
+        (('"+', '0'), False, None, ('y',))
+        >>> shape_of("0.0%"), shape_of("[h]:mm")
+        (('%', '1'), ('[', '[h]:mm'))
     """
+    bare = _ASIDE.sub("", code.split(";")[0]).lower()
+    if "%" in bare:
+        return ("%", str(len(re.sub(r"[^0#?]", "", bare.partition(".")[2]))))
+    if re.search(r"\[[hms]+\]", bare):
+        return ("[", bare)
+    if re.search("[yd]", bare) and not re.search(r"[#?]|(?<![.0])0", bare):
+        return ("y",)
     shape: list[str] = []
     for token in TOKEN.finditer(code.split(";")[0]):
         quoted, escaped, digit, sign, other = token.groups()
@@ -261,15 +282,27 @@ def shape_of(code: str) -> Shape | None:
     return tuple(shape) if matters and ("0" in shape or "#" in shape) else None
 
 
+_UNITS: Final = {"h": 3600, "m": 60, "s": 1}
+
+
 def shown(number: float, shape: Shape) -> str | None:
-    """Return a whole number as a format shows it; None for another number.
+    """Return a number as a format shows it; None where that is its text. What a day 0 shows, is none: "".
 
     Example:
         >>> shown(1761234567, shape_of("00000000000")), shown(49176, shape_of('"+"0')), shown(176, shape_of('"+49 "0'))
         ('01761234567', '+49176', '+49 176')
         >>> shown(1761234567, shape_of("0000-0000000"))
         '0176-1234567'
+        >>> shown(0.155, shape_of("0%")), shown(0.2, shape_of("0.0%")), shown(1.25, shape_of("[h]:mm"))
+        ('16%', '20.0%', '30:00')
     """
+    if shape[0] == "%":
+        share = Decimal(repr(float(number))).scaleb(2).quantize(Decimal(1).scaleb(-int(shape[1])), ROUND_HALF_UP)
+        return f"{share:f}%"
+    if shape[0] == "y":
+        return "" if number == 0 else None
+    if shape[0] == "[":
+        return _elapsed(round(abs(number) * 86400), shape[1], "-" * (number < 0))
     if number < 0 or not float(number).is_integer() or number >= 2**53:
         return None
     digits = list(str(int(number)))
@@ -286,6 +319,18 @@ def shown(number: float, shape: Shape) -> str | None:
         elif part == "0":
             written.append("0")
     return "".join(reversed(written))
+
+
+def _elapsed(seconds: int, code: str, sign: str = "") -> str:
+    """Return a length of time as a format such as [h]:mm shows it: the first unit takes all that is more."""
+    rest = seconds
+
+    def unit(found: re.Match[str]) -> str:
+        nonlocal rest
+        many, rest = divmod(rest, _UNITS[found[0].strip("[]")[0]])
+        return f"{many:0{len(found[0].strip('[]'))}d}"
+
+    return sign + re.sub(r"\[?(h+|m+|s+)\]?", unit, code)
 
 
 # xlsb: records of (number, size, content), both of variable length

@@ -7,6 +7,7 @@ only on request, and each is said.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -79,6 +80,7 @@ def parts(
         body = _without_hidden(chosen, body, hidden, origin)
         body = _without_totals(chosen, body, origin)
         _note_merged(chosen, body, origin)
+        _shape(chosen, body)
         _note_unseen(chosen, names, body, origin)
         if body:
             yield _part(chosen, names, body)
@@ -268,18 +270,24 @@ def _note_merged(sheet: _Sheet, body: list[int], origin: Origin) -> None:
 
 def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origin) -> None:
     unseen, rows = sheet.unseen, {at + 1 for at in body}
-    errors, formulas = (
+    errors, formulas, no_days = (
         [place for place in places if place[0] in rows and place[1] <= len(names)]
-        for places in (unseen.errors, unseen.uncomputed)
+        for places in (unseen.errors, unseen.uncomputed, unseen.no_days)
     )
     hidden = [repr(name) for at, name in enumerate(names, start=1) if at in unseen.columns]
     if hidden:
         origin.note(f"hidden columns ({', '.join(hidden)}) are read like the others")
-    for place in (*errors, *formulas):
+    for place in (*errors, *formulas, *no_days):
         origin.facts.setdefault("no_value", {}).setdefault(names[place[1] - 1], []).append(cell_name(place))
     if errors:
         show = counted(len(errors), "cell shows an error", "cells show an error")
         origin.note(f"{show} ({listed('cell', [*map(cell_name, errors)])}), read as blank")
+    if no_days:
+        show = counted(len(no_days), "cell shows the day 0", "cells show the day 0")
+        origin.note(
+            f"{show} ({listed('cell', [*map(cell_name, no_days)])}), as a formula does that refers to a blank cell; "
+            "read as blank"
+        )
     if formulas:
         have = counted(len(formulas), "formula has", "formulas have")
         origin.note(
@@ -289,9 +297,7 @@ def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origi
 
 
 def _part(sheet: _Sheet, names: list[str], body: list[int]) -> Part:
-    width, shapes = len(names), sheet.unseen.shapes
-    if shapes:
-        _shape(sheet, body)
+    width = len(names)
     columns = zip(*(sheet.rows[at] for at in body), strict=True)
     texts = [
         pyarrow.chunked_array([pyarrow.array([it if type(it) is str else cell_text(it) for it in column], TEXT)])
@@ -303,13 +309,26 @@ def _part(sheet: _Sheet, names: list[str], body: list[int]) -> Part:
 
 
 def _shape(sheet: _Sheet, body: list[int]) -> None:
-    """Write numbers as they are shown, where the format adds a plus or zeros."""
+    """Write numbers as they are shown, where the format adds a plus, zeros or a unit; note days that are none."""
     rows = set(body)
     for (row, column), shape in sheet.unseen.shapes.items():
         if row - 1 in rows and column <= len(sheet.rows[row - 1]):
-            number = sheet.rows[row - 1][column - 1]
-            if isinstance(number, int | float) and not isinstance(number, bool):
-                sheet.rows[row - 1][column - 1] = shown(number, shape) or number
+            cell = sheet.rows[row - 1][column - 1]
+            number = _serial(cell)
+            if number is None or (text := shown(number, shape)) is None:
+                continue
+            sheet.rows[row - 1][column - 1] = text
+            if not text:
+                sheet.unseen.no_days.append((row, column))
+
+
+def _serial(cell: object) -> float | None:
+    """Return the number of a cell, of a length of time or a time of day as the fraction of a day; None of others."""
+    if isinstance(cell, dt.timedelta):
+        return cell / dt.timedelta(days=1)
+    if isinstance(cell, dt.time):
+        return dt.timedelta(hours=cell.hour, minutes=cell.minute, seconds=cell.second) / dt.timedelta(days=1)
+    return cell if isinstance(cell, int | float) and not isinstance(cell, bool) else None
 
 
 def cell_text(cell: object) -> str:
@@ -320,6 +339,10 @@ def cell_text(cell: object) -> str:
         return str(int(cell))
     if isinstance(cell, Decimal):
         return f"{cell:f}"
+    if type(cell) is dt.timedelta:  # as a workbook without a format of its own shows it
+        seconds = round(abs(cell).total_seconds())
+        more = f":{seconds % 60:02d}" if seconds % 60 else ""
+        return f"{'-' * (cell < dt.timedelta())}{seconds // 3600}:{seconds // 60 % 60:02d}{more}"
     if hasattr(cell, "isoformat"):
         return str(cell.isoformat()).removesuffix("T00:00:00")
     return str(cell)

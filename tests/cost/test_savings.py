@@ -115,7 +115,7 @@ def test_a_template_of_unknown_text_is_said() -> None:
 def test_hostile_texts_stay_text() -> None:
     """The card shows what people wrote, never as markup."""
     hostile = people().assign(name="<b>’</b>")
-    made = sms.plan(hostile, TEXT, to="phone", campaign="<i>", rates=sample_rates())
+    made = sms.plan(hostile, sms.Message(TEXT, literal=True), to="phone", campaign="<i>", rates=sample_rates())
     drawn = cost.savings(made)._repr_html_()
     assert "<i>" not in drawn
     assert "&lt;b&gt;<mark>’</mark>" in drawn

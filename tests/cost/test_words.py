@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from support.tables import whole
 
-from smsotp_nb import Ledger, Sandbox, cost, parts, plan, send
+from smsotp_nb import Ledger, Message, Sandbox, cost, parts, plan, send
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 PEOPLE = pd.DataFrame(
@@ -123,7 +123,8 @@ def test_the_card_says_what_plain_characters_would_have_saved(sent: Sent) -> Non
 
 def test_words_that_are_a_page_are_shown_as_text(tmp_path: Path) -> None:
     with Sandbox() as box, Ledger(tmp_path / "l.sqlite", create=True) as ledger:
-        made = plan(PEOPLE.head(1), "<script>alert(1)</script>", to="phone", campaign="<b>")
+        page = Message("<script>alert(1)</script>", literal=True)
+        made = plan(PEOPLE.head(1), page, to="phone", campaign="<b>")
         send(made, client=box.client(), ledger=ledger, progress=False)
         assert "<script>alert" not in cost.words(ledger).card().html()
 

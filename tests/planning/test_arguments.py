@@ -170,7 +170,7 @@ def test_one_kept_column_may_be_named_alone() -> None:
 def test_the_card_says_what_it_is_and_that_nothing_was_sent() -> None:
     frame = people(5, phone=[*(number(n) for n in range(4)), "hello"])
     frame["name"] = ["<b>Ana</b>", "Zoë", "N" * 200, None, "x"]
-    made = plan(frame, rates=RATES)
+    made = plan(frame, message=Message("Hi {name}", literal=True), rates=RATES)
     for shown in (str(made), made._repr_html_()):
         assert "Nothing has been sent." in shown
         assert "send(plan, client)" in shown

@@ -87,6 +87,47 @@ def test_files_of_which_one_shows_the_day_first_and_another_the_month_are_refuse
         sms.plan(folder, "Due {due:date}", to="phone", campaign="c")
 
 
+@pytest.mark.parametrize(
+    ("pieces", "refused"),
+    [
+        ([["2026-03-10", "2026-04-10"], ["25/10/2026", "26/10/2026"]], True),
+        ([["25/10/2026", "26/10/2026"], ["2026-04-10", "2026-04-11"]], True),
+        ([["2026-03-10"], ["10/25/2026"], ["2026-03-13"]], False),
+        ([["2026-03-10"], ["25/10/2026"], ["25/10/2026", "03/10/2026"]], False),
+        ([["2026-03-10"], ["2026-03-11"]], False),
+    ],
+)
+def test_dates_of_two_kinds_in_two_files_are_refused_as_in_memory(
+    tmp_path: Path, pieces: list[list[str]], *, refused: bool
+) -> None:
+    (tmp_path / "list").mkdir()
+    numbers = iter(f"+120255501{at}" for at in range(10, 30))
+    frames = [pd.DataFrame({"phone": [next(numbers) for _ in cells], "due": cells}) for cells in pieces]
+    for at, frame in enumerate(frames):
+        frame.to_parquet(tmp_path / "list" / f"{at}.parquet")
+    whole, call = pd.concat(frames, ignore_index=True), {"to": "phone", "campaign": "c"}
+    folder = sms.Folder(tmp_path / "list", into=tmp_path / "plan")
+    if not refused:
+        made = [sms.plan(people, "Due {due:date}", **call) for people in (whole, folder)]
+        assert made[0].fingerprint == made[1].fingerprint
+        return
+    says = []
+    for people in (whole, folder):
+        with pytest.raises(UsageError, match=r"dates of two kinds: .* in row .* in row") as caught:
+            sms.plan(people, "Due {due:date}", **call)
+        says.append(str(caught.value))
+    assert says[0] == says[1]
+
+
+def test_an_error_of_a_piece_names_its_file_and_the_row_in_the_whole_list(tmp_path: Path) -> None:
+    (tmp_path / "list").mkdir()
+    for at, cells in enumerate((["1", "2"], ["3", "0.30000000000000004"])):
+        phones = [f"+1202555011{at}", f"+1202555012{at}"]
+        pd.DataFrame({"phone": phones, "n": cells}).to_parquet(tmp_path / "list" / f"{at}.parquet")
+    with pytest.raises(UsageError, match=r"1\.parquet, whose first row is row 2: column 'n', row 3: '0\.3"):
+        sms.plan(sms.Folder(tmp_path / "list", into=tmp_path / "plan"), "{n}", to="phone", campaign="c")
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "changes",

@@ -166,6 +166,95 @@ def test_a_value_with_what_another_format_writes_is_refused(value: str, shape: s
     assert len(made.texts) == 2
 
 
+# Signs of another format: wherever they stand, and those of a value alone.
+SIGNS = (
+    "Ren&eacute;", "5 &euro;",
+    "O&rsquo;Neil", "&AMP;", "Ren&#233;", "Ren&#xe9;", "Tom &amp Co", "Ann<br>", "<b>Ann</b>",
+    "</p>", '<a href="x">', "<!-- x -->", "_x00E9_", "Jos\\u00e9", "Hi\\r\\nAnn", 'say \\"hi\\"', "https:\\/\\/x.y",
+    "Ann%20Lee", "Jos%C3%A9", "Jos=C3=A9", "=?utf-8?Q?Jos=C3=A9?=", "JosÃ©", "MÃ¼ller", "donâ€™t", "RENÃ‰", "MALMÃ–",
+    "Ã\u00a0 bientÃ´t", "5 â‚¬", "Â£5", "Ð\x90Ð½Ð½Ð°", "РђРЅРЅР°", "Jos√©", "Jos├®", "JosĂ©", "Å\x81ukasz", "Ã\x81gnes",
+    "Jos\ufffd",
+)  # fmt: skip
+SIGNS_OF_VALUES = (
+    "['Ann']", '["Ann"]', "{'a': 1}", '{"a": null}', "('Ann', 1)", "b'Ann'", "Timestamp('2026-01-02 00:00:00')",
+    "Decimal('1.5')", "datetime.date(2026, 1, 2)", "np.float64(1.5)", "<object object at 0x7f2a>", "<class 'str'>",
+    "<Color.RED: 1>", "(0, 1]", "[0.5, 1.0)", "(2026-01-01 00:00:00, 2026-01-02 00:00:00]", "1 days 06:00:00",
+    "1 day, 6:00:00", "PT30H", "nan nan", "Ann nan", "nan Ann", "None None", "Ann, None", "Ann undefined", "null Lee",
+    "Ann #REF!", "#REF! Lee", "Ann #ERRO!", "Summe: #WERT!", "=VLOOKUP(A2,B:C,2)", '=A2&" "&B2', "=Sheet2!A1", "=5+3",
+    "+SUM(A1)",
+)  # fmt: skip
+PLAIN = (
+    "Tom & Co", "AT&T", "R&D;",
+    "<3", "5 < 6", "a < b > c", "Ann <ann@x.example>", "[VIP]", "#1", "#SALE!", "100%", "Nan",
+    "José", "São", "naïve", "C:\\users", "C:\\new\\udder", "\\o/", "https://x.example/a%20b", "x.example/a%20b",
+    "%20 indirim", "100%20", "20%sale", "50% de", "None of these", "nan bread", "Nancy", "CAFÉ…", "«CAFÉ»", "NESTLÉ®",
+    "«le café…»", "AMANHÃ… JÁ É", "l’ÉTÉ", "“État”", "Рівне", "Вітаємо", "С…", "3×½", "Łukasz", "Żółć", "MAMĂ…", "=)",
+    "=D", "Smith(Jr)", "Bob (Rob)", "(5)", "x=name", "+49 30 1234", "-5", "1 day left", "a_x_b", "100°", "Robert (Bob)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*SIGNS, *SIGNS_OF_VALUES])
+def test_a_sign_of_another_format_is_refused_with_its_row_and_the_way_out(text: str) -> None:
+    frame = people(3, who=["Bo", text, "Al"])
+    called = r"column 'who' holds .* in row 1[ ,].*sent literally\. .*, or pass sms\.Message\(\.\.\., literal=True\)"
+    with pytest.raises(UsageError, match=called):
+        plan(frame, message="Hi {who}")
+    with pytest.raises(UsageError, match=called):
+        plan(frame, message=sms.Template("t", ["who"]))
+    assert plan(frame, message=sms.Message("Hi {who}", literal=True)).rows["status"].iloc[0] == "planned"
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_a_sign_of_another_format_is_refused_in_whole_messages_and_the_message(text: str) -> None:
+    with pytest.raises(UsageError, match=r"column 'words' holds .* in row 1[ ,].*literal=True"):
+        plan(people(3, words=["Hi", text, "Ho"]), message=sms.column("words"))
+    with pytest.raises(UsageError, match=r"message holds .*, or pass sms\.Message"):
+        plan(people(2), message=f"Hi {text} {{name}}")
+    with pytest.raises(UsageError, match=r"signature"):
+        plan(people(2), message="Hi", signature=text)
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_merely_looks_like_a_sign_is_sent(text: str) -> None:
+    frame = people(3, who=["Bo", text, "Al"])
+    assert plan(frame, message="Hi {who}.").texts.tolist()[1] == f"Hi {text}."
+    assert plan(frame, message=sms.column("who")).texts.tolist()[1] == text
+    assert plan(frame, message=f"Hi {text}").texts.tolist() == [f"Hi {text}"]
+
+
+def test_a_value_within_a_link_may_be_written_as_links_are() -> None:
+    frame = people(2, who=["Ann%20Lee", "Bo"], name=["Ann", "Bo"])
+    assert "x.example/r/Ann%20Lee?n=Ann" in plan(frame, message="https://x.example/r/{who}?n={name} now").texts[0]
+    with pytest.raises(UsageError, match="'%20' in row 0"):
+        plan(frame, message="https://x.example/ {who}")
+
+
+def test_a_column_with_a_broken_name_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"message holds 'Ã©'.*Write the letter itself"):
+        plan(people(2, **{"PrÃ©nom": "Ann"}), message="Hi {PrÃ©nom}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["%FIRSTNAME%", "[First Name]", "${name}", "<<name>>", "#name#", "{name}", "<%= name %>", "[%name%]", "*|NAME|*",
+     "{{name}}", "«Name»", "｛｛name｝｝", "%name%", "[[first name]]", "__name__", "$name", "@firstname",
+     " {first name} "],
+)  # fmt: skip
+def test_a_value_that_is_a_placeholder_alone_is_no_name(text: str) -> None:
+    frame = people(3, who=["Bo", text, "Al"])
+    with pytest.raises(UsageError, match=r"column 'who' holds .* in row 1, as other tools or we write a placeholder"):
+        plan(frame, message="Hi {who}")
+
+
+def test_whole_numbers_that_a_program_made_fractions_need_a_format() -> None:
+    frame = people(3, no=["1001.0", None, "1003.0"], grade=["5.0", "4.5", "4.0"])
+    with pytest.raises(UsageError, match=r"column 'no', row 0: '1001.0' ends in .0, .*write \{no:.0f\} or \{no:<=20\}"):
+        plan(frame, message="Order {no}")
+    assert plan(frame, message="Order {no:.0f}").texts.tolist() == ["Order 1001", "Order 1003"]
+    assert plan(frame, message="Order {no:<=20}").texts.tolist() == ["Order 1001.0", "Order 1003.0"]
+    assert plan(frame, message="{grade}").texts.tolist() == ["5.0", "4.5", "4.0"]
+
+
 def test_literal_words_are_sent_as_they_stand() -> None:
     text = "Hi {first name}, write [name] and %NAME%"
     frame = listed(words="Hi {name} and *|FNAME|*")

@@ -6,6 +6,7 @@ words with which it is refused.
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 import html
 import io
@@ -550,6 +551,36 @@ def test_an_entry_of_a_list_of_no_whose_value_the_workbook_lacks_is_unreadable(t
     with pytest.raises(UsageError, match="1 of 3 rows cannot be read, so nothing was recorded: cell B3"):
         register.import_optouts(stops, column="phone", source="p")
     assert register.import_optouts(stops, column="phone", source="p", reading=ignored) == 2
+
+
+def test_cells_are_read_as_a_workbook_shows_them(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    cells = [
+        (0.2, "0%", "20%"),
+        (0.155, "0%", "16%"),
+        (0.075, "0.00%", "7.50%"),
+        (-0.1, "0.0%;[Red]-0.0%", "-10.0%"),
+        (dt.timedelta(hours=30), "[h]:mm", "30:00"),
+        (dt.timedelta(hours=2, minutes=5, seconds=9), "[h]:mm:ss", "2:05:09"),
+        (dt.timedelta(minutes=90), "[mm]:ss", "90:00"),
+        (0, "dd/mm/yyyy", None),
+        (0, "[$-409]d. mmm yy", None),
+        (0, "mm-dd-yy", None),
+        (0, "h:mm", "00:00:00"),
+        (0, '0" days"', "0"),
+        (0, "#,##0.00", "0"),
+        (dt.date(2026, 3, 4), "dd/mm/yyyy", "2026-03-04"),
+        (12.5, "0.00", "12.5"),
+    ]
+    sheet.append(["phone", "cell"])
+    for at, (value, code, _) in enumerate(cells, start=2):
+        sheet.append([f"+12025550{at:03d}", value])
+        sheet.cell(at, 2).number_format = code
+    book.save(tmp_path / "list.xlsx")
+    with pytest.warns(SmsOtpWarning, match=r"3 cells show the day 0 \(cells B9, B10, B11\).*read as blank"):
+        frame = sms.read_recipients(tmp_path / "list.xlsx")
+    assert frame["cell"].astype(object).where(frame["cell"].notna(), None).tolist() == [said for *_, said in cells]
 
 
 def test_a_hidden_list_behind_a_sheet_to_read_is_named(tmp_path: Path) -> None:

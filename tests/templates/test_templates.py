@@ -339,6 +339,14 @@ def test_what_has_only_the_text_of_python_is_refused(value: Any, source: str) ->
         written_as(source, value, value)
 
 
+def test_a_share_is_written_as_one_and_as_no_other_number() -> None:
+    assert filled("{x:.1%}", x=["20%", "7.5%", "0.5"]) == ["20.0%", "7.5%", "50.0%"]
+    assert filled("{x}", x=["20%", "7.5%", "0.5"]) == ["20%", "7.5%", "0.5"]
+    for form in (".2f", ",.0f"):
+        with pytest.raises(UsageError, match=r"column 'x', row 0: '20%' is a share; write \{x:.0%\}, or \{x\}"):
+            filled(f"{{x:{form}}}", x=["20%", "7.5%"])
+
+
 def test_a_text_that_is_cut_to_nothing_is_no_value() -> None:
     assert pd.isna(written_as("x:<=3", "\U0001f468\u200d\U0001f469\u200d\U0001f467abc")[0])
 
@@ -382,6 +390,10 @@ def test_thousands_are_read_where_another_value_shows_the_point_to_be_a_decimal_
                 "#DIV/0!",
                 "#BEZUG!",
                 "#NV",
+                "#ERREUR!",
+                "#FEHLER!",
+                "#BŁĄD!",
+                "#¡ERROR!",
                 "nan",
                 "None",
                 "NULL",
