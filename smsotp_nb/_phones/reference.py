@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +12,9 @@ from phonenumbers import SUPPORTED_REGIONS, re_util
 
 from .._pandas import STR
 from .countries import Answer, ask
+from .fast.memory import STRING
 
-__all__ = ["COLUMNS", "SUPPORTED_REGIONS", "Answer", "all_of", "ask", "frame", "verdict"]
+__all__ = ["COLUMNS", "SUPPORTED_REGIONS", "Answer", "all_of", "ask", "frame", "framed", "verdict"]
 
 COLUMNS: Final = ("e164", "region", "cc", "valid", "type", "reason", "extension")
 
@@ -46,11 +47,18 @@ def plain(column: pd.Series) -> list[str | None]:
 def frame(answers: list[Answer], *, index: pd.Index | None = None) -> pd.DataFrame:
     """Return answers as a frame: text columns ``str``, ``valid`` a plain bool."""
     columns = zip(*answers, strict=True) if answers else ((),) * len(COLUMNS)
-    arrays = {name: _array(name, values) for name, values in zip(COLUMNS, columns, strict=True)}
-    return pd.DataFrame(arrays, index=index, copy=False)
+    pairs = zip(COLUMNS, columns, strict=True)
+    return framed(
+        COLUMNS, [[np.array(it, bool) if name == "valid" else pa.array(it, STRING) for name, it in pairs]], index
+    )
 
 
-def _array(name: str, values: tuple[object, ...]) -> Any:
-    if name == "valid":
-        return np.array(values, dtype=bool)
-    return STR.__from_arrow__(pa.array(values, pa.large_string()))
+def framed(names: Sequence[str], pieces: Iterable[Sequence[Any]], index: pd.Index | None = None) -> pd.DataFrame:
+    """Return columns that come in pieces, of text or of flags, as a frame."""
+    columns = {
+        name: STR.__from_arrow__(pa.chunked_array(list(parts), STRING))
+        if isinstance(parts[0], pa.Array)
+        else np.concatenate(parts)
+        for name, parts in zip(names, zip(*pieces, strict=True), strict=True)
+    }
+    return pd.DataFrame(columns, index=index, copy=False)

@@ -210,16 +210,6 @@ def sent_to(service: Service, made: Any, ledger: Ledger, **more: Any) -> Any:
         return send(made, client=client, ledger=ledger, progress=False, **more)
 
 
-def test_a_chunk_of_only_capped_rows_ends_at_once(box: Sandbox, ledger: Ledger) -> None:
-    sent(plan_of("a"), box, ledger)
-    made = plan_of("b", text="b", policy=Policy(caps=[(1, "24h")]))
-    before = len(ledger.record("a").requests)
-    for limits in (Limits(), Limits(first=5), Limits(per_second=1_000)):
-        assert outcome(sent(made, box, ledger, limits=limits)) == {"planned CAPPED": 30}
-    assert outcome(sent(made.with_wire(isolate_invalid=True), box, ledger)) == {"planned CAPPED": 30}
-    assert (before, len(ledger.record("b").requests)) == (5, 0)
-
-
 def test_an_opted_out_number_gets_no_test_either(box: Sandbox, ledger: Ledger) -> None:
     People(ledger).opt_out(NUMBERS[0], source="phone")
     table = send_test(plan_of("a"), to=NUMBERS[0], client=box.client(), ledger=ledger)

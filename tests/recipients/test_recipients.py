@@ -368,18 +368,6 @@ def sheets_of(**sheets: tuple[list[object], ...]) -> openpyxl.Workbook:
     return book
 
 
-@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
-@pytest.mark.parametrize("active", [0, 1])
-def test_a_hidden_sheet_is_read_only_by_name(tmp_path: Path, state: str, active: int) -> None:
-    """Last year's list in front of the one that its owner sees."""
-    book = sheets_of(old=(["Name", "Mobile"], ["Gone", PLUS]), Contacts=PEOPLE)
-    book["old"].sheet_state = state
-    book.active = active
-    book.save(tmp_path / "people.xlsx")
-    assert read_recipients(tmp_path / "people.xlsx")["Name"].tolist() == ["Ann", "Bo", "Cy"]
-    assert read_recipients(tmp_path / "people.xlsx", sheet="old")["Name"].tolist() == ["Gone"]
-
-
 def test_the_first_visible_sheet_with_a_table_is_read_and_others_are_named(tmp_path: Path) -> None:
     """A cover sheet is no table; no warning for a sheet that is named, or where the other is empty."""
     book = sheets_of(Cover=(["Our lists"], ["of 2026"]), March=PEOPLE, April=(["Name"], ["Bo"]), Notes=(["one"],))
@@ -391,47 +379,13 @@ def test_the_first_visible_sheet_with_a_table_is_read_and_others_are_named(tmp_p
     assert read.attrs["smsotp_nb"]["other_sheets"] == ["Cover", "April"]
 
 
-def test_hidden_rows_are_left_out_or_taken_on_request(tmp_path: Path) -> None:
-    """A filter that was left on. Empty hidden rows are none."""
-    book = sheets_of(People=PEOPLE)
-    for row in (3, 4, 9):
-        book["People"].row_dimensions[row].hidden = True
-    book.save(tmp_path / "people.xlsx")
-    with pytest.warns(
-        SmsOtpWarning, match=r"'People': 2 rows are hidden \(rows 3, 4\).*left out; hidden=True takes them"
-    ):
-        read = read_recipients(tmp_path / "people.xlsx", numbered=True)
-    assert (read["Name"].tolist(), read.index.tolist()) == (["Ann"], [2])
-    assert read.attrs["smsotp_nb"]["left_out"] == {"hidden": 2}
-    with pytest.warns(SmsOtpWarning, match="2 rows are hidden .* and read like the others"):
-        assert len(read_recipients(tmp_path / "people.xlsx", hidden=True)) == 3
-
-
-def test_hidden_columns_and_merged_cells_are_named(tmp_path: Path) -> None:
+def test_merged_cells_are_named(tmp_path: Path) -> None:
     """They are read like the others, but not without a word."""
     book = sheets_of(People=tuple([*row, "x"] for row in PEOPLE))
-    book["People"].column_dimensions["B"].hidden = True
-    book.save(tmp_path / "people.xlsx")
-    with pytest.warns(SmsOtpWarning, match=r"hidden columns \('Mobile'\) are read"):
-        assert list(read_recipients(tmp_path / "people.xlsx").columns) == ["Name", "Mobile", "x"]
-    book["People"].column_dimensions["B"].hidden = False
     book["People"].merge_cells("C2:C4")
     book.save(tmp_path / "people.xlsx")
     with pytest.warns(SmsOtpWarning, match=r"merged cells \(C2:C4\)"):
         assert read_recipients(tmp_path / "people.xlsx")["x"].tolist()[0] == "x"
-
-
-@pytest.mark.parametrize("merged", [True, False], ids=["merged", "one cell"])
-def test_a_title_above_the_table_is_no_header(tmp_path: Path, merged: bool) -> None:
-    book = sheets_of(People=(["Customers 2026"], *PEOPLE))
-    if merged:
-        book["People"].merge_cells("A1:B1")
-    book.save(tmp_path / "people.xlsx")
-    with pytest.warns(SmsOtpWarning, match=r"the header is row 2; row 1 above it \('Customers 2026'\) is no row"):
-        read = read_recipients(tmp_path / "people.xlsx", numbered=True)
-    assert (list(read.columns), read.index.tolist()) == (["Name", "Mobile"], [3, 4, 5])
-    named = read_recipients(tmp_path / "people.xlsx", numbered=True, header=2)
-    assert named.equals(read)
 
 
 def test_a_row_of_totals_is_no_person(tmp_path: Path) -> None:

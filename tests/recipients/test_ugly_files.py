@@ -80,11 +80,11 @@ def hide_column(book: openpyxl.Workbook) -> None:
     book["People"].column_dimensions["B"].hidden = True
 
 
-def hidden_first(book: openpyxl.Workbook) -> None:
+def hidden_first(book: openpyxl.Workbook, state: str = "hidden") -> None:
     old = book.create_sheet("old", 0)
     old.append(NAMES)
     old.append(("Gone", "+12025550199"))
-    old.sheet_state = "hidden"
+    old.sheet_state = state
 
 
 def cover_first(book: openpyxl.Workbook) -> None:
@@ -158,6 +158,7 @@ OF_ODS = '<table:table table:name="People">{}</table:table>'
 CASES = [
     # workbooks
     Case("hidden sheet.xlsx", book(*TABLE, change=hidden_first), [ANN, BO]),
+    Case("very hidden.xlsx", book(*TABLE, change=lambda it: hidden_first(it, "veryHidden")), [ANN, BO]),
     Case(
         "hidden sheet by name.xlsx", book(*TABLE, change=hidden_first), [("Gone", "+12025550199")], how={"sheet": "old"}
     ),
@@ -167,6 +168,12 @@ CASES = [
     Case("filtered taken.xlsx", book(*TABLE, CY, change=hide_row), [ANN, BO, CY], ("row 3",), how={"hidden": True}),
     Case("hidden column.xlsx", book(*TABLE, change=hide_column), [ANN, BO], ("hidden columns ('Mobile')",)),
     Case("title.xlsx", book(("Customers 2026",), *TABLE), [ANN, BO], ("header is row 2", "'Customers 2026'")),
+    Case(
+        "merged title.xlsx",
+        book(("Customers 2026",), *TABLE, change=on_sheet(lambda it: it.merge_cells("A1:B1"))),
+        [ANN, BO],
+        ("header is row 2",),
+    ),
     Case(
         "title and gap.xlsx",
         book(("List", "of May"), (), (*NAMES, "City"), (*ANN, "Bonn"), (*BO, None)),
@@ -274,6 +281,7 @@ CASES = [
         ("read as column column_3",),
         columns=(*NAMES, "column_3"),
     ),
+    Case("called Total.xlsx", book(*TABLE, ("Total", CY[1])), [ANN, BO, ("Total", CY[1])]),
     Case("totals.xlsx", book(*TABLE, ("Total", 24051100270)), [ANN, BO], ("row 4 ('Total' and numbers)",)),
     Case("blank.xlsx", book(), refused="no sheet that shows has rows|is empty"),
     Case("text named.xls", text(SEMICOLONS.replace(";", "\t")), [ANN, BO], ("is a text and no workbook",)),

@@ -7,16 +7,14 @@ kept as small numbers until the very end; only ``e164`` is written out, all rows
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 
-from ..._pandas import STR
 from .. import reference
 from ..reference import Answer
 from . import automata, tables
@@ -271,14 +269,3 @@ def columns_of(found: Answers, extension: pa.Array) -> tuple[Any, ...]:
     small = spelled(CODE_WORDS, found.cc), found.valid, spelled(KIND_WORDS, found.kind)
     reason = spelled(REASON_WORDS, np.where(found.valid, -1, found.reason))
     return found.e164, REGION_SPELLER.spelled(found.region), *small, reason, extension
-
-
-def frame(names: Sequence[str], pieces: Iterable[Sequence[Any]], index: pd.Index | None = None) -> pd.DataFrame:
-    """Return columns that come in pieces, of text or of flags, as a frame."""
-    columns = {
-        name: STR.__from_arrow__(pa.chunked_array(list(parts), STRING))
-        if isinstance(parts[0], pa.Array)
-        else np.concatenate(parts)
-        for name, parts in zip(names, zip(*pieces, strict=True), strict=True)
-    }
-    return pd.DataFrame(columns, index=index, copy=False)

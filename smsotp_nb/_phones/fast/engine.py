@@ -215,7 +215,7 @@ def verdict(
         return reference.verdict(text, region)
     texts, regions = _as_arrow(text), _as_arrow(region)
     pieces = (assembly.columns_of(*one) for one in _stretches(texts, regions, it, progress))
-    return assembly.frame(reference.COLUMNS, pieces)
+    return reference.framed(reference.COLUMNS, pieces)
 
 
 def answered(texts: pa.Array, regions: pa.Array, it: Tables) -> Answers:

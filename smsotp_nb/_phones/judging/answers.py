@@ -64,15 +64,10 @@ def verdict(
         codes = [None] * len(column) if beside is None else cells.plain_words(beside)
         answers = reference.all_of(plain, [code or default_region for code in codes])
         return reference.frame(answers, index=column.index)
-    text = cells.read(column).text
-    return _frame(text, _regions(region, default_region, column), progress=progress).set_axis(column.index, axis=0)
-
-
-def _frame(text: pd.Series, region: pd.Series, *, progress: Progress | None = None) -> pd.DataFrame:
-    """Answer for ``str`` columns with a positional index."""
+    text, regions = cells.read(column).text, _regions(region, default_region, column)
     if few(len(text)):
-        return reference.verdict(text, region)
-    return engine.verdict(text, region, progress=progress)
+        return reference.verdict(text, regions).set_axis(column.index, axis=0)
+    return engine.verdict(text, regions, progress=progress).set_axis(column.index, axis=0)
 
 
 def _regions(region: object, default_region: str | None, like: pd.Series) -> pd.Series:

@@ -27,6 +27,7 @@ from ..fast import assembly
 from ..fast.assembly import CODE_WORDS, KIND_WORDS, REGION_SPELLER, only
 from ..fast.engine import Progress, Stretch, distinct_rows
 from ..fast.memory import SHARED, STRING, Mask, Rows, picked, replaced, taken
+from ..reference import framed
 from ..vocabulary import PROBLEMS, note_words
 from . import answers, policy, rows, weighing
 from .evidence import DRAWN, NOTHING, SAMPLE, WRITTEN_ONLY, Evidence, Level, drawn, gather
@@ -94,7 +95,7 @@ def normalize(
         if progress is not None:
             progress(len(column))
     else:
-        made = assembly.frame(COLUMNS, _by_columns(column, region, default_region, reading, progress), column.index)
+        made = framed(COLUMNS, _by_columns(column, region, default_region, reading, progress), column.index)
     if isinstance(people, pd.Series):  # how its file was read, for the report
         source = source_of(people, people.name, getattr(region, "name", None))
         made.attrs = {**people.attrs, KEY: source} if source else dict(people.attrs)
@@ -152,8 +153,7 @@ def first_usable(columns: Sequence[pd.Series], judged: Sequence[pd.DataFrame]) -
 
 def _by_rows(judged: list[rows.Row], index: pd.Index) -> pd.DataFrame:
     columns = zip(*(row.spelled() for row in judged), strict=True) if judged else ((),) * len(COLUMNS)
-    arrays = {name: STR.__from_arrow__(pa.array(it, STRING)) for name, it in zip(COLUMNS, columns, strict=True)}
-    return pd.DataFrame(arrays, index=index, copy=False)
+    return framed(COLUMNS, [[pa.array(it, STRING) for it in columns]], index)
 
 
 def _by_columns(

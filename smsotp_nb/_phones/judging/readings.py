@@ -300,6 +300,8 @@ def said(found: Answers) -> list[Said]:
 
 def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Rows:
     """Return the undecided rows that this reading applies to."""
+    if reading.regions and reading.regions.isdisjoint(work.names):
+        return np.zeros(0, np.intp)
     chosen = CHOSEN[reading.fronts].take(front) & work.open()
     rows = np.flatnonzero(chosen & ~work.answers.valid if reading.doubts == "never" else chosen)
     if not len(rows):
