@@ -262,7 +262,10 @@ class Server:
 
     def close(self) -> None:
         """End the server's thread and free its port and its state; a second call does nothing."""
-        if self._loop is not None and self._stop is not None and self._thread is not None:
+        if self._thread is None:
+            self._socket.close()
+            self.account.close()
+        elif self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):  # the loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(HOW_LONG_TO_STOP)
