@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._calling import in_our_words, not_callable, refuse
 from ._moments import Now, utc_now
-from ._sandbox.facade import client_of
 from ._wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
 from .errors import InDoubt, LedgerError, SmsOtpWarning, UsageError
 from .settings import Secret
@@ -285,7 +284,7 @@ def send(
     to = mask(str(to))
     for advice in request.advice():
         warnings.warn(advice, SmsOtpWarning, stacklevel=3)
-    return request.send(client_of(client, what="otp.send"), ledger=ledger_of(ledger), now=now)
+    return request.send(_client_of(client, what="otp.send"), ledger=ledger_of(ledger), now=now)
 
 
 @in_our_words
@@ -321,7 +320,7 @@ def verify(to: str, code: str, client: Client | Sandbox, *, intent: str | None =
     code = ""  # a traceback may print the variables of every frame
     request = Request(to, intent=intent, ttl=ttl)
     to = mask(str(to))
-    return _verified(client_of(client, what="otp.verify"), typed, request)
+    return _verified(_client_of(client, what="otp.verify"), typed, request)
 
 
 def _verified(client: Client, typed: Secret, sent: Request) -> bool:
@@ -357,6 +356,16 @@ def _record(
 
 def _warn(said: str) -> None:
     warnings.warn(said, SmsOtpWarning, stacklevel=5)
+
+
+def _client_of(service: Client | Sandbox, *, what: str) -> Client:
+    from ._client import Client
+
+    if isinstance(service, Client):
+        return service
+    from ._sandbox.facade import client_of  # not for those who have a client
+
+    return client_of(service, what=what)
 
 
 def __dir__() -> list[str]:

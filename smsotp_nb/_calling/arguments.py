@@ -83,22 +83,13 @@ def not_whole(name: str, value: Any, *, least: int = 1, most: int | None = None,
 
 
 def not_number(
-    name: str,
-    value: Any,
-    *,
-    of: str,
-    least: float = 0,
-    most: float = math.inf,
-    above: bool = False,
-    none: bool = False,
+    name: str, value: Any, *, of: str, least: float = 0, above: bool = False, none: bool = False
 ) -> str | None:
     """Complain of what is no finite number of at least (or above) ``least``; ``of`` says what it counts."""
-    real = isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool)
-    finite = real and value == value and abs(value) < math.inf
-    if (none and value is None) or (finite and (value > least if above else value >= least) and value <= most):
+    real = isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
+    if (none and value is None) or (real and (value > least if above else value >= least)):
         return None
     span = f"above {least:g}" if above else f"of at least {least:g}"
-    span += f" and at most {most:g}" if most < math.inf else ""
     return f"{name}= must be {of}, a number {span}{', or None' if none else ''}, got {given(value)}"
 
 

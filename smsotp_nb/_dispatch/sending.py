@@ -10,11 +10,11 @@ import pandas as pd
 
 from .. import _cards as cards
 from .._calling import given, in_our_words, not_callable, not_flag, refuse
+from .._client import Client
 from .._ledger import LedgerOrPath, Record, Revised, opened
 from .._moments import Now, utc_now
 from .._planning import Plan, overview, to_oneself
 from .._progress import span
-from .._sandbox.facade import client_of
 from .._wire import check_body
 from ..errors import SmsOtpWarning, UsageError
 from . import guards
@@ -22,7 +22,6 @@ from .requests import Requests
 from .table import ProgressCallback, callback_of, nobody, silent
 
 if TYPE_CHECKING:
-    from .._client import Client
     from .._sandbox import Sandbox
 
 
@@ -219,7 +218,10 @@ def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight")
     """Return the client to send a plan through."""
     if not isinstance(plan, Plan):
         raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(people, message, ...)")
-    client = client_of(client, what=what)
+    if not isinstance(client, Client):
+        from .._sandbox.facade import client_of  # not for those who have a client
+
+        client = client_of(client, what=what)
     if client.sandbox is not None and client.sandbox._ended:
         raise UsageError("client= speaks to a sandbox that is closed; start another: Sandbox()")
     return client

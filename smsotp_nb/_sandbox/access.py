@@ -28,6 +28,10 @@ NONCE: Final = re.compile(r".{8,64}", re.S)
 SECONDS_END: Final = 100_000_000_000  # a timestamp below is in seconds (until the year 5138), above in milliseconds
 
 
+def is_loopback(url: str) -> bool:
+    return (urlsplit(url).hostname or "") in OWN
+
+
 class Nonces:
     """Remembers every nonce for as long as its timestamp could be taken, the last `MOST_NONCES` of them."""
 

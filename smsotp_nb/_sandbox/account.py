@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from .service import INVALID_PARAMS, Answer, Service
 from .state import State
-from .testing.faults import BY_NAME, Fault, Faults, Outcome, outcome_of
-from .testing.journal import LONGEST, Entry, Headers, Journal
+from .testing.faults import Fault, Faults, Outcome, of_answer, of_fault_after, of_fault_before, strikes_before
+from .testing.journal import Headers, Journal
 
 log = logging.getLogger("smsotp_nb.sandbox")
 
@@ -69,10 +69,13 @@ class Account:
 
     service: Service
     faults: Faults
-    journal: Journal = field(default_factory=Journal)
+    journal: Journal = field(init=False)
     bell: Bell = field(default_factory=Bell)
     summed: tuple[float, dict[str, Any]] = (0.0, {})  # until when a summary of the inbox stands, and what it says
     _requests: int = 0
+
+    def __post_init__(self) -> None:
+        self.journal = Journal(self.service.clock.now)
 
     @property
     def state(self) -> State:
@@ -88,15 +91,15 @@ class Account:
         for fault in struck:
             if fault.kind == "latency":
                 await asyncio.sleep(fault.seconds + fault.jitter * self._chance("jitter", n))
-        answer = None if broken is not None and BY_NAME[broken.kind].when == "before" else self._answer(received)
-        outcome = outcome_of(broken, answer)
+        answer = None if broken is not None and strikes_before(broken) else self._answer(received)
+        outcome = _outcome(broken, answer)
         self._note(received, request_id, struck, answer, outcome)
         return outcome, request_id
 
     def turn_away(self, received: Received, answer: Answer) -> str:
         """Record a request that never reached the service, and return its id."""
         request_id = self.next_request_id()
-        self._note(received, request_id, (), answer, outcome_of(None, answer))
+        self._note(received, request_id, (), answer, of_answer(answer))
         return request_id
 
     def next_request_id(self) -> str:
@@ -122,15 +125,27 @@ class Account:
         kinds = ",".join(fault.kind for fault in struck) if struck else ""
         if log.isEnabledFor(logging.DEBUG):
             log.debug("%s -> %s %s %s", received.query.get("action"), outcome.status, code, kinds)
-        body = received.body or b""
-        entry = Entry(
-            self.journal.last + 1, self.service.clock.now(), received.method, received.target, received.headers,
-            body[:LONGEST], len(body), kinds, outcome.status, code, outcome.body[:LONGEST], len(outcome.body),
-            0 if answer is None else answer.accepted, request_id,
-        )  # fmt: skip
-        self.journal.add(entry)
+        self.journal.add(
+            method=received.method,
+            path=received.target,
+            headers=received.headers,
+            body=received.body or b"",
+            fault=kinds,
+            status=outcome.status,
+            code=code,
+            reply=outcome.body,
+            accepted=0 if answer is None else answer.accepted,
+            request_id=request_id,
+        )
         self.bell.ring()
 
     def close(self) -> None:
         self.bell.close()
         self.state.close()
+
+
+def _outcome(broken: Fault | None, answer: Answer | None) -> Outcome:
+    if answer is None:
+        assert broken is not None, "only a fault keeps a request from the service"
+        return of_fault_before(broken)
+    return of_answer(answer) if broken is None else of_fault_after(broken, answer)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -58,14 +56,7 @@ def run(options: argparse.Namespace) -> int:
     given = {name: getattr(options, name) for name in ("port", "state", "variant", "form", "balance", "seed", "host")}
     given |= {"faults": options.fault, "allow_hosts": options.allow_host, "token": token}
     running = Server(rules=rules, **given)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    running.start()
-    _announce(running)
-    while not stop.wait(1.0):  # Windows ends no wait for Ctrl-C
-        pass
-    running.close()
+    running.run(lambda _url: _announce(running))
     return 0
 
 

@@ -26,7 +26,6 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 MOST_AT_ONCE = 10**15  # millionths
 LONG, PAUSES = 0.05, 20  # seconds to add up an inbox; of so much more time is a long one added up once
-AT_ONCE = 1 << 16  # bytes of a long reply that are sent at once
 LOOK_AGAIN = 1.0  # seconds after which a waiting reader that has left is noticed
 ASSETS: Mapping[str, str] = {
     "inbox.html": "text/html",
@@ -77,81 +76,72 @@ class Asked:
         while not await look() and not bell.closed and self.is_there and (left := end - loop.time()) > 0:
             await bell.wait(min(left, LOOK_AGAIN))
 
-    async def first(self, wanted: Any, last: Callable[[], int], is_any: Callable[[Any], bool]) -> None:
-        """Wait for the first entry of a list that is asked for; what was looked at is not looked at again."""
-        looked: int = wanted.after
-
-        async def look() -> bool:
-            nonlocal looked
-            new, looked = replace(wanted, after=looked), max(looked, last())
-            return is_any(new)
-
-        if wanted.wait:
-            await self.until(wanted.wait, look)
-
     async def stream(self, pieces: Iterable[bytes]) -> web.StreamResponse:
         """Write a long JSON reply piece by piece, so that other requests are answered in between."""
         reply = web.StreamResponse(headers={**HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store"})
         await reply.prepare(self.request)
-        waiting = b""
         for piece in pieces:
-            waiting += piece
-            if not piece or len(waiting) > AT_ONCE:
-                await reply.write(waiting)
-                waiting = b""
-                await asyncio.sleep(0)  # writing alone does not wait while the buffer has room
-        await reply.write_eof(waiting)
+            if piece:
+                await reply.write(piece)
+            await asyncio.sleep(0)  # writing alone does not wait while the buffer has room
+        await reply.write_eof()
         return reply
 
 
 Act = Callable[[Asked], Awaitable[web.StreamResponse]]
 
 
-def routes(account: Account, url: str, *, shut: Callable[[float], Awaitable[None]]) -> list[web.RouteDef]:
-    """Return the addresses of everything but the three operations; ``shut`` refuses connections for so many seconds."""
+class Desk:
+    """Answers everything but the three operations."""
 
-    async def description(_asked: Asked) -> web.Response:
-        described = json.loads((files(__package__) / "openapi.json").read_text(encoding="utf-8"))
-        return as_json(described | {"servers": [{"url": url}]})
+    def __init__(self, account: Account, url: str, *, shut: Callable[[float], Awaitable[None]]) -> None:
+        self._account = account
+        self._url = url
+        self._shut = shut
 
-    async def switch_on(asked: Asked) -> web.Response:
-        fault = faults.Fault.read(await asked.fields())
-        if fault.kind == "refuse":
-            await shut(fault.seconds)
-        else:
-            account.faults.switch_on(fault)
-        return as_json(_faults(asked))
+    def routes(self) -> list[web.RouteDef]:
+        acts: list[tuple[str, str, Act]] = [
+            ("GET", "/sandbox.json", _told(_facts)),
+            ("GET", "/requests.json", _requests),
+            ("DELETE", "/requests.json", _forget_requests),
+            ("GET", "/summary.json", _summary),
+            ("GET", "/inbox.json", _inbox),
+            ("DELETE", "/inbox.json", _clear),
+            ("POST", "/expect.json", _expect),
+            ("GET", "/balance.json", _told(_balance)),
+            ("POST", "/balance.json", _top_up),
+            ("GET", "/clock.json", _told(_clock)),
+            ("POST", "/clock.json", _move_clock),
+            ("GET", "/faults.json", _told(_faults)),
+            ("POST", "/faults.json", self._switch_on),
+            ("DELETE", "/faults.json", _switch_off),
+        ]
+        pages = {"/" if name == "inbox.html" else f"/{name}": name for name in ASSETS}
+        return [
+            *(web.get(path, _asset(name)) for path, name in pages.items()),
+            web.get("/openapi.json", self._description),
+            *(web.route(method, path, self._route(act)) for method, path, act in acts),
+        ]
 
-    def handler(act: Act) -> Handler:
+    def _route(self, act: Act) -> Handler:
         async def handle(request: web.Request) -> web.StreamResponse:
             query = parameters.once(request.query)
             query.pop("token", None)  # the gate has looked at it
-            return await act(Asked(account, query, request))
+            return await act(Asked(self._account, query, request))
 
         return handle
 
-    acts: list[tuple[str, str, Act]] = [
-        ("GET", "/openapi.json", description),
-        ("GET", "/sandbox.json", _told(_facts)),
-        ("GET", "/requests.json", _requests),
-        ("DELETE", "/requests.json", _forget_requests),
-        ("GET", "/summary.json", _summary),
-        ("GET", "/inbox.json", _inbox),
-        ("DELETE", "/inbox.json", _clear),
-        ("POST", "/expect.json", _expect),
-        ("GET", "/balance.json", _told(_balance)),
-        ("POST", "/balance.json", _top_up),
-        ("GET", "/clock.json", _told(_clock)),
-        ("POST", "/clock.json", _move_clock),
-        ("GET", "/faults.json", _told(_faults)),
-        ("POST", "/faults.json", switch_on),
-        ("DELETE", "/faults.json", _switch_off),
-    ]
-    pages = {"/" if name == "inbox.html" else f"/{name}": name for name in ASSETS}
-    return [
-        *(web.get(path, _asset(name)) for path, name in pages.items()),
-        *(web.route(method, path, handler(act)) for method, path, act in acts),
-    ]
+    async def _description(self, _request: web.Request) -> web.Response:
+        described = json.loads((files(__package__) / "openapi.json").read_text(encoding="utf-8"))
+        return as_json(described | {"servers": [{"url": self._url}]})
+
+    async def _switch_on(self, asked: Asked) -> web.Response:
+        fault = faults.Fault.read(await asked.fields())
+        if fault.kind == "refuse":
+            await self._shut(fault.seconds)
+        else:
+            asked.account.faults.switch_on(fault)
+        return as_json(_faults(asked))
 
 
 def _told(say: Callable[[Asked], Any]) -> Act:
@@ -163,8 +153,15 @@ def _told(say: Callable[[Asked], Any]) -> Act:
 
 async def _inbox(asked: Asked) -> web.StreamResponse:
     chosen = inbox.Filter.read(asked.query)
-    state = asked.state
-    await asked.first(chosen, lambda: state.last, lambda new: bool(inbox.find(state, new, limit=1)))
+    looked, state = chosen.after, asked.state
+
+    async def is_any() -> bool:
+        nonlocal looked
+        new, looked = replace(chosen, after=looked), max(looked, state.last)
+        return bool(inbox.find(state, new, limit=1))
+
+    if chosen.wait:
+        await asked.until(chosen.wait, is_any)
     return await asked.stream(inbox.pages(state, asked.currency, chosen))
 
 
@@ -193,8 +190,15 @@ async def _summary(asked: Asked) -> web.Response:
 
 async def _requests(asked: Asked) -> web.StreamResponse:
     wanted = journal.Wanted.read(asked.query)
-    kept = asked.account.journal
-    await asked.first(wanted, lambda: kept.last, lambda new: any(kept.select(replace(new, limit=1))))
+    looked, kept = wanted.after, asked.account.journal
+
+    async def is_any() -> bool:
+        nonlocal looked
+        new, looked = replace(wanted, after=looked, limit=None), max(looked, kept.last)
+        return any(kept.select(new))
+
+    if wanted.wait:
+        await asked.until(wanted.wait, is_any)
     return await asked.stream(journal.pages(kept, wanted))
 
 
@@ -216,17 +220,18 @@ async def _expect(asked: Asked) -> web.Response:
 async def _counted(expectation: expect.Expectation, asked: Asked) -> expect.Count:
     """Return the count of expected messages as soon as nothing can change the outcome, or when time is up."""
     count = expect.Count(expectation, asked.state)
-
-    async def is_enough(most: int) -> bool:
+    loop, bell = asyncio.get_running_loop(), asked.account.bell
+    end, settling = loop.time() + expectation.within, False
+    while True:
         while count.look():
             await asyncio.sleep(0)
-        return count.found >= most
-
-    enough = max(expectation.times or 1, 1)
-    await asked.until(expectation.within, lambda: is_enough(enough))
-    if expectation.settle and expectation.times and count.found == expectation.times:
-        await asked.until(expectation.settle, lambda: is_enough(enough + 1))
-    return count
+        if not settling and expectation.settles(count.found):
+            settling, end = True, loop.time() + expectation.settle
+        left = end - loop.time()
+        is_certain = expectation.decided(count.found) and not expectation.settles(count.found)
+        if is_certain or left <= 0 or bell.closed or not asked.is_there:
+            return count
+        await bell.wait(min(left, LOOK_AGAIN))
 
 
 def _facts(asked: Asked) -> dict[str, Any]:

@@ -19,9 +19,10 @@ from urllib.parse import urlencode, urlsplit
 
 from .. import _cards as cards
 from .. import _wire as wire
-from .._calling import given as shown
 from .._calling import (
+    given,
     in_our_words,
+    nearest,
     not_a,
     not_all_text,
     not_choice,
@@ -33,13 +34,14 @@ from .._calling import (
     not_whole,
     refuse,
 )
+from .._calling import given as shown
 from .._lazy import needed_for
 from .._own_files import READ_WRITE, OwnFiles, private_folder
 from .._services import SandboxService
 from .._showing import visible
 from ..errors import NotAsExpected, SmsOtpError, UsageError
-from ..settings import Secret, Settings, is_loopback, state_folder
-from .access import HOST, not_token
+from ..settings import Secret, Settings, state_folder
+from .access import HOST, is_loopback, not_token
 from .choices import Rules
 from .service import millionths
 from .testing.faults import Fault
@@ -109,7 +111,7 @@ class Sandbox:
         seedless = isinstance(seed, bool) or not isinstance(seed, int | str | None)
         refuse(
             not_whole("port", port, least=0, most=65_535),
-            None if state is None else not_path("state", state, example="'sandbox.sqlite'"),
+            None if state is None else not_path("state", state, example="'sandbox.sqlite'") or _a_folder(state),
             not_choice("variant", variant, get_args(wire.Variant)),
             not_choice("form", form, get_args(wire.Form)),
             f"seed= must be a whole number or text, got {shown(seed)}" if seedless else None,
@@ -167,7 +169,7 @@ class Sandbox:
             not_text("url", url, hint="; it is a sandbox's address, such as box.url"),
             None if token is None else not_token("token=", token),
         )
-        if urlsplit(url).scheme != "http" or not (is_loopback(urlsplit(url).hostname) or token):
+        if urlsplit(url).scheme != "http" or not (is_loopback(url) or token):
             raise UsageError(f"a sandbox runs on this machine (http://127.0.0.1:...) or is given token=, got {url!r}")
         box = cls.__new__(cls)
         box._asking = Asking(url.rstrip("/"), token or kept_token(url))
@@ -211,6 +213,12 @@ class Sandbox:
             "form": self._form,
             "service": self.service,
         }
+        unknown = [name for name in settings if name not in Settings.__slots__]
+        if unknown:
+            close = nearest(unknown[0], Settings.__slots__)
+            raise UsageError(
+                f"client has no setting {unknown[0]}={close or ';'} there are {', '.join(Settings.__slots__)}"
+            )
         client = Client(Settings(**(chosen | settings)))
         client.sandbox = self
         return client
@@ -308,9 +316,7 @@ class Sandbox:
         if given is not None:
             refuse(not_mapping("given", given, example="{'text': 'Hi'}"))
         expected = {**(given or {}), **named(fields)}
-        odd = {name: one for name, one in expected.items() if not isinstance(one, str | int | float | bool | None)}
-        refuse(*(f"{name}= must be one text or number, got {shown(one)}" for name, one in odd.items()))
-        return self._asking.get("/expect.json", lambda found: frames.messages(found["messages"]), fields=expected)
+        return self._asking.expected(expected, lambda found: frames.messages(found["messages"]))
 
     def clear(self) -> None:
         """Delete every accepted message and every recorded request; balance and passcodes are kept.
@@ -324,7 +330,7 @@ class Sandbox:
             ...     len(box.inbox)
             0
         """
-        self._asking.get("/inbox.json", lambda _: None, method="DELETE")
+        self._asking.call("DELETE", "/inbox.json")
 
     @in_our_words
     def top_up(self, amount: str | float | Decimal) -> Decimal:
@@ -336,7 +342,8 @@ class Sandbox:
             Decimal('2.500000')
         """
         more = {"add": str(wire.amount(millionths(amount)))}
-        return self._asking.get("/balance.json", lambda found: Decimal(found["balance"]), fields=more)
+        reply = self._asking.call("POST", "/balance.json", more)
+        return self._asking.understood(reply, lambda found: Decimal(found["balance"]))
 
     @in_our_words
     def advance(self, seconds: float) -> datetime:
@@ -353,9 +360,8 @@ class Sandbox:
         hint = "; of a timedelta give its .total_seconds()" if isinstance(seconds, timedelta) else ""
         wrong = not_number("seconds", seconds, of="seconds to move the clock on", least=float("-inf"))
         refuse(wrong and wrong + hint)
-        return self._asking.get(
-            "/clock.json", lambda found: datetime.fromisoformat(found["now"]), fields={"advance": seconds}
-        )
+        reply = self._asking.call("POST", "/clock.json", {"advance": seconds})
+        return self._asking.understood(reply, lambda found: datetime.fromisoformat(found["now"]))
 
     @property
     def _ahead(self) -> float:
@@ -378,14 +384,12 @@ class Sandbox:
             ['throttle, next 1, seconds 2']
         """
         told = asdict(Fault.read({"kind": kind, **settings}))
-        told = {name: value for name, value in told.items() if value is not None}
-        self._asking.get("/faults.json", lambda _: None, fields=told)
+        self._asking.call("POST", "/faults.json", {name: value for name, value in told.items() if value is not None})
 
     @in_our_words
     def clear_faults(self, kind: str | None = None) -> None:
         """Switch off the faults of one kind, or all of them."""
-        chosen = "" if kind is None else f"?{urlencode({'kind': kind})}"
-        self._asking.get(f"/faults.json{chosen}", lambda _: None, method="DELETE")
+        self._asking.call("DELETE", "/faults.json" if kind is None else f"/faults.json?{urlencode({'kind': kind})}")
 
     def __repr__(self) -> str:
         return f"Sandbox({self._asking.url}, {self._summary()})"
@@ -400,14 +404,15 @@ class Sandbox:
         return f'{self.card().html()}<p class="mathjax_ignore" style="margin:.3em 0">{link}</p>'
 
     def _summary(self) -> str:
-        def read(found: Any) -> str:
-            messages = cards.counted(found["messages"], "message")
-            return f"{messages}, balance {visible(found['currency'])} {Decimal(found['balance']):,.2f}"
-
         try:
-            return self._asking.get("/sandbox.json", read, within=GLANCE)
+            reply = self._asking.call("GET", "/sandbox.json", within=GLANCE)
         except SmsOtpError:
             return "not running, or busy"
+        try:
+            messages = cards.counted(reply["messages"], "message")
+            return f"{messages}, balance {visible(reply['currency'])} {Decimal(reply['balance']):,.2f}"
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            return "not a sandbox"
 
     @property
     def _ended(self) -> bool:
@@ -424,6 +429,11 @@ class Sandbox:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+def _a_folder(state: object) -> str | None:
+    folder = isinstance(state, str | os.PathLike) and Path(state).expanduser().is_dir()
+    return f"state={shown(str(state))} is a folder; name a file in it, such as 'sandbox.sqlite'" if folder else None
 
 
 def client_of(service: Client | Sandbox, *, what: str) -> Client:
@@ -467,30 +477,27 @@ class Asking:
         self.url = url
         self.token = None if token is None else Secret(token)
 
-    def get(
-        self,
-        path: str,
-        read: Callable[[Any], Found],
-        *,
-        fields: Mapping[str, Any] | None = None,
-        method: str = "",
-        within: float = ANSWER_WITHIN,
-    ) -> Found:
+    def get(self, path: str, read: Callable[[Any], Found]) -> Found:
+        return self.understood(self.call("GET", path), read)
+
+    def understood(self, reply: Any, read: Callable[[Any], Found]) -> Found:
         """Return a reply, read by a function; what is no reply of a sandbox is an error of ours."""
-        status, reply = self._answer(method or ("GET" if fields is None else "POST"), path, fields, within)
         try:
-            if status == 409:
-                raise _not_as_expected(reply)
-            if status != 200:
-                raise UsageError(str(reply["error"]))
             return read(reply)
         except SmsOtpError:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             raise SmsOtpError(f"What answers at {self.url} is not a sandbox of this version.") from None
 
+    def call(
+        self, method: str, path: str, fields: Mapping[str, Any] | None = None, *, within: float = ANSWER_WITHIN
+    ) -> Any:
+        return good(*self.answer(method, path, fields, within=within))
+
     @in_our_words  # the token is among its variables, and properties are not wrapped
-    def _answer(self, method: str, path: str, fields: Mapping[str, Any] | None, within: float) -> tuple[int, Any]:
+    def answer(
+        self, method: str, path: str, fields: Mapping[str, Any] | None = None, *, within: float = ANSWER_WITHIN
+    ) -> tuple[int, Any]:
         """Return the status and the object of a reply, whatever they are."""
         body = None if fields is None else json.dumps(fields, default=float).encode()
         where = urlsplit(self.url)
@@ -507,6 +514,21 @@ class Asking:
             ) from None
         finally:
             connection.close()
+
+    def expected(self, fields: Mapping[str, Any], read: Callable[[Any], Found]) -> Found:
+        """Return the messages that a test expects, read by a function."""
+        odd = [field for field, value in fields.items() if not isinstance(value, str | int | float | bool | None)]
+        refuse(*(f"{field}= must be one text or number, got {given(fields[field])}" for field in odd))
+        status, reply = self.answer("POST", "/expect.json", fields)
+        if status == 409:
+            raise self.understood(reply, _not_as_expected)
+        return self.understood(good(status, reply), read)
+
+
+def good(status: int, reply: Any) -> Any:
+    if status != 200:
+        raise UsageError(str(reply.get("error", status)) if isinstance(reply, dict) else str(status))
+    return reply
 
 
 def _not_as_expected(found: Any) -> NotAsExpected:

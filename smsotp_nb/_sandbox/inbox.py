@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from sqlite3 import Row
@@ -13,11 +14,11 @@ from .service import money
 from .state import State, moment
 
 COLUMNS: Final = ("id", "to", "text", "code", "channel", "iso", "parts", "price", "currency", "at")
-KINDS: Final = ("passcode", "message")
+KINDS: Final = {"passcode": "r.action = 'otp.send'", "message": "r.action <> 'otp.send'"}
 PAGE: Final = 100  # messages looked at in one turn; each may have a text of a megabyte
+PIECE: Final = 1 << 16  # characters that are sent at once
 _SELECT = (
-    'SELECT m.*, m.number AS "to", r.at, r.action, r.text, r.code, r.channel, r.intent, r.signature, r.shape, '
-    "r.template_id AS templateId, iif(r.action = 'otp.send', 'passcode', 'message') AS kind "
+    "SELECT m.*, r.at, r.action, r.text, r.code, r.channel, r.intent, r.signature, r.template_id, r.shape "
     "FROM messages m JOIN requests r ON r.n = m.request"
 )
 
@@ -50,7 +51,7 @@ class Filter(parameters.Section):
         if self.to is not None:
             tests.append(("m.number = ?", [self.to]))
         if self.kind is not None:
-            tests.append(("kind = ?", [self.kind]))
+            tests.append((KINDS[self.kind], []))
         if self.shape is not None:
             tests.append(("r.shape = ?", [self.shape]))
         if self.text is not None:
@@ -68,14 +69,30 @@ def find(state: State, chosen: Filter, *, limit: int | None = None) -> list[Row]
 
 def entry(row: Row, currency: str, *, detail: bool = False) -> dict[str, Any]:
     """Return one accepted message with the fields of `COLUMNS`; ``code`` is None unless it is a passcode."""
-    found = {name: row[name] for name in COLUMNS[:-3]}
-    found |= {"price": money(row["price"]), "currency": currency, "at": moment(row["at"])}
+    found = {
+        "id": row["id"],
+        "to": row["number"],
+        "text": row["text"],
+        "code": row["code"],
+        "channel": row["channel"],
+        "iso": row["iso"],
+        "parts": row["parts"],
+        "price": money(row["price"]),
+        "currency": currency,
+        "at": moment(row["at"]),
+    }
     return found | _detail(row) if detail else found
 
 
 def _detail(row: Row) -> dict[str, Any]:
     counted = parts.count(row["text"])
-    return {name: row[name] for name in ("n", "kind", "shape", "intent", "signature", "templateId")} | {
+    return {
+        "n": row["n"],
+        "kind": "passcode" if row["action"] == "otp.send" else "message",
+        "shape": row["shape"],
+        "intent": row["intent"],
+        "signature": row["signature"],
+        "templateId": row["template_id"],
         "country": _country_name(row["iso"]),
         "encoding": counted.encoding,
         "units": counted.units,
@@ -85,25 +102,35 @@ def _detail(row: Row) -> dict[str, Any]:
     }
 
 
+def search(state: State, chosen: Filter) -> Iterator[list[Row]]:
+    """Yield the rows that a filter selects, in pieces that may be empty, so that other requests get a turn in between.
+
+    Messages accepted after the start are not included.
+    """
+    last, left = state.last, chosen.limit
+    low, high = chosen.after, last + 1 if chosen.before is None else min(chosen.before, last + 1)
+    while low + 1 < high and left != 0:
+        start, end = (max(low, high - 1 - PAGE), high) if chosen.newest else (low, min(high, low + 1 + PAGE))
+        rows = find(state, replace(chosen, after=start, before=end), limit=left)
+        yield rows
+        left = None if left is None else left - len(rows)
+        low, high = (low, start + 1) if chosen.newest else (end - 1, high)
+
+
 def pages(state: State, currency: str, chosen: Filter) -> Iterator[bytes]:
-    """Yield the messages that a filter selects as JSON in pieces; those accepted after the start are not included."""
-    last = state.last
-
-    def told() -> Iterator[dict[str, Any] | None]:
-        left, low, high = (
-            chosen.limit,
-            chosen.after,
-            min(last + 1 if chosen.before is None else chosen.before, last + 1),
-        )
-        while low + 1 < high and left != 0:
-            start, end = (max(low, high - 1 - PAGE), high) if chosen.newest else (low, min(high, low + 1 + PAGE))
-            rows = find(state, replace(chosen, after=start, before=end), limit=left)
-            yield from (entry(row, currency, detail=chosen.detail) for row in rows)
-            yield None
-            left = None if left is None else left - len(rows)
-            low, high = (low, start + 1) if chosen.newest else (end - 1, high)
-
-    return parameters.listed("messages", told(), last)
+    """Yield the JSON object ``{"messages": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
+    last, mark = state.last, b"\n"
+    yield b'{"messages": ['
+    for rows in search(state, replace(chosen, before=last + 1 if chosen.before is None else chosen.before)):
+        piece: list[str] = []
+        for row in rows:
+            piece.append(json.dumps(entry(row, currency, detail=chosen.detail), ensure_ascii=False))
+            if sum(map(len, piece)) > PIECE:
+                yield mark + ",\n".join(piece).encode()
+                piece, mark = [], b",\n"
+        yield mark + ",\n".join(piece).encode() if piece else b""
+        mark = b",\n" if piece else mark
+    yield f'\n], "last": {last}}}\n'.encode()
 
 
 def summary(state: State, currency: str, *, shapes: int = 50) -> dict[str, Any]:

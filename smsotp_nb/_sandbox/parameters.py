@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
@@ -52,20 +51,6 @@ class Section:
     def read(cls, query: Mapping[str, str]) -> Self:
         """Read it from the parameters of an address."""
         return cls(**read(query, {**OF_SECTION, **cls.READERS}))
-
-
-def listed(name: str, told: Iterable[Mapping[str, Any] | None], last: int) -> Iterator[bytes]:
-    """Yield the JSON object ``{name: [...], "last": n}`` in pieces; ``last`` serves as the next ``after``.
-
-    A piece is empty for each None, which gives other requests a turn. Half a character, which a request may hold, is
-    told as a question mark.
-    """
-    mark = b"\n"
-    yield f'{{"{name}": ['.encode()
-    for one in told:
-        yield b"" if one is None else mark + json.dumps(one, ensure_ascii=False).encode(errors="replace")
-        mark = mark if one is None else b",\n"
-    yield f'\n], "last": {last}}}\n'.encode()
 
 
 def once(query: Mapping[str, str]) -> dict[str, str]:

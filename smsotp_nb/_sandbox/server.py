@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import signal
 import socket
 import struct
 import sys
@@ -27,7 +28,7 @@ from . import access
 from .access import HOST, OWN, Gate
 from .account import Account, Received
 from .choices import Rules
-from .desk import ASSETS, as_json, routes
+from .desk import ASSETS, Desk, as_json
 from .service import INVALID_PARAMS, MAX_BYTES, Answer, Service, millionths
 from .state import State
 from .testing.faults import Fault, Faults, Outcome
@@ -202,7 +203,7 @@ GOODBYE = 0.05  # seconds for the reply to the one who asks for refused connecti
 
 
 class Server:
-    """One sandbox: its state, its service and its socket; nothing runs before ``start``.
+    """One sandbox: its state, its service and its socket; nothing runs before ``start`` or ``run``.
 
     The arguments are those of `Sandbox`, which has checked their kinds.
 
@@ -245,6 +246,7 @@ class Server:
         name = HOST if host in EVERYWHERE else f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self.port}"
         self._gate = Gate(allow_hosts, token=self.token, cookie=f"smsotp-sandbox-{self.port}")
+        self._desk = Desk(self.account, self.url, shut=self._shut)
         self._runner: web.ServerRunner | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -260,26 +262,35 @@ class Server:
 
     def close(self) -> None:
         """End the server's thread and free its port and its state; a second call does nothing."""
-        if self._loop is not None and self._stop is not None and self._thread is not None:
+        if self._thread is None:
+            self._socket.close()
+            self.account.close()
+        elif self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):  # the loop has ended by itself
                 self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(HOW_LONG_TO_STOP)
 
+    def run(self, announce: Callable[[str], None]) -> None:
+        """Serve in the foreground until SIGINT or SIGTERM; ``announce`` is called with the address once it answers."""
+        asyncio.run(self._serve(lambda: announce(self.url), signals=True))
+
     def _in_thread(self) -> None:
         try:
-            asyncio.run(self._serve())
+            asyncio.run(self._serve(self._ready.set))
         finally:
             self._ready.set()
 
-    async def _serve(self) -> None:
+    async def _serve(self, ready: Callable[[], None], *, signals: bool = False) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        serving = Serving(self._gate, self.account, routes(self.account, self.url, shut=self._shut))
+        if signals:
+            _on_signals(self._loop, self._stop.set)
+        serving = Serving(self._gate, self.account, self._desk.routes())
         answering = web.Server(serving.handle, request_factory=_limited, access_log=None, logger=OneLine(log))
         self._runner = web.ServerRunner(answering, handle_signals=False, shutdown_timeout=1.0)
         await self._runner.setup()
         try:
             await web.SockSite(self._runner, self._socket).start()
-            self._ready.set()
+            ready()
             await self._stop.wait()
         finally:
             self.account.bell.close()
@@ -308,6 +319,15 @@ class Server:
             except UsageError:  # another program has the port for a moment
                 await asyncio.sleep(GOODBYE)
         await web.SockSite(self._runner, self._socket).start()
+
+
+def _on_signals(loop: asyncio.AbstractEventLoop, act: Callable[[], object]) -> None:
+    """Act on Ctrl-C and SIGTERM. Windows' event loop has no signal handlers, so Python's wake it up."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, act)
+        except NotImplementedError:
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))
 
 
 def _limited(*parts: Any) -> web.BaseRequest:

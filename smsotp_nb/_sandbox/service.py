@@ -19,7 +19,7 @@ from ..errors import UsageError
 from . import choices, messages, parameters
 from .access import Access
 from .choices import Rules
-from .state import Clock, Message, Request, State
+from .state import Clock, Message, NewPasscode, Request, State
 
 MAX_BYTES: Final = 1 << 20
 INVALID_PARAMS: Final = "104002"
@@ -48,6 +48,13 @@ class Answer(NamedTuple):
     accepted: int = 0
 
 
+class Billed(NamedTuple):
+    """The messages of one request and their price in all, millionths."""
+
+    messages: list[Message]
+    total: int
+
+
 class Service:
     """Answers requests from a state."""
 
@@ -58,6 +65,7 @@ class Service:
         variant: wire.Variant = "intl",
         form: wire.Form = "current",
         rules: Rules | None = None,
+        clock: Clock | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.state = state
@@ -65,7 +73,7 @@ class Service:
         self.form = form
         self.rules = rules or Rules()
         self.tariff = messages.sample(variant)
-        self.clock = Clock(state, now)
+        self.clock = clock or Clock(state, base=now)
         self.access = Access(self.rules._revealed(), now)
         self.templates = messages.templates(self.rules.templates)
         self._count = "count" if form == "earlier" else "parts"
@@ -107,10 +115,10 @@ class Service:
         odd = choices.effects(numbers)
         return {
             "recipients": len(numbers) + ("recipients" in odd),
-            "messageCount": sum([message.parts for message in billed]) + ("messageCount" in odd),
+            "messageCount": sum([message.parts for message in billed.messages]) + ("messageCount" in odd),
             "currency": self.tariff.currency,
-            "totalAmount": money(sum([message.price for message in billed]) + 10_000 * ("totalAmount" in odd)),
-            "messages": [self._record(message) for message in billed],
+            "totalAmount": money(billed.total + 10_000 * ("totalAmount" in odd)),
+            "messages": [self._record(message) for message in billed.messages],
         }, self._accept(request, billed)
 
     def _send_otp(self, fields: Fields) -> Done:
@@ -133,7 +141,8 @@ class Service:
         billed = self._bill([number], places, text)
         sent_by = "sms" if channel == "auto" else channel
         request = Request(self.clock.now(), "otp.send", text, code, sent_by, intent, signature)
-        return self._record(billed[0]), self._accept(request, billed, ttl if custom else None)
+        kept = NewPasscode(intent or "", ttl if custom else None)
+        return self._record(billed.messages[0]), self._accept(request, billed, kept)
 
     def _verify_otp(self, fields: Fields) -> Done:
         number = _single_number(fields)
@@ -188,7 +197,7 @@ class Service:
             values[name] = str(data[name])
         return messages.fill(template, values)
 
-    def _bill(self, numbers: list[str], places: list[messages.Country], text: str) -> list[Message]:
+    def _bill(self, numbers: list[str], places: list[messages.Country], text: str) -> Billed:
         one = parts.count(text).parts
         first = self.state.last + 1
         billed = []
@@ -198,13 +207,13 @@ class Service:
             iso = "CA" if effect == "iso" else place.iso
             price = self.tariff.price(iso, count)
             billed.append(Message(self.state.mark("message", n).hex(), number, iso, place.cc, count, price))
-        return billed
+        return Billed(billed, sum(message.price for message in billed))
 
-    def _accept(self, request: Request, billed: list[Message], ttl: int | None = None) -> int:
+    def _accept(self, request: Request, billed: Billed, passcode: NewPasscode | None = None) -> int:
         """Record a request and deduct its price from the balance; return how many messages it has."""
-        if not self.state.accept(request, billed, ttl):
+        if not self.state.accept(request, billed.messages, billed.total, passcode):
             raise Refused(wire.INSUFFICIENT_FUNDS)
-        return len(billed)
+        return len(billed.messages)
 
     def _record(self, message: Message) -> dict[str, Any]:
         id_, number, iso, cc, billed, price = message

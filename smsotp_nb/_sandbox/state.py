@@ -7,6 +7,7 @@ an unnamed temporary database, so that a long run does not fill the memory. Valu
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from .. import _moments
 from .._own_files import FILE_MODE, JOURNAL, OwnFiles, files_of_sqlite
@@ -25,6 +26,7 @@ from .._schema import limit
 from ..errors import UsageError
 from .messages import shape_number
 
+MOST_UNFILED: Final = 1 << 17  # what waits to be filed, by its texts and messages: a few hundred messages
 _OF_ONE: Final = "WHERE number = ? AND intent = ?"
 
 
@@ -53,45 +55,54 @@ class State:
         UsageError: the file is held by another process, belongs to another variant or seed, or is no sandbox state.
     """
 
-    def __init__(self, path: Path | None, *, variant: str, balance: int, seed: str | None = None) -> None:
-        self.path = path
-        self._db = connect(path)
+    def __init__(self, path: str | Path | None, *, variant: str, balance: int, seed: str | None = None) -> None:
+        self.path = None if path is None else Path(path).expanduser().absolute()
+        self._db = connect(self.path)
         try:
-            self._prepare()
-            with self.transaction():
-                self._begin(variant, balance, seed)
-                self.keep_fact("starts", self.fact("starts") + 1)
-            self.id: str = self.fact("id")
-            self.starts: int = self.fact("starts")
-            self._key: bytes = self.fact("key")
-            self.balance: int = self.fact("balance")  # millionths
-            self.last: int = self.fact("messages")  # the number of the last message; none is used twice
+            self._read(variant, balance, seed)
         except UsageError:
             self._db.close()
             raise
-        except (sqlite3.Error, TypeError) as error:  # of the disk, or of what the file holds
+        except (sqlite3.Error, TypeError, ValueError, LookupError) as error:  # of the disk, or of what the file holds
             self._db.close()
-            raise unusable(path, error) from None
+            raise unusable(self.path, error) from None
 
-    def _prepare(self) -> None:
-        # WAL and NORMAL: a commit outlives the process; an exclusive lock keeps other processes out until it ends.
-        self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        limit(self._db)
-        layout = self._db.execute("PRAGMA user_version").fetchone()[0]  # before anything is written
-        if layout != LAYOUT and self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise UsageError(
-                f"{self.path} was written by another version of the sandbox, or by another program; name another file"
-            )
-        self._db.execute(f"PRAGMA journal_mode = {'MEMORY' if self.path is None else 'WAL'}")
-        self._db.execute(f"PRAGMA synchronous = {'OFF' if self.path is None else 'NORMAL'}")
-        self._db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
-        self._db.executescript(f"{SCHEMA} PRAGMA user_version = {LAYOUT};")
+    def _read(self, variant: str, balance: int, seed: str | None) -> None:
+        with self._atomic():
+            self._begin(variant, balance, seed)
+            self.keep_fact("starts", self.fact("starts") + 1)
+        self.id: str = self.fact("id")
+        self.starts: int = self.fact("starts")
+        self._key: bytes = self.fact("key")
+        self.balance: int = self.fact("balance")  # millionths
+        self.last: int = self.fact("messages")  # the number of the last message; none is used twice
+        self._unfiled: list[Accepted] = []
+        self._weight = 0
+        # Notes of an earlier process that was killed before it could file them.
+        for (note,) in self._db.execute("SELECT accepted FROM unfiled ORDER BY n").fetchall():
+            accepted = Accepted.read(note)
+            self._take(accepted, sum(message.price for message in accepted.messages))
+        self.file()
 
     def close(self) -> None:
+        """File everything if there is a file, and release it."""
+        if self.path is not None:
+            self.file()
         self._db.close()
+
+    def __del__(self) -> None:
+        db = getattr(self, "_db", None)
+        if db is not None:  # nobody closed it; what has to stay in a file was filed with each transaction
+            db.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
+        self.file()
+        with self._atomic():
+            yield
+
+    @contextmanager
+    def _atomic(self) -> Iterator[None]:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -99,6 +110,19 @@ class State:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+
+    def file(self) -> None:
+        """Insert into the tables what was accepted since the last call."""
+        if not self._unfiled:
+            return
+        with self._atomic():
+            for accepted in self._unfiled:
+                file(self._db, accepted)
+            self.keep_fact("balance", self.balance)
+            self.keep_fact("messages", self.last)
+            self._db.execute("DELETE FROM unfiled")
+        self._unfiled.clear()
+        self._weight = 0
 
     def top_up(self, micros: int) -> None:
         with self.transaction():
@@ -109,34 +133,28 @@ class State:
         """Return bytes that look random and are the same for the same seed, purpose and number."""
         return blake2b(f"{purpose}/{number}".encode(), key=self._key, digest_size=size).digest()
 
-    def accept(self, request: Request, messages: Sequence[Message], ttl: int | None = None) -> bool:
+    def accept(
+        self, request: Request, messages: Sequence[Message], price: int, passcode: NewPasscode | None = None
+    ) -> bool:
         """Record one request and deduct its price from the balance; do nothing and return False if that is too low.
 
-        ``ttl`` is that of a custom passcode. With a file, the request survives the process from here on.
+        With a file, the request survives the process from here on.
         """
-        price, last = sum(message.price for message in messages), self.last + len(messages)
         if price > self.balance:
             return False
-        with self.transaction():
-            number = self._db.execute(
-                "INSERT INTO requests (at, action, text, code, channel, intent, signature, template_id, shape) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*request, shape_number(request.text, request.template_id)),
-            ).lastrowid
-            self._db.executemany(
-                "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(n, number, *message) for n, message in enumerate(messages, self.last + 1)],
-            )
-            if request.code is not None:
-                self._db.execute(
-                    "INSERT OR REPLACE INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
-                    (messages[0].number, request.intent or "", request.code, request.at, ttl),
-                )
-            self.keep_fact("balance", self.balance - price)
-            self.keep_fact("messages", last)
-        self.balance -= price
-        self.last = last
+        accepted = Accepted(request, messages, self.last + len(messages), passcode)
+        if self.path is not None:
+            self._db.execute("INSERT INTO unfiled (accepted) VALUES (?)", (accepted.note(),))
+        self._take(accepted, price)
+        if self._weight > MOST_UNFILED:
+            self.file()
         return True
+
+    def _take(self, accepted: Accepted, price: int) -> None:
+        self._unfiled.append(accepted)
+        self._weight += len(accepted.request.text) + 256 * len(accepted.messages)
+        self.balance -= price
+        self.last = accepted.last
 
     def count(self) -> int:
         return int(self.rows("SELECT count(*) FROM messages")[0][0])
@@ -169,6 +187,7 @@ class State:
         return True
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        self.file()
         return self._db.execute(query, values).fetchall()
 
     def passcode(self, number: str, intent: str) -> Passcode | None:
@@ -281,6 +300,7 @@ CREATE TABLE IF NOT EXISTS passcodes (
     number TEXT NOT NULL, intent TEXT NOT NULL, code TEXT NOT NULL, made INTEGER NOT NULL, ttl INTEGER,
     wrong INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (number, intent)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unfiled (n INTEGER PRIMARY KEY, accepted TEXT NOT NULL);
 """
 LAYOUT = 8
 _OWN = OwnFiles(UsageError)
@@ -288,7 +308,31 @@ CHECKPOINT = 4_000  # pages, 16 MB: a checkpoint waits for the disk
 
 
 def connect(path: Path | None) -> sqlite3.Connection:
-    """Open the file of a state, or an unnamed temporary one."""
+    """Open the file of a state, or an unnamed temporary one.
+
+    Raises:
+        UsageError: another process holds it, it is not a state of this version, or no file of this user.
+    """
+    db = _opened(path)
+    try:
+        # WAL and NORMAL: a commit outlives the process; an exclusive lock keeps other processes out until it ends.
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        limit(db)
+        _check_layout(db, path)  # before anything is written: the file may be another program's
+        db.execute(f"PRAGMA journal_mode = {'MEMORY' if path is None else 'WAL'}")
+        db.execute(f"PRAGMA synchronous = {'OFF' if path is None else 'NORMAL'}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
+        db.executescript(f"{SCHEMA} PRAGMA user_version = {LAYOUT};")
+    except UsageError:
+        db.close()
+        raise
+    except sqlite3.Error as error:
+        db.close()
+        raise unusable(path, error) from None
+    return db
+
+
+def _opened(path: Path | None) -> sqlite3.Connection:
     if path is not None:
         own_database(path)
     try:
@@ -297,6 +341,14 @@ def connect(path: Path | None) -> sqlite3.Connection:
         raise unusable(path, error) from None
     db.row_factory = sqlite3.Row
     return db
+
+
+def _check_layout(db: sqlite3.Connection, path: Path | None) -> None:
+    layout = db.execute("PRAGMA user_version").fetchone()[0]
+    if layout != LAYOUT and db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise UsageError(
+            f"{path} was written by another version of the sandbox, or by another program; name another file"
+        )
 
 
 def unusable(path: Path | None, error: Exception) -> UsageError:
@@ -327,6 +379,9 @@ def own_database(path: Path) -> None:
         raise UsageError(said) from None
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+
+
 class Request(NamedTuple):
     """One accepted request, with the text that all of its recipients read."""
 
@@ -349,3 +404,49 @@ class Message(NamedTuple):
     cc: str
     parts: int
     price: int
+
+
+class NewPasscode(NamedTuple):
+    """What is kept of a passcode beside its message; ``ttl`` only for a custom code."""
+
+    intent: str
+    ttl: int | None
+
+
+class Accepted(NamedTuple):
+    """One accepted request, its messages, and the number of the last of them."""
+
+    request: Request
+    messages: Sequence[Message]
+    last: int
+    passcode: NewPasscode | None = None
+
+    def note(self) -> str:
+        """Return the request as JSON, from which `read` restores it after a kill."""
+        return _encode(self)
+
+    @classmethod
+    def read(cls, note: str) -> Self:
+        """Restore a request from what `note` returned."""
+        request, messages, last, passcode = json.loads(note)
+        kept = None if passcode is None else NewPasscode(*passcode)
+        return cls(Request(*request), [Message(*message) for message in messages], last, kept)
+
+
+def file(db: sqlite3.Connection, accepted: Accepted) -> None:
+    """Insert an accepted request into the tables; call it inside a transaction."""
+    request, messages, last, passcode = accepted
+    number = db.execute(
+        "INSERT INTO requests (at, action, text, code, channel, intent, signature, template_id, shape) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*request, shape_number(request.text, request.template_id)),
+    ).lastrowid
+    db.executemany(
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [(n, number, *message) for n, message in enumerate(messages, last - len(messages) + 1)],
+    )
+    if passcode is not None:
+        db.execute(
+            "INSERT OR REPLACE INTO passcodes (number, intent, code, made, ttl) VALUES (?, ?, ?, ?, ?)",
+            (messages[0].number, passcode.intent, request.code, request.at, passcode.ttl),
+        )

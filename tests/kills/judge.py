@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from smsotp_nb import Ledger, Sandbox
-from smsotp_nb._sandbox.server import Server
+from smsotp_nb._sandbox import server
 
 from .child import fork
 
@@ -20,14 +19,7 @@ class Judge:
 
     def __init__(self) -> None:
         heard, said = os.pipe()
-
-        def serve() -> None:
-            running = Server()
-            running.start()
-            os.write(said, running.url.encode())
-            threading.Event().wait()
-
-        self._child = fork(serve)
+        self._child = fork(lambda: server.Server().run(lambda url: os.write(said, url.encode()) and None))
         os.close(said)
         self.box = Sandbox.at(os.read(heard, 100).decode())
         os.close(heard)

@@ -28,7 +28,7 @@ from smsotp_nb._sandbox.service import Service
 from smsotp_nb._sandbox.state import State
 from smsotp_nb._sandbox.testing import journal
 from smsotp_nb._sandbox.testing.faults import Fault, Faults
-from smsotp_nb._sandbox.testing.journal import Entry, Journal
+from smsotp_nb._sandbox.testing.journal import Journal
 
 US = "+12025550123"
 
@@ -66,13 +66,12 @@ def test_no_fault_strikes_more_often_than_it_may(share: float, chances: list[flo
 
 
 def added(kept: Journal, body: bytes = b"{}") -> None:
-    head = ("POST", "/?action=otp.send", ((b"Host", b"x"),), body, len(body))
-    kept.add(Entry(kept.last + 1, 0, *head, "", 200, "0", b"", 0, 1, ""))
+    kept.add(method="POST", path="/?action=otp.send", headers=((b"Host", b"x"),), body=body, code="0")
 
 
 def test_the_journal_is_bounded_in_number_and_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "MOST", 10)
-    kept = Journal()
+    kept = Journal(lambda: 0)
     for _ in range(25):
         added(kept)
     assert [one.n for one in kept.select(journal.Wanted())] == list(range(16, 26))
@@ -300,7 +299,7 @@ class Story(RuleBasedStateMachine):
 
     @rule()
     def kill(self) -> None:
-        """End it as a kill does."""
+        """End it as a kill does: what was noted is not filed."""
         self.state._db.close()
         self.open()
 
@@ -310,6 +309,7 @@ class Story(RuleBasedStateMachine):
 
     @rule()
     def agree(self) -> None:
+        """Read everything; what was accepted since the last time is filed by that."""
         rows = find(self.state, Filter())
         assert [(row["number"], row["text"]) for row in rows] == self.model.texts
         assert len({row["id"] for row in rows}) == len(rows)

@@ -21,7 +21,7 @@ from smsotp_nb import _wire as wire
 from smsotp_nb._phones import countries
 from smsotp_nb._sandbox import choices, inbox, messages
 from smsotp_nb._sandbox.access import Access, signed_texts
-from smsotp_nb._sandbox.desk import ASSETS, routes
+from smsotp_nb._sandbox.desk import ASSETS, Desk
 from smsotp_nb._sandbox.inbox import Filter, find
 from smsotp_nb._sandbox.server import Server
 from smsotp_nb._sandbox.service import MAX_BYTES, Service
@@ -470,8 +470,8 @@ def test_a_signature_made_with_openssl_is_taken() -> None:
 
 def test_the_file_names_every_address_and_no_other() -> None:
     server = Server()
-    server.start()
-    served = {(route.path, route.method.lower()) for route in routes(server.account, server.url, shut=asyncio.sleep)}
+    desk = Desk(server.account, server.url, shut=asyncio.sleep)
+    served = {(route.path, route.method.lower()) for route in desk.routes()}
     server.close()
     with Sandbox() as box:
         described = call(box, "GET", "/openapi.json")[2]

@@ -138,7 +138,7 @@ def test_a_repr_does_not_wait_for_a_sandbox_that_is_busy() -> None:
 def test_a_repr_takes_whatever_answers(box: Sandbox, answer: Any) -> None:
     with answering(lambda _: json.dumps(answer).encode()) as address:
         box._asking.url = address
-        assert repr(box) == f"Sandbox({address}, not running, or busy)"
+        assert repr(box) == f"Sandbox({address}, not a sandbox)"
 
 
 def test_an_address_without_a_sandbox_is_a_clear_error() -> None:

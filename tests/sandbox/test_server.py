@@ -226,11 +226,14 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
         Sandbox(state=tmp_path / "no" / "folder" / "box.sqlite")
 
 
-def test_a_state_whose_values_cannot_be_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", ["UPDATE facts SET value='x' WHERE name='starts'", "INSERT INTO unfiled VALUES (1, '{')"]
+)
+def test_a_state_whose_values_cannot_be_is_refused(tmp_path: Path, damage: str) -> None:
     with Sandbox(state=tmp_path / "box.sqlite"):
         pass
     with contextlib.closing(sqlite3.connect(tmp_path / "box.sqlite")) as state, state:
-        state.execute("UPDATE facts SET value='x' WHERE name='starts'")
+        state.execute(damage)
     with pytest.raises(UsageError, match="is not a sandbox state file, or is damaged"):
         Sandbox(state=tmp_path / "box.sqlite")
 
@@ -287,6 +290,25 @@ def test_everything_answered_outlives_kill_9(tmp_path: Path) -> None:
             != inbox["messages"][0]["id"]
         )
         assert before["balance"] == "0.092500"
+
+
+def test_what_nobody_has_read_yet_outlives_kill_9(tmp_path: Path) -> None:
+    """A reply waits for one note; the tables with their sums are filled when somebody reads, or by the next process."""
+    with in_another_process(tmp_path / "box.sqlite") as (process, port):
+        talk(port, "POST /balance.json HTTP/1.1\r\n" + JSON, b'{"add": "1"}')
+        post(port, "otp.send", to=US, code="0041", intent="login")
+        post(port, "otp.send", to=US, code="0042", intent="login")
+        sent = [post(port, "sms.message.send", to=[US, FR], text=f"Hi {n}")[1]["data"] for n in range(3)]
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with in_another_process(tmp_path / "box.sqlite") as (_process, port):
+        found = get(port, "/summary.json")
+        ids = [message["id"] for message in get(port, "/inbox.json")["messages"]]
+        assert ids[2:] == [record["id"] for data in sent for record in data["messages"]]
+        assert (found["messages"], [row["messages"] for row in found["wordings"]]) == (8, [6, 2])
+        assert float(found["price"]) + float(found["balance"]) == pytest.approx(1.1)
+        assert post(port, "otp.verify", to=US, code="0041", intent="login")[1]["data"]["valid"] is False
+        assert post(port, "otp.verify", to=US, code="0042", intent="login")[1]["data"]["valid"] is True
 
 
 @pytest.mark.parametrize("answered_before_the_kill", [1, 7, 40])

@@ -35,7 +35,19 @@ HOW: Final = (
 
 
 def facts(row: Row) -> dict[str, Any]:
-    return {name: row[name] for name in FIELDS}
+    return {
+        "to": row["number"],
+        "text": row["text"],
+        "code": row["code"],
+        "channel": row["channel"],
+        "iso": row["iso"],
+        "kind": "passcode" if row["action"] == "otp.send" else "message",
+        "intent": row["intent"],
+        "signature": row["signature"],
+        "templateId": row["template_id"],
+        "id": row["id"],
+        "parts": row["parts"],
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +154,14 @@ class Expectation:
 
     def met(self, found: int) -> bool:
         return found >= 1 if self.times is None else found == self.times
+
+    def settles(self, found: int) -> bool:
+        """Return whether there are enough messages, but ``settle`` seconds must show that no more arrive."""
+        return self.settle > 0 and bool(self.times) and found == self.times
+
+    def decided(self, found: int) -> bool:
+        """Return whether waiting cannot change the outcome any more; too many messages never become fewer."""
+        return found >= (1 if self.times is None else max(self.times, 1))
 
 
 _COUNTS: Final = ("times", "within", "settle", "after")

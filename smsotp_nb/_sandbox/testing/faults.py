@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, NamedTuple
 
 from ..._calling import given as shown
-from ..._calling import nearest, not_choice, not_number, not_whole, refuse
+from ..._calling import nearest
 from ...errors import UsageError
 from ..service import Answer
 
@@ -49,7 +49,6 @@ KINDS: Final = (
 )
 BY_NAME: Final[Mapping[str, Kind]] = {kind.name: kind for kind in KINDS}
 OPERATIONS: Final = ("sms.message.send", "otp.send", "otp.verify")
-LONGEST: Final = 3600  # seconds
 FOREIGN: Final = "+19075550199"
 
 
@@ -81,16 +80,9 @@ class Fault:
     status: int | None = None
 
     def __post_init__(self) -> None:
-        refuse(
-            not_choice("kind", self.kind, [*BY_NAME]),
-            not_choice("action", self.action, ["", *OPERATIONS]),
-            not_number("share", self.share, of="the part of the requests", above=True, most=1),
-            not_whole("next", self.next, none=True),
-            not_number("seconds", self.seconds, of="seconds", most=LONGEST),
-            not_number("jitter", self.jitter, of="seconds", most=LONGEST),
-            not_whole("status", self.status, least=300, most=599, none=True),
-            said="This fault cannot be switched on: ",
-        )
+        wrong = _check(self)
+        if wrong:
+            raise UsageError("This fault cannot be switched on: " + "; ".join(wrong), problems=tuple(wrong))
 
     @classmethod
     def read(cls, given: Fault | str | Mapping[str, Any]) -> Fault:
@@ -165,12 +157,13 @@ def spoil(kind: str, envelope: Mapping[str, Any]) -> bytes:
     """Return the bytes of a reply with status 200 that this kind of fault has spoiled."""
     if kind == "html":
         return b"<!doctype html><title>Welcome</title><p>Please sign in to the network.</p>"
+    whole = json.dumps(envelope, ensure_ascii=False).encode()
     if kind == "bad_json":
-        return b"{" + as_bytes(envelope)
-    data = envelope.get("data")
+        return b"{" + whole
     if kind == "no_data":
-        return as_bytes({name: value for name, value in envelope.items() if name != "data"})
-    return as_bytes(envelope if data is None else {**envelope, "data": _other_records(kind, data)})
+        return json.dumps({name: value for name, value in envelope.items() if name != "data"}).encode()
+    data = envelope.get("data")
+    return whole if data is None else json.dumps({**envelope, "data": _other_records(kind, data)}).encode()
 
 
 def _other_records(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -194,6 +187,33 @@ def _words(text: str) -> dict[str, Any]:
         except (ValueError, RecursionError):
             found[name] = value
     return found
+
+
+def _check(fault: Fault) -> list[str]:
+    wrong = []
+    if not isinstance(fault.kind, str) or fault.kind not in BY_NAME:
+        wrong.append(f"kind must be one of {', '.join(BY_NAME)}, got {shown(fault.kind)}")
+    if fault.action not in ("", *OPERATIONS):
+        wrong.append(f"action must be one of {', '.join(OPERATIONS)}, got {shown(fault.action)}")
+    if not (_is_number(fault.share) and 0 < fault.share <= 1):
+        wrong.append(f"share must be more than 0 and at most 1, got {shown(fault.share)}")
+    if fault.next is not None and not (_is_whole(fault.next) and fault.next >= 1):
+        wrong.append(f"next must be a whole number of at least 1, got {shown(fault.next)}")
+    for name in ("seconds", "jitter"):
+        value = getattr(fault, name)
+        if not (_is_number(value) and 0 <= value <= 3600):
+            wrong.append(f"{name} must be from 0 to 3600, got {shown(value)}")
+    if fault.status is not None and not (_is_whole(fault.status) and 300 <= fault.status <= 599):
+        wrong.append(f"status must be from 300 to 599, got {shown(fault.status)}")
+    return wrong
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
 
 Transfer = Literal["whole", "half", "closed", "reset"]
@@ -222,25 +242,34 @@ def as_bytes(value: Any) -> bytes:
     return _encode(value).encode()
 
 
-def outcome_of(fault: Fault | None, answer: Answer | None) -> Outcome:
-    """Return what the client gets: the service's answer, or what a fault makes of it, or makes up without one."""
-    if fault is not None and fault.kind in ("drop_before", "drop_after"):
-        return Outcome(transfer="reset")
-    if fault is not None and fault.kind == "throttle":
+def of_answer(answer: Answer) -> Outcome:
+    return Outcome(answer.status, as_bytes(answer.envelope))
+
+
+def strikes_before(fault: Fault) -> bool:
+    """Return whether a fault strikes before the service sees the request."""
+    return BY_NAME[fault.kind].when == "before"
+
+
+def of_fault_before(fault: Fault) -> Outcome:
+    """Return what the client gets when the service never sees its request."""
+    if fault.kind == "throttle":
         return Outcome(429, b"Too Many Requests", "text/plain", {"Retry-After": f"{fault.seconds:g}"})
-    if fault is not None and fault.kind in _ERRORS:
-        status, body = _ERRORS[fault.kind]
-        return Outcome(fault.status or status, body, "text/plain")
-    if fault is not None and fault.kind == "stall":
+    if fault.kind == "error_before":
+        return Outcome(fault.status or 503, b"Service Unavailable", "text/plain")
+    return Outcome(transfer="reset")
+
+
+def of_fault_after(fault: Fault, answer: Answer) -> Outcome:
+    """Return what the client gets in place of the service's answer."""
+    if fault.kind == "drop_after":
+        return Outcome(transfer="reset")
+    if fault.kind == "stall":
         return Outcome(transfer="closed", seconds=fault.seconds)
-    assert answer is not None, "only a fault keeps a request from the service"
+    if fault.kind == "error_after":
+        return Outcome(fault.status or 502, b"Bad Gateway", "text/plain")
     whole = as_bytes(answer.envelope)
-    if fault is None:
-        return Outcome(answer.status, whole)
     if fault.kind == "half":
         return Outcome(200, whole[: len(whole) // 2], transfer="half", length=len(whole))
     status = 200 if fault.kind in ("html", "bad_json") else answer.status
     return Outcome(status, spoil(fault.kind, answer.envelope), "text/html" if fault.kind == "html" else JSON)
-
-
-_ERRORS: Final = {"error_before": (503, b"Service Unavailable"), "error_after": (502, b"Bad Gateway")}

@@ -11,7 +11,7 @@ import codecs
 import json
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -29,6 +29,8 @@ OUTCOMES: Final = ("accepted", "answered", "refused", "struck")
 _UTF8: Final = codecs.getincrementaldecoder("utf-8")
 
 Headers = tuple[tuple[bytes, bytes], ...]
+
+_HALF: Final = re.compile("[\ud800-\udfff]")  # of a character
 
 # What hides a secret: access key, signature, token, cookie, each by its name.
 MASK: Final = "***"
@@ -210,7 +212,8 @@ class Wanted(parameters.Section):
 class Journal:
     """The last requests of one account."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], int]) -> None:
+        self._now = now
         self._entries: deque[Entry] = deque()
         self._bytes = 0
         self.last = 0
@@ -218,8 +221,26 @@ class Journal:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, entry: Entry) -> None:
-        self.last = entry.n
+    def add(
+        self,
+        *,
+        method: str,
+        path: str,
+        headers: Headers,
+        body: bytes,
+        fault: str = "",
+        status: int = 0,
+        code: str = "",
+        reply: bytes = b"",
+        accepted: int = 0,
+        request_id: str = "",
+    ) -> None:
+        """Record one request; a body longer than `LONGEST` is cut off, and so is a reply."""
+        self.last += 1
+        entry = Entry(
+            self.last, self._now(), method, path, headers, body[:LONGEST], len(body), fault,
+            status, code, reply[:LONGEST], len(reply), accepted, request_id,
+        )  # fmt: skip
         self._entries.append(entry)
         self._bytes += entry.weight()
         while len(self._entries) > MOST or self._bytes > MOST_BYTES:
@@ -239,8 +260,19 @@ class Journal:
 
 
 def pages(journal: Journal, wanted: Wanted) -> Iterator[bytes]:
-    """Yield the requests that are asked for as JSON in pieces; those that come after the start are not included."""
-    last = journal.last
-    before = last + 1 if wanted.before is None else min(wanted.before, last + 1)
-    found = journal.select(replace(wanted, before=before))
-    return parameters.listed("requests", (one.brief() if wanted.brief else one.whole() for one in found), last)
+    """Yield the JSON object ``{"requests": [...], "last": n}`` in pieces; ``last`` serves as the next ``after``."""
+    last, mark = journal.last, b"\n"
+    yield b'{"requests": ['
+    for entry in journal.select(replace(wanted, before=min(wanted.before or last + 1, last + 1))):
+        yield mark + _as_json(entry.brief() if wanted.brief else entry.whole())
+        mark = b",\n"
+    yield f'\n], "last": {last}}}\n'.encode()
+
+
+def _as_json(told: Mapping[str, Any]) -> bytes:
+    """Return JSON; half a character, which a request may hold and no text that is kept, is written as its number."""
+    written = json.dumps(told, ensure_ascii=False)
+    try:
+        return written.encode()
+    except UnicodeEncodeError:
+        return _HALF.sub(lambda found: f"\\\\u{ord(found[0]):04x}", written).encode()
