@@ -54,6 +54,7 @@ BUILT_WHILE_RUNNING = {
     "smsotp_nb._phones.countries": "phonenumbers' own patterns, matched against at most 15 digits",
     "smsotp_nb._phones.judging.readings": "the patterns of READINGS, anchored at the beginning of a repaired cell",
     "smsotp_nb._planning.bodies": "a set of escaped characters",
+    "smsotp_nb._planning.signs": "sequences of two to four signs, and words of spreadsheets",
     "smsotp_nb._recipients.comma": "one sign between two digits, in the first lines of a file",
     "smsotp_nb._recipients.kinds": "the beginning of a file, matched at its first character",
     "smsotp_nb._recipients.unseen": "the tags of a sheet, each read once, with the numbers of its styles",
