@@ -26,14 +26,14 @@ NONE_CHOSEN = ""
 
 
 def names_of(frame: Any) -> list[tuple[str, Hashable]]:
-    """Return the columns that a form can offer, as (label, name): those whose name stands once.
+    """Return the columns that a form can offer, as (label, name): those with a name that stands once.
 
     Raises:
         UsageError: it is no frame, or one without such a column.
     """
     if not isinstance(frame, pd.DataFrame):
         raise UsageError(f"a form needs a DataFrame, got {type(frame).__name__}; read_recipients(path) returns one")
-    once = ~frame.columns.duplicated(keep=False)
+    once = ~frame.columns.duplicated(keep=False) & frame.columns.notna()
     names: list[tuple[str, Hashable]] = [(str(name), name) for name in frame.columns[once]]
     if not names:
         raise UsageError("the list has no columns, or none with a unique name")
