@@ -66,7 +66,8 @@ def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]
         people, defaults | {"to": "phone", "campaign": "benchmark", "keep": ("city",), "rates": rates} | message
     )
     words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
-    left_out = suppression.left_out(people["phone"].iloc[::1000], asked.numbers)
+    stops = np.unique(suppression.persons(people["phone"].iloc[::1000].astype("str")))
+    left_out = [suppression.LeftOut("stops", "SUPPRESSED", stops, len(stops))]
     kept = arguments.carried(people[list(asked.keep)], words)
     return Plan(**assembly.assemble(arguments.MadeOf(people, asked, words, numbers, (), left_out, kept)))
 
