@@ -21,7 +21,14 @@ from .._lazy import attributes
 
 if TYPE_CHECKING:
     from .advice import Advice, cells_judged
-    from .all_columns import by_other_countries, international, may_be_numbers, own_columns, warn_of_doubtful
+    from .all_columns import (
+        by_another_country,
+        international,
+        may_be_numbers,
+        named_countries,
+        own_columns,
+        warn_of_doubtful,
+    )
     from .cells.notes import declines, says_no
     from .cells.regions import country_code
     from .cells.repairs import clean
@@ -57,7 +64,10 @@ __getattr__ = attributes(
         "judging.answers": ["verdict"],
         "owner.merging": ["Answers", "Cells", "edit", "merge_answers", "with_cells", "without_rows"],
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],
-        "all_columns": ["by_other_countries", "international", "may_be_numbers", "own_columns", "warn_of_doubtful"],
+        "all_columns": [
+            *("by_another_country", "international", "may_be_numbers", "named_countries", "own_columns"),
+            "warn_of_doubtful",
+        ],
         "pieces": [
             *("Cleaned", "clean_chunks"),
             *("normalize_batch", "verdict_batch"),

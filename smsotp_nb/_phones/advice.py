@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .._calling import refuse
+from .._cards import counted
 from .._showing import cited
 from .cells import text as cells
 from .countries import country_name
@@ -176,6 +177,13 @@ class Advice:
             f"in {default}: leave region= out if that column holds no countries"
             for (name, column, default), rows in self.cured.items()
             if name == "region" and rows
+        ]
+        held = "number is held back, which is another", "numbers are held back, which are others"
+        lines += [
+            f"{counted(rows, *held)} by the countries in column {cited(column)}: pass region={column!r}, or leave that "
+            "column out of the list"
+            for (name, column, _), rows in self.cured.items()
+            if name == "another country" and rows
         ]
         for repair in REPAIRS:
             kinds = {(region, kind): rows for (name, region, kind), rows in self.cured.items() if name == repair}

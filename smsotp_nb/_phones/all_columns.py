@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from .cells import regions
 from .cells import text as cells
 from .columns import (
     COUNTRY_NAMED,
+    COUNTRY_OF_ELSE,
     DAY,
     ENOUGH,
     NAMED,
@@ -144,29 +146,22 @@ def _read(
     return filled, placed, np.any([*typed, *several], axis=0), np.any(mobile, axis=0)
 
 
-def by_other_countries(
-    frame: pd.DataFrame, numbers: pd.Series, judged: pd.DataFrame, **how: Any
-) -> dict[Any, npt.NDArray[np.intp]]:
-    """Return the places of numbers that would be others by the countries of a column, by the column's name.
+def named_countries(names: Iterable[Any]) -> list[Any]:
+    """Return the names that say that a column holds countries, and not those of a birth or a bill."""
+    each = [(name, words_of(str(name))) for name in names]
+    return [name for name, words in each if COUNTRY_NAMED.search(words) and not COUNTRY_OF_ELSE.search(words)]
 
-    ``numbers`` were judged by a default country alone, ``how`` beside that.
-    """
-    found = {}
-    for place, label in enumerate(frame.columns):
-        name = words_of(str(label))
-        if not COUNTRY_NAMED.search(name) or list(frame.columns).count(label) > 1:
-            continue
-        column = Column.of(name, sample_of(frame.iloc[:, place].dropna()))
-        if column.share < ENOUGH or column.worth < 0:
-            continue
-        known = regions.read(cells.read(frame.iloc[:, place]).text)
-        there = np.array([*known.names, None], object)[known.place]
-        elsewhere = pd.notna(there) & (there != judged["region"].to_numpy(object))
-        rows = np.flatnonzero(judged["to"].notna().to_numpy() & elsewhere)
-        to = normalize(numbers.iloc[rows], region=frame.iloc[rows, place], **how)["to"]
-        others = rows[(to.notna() & to.ne(judged["to"].iloc[rows].set_axis(to.index))).to_numpy(bool)]
-        if len(others):
-            found[label] = others
+
+def by_another_country(
+    countries: pd.Series, numbers: pd.Series, judged: pd.DataFrame, **how: Any
+) -> npt.NDArray[np.intp]:
+    """Return the places of numbers, judged by a default country alone, that are other valid ones by these countries."""
+    known = regions.read(cells.read(countries).text)
+    there = np.array([*known.names, None], object)[known.place]
+    elsewhere = pd.notna(there) & (there != judged["region"].to_numpy(object))
+    rows = np.flatnonzero(judged["to"].notna().to_numpy() & elsewhere)
+    to = normalize(numbers.iloc[rows], region=countries.iloc[rows], **how)["to"]
+    found: npt.NDArray[np.intp] = rows[to.notna().to_numpy() & (to.to_numpy() != judged["to"].iloc[rows].to_numpy())]
     return found
 
 

@@ -137,12 +137,12 @@ def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:
     words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
     numbers, advice = asked.judged(people), Advice()
     asked.advise(advice, people, numbers)
-    numbers, doubts = asked.without_other_countries(people, numbers)
+    numbers = asked.held(advice, people, numbers)
     left_out = suppression.left_out(call["leave_out"], asked.numbers)
     kept = arguments.carried(people[list(asked.keep)], words)
     asked = dataclasses.replace(asked, message=arguments.as_now(asked.message))
     made_of = arguments.MadeOf(
-        lent(people), asked, words, numbers.reset_index(drop=True), (*doubts, *advice.told()), left_out, kept
+        lent(people), asked, words, numbers.reset_index(drop=True), advice.told(), left_out, kept
     )
     return assembly.assemble(made_of)
 

@@ -16,22 +16,22 @@ from .. import _wire as wire
 from .. import phones
 from .. import rates as rate_tables
 from .._calling import given, not_a, refuse
-from .._cards import counted
 from .._frames import as_pandas
 from .._pandas import STR, lent
 from .._phones import (
     Advice,
     Evidence,
-    by_other_countries,
+    by_another_country,
     cells_judged,
     first_usable,
+    named_countries,
     normalize_columns,
     not_reading,
     said_no,
 )
 from .._policy import Policy, not_policy
 from .._results import contract
-from .._showing import NoText, cited, few, is_whole, text_of
+from .._showing import NoText, cited, is_whole, text_of
 from .._wire import Wire
 from ..columns import absent, several_named
 from ..errors import UsageError
@@ -67,6 +67,7 @@ class Asked:
     to: pd.Series[Any] | None
     region: pd.Series[Any] | None
     numbers: Numbers
+    countries: tuple[str, ...]
     rates: rate_tables.Book
     today: dt.date
     policy: Policy | None
@@ -76,7 +77,7 @@ class Asked:
     @property
     def columns(self) -> list[str]:
         numbers = [] if self.to is not None else self.numbers.to
-        names = [*numbers, self.numbers.region, self.message["by"], *self.keep, *self.wording.columns]
+        names = [*numbers, *self.countries, self.numbers.region, self.message["by"], *self.keep, *self.wording.columns]
         return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
     def judged(self, frame: pd.DataFrame, evidence: Sequence[Evidence] = ()) -> pd.DataFrame:
@@ -105,24 +106,18 @@ class Asked:
         columns = self._columns(frame)
         advice.add(judged, columns[0] if len(columns) == 1 else pd.concat(columns, axis=1), **how)
 
-    def without_other_countries(
-        self, frame: pd.DataFrame, judged: pd.DataFrame
-    ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-        """Hold rows back whose number is another valid one by a column of countries that ``region`` does not name."""
-        how, columns = self._how(frame), self._columns(frame)
-        if how.pop("region") is not None or how["default_region"] is None:
-            return judged, ()
-        numbers = columns[0] if len(columns) == 1 else cells_judged(pd.concat(columns, axis=1), judged)
-        held, doubts = np.zeros(len(judged), bool), []
-        for name, places in by_other_countries(frame, numbers, judged, **how).items():
+    def held(self, advice: Advice, frame: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+        """Hold back numbers that are other valid ones by a column of countries that ``region`` does not name."""
+        columns, held = self._columns(frame), np.zeros(len(judged), bool)
+        how = {"default_region": self.numbers.default_region, "reading": self.numbers.reading.replace(evidence="none")}
+        for name in self.countries:
+            numbers = columns[0] if len(columns) == 1 else cells_judged(pd.concat(columns, axis=1), judged)
+            places = by_another_country(frame[name], numbers, judged, **how)
             held[places] = True
-            doubts.append(
-                f"held back, because they would be others by the countries in column {cited(name)}: "
-                f"{counted(len(places), 'number')}, in row {few(frame.index[places].tolist(), cited)}. Pass "
-                f"region={name!r}, or leave that column out of the list"
-            )
-        ambiguous = {"to": judged["to"].mask(held), "problem": judged["problem"].mask(held, "AMBIGUOUS_READING")}
-        return judged.assign(**ambiguous), tuple(doubts)
+            advice.cured["another country", name, ""] += len(places)
+        if not held.any():
+            return judged
+        return judged.assign(to=judged["to"].mask(held), problem=judged["problem"].mask(held, "AMBIGUOUS_READING"))
 
     def _columns(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
         return [frame[name] for name in self.numbers.to] if self.to is None else [self.to]
@@ -175,12 +170,21 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
         to=to if given_column else None,
         region=None if countries_in else region,
         numbers=Numbers(tuple(numbers_in), countries_in, call["default_region"], call["reading"]),
+        countries=_not_named(frame, numbers_in, call),
         rates=book,
         today=_today(),
         policy=call["policy"],
         message=message,
         wording=worded,
     )
+
+
+def _not_named(frame: pd.DataFrame, numbers: Sequence[str], call: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns of countries that the call leaves out where it has a default country."""
+    if call["region"] is not None or call["default_region"] is None:
+        return ()
+    names = [name for name in frame.columns if isinstance(name, str) and name not in numbers]
+    return tuple(name for name in named_countries(names) if names.count(name) == 1)
 
 
 def _gather(wrong: list[str], make: Callable[[], Made]) -> Made | None:

@@ -89,6 +89,7 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
     numbers = asking.asked.judged(frame, asking.evidence)
     asking.of_columns.update(assembly.of_columns(numbers))
     asking.asked.advise(asking.advice, frame, numbers, asking.evidence)
+    numbers = asking.asked.held(asking.advice, frame, numbers)
     words = _words(frame, asking.words)
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))

@@ -96,7 +96,7 @@ def without_errors(part: Part) -> tuple[Part, list[tuple[str, int]]]:
 def without_guards(part: Part) -> tuple[Part, int]:
     """Return a part without the apostrophes that keep a spreadsheet from running a cell, and how many cells had one.
 
-    In a list that we have cleaned they are ours, and not counted; nor are those of phone numbers.
+    In a list that we have cleaned they are ours, and not counted; those of phone numbers stay.
     """
     compute, many, columns = pyarrow.compute, 0, [*part.columns]
     ours = OF_A_CLEANED_LIST.issubset(part.names)
@@ -104,7 +104,8 @@ def without_guards(part: Part) -> tuple[Part, int]:
         for at, column in enumerate(columns):
             guarded, numbers = (compute.match_substring_regex(column, it) for it in (GUARDED, GUARDED_NUMBER))
             many += int(compute.sum(compute.and_not(guarded, numbers)).as_py() or 0)
-            columns[at] = compute.replace_substring_regex(column, GUARDED, r"\1\2")
+            without_it = compute.replace_substring_regex(column, GUARDED, r"\1\2")
+            columns[at] = compute.if_else(compute.fill_null(numbers, False), column, without_it)
     return Part(part.names, columns, part.numbers), 0 if ours else many
 
 

@@ -242,7 +242,10 @@ def test_a_country_column_that_is_not_named_holds_what_it_reads_otherwise() -> N
     listed = pd.DataFrame({"phone": ["512 345 6789", "+49 512 3456780", "202 555 0123"], "country": ["DE", "DE", "US"]})
     made = sms.plan(listed, "Hi", campaign="c", to="phone", default_region="US")
     assert texts(made.rows["problem"]) == ["AMBIGUOUS_READING", None, None]
-    assert made.advice[0].startswith("held back, because they would be others by the countries in column 'country'")
+    assert made.advice == (
+        "1 number is held back, which is another by the countries in column 'country': pass region='country', or leave "
+        "that column out of the list",
+    )
     cures: list[tuple[pd.DataFrame, dict[str, Any]]] = [
         (listed, {"region": "country"}),
         (listed.drop(columns="country"), {}),
