@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, otp, plan, send
+from smsotp_nb.errors import UsageError
 
 PEOPLE = pd.DataFrame(
     {"phone": [f"+1202555{last:04}" for last in range(100, 110)] + ["+4915123456789", "+33612345678"]}
@@ -453,3 +454,19 @@ def test_a_start_and_an_end_are_a_period_and_an_invoice_date_is_none(sent: pd.Da
         assert found.lines[["match", "our_messages"]].values.tolist() == [["other_price", 12]]
         assert any("names no period that can be read" in note for note in found.notes)
         assert any(repr(name) in note for note in found.notes)
+
+
+@pytest.mark.parametrize("sign", "/-.")
+@pytest.mark.parametrize("columns", [None, {"at": "Date"}])
+def test_days_whose_numbers_may_all_be_months_are_days(sent: pd.DataFrame, sign: str, columns: dict[str, str]) -> None:
+    """With the order said, or asked for; never as ranges of months."""
+    days = ["2026-10-05", "2026-10-06", "2026-11-02"]
+    table = sent.assign(at=[pd.Timestamp(f"{day} 12:00", tz="UTC") for day in days for _ in range(4)])
+    shown = [pd.Timestamp(day).strftime(f"%d{sign}%m{sign}%Y") for day in days]
+    amounts = [table["price"].iloc[at : at + 4].sum() for at in (0, 4, 8)]
+    lines = pd.DataFrame({"Date": shown, "Messages": 4, "Amount": amounts})
+    found = cost.reconcile_invoice(table, lines, dayfirst=True, columns=columns)
+    assert found.lines[["match", "our_messages", "found_by"]].values.tolist() == [["matched", 4, "day"]] * 3
+    if sign != ".":
+        with pytest.raises(UsageError, match="two ways"):
+            cost.reconcile_invoice(table, lines, columns=columns)
