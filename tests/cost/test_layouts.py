@@ -470,3 +470,41 @@ def test_days_whose_numbers_may_all_be_months_are_days(sent: pd.DataFrame, sign:
     if sign != ".":
         with pytest.raises(UsageError, match="two ways"):
             cost.reconcile_invoice(table, lines, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("cells", "amounts", "matches"),
+    [
+        (["2026-10", "2026-11"], [4, 8], ["matched", "matched"]),
+        (["2026-10", "2026-11", "10/2026 - 11/2026"], [4, 8, 12], ["matched", "matched", "repeated"]),
+        (["10/2026 - 11/2026", "2026-10"], [12, 4], ["matched", "repeated"]),
+        (["2026-10-01 - 2026-11-02", "2026-11-01 - 2026-11-30"], [8, 8], ["matched", "other_price"]),
+        (["2026-10", "2026-10-05 - 2026-11-30"], [None, 12], ["unreadable", "matched"]),
+        (["2026-10-05 10:00", "2026-10-05 11:00", "2026-11-02", "2026-11-03"], [2, 2, 4, 4], ["matched"] * 3),
+    ],
+)
+def test_no_message_counts_at_two_lines(
+    sent: pd.DataFrame, cells: list[str], amounts: list[int | None], matches: list[str]
+) -> None:
+    """Where the periods of lines overlap; and totals of one day are one."""
+    days = ["2026-10-05", "2026-11-02", "2026-11-03"]
+    table = sent.assign(at=[pd.Timestamp(f"{day} 12:00", tz="UTC") for day in days for _ in range(4)], price=1.0)
+    found = cost.reconcile_invoice(table, pd.DataFrame({"Period": cells, "Quantity": amounts, "Amount": amounts}))
+    assert found.lines["match"].tolist() == matches
+    row = found.totals.iloc[0]
+    assert row["ours"] == 12.0
+    assert row["theirs"] == row.drop(["currency", "theirs", "only_ours"]).sum() - row["only_ours"]
+    told = any("Of messages of another line" in note for note in found.notes)
+    assert told == (sum(amount or 4 for amount in amounts) > 12)
+
+
+def test_a_price_in_no_currency_is_in_no_amount_and_counts_at_no_line_of_one_among_several(sent: pd.DataFrame) -> None:
+    table = sent.assign(iso="US", price=1.0, currency=["EUR"] * 8 + [None] * 4)
+    lines = pd.DataFrame({"Country": "US", "Currency": ["EUR", "USD"], "Quantity": [8, 4], "Amount": [8.0, 4.0]})
+    found = cost.reconcile_invoice(table, lines)
+    assert found.lines["match"].tolist() == ["matched", "only_theirs"]
+    assert found.only_ours[["messages", "price"]].isna().values.tolist() == [[False, True]]
+    one = cost.reconcile_invoice(table, lines.iloc[:1].assign(Quantity=12))
+    assert one.lines["match"].tolist() == ["matched"]
+    for each in (found, one):
+        assert any("4 messages have no recorded price or currency" in note for note in each.notes)
