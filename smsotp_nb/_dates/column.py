@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import zoneinfo
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,6 +24,7 @@ _ISO: Final = (
     r"^\s*(?P<wall>\d{4}-\d{2}-\d{2}(?P<time>[T ]\d{2}(?::\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?)?)"
     r"(?P<zone> ?(?:Z|[+-]\d{2}(?::?\d{2})?))?\s*$"
 )
+_AS_TYPED: Final = re.compile(r"(?<!\d)\d{1,2} ?([./-]) ?\d{1,2} ?\1 ?\d{2,4}")  # no spreadsheet made it a date
 _FIRST, _END = np.datetime64("0001-01-01"), np.datetime64("10000-01-01")
 _NONE: Final = np.iinfo(np.int32).min  # minutes of a cell that names no zone
 
@@ -250,8 +252,10 @@ def _half_converted(found: Dates, parsed: dict[int, Parsed], column: pd.Series) 
     It takes 03/10/2026 for 10 March, and 25/10/2026, which is no day to it, stays text.
     """
     plain = ~np.isnat(found.wall)
-    plain[[place for place, one in parsed.items() if one.sign]] = False
-    day = (found.wall.astype("datetime64[D]") - found.wall.astype("datetime64[M]")).astype(np.int64) + 1
+    plain[[place for place, one in parsed.items() if one.sign or _AS_TYPED.search(one.shown)]] = False
+    months = found.wall.astype("datetime64[M]")
+    day = (found.wall.astype("datetime64[D]") - months).astype(np.int64) + 1
+    plain &= day != months.astype(np.int64) % 12 + 1  # exchanged, it is the same day
     if not plain.any() or (day[plain] > 12).any() or any(one.sign and _proof(one) is None for one in parsed.values()):
         return ""
     first = int(np.flatnonzero(plain)[0])
