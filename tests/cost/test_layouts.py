@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, otp, plan, send
-from smsotp_nb.errors import UsageError
+from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 PEOPLE = pd.DataFrame(
     {"phone": [f"+1202555{last:04}" for last in range(100, 110)] + ["+4915123456789", "+33612345678"]}
@@ -508,3 +509,69 @@ def test_a_price_in_no_currency_is_in_no_amount_and_counts_at_no_line_of_one_amo
     assert one.lines["match"].tolist() == ["matched"]
     for each in (found, one):
         assert any("4 messages have no recorded price or currency" in note for note in each.notes)
+
+
+@pytest.mark.parametrize(
+    ("quantities", "read"),
+    [([10, 1, 1], [10, 1, 1]), (["10", "1,0", "1"], [10, 1, 1]), ([0.010, 0.001, 0.001], [None] * 3)],
+)
+@pytest.mark.parametrize("head", ["Amount", "Unit price"])
+def test_a_quantity_that_is_not_whole_is_no_number_of_messages(
+    sent: pd.DataFrame, quantities: list[object], read: list[int | None], head: str
+) -> None:
+    """It may be of thousands: it multiplies a price as it stands, and is told."""
+    table = sent.groupby("iso", sort=False).agg(messages=("price", "size"), price=("price", "sum")).reset_index()
+    table = table.sort_values("messages", ascending=False, kind="stable")
+    of = 1000 if read[0] is None else 1
+    amounts = table["price"] / table["messages"] * of if head == "Unit price" else table["price"]
+    lines = pd.DataFrame({"Country": table["iso"], "Quantity": quantities, head: amounts.round(6), "Currency": "USD"})
+    with contextlib.nullcontext() if of == 1 else pytest.warns(SmsOtpWarning, match="'Quantity'.*whole number"):
+        found = cost.reconcile_invoice(sent, lines, decimal="," if "1,0" in quantities else None)
+    assert found.lines["messages"].astype(object).where(found.lines["messages"].notna(), None).tolist() == read
+    assert found.lines["price"].tolist() == table["price"].round(6).tolist()
+    assert found.lines["match"].eq("matched").all()
+
+
+@pytest.mark.parametrize(
+    ("total", "first", "said"),
+    [
+        (11.35, False, "Its total of USD 11.35 is that of its lines."),
+        (11.35, True, "Its total of USD 11.35 is that of its lines."),
+        (11.36, False, "Its total says USD 11.36, and its lines add up to USD 11.35, which may be their rounding."),
+        (11.38, False, "Its total says USD 11.38, and its lines add up to USD 11.35."),
+        (11.38, True, "Its total says USD 11.38, and its lines add up to USD 11.35."),
+    ],
+)
+def test_a_total_is_that_of_its_lines_only_where_it_is(
+    sent: pd.DataFrame, total: float, first: bool, said: str
+) -> None:
+    table = sent.iloc[:3].assign(iso=["US", "DE", "FR"], price=[8.4, 2.5, 0.45])
+    lines = pd.DataFrame({"Country": table["iso"], "Amount": table["price"], "Currency": "USD"})
+    foot = pd.DataFrame({"Country": ["Total"], "Amount": [total], "Currency": ["USD"]})
+    found = cost.reconcile_invoice(table, pd.concat([foot, lines] if first else [lines, foot], ignore_index=True))
+    assert said in found.notes
+
+
+def test_lines_of_one_group_are_called_one_total(sent: pd.DataFrame) -> None:
+    table = sent.iloc[:3].assign(iso="US", price=1.0)
+    found = cost.reconcile_invoice(table, pd.DataFrame({"Country": ["US"] * 3, "Amount": 1.0, "Currency": "USD"}))
+    shown = " ".join(found.card().text().split())
+    assert "1 totals 1 with the same price" in shown
+    assert "Its 3 lines are added up to 1 total." in shown
+    with_ids = cost.reconcile_invoice(table, table[["id", "price", "currency"]])
+    assert "3 lines 3 with the same price" in " ".join(with_ids.card().text().split())
+
+
+def test_a_purge_is_told_beside_an_invoice(client: Client, tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "own.sqlite", create=True)
+    sent = sale(client, ledger)
+    totals = pd.DataFrame({"Month": [f"{sent['at'].iloc[0]:%Y-%m}"], "Amount": [1.0], "Currency": ["USD"]})
+    invoices = (totals, sent[["id", "price", "currency"]])
+    assert not any("purged" in note for each in invoices for note in cost.reconcile_invoice(ledger, each).notes)
+    record = ledger.record("sale")
+    record.purge()
+    for source in (ledger, record):
+        for each in invoices:
+            found = cost.reconcile_invoice(source, each)
+            assert found.lines["match"].eq("only_theirs").all()
+            assert any("1 purged campaign are gone" in note and "'sale'" in note for note in found.notes)
