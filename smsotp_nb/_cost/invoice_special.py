@@ -203,8 +203,8 @@ def _of_totals(sums: _Sums, currency: str) -> str:
     near = {amount: min((abs(one - amount), one) for one in wholes) for amount, _ in sums.totals if wholes}
     whole = [amount for amount, (_, one) in near.items() if sums.near(one, amount)]
     if whole:
-        apart, lines_are = near[whole[-1]]
-        total, added = (money(amount / 1_000_000, currency) for amount in (whole[-1], lines_are))
+        apart, nearest = near[whole[-1]]
+        total, added = (money(amount / 1_000_000, currency) for amount in (whole[-1], nearest))
         if apart <= (_HUNDREDTH // 2 if whole[-1] % _HUNDREDTH == 0 else 0):
             return f"Its total of {total} is that of its lines."
         return f"Its total says {total}, and its lines add up to {added}, which may be their rounding."
