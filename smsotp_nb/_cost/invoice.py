@@ -21,7 +21,7 @@ from .._results import contract
 from ..errors import UsageError
 from .invoice_card import card_of
 from .invoice_lines import FIELDS, Invoice, invoice_of
-from .invoice_totals import APART, LINES, Compared, shaped, sums_of, totals_compared
+from .invoice_totals import APART, LINES, Compared, shaped, sums_of, totals_compared, unpriced_of
 from .sources import Source, accepted_once
 
 MATCHES: Final[dict[str, str]] = {
@@ -196,10 +196,15 @@ def reconcile_invoice(
         None if columns is None else not_mapping("columns", columns, example="{'id': 'SID'}"),
     )
     frame = read_recipients(invoice) if isinstance(invoice, str | Path) else as_pandas(invoice)
-    ours, ledger, records = _recorded(source, service)
+    ours, ledger, records, purged = _recorded(source, service)
     currencies = sorted(ours["currency"].dropna().unique())
     read = invoice_of(frame, dict(columns or {}), tz, written, decimal, currencies)
     read.lines = _upright(read.lines, read.notes)
+    if purged:
+        read.notes.append(
+            f"The rows of {counted(len(purged), 'purged campaign')} are gone, and what they cost is in no amount of "
+            f"ours ({', '.join(map(repr, purged[:3]))}{', ...' * (len(purged) > 3)}); cost.by and cost.summary have it."
+        )
     name = Path(invoice).name if isinstance(invoice, str | Path) else "a frame"
     if read.may_be_totals and _by_id(read.lines["id"], ours["id"]).isna().all():
         parts = totals_compared(read, ours, tz)
@@ -219,19 +224,21 @@ def reconcile_invoice(
 # -- what is compared
 
 
-def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, object, dict[str, Named]]:
-    """Return the rows that may be on an invoice, and where doubts about them can be settled."""
+def _recorded(source: Source, service: str | None) -> tuple[pd.DataFrame, object, dict[str, Named], list[str]]:
+    """Return the rows that may be on an invoice, where doubts about them can be settled, and what was purged."""
     if isinstance(source, Record):
         it = Named(source._number, source.service, "[]", source.name, 0)
-        return _rows_of(source).assign(kind="campaign"), source._ledger, {source.name: it}
+        purged = [source.name] * source._is_purged()
+        return _rows_of(source).assign(kind="campaign"), source._ledger, {source.name: it}, purged
     if isinstance(source, Ledger | str | Path | Address):
         with read_from(source) as book:
             ours, records = _ours(book, service)
-        return ours, source, records
+            purged = [shown for shown, it in records.items() if book._record(it)._is_purged()]
+        return ours, source, records, purged
     needed = [*_DTYPES, *(["service"] if service is not None else [])]
     table = accepted_once(contract.check(source, columns=[name for name in needed if name != "row"]))
     mine = table if service is None else table[table["service"].eq(service)]
-    return _billable(mine.assign(row=range(len(mine)))).assign(kind="campaign"), None, {}
+    return _billable(mine.assign(row=range(len(mine)))).assign(kind="campaign"), None, {}, []
 
 
 def _ours(ledger: Ledger, service: str | None) -> tuple[pd.DataFrame, dict[str, Named]]:
@@ -258,7 +265,13 @@ def _rows_of(campaign: Record) -> pd.DataFrame:
 
 
 def _billable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the accepted rows and those in doubt."""
+    """Return the accepted rows and those in doubt.
+
+    What an invoice settled has no country from the service: it counts in that of its number.
+    """
+    if "region" in table:
+        settled = table["iso"].isna() & table["status"].eq("accepted")
+        table = table.assign(iso=table["iso"].mask(settled, table["region"]))
     found = table.loc[table["status"].isin(["accepted", "in_doubt"]), list(_DTYPES)]
     return found.assign(at=contract.in_zone(found["at"], "UTC")).astype(_DTYPES).reset_index(drop=True)
 
@@ -341,11 +354,11 @@ def _lines_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     by_id = found["found_by"].eq("id").fillna(False).to_numpy(bool)
     _say_shift(lines[~by_id], ours[~ours.index.isin(place[by_id])], len(lines), read.notes)
     match = _match(read, beside, found)
-    if "in_doubt" in match and not read.is_rounded and read.is_coarser_than(ours["price"]):
+    coarser = read.is_coarser_than(ours["price"])
+    if "in_doubt" in match and not read.is_rounded and (coarser or read.is_scaled):
         read.is_rounded = True  # too few lines show it; a price that may be rounded is not recorded as exact
-        read.notes.append(
-            "Its amounts have fewer decimal places than the recorded ones: settle takes no price from it."
-        )
+        why = "may be in another unit" if read.is_scaled else "have fewer decimal places"
+        read.notes.append(f"Its amounts {why} than the recorded ones: settle takes no price from it.")
     lines = lines.assign(
         match=match,
         found_by=found["found_by"].array,
@@ -361,6 +374,9 @@ def _lines_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         read.notes.append(f"It has no times; recorded messages count that are {span}, as those that it names.")
     mine = ours[ours["status"].eq("accepted") & ~ours.index.isin(place)]
     only_ours = mine[_invoiced(mine["at"], lines, ours)][["campaign", "row", *FIELDS]].reset_index(drop=True)
+    compared = ours[ours["status"].eq("accepted") & ours.index.isin(place)]
+    amounts = pd.concat([table[["price", "currency"]] for table in (compared, only_ours)])
+    read.notes += unpriced_of(int(amounts.isna().any(axis=1).sum()))
     return Compared(shaped(lines, LINES), only_ours, sums_of(lines, only_ours, lines["match"].ne("repeated")))
 
 

@@ -46,7 +46,7 @@ def card_of(
     """Return the card of a `Reconciled`, of what its attributes give."""
     figures = Figures(
         (
-            ("lines", len(lines)),
+            ("totals" if lines["found_by"].notna().any() and _are_totals(lines) else "lines", len(lines)),
             ("with the same price", int(lines["match"].eq("matched").sum())),
             ("recorded only", len(only_ours)),
             ("doubts it settles", len(doubts)),
@@ -67,12 +67,16 @@ def card_of(
     return Card("Invoice and ledger", f"Compared with {source}. Nothing has been changed.", blocks, closing)
 
 
+def _are_totals(lines: pd.DataFrame) -> bool:
+    return bool(lines[["id", "to"]].isna().all(axis=None))
+
+
 def _days(lines: pd.DataFrame) -> Iterator[str]:
     """Say of which days the lines are, so that a wrong order of day and month shows."""
     known = lines["at"].dropna().dt.date
     if len(known):
         said = f"are {spanned((known.min(), known.max()))}"
-        if lines[["id", "to"]].isna().all(axis=None):  # totals, by days or longer periods
+        if _are_totals(lines):  # totals, by days or longer periods
             first, last = known.min(), known.max()
             said = f"begin on {first}" if first == last else f"begin on days from {first} to {last}"
         yield f"Its lines {said}."

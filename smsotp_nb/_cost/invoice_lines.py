@@ -33,7 +33,7 @@ _LONGEST: Final = 40  # characters of a cell
 _CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[AaPp][Mm])?"
 _EXPECTED: Final = {
     "price": "a number such as 0.0075",
-    "parts": "a whole number",
+    **dict.fromkeys(("parts", "messages"), "a whole number"),
     "at": "a time such as 2026-11-23 14:05, or a day such as 2026-11-23,",
 }
 _SHEET: Final = (20_000, 80_000)  # days since 1899: 1954 to 2119
@@ -42,6 +42,7 @@ _SINCE, _TILL = 1_000_000_000, 4_000_000_000  # seconds since 1970: 2001 to 2096
 _AN_ID: Final = 8  # characters
 _EXACT: Final = 6  # decimal places of what is recorded
 _MOST: Final = 0.9  # of the amounts that show what is true of a file
+_WHOLE: Final = 1e-6  # as near as a number that a file computed is to a whole one
 _HALF: Final = 0.5 + 1e-6
 _ROUNDINGS: Final[dict[str, Callable[[pd.Series], pd.Series]]] = {
     "rounded": lambda apart: apart.abs().le(_HALF),
@@ -75,6 +76,7 @@ class Invoice:
     places: int
     notes: list[str] = field(default_factory=list)
     is_rounded: bool = False
+    is_scaled: bool = False  # in another unit, such as cents
     _way: str = ""
 
     @property
@@ -111,6 +113,7 @@ class Invoice:
         ratio = (both["theirs"] / both["ours"].where(both["ours"] > 0)).dropna()
         for factor, said in _SCALES.items():
             if len(ratio) >= least and (ratio / factor - 1).abs().lt(1e-6).mean() >= _MOST:
+                self.is_scaled = True
                 cents = ", as if they were cents" if factor == 100 else ""
                 self.notes.append(
                     f"Its amounts are {said} the recorded ones{cents}. If they are, divide the column "
@@ -170,12 +173,14 @@ def invoice_of(
     if price.decimal == "," and decimal is None:
         read.notes.append("Amounts are read with a decimal comma.")
     sign = price.decimal if decimal is None else decimal
-    parts, messages = (amounts(cells[name], sign).numbers.round().astype("Int64") for name in ("parts", "messages"))
+    quantities = {name: amounts(cells[name], sign).numbers for name in ("parts", "messages")}
+    parts, messages = (each.where((each - each.round()).abs().lt(_WHOLE)).round().astype("Int64")
+                       for each in quantities.values())  # fmt: skip
     numbers = price.numbers
     if priced_each:
-        times = messages if messages.notna().any() else parts
-        numbers = numbers * times.astype("float64")
-        of = found["messages" if times is messages else "parts"]
+        times = "messages" if quantities["messages"].notna().any() else "parts"
+        numbers = numbers * quantities[times]
+        of = found[times]
         read.notes.append(f"A price is {found['unit_price']!r} times {of!r}.")
     kinds = texts["kind"].where(texts["kind"].isna(), "campaign")
     for kind, words in KINDS.items():
@@ -204,7 +209,7 @@ def invoice_of(
     lines = lines.assign(at=at, special=special, until=_until(read, at), dated=dated)
     if "part" in found and "id" in found:
         lines = _whole_messages(lines, texts["part"], read.notes)
-    for name, column in (("price", price.numbers), ("parts", parts), ("at", at)):
+    for name, column in (("price", price.numbers), ("parts", parts), ("messages", messages), ("at", at)):
         _warn_of_unreadable(name, texts[name].mask(special.notna()), column, sign, no_dates)
     return Invoice(lines, found, price.places, read.notes)
 

@@ -125,6 +125,8 @@ def _ends(cell: str) -> tuple[str, str] | None:
     """
     if whole := _month(cell):
         return whole
+    if _is_day(cell):  # "05/10/2026" is a day, not months 5 to 10
+        return None
     for sign in _BETWEEN.finditer(cell):
         start, end = _BEGIN.sub("", cell[: sign.start()].strip()), cell[sign.end() :].strip()
         year = _YEAR.search(end)

@@ -199,9 +199,15 @@ def _of_totals(sums: _Sums, currency: str) -> str:
     """Return in words whether the totals of an invoice are those of its lines."""
     wrong = [amount for amount, agrees in sums.totals if not agrees and amount not in sums.paid]
     good = [amount for amount, agrees in sums.totals if agrees]
-    whole = [amount for amount in good if any(sums.near(one, amount) for one in sums.wholes())]
+    wholes = sums.wholes()  # of all lines: a total may stand above them
+    near = {amount: min((abs(one - amount), one) for one in wholes) for amount, _ in sums.totals if wholes}
+    whole = [amount for amount, (_, one) in near.items() if sums.near(one, amount)]
     if whole:
-        return f"Its total of {money(whole[-1] / 1_000_000, currency)} is that of its lines."
+        apart, nearest = near[whole[-1]]
+        total, added = (money(amount / 1_000_000, currency) for amount in (whole[-1], nearest))
+        if apart <= (_HUNDREDTH // 2 if whole[-1] % _HUNDREDTH == 0 else 0):
+            return f"Its total of {total} is that of its lines."
+        return f"Its total says {total}, and its lines add up to {added}, which may be their rounding."
     if not sums.lines or not (wrong or good):
         return ""
     if not wrong:

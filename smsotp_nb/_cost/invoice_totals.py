@@ -11,6 +11,7 @@ import pandas as pd
 from .._cards import counted
 from .._pandas import STR
 from .._results import contract
+from .._showing import label as called
 from .invoice_lines import FIELDS, Invoice
 
 APART: Final = ("total", "payment", "tax", "credit", "fee")  # lines that are of no message
@@ -74,10 +75,13 @@ def micros(prices: pd.Series) -> pd.Series:
     return (prices.astype("float64") * 1_000_000).round().astype("Int64")
 
 
+def unpriced_of(messages: int) -> list[str]:
+    """Say how many recorded messages have no amount."""
+    have = counted(messages, "message has", "messages have")
+    return [f"{have} no recorded price or currency and are in no amount of ours."] if messages else []
+
+
 # -- totals by day, country or kind
-
-
-NOWHERE: Final = np.zeros(0, np.int64)
 
 
 def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
@@ -85,22 +89,33 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
 
     Where they name none of these, each is compared with everything that was recorded.
     """
-    lines, grain = _groups(read)
+    lines, grain = _groups(read, tz)
+    if len(lines) < len(read.lines):
+        read.notes.append(f"Its {len(read.lines):,} lines are added up to {counted(len(lines), 'total')}.")
     sums = _our_sums(ours, tz)
-    masks = [_of_line(sums, line, grain, tz) for line in lines.to_dict("records")]
-    of_messages = [mask for mask, apart in zip(masks, lines["match"].notna(), strict=True) if not apart]
-    used = np.array(of_messages, bool).reshape(-1, len(sums)).any(axis=0)
+    several = lines["currency"].nunique() > 1
+    masks = [_of_line(sums, line, grain, tz, several) for line in lines.to_dict("records")]
+    used, shared = np.zeros(len(sums), bool), []
+    unread = (lines["price"].isna() | lines["currency"].isna()).to_numpy(bool)
+    for place in np.argsort(unread, kind="stable"):  # each message counts once, at a line that can be read
+        if pd.isna(lines["match"].iloc[place]):
+            again = masks[place] & used & sums["messages"].gt(0).to_numpy(bool)
+            used = used | masks[place]
+            masks[place] = masks[place] & ~again
+            shared += [place] * bool(again.any())
     table = pd.DataFrame([sums.loc[mask, [*_COUNTS]].sum() for mask in masks], columns=[*_COUNTS])
     table = table.set_axis(lines.index).astype("int64")
     there = lines["match"].isna() & table["messages"].gt(0)
-    prices = contract.money(table["micros"].astype("Int64")).where(there).astype("float64")
+    priced = there & table["unpriced"].lt(table["messages"])
+    prices = contract.money(table["micros"].astype("Int64")).where(priced).astype("float64")
     count = lines["messages"].fillna(lines["parts"])
     number = (count.isna() | count.eq(table["messages"]) | count.eq(table["parts"])).fillna(False).astype("bool")
     read.conclude_of_prices(lines["price"].where(there & number), prices, lines["several"], least=1)
     same = (read.agrees(lines["price"], prices, lines["several"]) & number).fillna(False).to_numpy(bool)
+    repeated = ~there & np.isin(np.arange(len(lines)), shared)
     match = np.select(
-        [lines["match"].notna(), lines["price"].isna() | lines["currency"].isna(), ~there, same],
-        [lines["match"].fillna(""), "unreadable", "only_theirs", "matched"],
+        [lines["match"].notna(), unread, repeated, ~there, same],
+        [lines["match"].fillna(""), "unreadable", "repeated", "only_theirs", "matched"],
         default="other_price",
     )
     longer = (lines["until"] - lines["at"]).gt(pd.Timedelta(hours=25)).any()  # than a day
@@ -123,15 +138,15 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
     strange = int((lines["country"].isna() & lines["match"].isin(["only_theirs", "other_price", "matched"])).sum())
     if "country" in grain and strange:
         read.notes.append(f"{counted(strange, 'line names', 'lines name')} no country that can be read.")
-    about = [np.flatnonzero(mask) for mask, is_there in zip(masks, there, strict=True) if is_there]
-    ours_of = sums.iloc[np.unique(np.concatenate([NOWHERE, *about]))]
-    doubt, unpriced = (int(ours_of[name].sum()) for name in ("doubt", "unpriced"))
+    if shared:
+        rows = ", ".join(map(called, lines.index[shared][:3])) + ", ..." * (len(shared) > 3)
+        read.notes.append(f"Of messages of another line, too, which count there alone: rows {rows}.")
+    period = _in_period(sums, lines, tz)
+    doubt, unpriced = (int(sums.loc[used | period, name].sum()) for name in ("doubt", "unpriced"))
     if doubt:
         read.notes.append(f"{counted(doubt, 'message')} in doubt may be in its totals; totals do not tell which.")
-    if unpriced:
-        have = counted(unpriced, "message has", "messages have")
-        read.notes.append(f"{have} no recorded price and are in no amount of ours.")
-    only_ours = _rest(sums[~used & _in_period(sums, lines, tz)], grain)
+    read.notes += unpriced_of(unpriced)
+    only_ours = _rest(sums[~used & period], grain)
     lines = shaped(lines.drop(columns=["id", "to"]), LINES)
     return Compared(lines, only_ours, sums_of(lines, only_ours, pd.Series(True, index=lines.index)))
 
@@ -141,9 +156,11 @@ def shaped(table: pd.DataFrame, kinds: Kinds) -> pd.DataFrame:
     return table.reindex(columns=[*kinds]).astype(dict(kinds))
 
 
-def _groups(read: Invoice) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def _groups(read: Invoice, tz: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the lines of one group added up, at the first of them, and what tells the groups apart."""
     lines = read.lines.assign(match=read.lines["special"].where(read.lines["price"].notna()))
+    days = lines["at"].dt.tz_convert(tz).dt.normalize().dt.tz_convert("UTC")
+    lines = lines.assign(**{name: lines[name].where(lines["until"].gt(lines["at"]), days) for name in ("at", "until")})
     plain = lines[lines["match"].isna()]
     kinds = plain["kind"].dropna().unique().tolist()
     grain = tuple(
@@ -168,6 +185,7 @@ def _groups(read: Invoice) -> tuple[pd.DataFrame, tuple[str, ...]]:
 def _our_sums(ours: pd.DataFrame, tz: str) -> pd.DataFrame:
     """Return our rows by day, country, kind and currency."""
     accepted = ours["status"].eq("accepted")
+    known = accepted & ours["price"].notna() & ours["currency"].notna()
     cells = pd.DataFrame(
         {
             "day": ours["at"].dt.tz_convert(tz).dt.normalize(),
@@ -176,17 +194,18 @@ def _our_sums(ours: pd.DataFrame, tz: str) -> pd.DataFrame:
             "currency": ours["currency"],
             "messages": accepted.astype("int64"),
             "parts": ours["parts"].where(accepted).fillna(0).astype("int64"),
-            "micros": micros(ours["price"]).where(accepted).fillna(0).astype("int64"),
-            "unpriced": (accepted & ours["price"].isna()).astype("int64"),
+            "micros": micros(ours["price"]).where(known).fillna(0).astype("int64"),
+            "unpriced": (accepted & ~known).astype("int64"),
             "doubt": (~accepted).astype("int64"),
         }
     )
     return cells.groupby(["day", "country", "kind", "currency"], dropna=False, sort=True).sum().reset_index()
 
 
-def _of_line(sums: pd.DataFrame, line: dict[Any, Any], grain: tuple[str, ...], tz: str) -> Any:
-    """Say which of our sums a line is about; those without a currency are of any."""
+def _of_line(sums: pd.DataFrame, line: dict[Any, Any], grain: tuple[str, ...], tz: str, several: bool) -> Any:
+    """Say which of our sums a line is about; those without a currency are of the only one, or none of ``several``."""
     mine = (sums["currency"].eq(line["currency"]) | sums["currency"].isna()).fillna(True).to_numpy(bool)
+    mine = mine & ~(several & sums["currency"].isna().to_numpy(bool))
     if "day" in grain:
         if pd.isna(line["at"]):
             return np.zeros(len(sums), bool)
@@ -216,8 +235,9 @@ def _rest(sums: pd.DataFrame, grain: tuple[str, ...]) -> pd.DataFrame:
     """Return what no line is for, as rows of the same grain."""
     sums = sums[sums["messages"] > 0]
     keys = [*grain, "currency"]
-    found = sums.groupby(keys, dropna=False, sort=True)[["messages", "parts", "micros"]].sum().reset_index()
-    found = found.assign(price=contract.money(found["micros"].astype("Int64")))
+    found = sums.groupby(keys, dropna=False, sort=True)[["messages", "parts", "micros", "unpriced"]].sum().reset_index()
+    prices = contract.money(found["micros"].astype("Int64")).where(found["unpriced"].lt(found["messages"]))
+    found = found.assign(price=prices)
     if "day" in grain:
         found["at"] = found["day"].dt.tz_convert("UTC")
     return shaped(found, _ONLY_OURS)

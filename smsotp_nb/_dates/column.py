@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import zoneinfo
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,6 +24,7 @@ _ISO: Final = (
     r"^\s*(?P<wall>\d{4}-\d{2}-\d{2}(?P<time>[T ]\d{2}(?::\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?)?)"
     r"(?P<zone> ?(?:Z|[+-]\d{2}(?::?\d{2})?))?\s*$"
 )
+_AS_TYPED: Final = re.compile(r"(?<!\d)\d{1,2} ?([./-]) ?\d{1,2} ?\1 ?\d{2,4}")  # no spreadsheet made it a date
 _FIRST, _END = np.datetime64("0001-01-01"), np.datetime64("10000-01-01")
 _NONE: Final = np.iinfo(np.int32).min  # minutes of a cell that names no zone
 
@@ -268,9 +270,11 @@ def _half_converted(found: Dates, parsed: dict[int, Parsed], column: pd.Series) 
     It takes 03/10/2026 for 10 March, and 25/10/2026, which is no day to it, stays text.
     """
     plain = ~np.isnat(found.wall)
-    plain[[*found.shown]] = False
+    plain[[place for place, one in parsed.items() if one.sign or _AS_TYPED.search(one.shown)]] = False
+    day = _day(found.wall)
+    plain &= day != found.wall.astype("datetime64[M]").astype(np.int64) % 12 + 1  # exchanged, it is the same day
     unproven = any(first is None for _, first in found.shown.values())
-    if not plain.any() or (_day(found.wall)[plain] > 12).any() or unproven:
+    if not plain.any() or (day[plain] > 12).any() or unproven:
         return ""
     first = int(np.flatnonzero(plain)[0])
     text = next(place for place, one in parsed.items() if one.sign)

@@ -77,3 +77,26 @@ def test_what_has_one_reading_is_read(ledger: Ledger, cell: Any) -> None:
     assert converted(date=cell) == converted(day=cell) == [0.14]
     assert cost.reconcile_invoice(ledger, invoice(cell)).lines["at"].dt.strftime("%Y-%m-%d").tolist() == [DAY]
     assert cost.spending(ledger, since=cell).empty
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_clear"),
+    [
+        (["11.11.2025", "25.11.2025"], True),
+        (["11/11/2025", "25/11/2025"], True),
+        (["11/11/2025", "11/25/2025"], True),
+        (["Mon 03/11/2025", "25/11/2025"], True),
+        ([pd.Timestamp("2025-11-11"), "25/11/2025"], True),
+        ([pd.Timestamp("2025-03-11"), "25/11/2025"], False),
+        (["2025-03-11", "25/11/2025"], False),
+    ],
+    ids=str,
+)
+def test_only_a_day_that_a_spreadsheet_may_have_exchanged_is_in_doubt(
+    ledger: Ledger, cells: list[Any], is_clear: bool
+) -> None:
+    if is_clear:
+        assert cost.reconcile_invoice(ledger, invoice(*cells)).lines["at"].dt.day.tolist()[1] == 25
+    else:
+        with pytest.raises(UsageError, match="dates of two kinds: '2025-03-11'"):
+            cost.reconcile_invoice(ledger, invoice(*cells))

@@ -434,6 +434,39 @@ def test_the_rounding_of_a_file_is_recognised_and_never_recorded(box: Sandbox, l
     assert ledger.record("sale").evidence["price"].tolist() == [round(0.0075, places)] * 4
 
 
+@pytest.mark.parametrize(("billed", "price"), [("0.7500", None), ("0.0075", 0.0075)])
+def test_a_price_in_another_unit_is_not_recorded(
+    box: Sandbox, ledger: Ledger, billed: str, price: float | None
+) -> None:
+    """And a settled row counts in the country of its number."""
+    box.fault("drop_after", next=1)
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    with pytest.warns(SmsOtpWarning, match="in doubt"):
+        sent = send(made, client=box.client(), ledger=ledger, progress=False)
+    lines = sent[["id", "to"]].assign(at=sent["at"].max(), price=billed, currency="USD")
+    found = cost.reconcile_invoice(ledger, lines)
+    assert any("may be in another unit" in note for note in found.notes) == (price is None)
+    assert found.settle(reason="invoice") == 4
+    prices = ledger.record("sale").results.loc[sent["status"].eq("in_doubt"), "price"]
+    assert prices.dropna().tolist() == [price] * 4 * (price is not None)
+    totals = pd.DataFrame({"Country": ["US"], "Messages": [12], "Amount": [0.09], "Currency": ["USD"]})
+    again = cost.reconcile_invoice(ledger, totals)
+    assert again.lines["our_messages"].tolist() == [12]
+    assert again.only_ours.empty
+    assert again.lines["match"].tolist() == ["other_price" if price is None else "matched"]
+
+
+@pytest.mark.parametrize("rows", [slice(0, 12), slice(4, 8)])
+@pytest.mark.parametrize("missing", [None, "price", "currency"])
+def test_recorded_rows_without_an_amount_are_told(sent: pd.DataFrame, rows: slice, missing: str | None) -> None:
+    table = sent.copy()
+    if missing:
+        table.loc[table.index[:3], missing] = None
+    found = cost.reconcile_invoice(table, invoice_of(sent).iloc[rows])
+    told = [note for note in found.notes if "no recorded price or currency" in note]
+    assert told == ["3 messages have no recorded price or currency and are in no amount of ours."] * bool(missing)
+
+
 def test_a_price_that_may_be_rounded_is_not_recorded_where_nothing_shows_it(box: Sandbox, ledger: Ledger) -> None:
     """The invoice has only the messages in doubt."""
     box.fault("drop_after", next=1)

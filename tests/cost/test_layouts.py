@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, otp, plan, send
+from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 PEOPLE = pd.DataFrame(
     {"phone": [f"+1202555{last:04}" for last in range(100, 110)] + ["+4915123456789", "+33612345678"]}
@@ -453,3 +455,123 @@ def test_a_start_and_an_end_are_a_period_and_an_invoice_date_is_none(sent: pd.Da
         assert found.lines[["match", "our_messages"]].values.tolist() == [["other_price", 12]]
         assert any("names no period that can be read" in note for note in found.notes)
         assert any(repr(name) in note for note in found.notes)
+
+
+@pytest.mark.parametrize("sign", "/-.")
+@pytest.mark.parametrize("columns", [None, {"at": "Date"}])
+def test_days_whose_numbers_may_all_be_months_are_days(sent: pd.DataFrame, sign: str, columns: dict[str, str]) -> None:
+    """With the order said, or asked for; never as ranges of months."""
+    days = ["2026-10-05", "2026-10-06", "2026-11-02"]
+    table = sent.assign(at=[pd.Timestamp(f"{day} 12:00", tz="UTC") for day in days for _ in range(4)])
+    shown = [pd.Timestamp(day).strftime(f"%d{sign}%m{sign}%Y") for day in days]
+    amounts = [table["price"].iloc[at : at + 4].sum() for at in (0, 4, 8)]
+    lines = pd.DataFrame({"Date": shown, "Messages": 4, "Amount": amounts})
+    found = cost.reconcile_invoice(table, lines, dayfirst=True, columns=columns)
+    assert found.lines[["match", "our_messages", "found_by"]].values.tolist() == [["matched", 4, "day"]] * 3
+    if sign != ".":
+        with pytest.raises(UsageError, match="two ways"):
+            cost.reconcile_invoice(table, lines, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("cells", "amounts", "matches"),
+    [
+        (["2026-10", "2026-11"], [4, 8], ["matched", "matched"]),
+        (["2026-10", "2026-11", "10/2026 - 11/2026"], [4, 8, 12], ["matched", "matched", "repeated"]),
+        (["10/2026 - 11/2026", "2026-10"], [12, 4], ["matched", "repeated"]),
+        (["2026-10-01 - 2026-11-02", "2026-11-01 - 2026-11-30"], [8, 8], ["matched", "other_price"]),
+        (["2026-10", "2026-10-05 - 2026-11-30"], [None, 12], ["unreadable", "matched"]),
+        (["2026-10-05 10:00", "2026-10-05 11:00", "2026-11-02", "2026-11-03"], [2, 2, 4, 4], ["matched"] * 3),
+    ],
+)
+def test_no_message_counts_at_two_lines(
+    sent: pd.DataFrame, cells: list[str], amounts: list[int | None], matches: list[str]
+) -> None:
+    """Where the periods of lines overlap; and totals of one day are one."""
+    days = ["2026-10-05", "2026-11-02", "2026-11-03"]
+    table = sent.assign(at=[pd.Timestamp(f"{day} 12:00", tz="UTC") for day in days for _ in range(4)], price=1.0)
+    found = cost.reconcile_invoice(table, pd.DataFrame({"Period": cells, "Quantity": amounts, "Amount": amounts}))
+    assert found.lines["match"].tolist() == matches
+    row = found.totals.iloc[0]
+    assert row["ours"] == 12.0
+    assert row["theirs"] == row.drop(["currency", "theirs", "only_ours"]).sum() - row["only_ours"]
+    told = any("Of messages of another line" in note for note in found.notes)
+    assert told == (sum(amount or 4 for amount in amounts) > 12)
+
+
+def test_a_price_in_no_currency_is_in_no_amount_and_counts_at_no_line_of_one_among_several(sent: pd.DataFrame) -> None:
+    table = sent.assign(iso="US", price=1.0, currency=["EUR"] * 8 + [None] * 4)
+    lines = pd.DataFrame({"Country": "US", "Currency": ["EUR", "USD"], "Quantity": [8, 4], "Amount": [8.0, 4.0]})
+    found = cost.reconcile_invoice(table, lines)
+    assert found.lines["match"].tolist() == ["matched", "only_theirs"]
+    assert found.only_ours[["messages", "price"]].isna().values.tolist() == [[False, True]]
+    one = cost.reconcile_invoice(table, lines.iloc[:1].assign(Quantity=12))
+    assert one.lines["match"].tolist() == ["matched"]
+    for each in (found, one):
+        assert any("4 messages have no recorded price or currency" in note for note in each.notes)
+
+
+@pytest.mark.parametrize(
+    ("quantities", "read"),
+    [([10, 1, 1], [10, 1, 1]), (["10", "1,0", "1"], [10, 1, 1]), ([0.010, 0.001, 0.001], [None] * 3)],
+)
+@pytest.mark.parametrize("head", ["Amount", "Unit price"])
+def test_a_quantity_that_is_not_whole_is_no_number_of_messages(
+    sent: pd.DataFrame, quantities: list[object], read: list[int | None], head: str
+) -> None:
+    """It may be of thousands: it multiplies a price as it stands, and is told."""
+    table = sent.groupby("iso", sort=False).agg(messages=("price", "size"), price=("price", "sum")).reset_index()
+    table = table.sort_values("messages", ascending=False, kind="stable")
+    of = 1000 if read[0] is None else 1
+    amounts = table["price"] / table["messages"] * of if head == "Unit price" else table["price"]
+    lines = pd.DataFrame({"Country": table["iso"], "Quantity": quantities, head: amounts.round(6), "Currency": "USD"})
+    with contextlib.nullcontext() if of == 1 else pytest.warns(SmsOtpWarning, match="'Quantity'.*whole number"):
+        found = cost.reconcile_invoice(sent, lines, decimal="," if "1,0" in quantities else None)
+    assert found.lines["messages"].astype(object).where(found.lines["messages"].notna(), None).tolist() == read
+    assert found.lines["price"].tolist() == table["price"].round(6).tolist()
+    assert found.lines["match"].eq("matched").all()
+
+
+@pytest.mark.parametrize(
+    ("total", "first", "said"),
+    [
+        (11.35, False, "Its total of USD 11.35 is that of its lines."),
+        (11.35, True, "Its total of USD 11.35 is that of its lines."),
+        (11.36, False, "Its total says USD 11.36, and its lines add up to USD 11.35, which may be their rounding."),
+        (11.38, False, "Its total says USD 11.38, and its lines add up to USD 11.35."),
+        (11.38, True, "Its total says USD 11.38, and its lines add up to USD 11.35."),
+    ],
+)
+def test_a_total_is_that_of_its_lines_only_where_it_is(
+    sent: pd.DataFrame, total: float, first: bool, said: str
+) -> None:
+    table = sent.iloc[:3].assign(iso=["US", "DE", "FR"], price=[8.4, 2.5, 0.45])
+    lines = pd.DataFrame({"Country": table["iso"], "Amount": table["price"], "Currency": "USD"})
+    foot = pd.DataFrame({"Country": ["Total"], "Amount": [total], "Currency": ["USD"]})
+    found = cost.reconcile_invoice(table, pd.concat([foot, lines] if first else [lines, foot], ignore_index=True))
+    assert said in found.notes
+
+
+def test_lines_of_one_group_are_called_one_total(sent: pd.DataFrame) -> None:
+    table = sent.iloc[:3].assign(iso="US", price=1.0)
+    found = cost.reconcile_invoice(table, pd.DataFrame({"Country": ["US"] * 3, "Amount": 1.0, "Currency": "USD"}))
+    shown = " ".join(found.card().text().split())
+    assert "1 totals 1 with the same price" in shown
+    assert "Its 3 lines are added up to 1 total." in shown
+    with_ids = cost.reconcile_invoice(table, table[["id", "price", "currency"]])
+    assert "3 lines 3 with the same price" in " ".join(with_ids.card().text().split())
+
+
+def test_a_purge_is_told_beside_an_invoice(client: Client, tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "own.sqlite", create=True)
+    sent = sale(client, ledger)
+    totals = pd.DataFrame({"Month": [f"{sent['at'].iloc[0]:%Y-%m}"], "Amount": [1.0], "Currency": ["USD"]})
+    invoices = (totals, sent[["id", "price", "currency"]])
+    assert not any("purged" in note for each in invoices for note in cost.reconcile_invoice(ledger, each).notes)
+    record = ledger.record("sale")
+    record.purge()
+    for source in (ledger, record):
+        for each in invoices:
+            found = cost.reconcile_invoice(source, each)
+            assert found.lines["match"].eq("only_theirs").all()
+            assert any("1 purged campaign are gone" in note and "'sale'" in note for note in found.notes)
