@@ -142,8 +142,8 @@ def _amounts(amount: float | Mapping[str, float], currencies: list[str]) -> dict
 def _at_most(rows: pd.DataFrame, currency: str, month: pd.DataFrame, doubt: int) -> float:
     """Return what a month's messages without a price, and rows in doubt, cost if each was as expensive as the most
     expensive message with a price."""
-    mine = month["currency"].isin([currency]) | month["currency"].isna()
-    unknown = int(month.loc[mine, "unpriced"].sum()) + doubt
+    may_be = month["currency"].isin([currency]) | month["currency"].isna()
+    unknown = int(month.loc[may_be, "unpriced"].sum()) + doubt
     mine = rows[rows["currency"].eq(currency).to_numpy(bool)]
     each = mine["micros"] / (mine["messages"] - mine["unpriced"]).where(mine["messages"] > mine["unpriced"])
     return unknown * float(each.max()) / 1_000_000 if unknown else 0.0

@@ -259,8 +259,7 @@ def month_of(
         ["currency", "weight"], ascending=[True, False], kind="stable", ignore_index=True
     )
     left_out = int(rows["unpriced"].sum())
-    made_of = {"methods": said, "steps": _framed(steps, _STEPS)}
-    found = _forecast(f"{first:%Y-%m}", totals, tried, left_out, **made_of)
+    found = _forecast(f"{first:%Y-%m}", totals, tried, left_out, methods=said, steps=_framed(steps, _STEPS))
     return replace(found, _refunds=sum(refunds.values())), end
 
 
@@ -330,8 +329,9 @@ def _forecast(
     tests = pd.DataFrame(tried, columns=list(Tried._fields))
     off = (tests["expected"] - tests["actual"]).abs() / tests["actual"].where(tests["actual"] > 0)
     kinds = {"methods": _OF_METHODS, "groups": _GROUPS, "steps": _STEPS}
-    frames = {name: of.get(name, _framed([], kind)) for name, kind in kinds.items()}
-    return Forecast(what, _framed(totals, _TOTALS), _framed(tests.assign(off=off), _TESTS), left_out=left_out, **frames)
+    methods, groups, steps = (of.get(name, _framed([], kind)) for name, kind in kinds.items())
+    tests = _framed(tests.assign(off=off), _TESTS)
+    return Forecast(what, _framed(totals, _TOTALS), tests, methods, groups, steps, left_out)
 
 
 def _total(currency: str, span: tuple[float, ...], reached: float, asked: float, tried: list[Tried]) -> dict[str, Any]:
