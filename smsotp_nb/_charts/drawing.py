@@ -31,6 +31,8 @@ _HEADINGS: Final = {
 _ENCODINGS: Final = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
 _TIMES: Final = ("month", "day")
 _SIZE: Final = 16.0  # em of the longest bar
+NOTHING: Final = "Nothing was billed"
+NOTHING_KNOWN: Final = "Nothing is known to be billed"
 _AMOUNTS: Final = {"_billed": " billed", "_estimated": " estimated", "_alone": " billed, no estimate"}
 Draw = Callable[[dict[str, Any]], Cell]
 
@@ -118,7 +120,7 @@ def _state(parts: list[pd.DataFrame], value: Value) -> str:
         if isinstance(currency, str):
             total = f"{total} in {currency}" if part["cost"].isna().all() else money(_sum(part["cost"]), currency)
         said.append(f"{total} for {count}")
-    return capital(" and ".join(said)) or "Nothing was billed"
+    return capital(" and ".join(said)) or NOTHING
 
 
 def _sum(prices: pd.Series) -> Decimal:
@@ -200,6 +202,8 @@ def in_words(name: str, value: Any) -> str:
     """Return a group as a person calls it: a country by its English name and its code, a number masked."""
     if name == "iso":
         return f"{country_name(str(value))} {value}"
+    if isinstance(value, pd.Timestamp) and value == value.normalize():
+        return f"{value:%Y-%m-%d}"
     return _ENCODINGS.get(value, str(value)) if name == "encoding" else label(value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
@@ -12,7 +12,7 @@ import pandas as pd
 from .. import cost
 from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
 from .._cards import Card, Figures, Note, counted, money, notes, number, page, places_of, records, shares
-from .._cost.sources import NEEDED, Source, files, has_estimates, is_summed, read, states_of
+from .._cost.sources import NEEDED, Source, files, has_estimates, in_doubt, is_summed, read, states_of
 from .._cost.views import billed_in_words, campaigns_of
 from .._ledger import Ledger, path_of, snapshot_of, when_sent
 from .._moments import Now, utc_now
@@ -21,7 +21,7 @@ from .._results import contract
 from .._results.files import write_book, write_text
 from .._services import is_rehearsal, shown
 from ..errors import UsageError
-from .drawing import bars
+from .drawing import NOTHING, NOTHING_KNOWN, bars
 from .sections import AMOUNTS, COUNTS, Lines, Section, folded, places, sections, totals
 
 
@@ -39,8 +39,8 @@ def by_country(results: Source, *, top: int = 12) -> Card:
     if has_estimates(frame):
         compared = cost.compare(frame)
         if (compared["compared"] > 0).any():
-            return bars(compared, top=top)
-    return bars(cost.by_country(frame), top=top)
+            return _drawn(results, bars(compared, top=top))
+    return _drawn(results, bars(cost.by_country(frame), top=top))
 
 
 @in_our_words
@@ -53,7 +53,7 @@ def by_month(results: Source, *, tz: str = "UTC", top: int = 12) -> Card:
         >>> by_month(table).title
         'Billed by month'
     """
-    return bars(cost.by_month(results, tz=tz), top=top)
+    return _drawn(results, bars(cost.by_month(results, tz=tz), top=top))
 
 
 @in_our_words
@@ -66,7 +66,15 @@ def by_encoding(results: Source) -> Card:
         >>> by_encoding(table).title
         'Parts by encoding'
     """
-    return bars(cost.by_encoding(results), value="parts")
+    return _drawn(results, bars(cost.by_encoding(results), value="parts"))
+
+
+def _drawn(results: Source, card: Card) -> Card:
+    """Return a picture with what its bars do not hold: rows in doubt."""
+    doubt = in_doubt(results)
+    told = notes(("!", doubt, f"{counted(doubt, 'row')} in doubt, possibly sent and billed, in no bar."))
+    state = NOTHING_KNOWN if doubt and card.state == NOTHING else card.state
+    return replace(card, state=state, blocks=(*card.blocks, *told))
 
 
 @in_our_words
@@ -156,17 +164,18 @@ def _conclusion(frame: pd.DataFrame, told: list[Section]) -> str:
 
 
 def _sentence(line: dict[str, Any], countries: Lines, least: str) -> str:
-    if line["Billed"] is None:
-        return ""
     currency, off = line["Currency"], line.get("Difference")
     cost_of = "cost" if line["Messages"] != 1 else "costs"
+    if line["Billed"] is None:
+        return f"{counted(line['Messages'], 'message')} {cost_of} an unknown amount."
     said = f"{counted(line['Messages'], 'message')} {cost_of} {least}{money(line['Billed'], currency)}"
     if off:
         said += f", {money(abs(off), currency)} {'less' if off < 0 else 'more'} than estimated"
     if len(countries) > 1 and line["Billed"]:
         percents = shares([one["Share"] for one in countries])
         most, percent = max(zip(countries, percents, strict=True), key=lambda pair: pair[0]["Share"] or 0.0)
-        said += f"; the largest part of it, {percent}, went to {most['Country']}"
+        if [one["Billed"] for one in countries].count(most["Billed"]) == 1:
+            said += f"; the largest part of it, {percent}, went to {most['Country']}"
     return f"{said}."
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .. import cost
 from .._cards import MISSING, Bar, Block, Card, Cell, Table, counted, money, number, places_of, records, share, shares
-from .._cost.sources import has_estimates
+from .._cost.sources import has_estimates, is_summed
 from .._results.contract import micros
 from .._results.contract import money as money_of
 from .._wire import amount
@@ -69,8 +69,14 @@ def sections(frame: pd.DataFrame) -> list[Section]:
     if "month" in frame.columns and frame["month"].nunique() > 1:
         months = cost.by(frame, "month").sort_values(["currency", "month"], kind="stable")
         found.append(_by(frame, months, "month", "Month", "By month"))
-    if "campaign" in frame.columns and frame["campaign"].nunique() > 1:
-        found.append(_by(frame, cost.by_campaign(frame), "campaign", "Campaign", "By campaign"))
+    if "campaign" in frame.columns:
+        names = ["campaign", *(["kind"] if is_summed(frame) and "kind" in frame.columns else [])]
+        campaigns = cost.by(frame, names)
+        if "kind" in names:  # tests have the name of the campaign whose text they were
+            tests = campaigns["kind"].eq("test").fillna(False).astype("bool")
+            campaigns["campaign"] = campaigns["campaign"].mask(tests, campaigns["campaign"] + ", tests")
+        if campaigns["campaign"].nunique() > 1:
+            found.append(_by(frame, campaigns, "campaign", "Campaign", "By campaign"))
     if "encoding" in frame.columns:
         found.append(_by(frame, cost.by_encoding(frame), "encoding", "Encoding", "By encoding of the text"))
     return [section for section in found if section.lines]
@@ -226,6 +232,8 @@ def _table(currency: str, lines: Lines, *, several: bool) -> Table:
 
 def _cell(line: dict[str, Any], name: str, digits: int, longest: float, said: str) -> Cell:
     value = line[name]
+    if name == "Parts" and not value and line["Messages"]:
+        return UNKNOWN
     if name in AMOUNTS:
         if value is None:
             return UNKNOWN if name == "Billed" else MISSING

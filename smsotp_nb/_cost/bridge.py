@@ -22,7 +22,7 @@ from .._showing import label
 from ..columns import require
 from ..errors import UsageError
 from .months import month_named
-from .sources import Source, added_up, billed, compared, grouping, has_estimates, is_summed, read
+from .sources import Source, added_up, billed, compared, grouping, has_estimates, in_doubt, is_summed, read
 from .sums import with_country
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -121,7 +121,8 @@ def bridge(now: Source | Plan, before: Source | Plan | None = None, *, columns: 
         cells, left_out = _comparable(cells, left_out, {"_before": missed_before, "_now": missed_now})
     made = _taken_apart(cells, names, left_out)
     uncompared = len(made.totals) > made.groups["currency"].nunique()
-    made = replace(made, _in_doubt=_in_doubt(now) + _in_doubt(before))
+    doubt = sum(in_doubt(side) for side in (now, before) if not (side is None or isinstance(side, Plan)))
+    made = replace(made, _in_doubt=doubt)
     return replace(made, _months=_months_of(now, before)) if uncompared else made
 
 
@@ -177,15 +178,7 @@ def movers(
             days_of = f" on the days that are compared ({said})" if some.any() else ""
             has = f"{day.min():%Y-%m-%d} to {latest:%Y-%m-%d}"
             raise UsageError(f"there are no messages in {start:%Y-%m}{days_of}; the history has {has}")
-    return replace(bridge(*sides, columns=columns), _days=said)
-
-
-def _in_doubt(source: Source | Plan | None) -> int:
-    """Return how many rows in doubt a result table has; sums know of none."""
-    if source is None or isinstance(source, Plan):
-        return 0
-    frame = read(source)
-    return 0 if is_summed(frame) else int(frame["status"].eq("in_doubt").sum())
+    return replace(bridge(*sides, columns=columns), _days=said, _in_doubt=in_doubt(history))
 
 
 def _months_of(*sources: Source | Plan | None) -> dict[str, str]:
@@ -205,11 +198,14 @@ def _cells(source: Source | Plan, columns: str | Sequence[str]) -> tuple[list[st
     """Return the names, messages, parts and cost by currency and name, and what is left out by currency."""
     frame = _of_plan(source) if isinstance(source, Plan) else read(source, columns=columns)
     names = grouping(frame, columns, taken=(*_AMOUNTS, *_COUNTED))
-    sums = added_up(billed(_priced(frame), names), names)
+    cells = billed(_priced(frame), names)
+    priced = cells["messages"] - cells["unpriced"]
+    # Where sums do not know the parts of those with a price, they have as many a message as all of the sum.
+    like_all = (cells["parts"] * priced / cells["messages"].where(cells["messages"] > 0)).round().fillna(0)
+    cells["parts"] = cells.pop("priced_parts").where(cells.pop("mixed") == 0, like_all.astype("Int64"))
+    sums = added_up(cells.assign(messages=priced).drop(columns="unpriced"), names)
     every = added_up(billed(frame, []), [])
     left_out = every.set_index("currency")["unpriced"]
-    sums["messages"] -= sums.pop("unpriced")
-    sums["parts"] = sums.pop("priced_parts").where(sums.pop("mixed") == 0, sums["parts"])
     return names, sums[sums["messages"] > 0], left_out
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from .._calling import given, in_our_words, not_number, not_zone, refuse
-from .._cards import Card, Note, WithCard, about, counted, records, share
+from .._cards import Card, Note, WithCard, about, counted, money, records, share
 from .._pandas import STR
 from .._results import contract
 from ..errors import UsageError
-from .forecasting import Forecast, bars, month_of, of_currency, without_price
-from .sources import Source, daily
+from .forecasting import Forecast, bars, month_of, of_currency, told
+from .sources import Source, daily, in_doubt
 
 _TYPES: Final[dict[str, str | pd.StringDtype]] = {
     "currency": STR,
@@ -23,6 +23,7 @@ _TYPES: Final[dict[str, str | pd.StringDtype]] = {
     "used_up": "datetime64[us]",
     "verdict": STR,
 }
+_UNKNOWN: Final = {"messages without a price": "left_out", "rows in doubt": "_in_doubt"}
 _SAID: Final = {"budget": "Budget", "billed": "Spent", "low": "At least", "expected": "Expected", "high": "At most"}
 
 
@@ -38,8 +39,8 @@ class Budget(WithCard):
             budget, below 0 where the budget suffices), ``used_up`` (datetime64: the day on which the budget is used up
             if the days that are left cost alike, missing where it is not in this month) and ``verdict`` (str: ``spent``
             already, ``over`` even at the low end of the interval, ``may be over``, ``within`` even at its high end,
-            ``not known`` without a forecast, or where messages without a readable price may have used the budget up,
-            ``no budget``).
+            ``not known`` without a forecast, or where messages without a readable price, or rows in doubt, may have
+            used the budget up, ``no budget``).
         forecast: the `Forecast` that it is from; its ``left_out`` messages without a price are in no amount.
 
     Example:
@@ -60,11 +61,11 @@ class Budget(WithCard):
         rows = records(self.totals)
         return Card(
             title=f"Budget of {self.month}",
-            state=" and ".join(_in_words(row) for row in rows),
+            state=" and ".join(_in_words(row, self.forecast) for row in rows),
             blocks=(
                 *(bars(row, {name: words for name, words in _SAID.items() if row[name] == row[name]}) for row in rows),
                 *(note for row in rows for note in _notes(self, row)),
-                *without_price(self.forecast.left_out),
+                *told(self.forecast),
             ),
             closing="Next: .forecast has the methods, and how far off they were",
         )
@@ -105,12 +106,15 @@ def budget(
     rows = daily(history, tz=tz)
     amounts = _amounts(amount, sorted(rows["currency"].dropna().unique().tolist()))
     made, end = month_of(rows, month, until, level)
+    made = replace(made, _in_doubt=in_doubt(history))
     totals = made.totals.set_index("currency")
     first = pd.Timestamp(f"{made.what}-01")
+    unknown = rows[((rows["day"] >= first) & (rows["day"] < end)).to_numpy(bool)]
     end, last = max(end, first), first + pd.offsets.MonthBegin(1)
     found = [
-        _total(str(code), amounts.get(str(code)), totals.loc[code], _at_most(rows, str(code)), end, last)
+        _total(str(code), amounts.get(str(code)), totals.loc[code], at_most, end, last)
         for code in totals.index
+        for at_most in [_at_most(rows, str(code), unknown, made._in_doubt)]
     ]
     found += [
         {"currency": code, "budget": amount, "billed": 0.0, "left": amount, "verdict": "not known"}
@@ -135,12 +139,14 @@ def _amounts(amount: float | Mapping[str, float], currencies: list[str]) -> dict
     return {str(currency): float(each) for currency, each in amount.items()}
 
 
-def _at_most(rows: pd.DataFrame, currency: str) -> float:
-    """Return what the messages without a price cost if each was as expensive as the most expensive one with a price."""
-    unpriced = int(rows.loc[rows["currency"].isin([currency]) | rows["currency"].isna(), "unpriced"].sum())
+def _at_most(rows: pd.DataFrame, currency: str, month: pd.DataFrame, doubt: int) -> float:
+    """Return what a month's messages without a price, and rows in doubt, cost if each was as expensive as the most
+    expensive message with a price."""
+    may_be = month["currency"].isin([currency]) | month["currency"].isna()
+    unknown = int(month.loc[may_be, "unpriced"].sum()) + doubt
     mine = rows[rows["currency"].eq(currency).to_numpy(bool)]
     each = mine["micros"] / (mine["messages"] - mine["unpriced"]).where(mine["messages"] > mine["unpriced"])
-    return unpriced * float(each.max()) / 1_000_000 if unpriced else 0.0
+    return unknown * float(each.max()) / 1_000_000 if unknown else 0.0
 
 
 def _total(
@@ -180,7 +186,7 @@ def _used_up(left: float, rest: float, end: pd.Timestamp, last: pd.Timestamp) ->
 # -- the card
 
 
-def _in_words(row: dict[str, Any]) -> str:
+def _in_words(row: dict[str, Any], made: Forecast) -> str:
     amount, currency = row["budget"], row["currency"]
     if row["verdict"] == "no budget":
         return f"{about(row['billed'], currency)} spent, and no budget for it"
@@ -189,16 +195,20 @@ def _in_words(row: dict[str, Any]) -> str:
         return (
             f"{of}: {about(-row['left'], currency)} over the budget already" if row["left"] < 0 else f"{of}: all of it"
         )
+    open_ = [words for words, many in _UNKNOWN.items() if getattr(made, many)]
+    unknown = f"and what the {' and the '.join(open_)} cost is not known"
     if pd.isna(row["expected"]):
-        return f"{of}; too little history for a forecast"
+        return f"{of}, {unknown}" if made.left_out and not row["billed"] else f"{of}; too little history for a forecast"
     expected = f"{about(row['expected'])} expected"
     if row["verdict"] == "not known":
-        return f"{of}, {expected}, and what the messages without a price cost is not known"
+        return f"{of}, {expected}, {unknown}"
     side = "over" if row["over"] > 0 else "below"
+    # As many places as what is expected, from which it is taken.
+    off = money(abs(row["over"]), places=2 if abs(row["expected"]) >= 1 else None)
     said = {
-        "over": f"over the budget by {about(row['over'])}",
-        "may be over": f"{about(abs(row['over']))} {side} the budget, which may not do",
-        "within": f"within the budget, {about(abs(row['over']))} left",
+        "over": f"over the budget by {off}",
+        "may be over": f"{off} {side} the budget, which may not do",
+        "within": f"within the budget, {off} left",
     }
     return f"{of}, {expected}: {said[row['verdict']]}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from .._calling import given, in_our_words, not_frame, refuse
+from .._cards import counted
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._policy import Window, window_of
 from .._results import contract
 from ..columns import require
-from ..errors import UsageError
+from ..errors import SmsOtpWarning, UsageError
 from .sources import Source, grouping, rows
 
 _TAKEN: Final = (
@@ -58,7 +60,10 @@ def per_conversion(
         conversions that no message belongs to.
 
     Raises:
-        UsageError: a column is missing or holds something else.
+        UsageError: a column is missing or holds something else, or an amount is missing.
+
+    Warns:
+        SmsOtpWarning: nobody of ``conversions`` is in the results, as where ids are text here and numbers there.
 
     Example:
         >>> sent = pd.Timestamp("2026-11-23 10:00Z")
@@ -83,8 +88,8 @@ def per_conversion(
     readable = sent["price"].notna() & sent["currency"].notna()
     sent = sent.assign(currency=_currency(sent, names))
     groups = _billed(sent, names, readable)
-    counted = _counted(sent, names, orders, place, on, amount)
-    found = groups.merge(counted, on=["currency", *names], how="left")
+    converted = _counted(sent, names, orders, place, on, amount)
+    found = groups.merge(converted, on=["currency", *names], how="left")
     found = found.assign(**{name: found[name].fillna(0).astype("Int64") for name in ("conversions", "people")})
     per = found["conversions"].where(found["conversions"] > 0).astype("float64")
     dearest, unknown = found.pop("dearest"), (found["unpriced"] + found["in_doubt"]).astype("float64")
@@ -107,6 +112,11 @@ def _check(orders: pd.DataFrame, on: str, at: str, amount: str | None) -> None:
         raise UsageError(
             f"column {amount!r} of conversions must hold numbers, it holds {given(orders[amount].iloc[0])}"
         )
+    if amount is not None and (missing := ~np.isfinite(orders[amount].to_numpy("float64", na_value=np.nan))).any():
+        raise UsageError(
+            f"column {amount!r} of conversions must hold a value in every row, and {int(missing.sum()):,} of "
+            f"{counted(len(missing), 'row')} have none. Fill in what is missing, or leave it out"
+        )
 
 
 def _last_before(sent: pd.DataFrame, orders: pd.DataFrame, on: str, at: str, window: Any) -> Any:
@@ -120,6 +130,14 @@ def _last_before(sent: pd.DataFrame, orders: pd.DataFrame, on: str, at: str, win
     messages = messages.dropna(subset=["who", "moment"]).sort_values("moment", kind="stable")
     codes = pd.factorize(pd.concat([messages["who"], wanted["who"]]))[0]
     messages["who"], wanted["who"] = codes[: len(messages)], codes[len(messages) :]
+    if len(messages) and (wanted["who"] >= 0).any() and not wanted["who"].isin(messages["who"]).any():
+        kinds = [pd.api.types.infer_dtype(side[on], skipna=True) for side in (orders, sent)]
+        warnings.warn(
+            f"nobody of conversions is in the results by column {on!r}, which holds {kinds[0]} there and {kinds[1]} "
+            "here; an id must be the same in both, in value and type",
+            SmsOtpWarning,
+            stacklevel=4,
+        )
     order = np.argsort(wanted["moment"].to_numpy(), kind="stable")
     asked = wanted.iloc[order]
     found = pd.merge_asof(asked[asked["who"] >= 0], messages, on="moment", by="who", tolerance=window)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pandas as pd
@@ -34,7 +34,7 @@ from ..errors import UsageError
 from . import ahead, months
 from .ahead import Tried, missed
 from .months import LEAST, METHODS, History, Span
-from .sources import Source, daily
+from .sources import Source, daily, in_doubt, usual_currency
 
 _BASELINE: Final = next(iter(METHODS))
 _WEIGHTED: Final = "weighted"
@@ -70,7 +70,7 @@ _STEPS: Final[Kinds] = {"currency": STR, "iso": STR, "since": "datetime64[us]", 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecast(WithCard):
-    """What a month or a plan will cost. Each currency has a forecast of its own, and none is below zero.
+    """What a month or a plan will cost. Each currency has a forecast of its own; what is to come is not below zero.
 
     Attributes:
         what: the month, as 2026-12, or the name of the plan's campaign.
@@ -91,8 +91,9 @@ class Forecast(WithCard):
             ``expected`` (float64). Of a month, no rows.
         steps: of a month, a row a price of a part that changed: ``currency, iso`` (str), ``since`` (datetime64),
             ``before, now`` (float64). What was sent before counts at the price of now.
-        left_out: how many messages are in no amount: accepted without a readable price, or planned for a country
-            without any rate.
+        left_out: how many messages are in no amount: accepted without a readable price (``expected`` of a month counts
+            the days before it as if each had cost what others of its country did), or planned for a country without any
+            rate.
 
     Example:
         >>> days = pd.date_range("2026-01-01", "2026-10-31")
@@ -110,6 +111,8 @@ class Forecast(WithCard):
     groups: pd.DataFrame
     steps: pd.DataFrame
     left_out: int
+    _in_doubt: int = field(default=0, repr=False)  # rows, which may have been billed
+    _refunds: int = field(default=0, repr=False)  # days on which more was refunded than billed
 
     def card(self) -> Card:
         """Return the forecast as a card, with the backtests below it."""
@@ -128,7 +131,7 @@ class Forecast(WithCard):
             blocks=(
                 *(block for row in known for block in _blocks(self, row)),
                 *notes(("!", len(short), f"{short}: the history is too short for a forecast.")),
-                *without_price(self.left_out),
+                *told(self),
             ),
         )
 
@@ -188,15 +191,17 @@ def forecast(
     rows = daily(history, tz=tz)
     if plan is not None:
         refuse(not_a("plan", plan, Plan, wanted="a plan, as sms.plan(...) returns it"))
-        return _of_plan(rows, plan, float(level))
+        return replace(_of_plan(rows, plan, float(level)), _in_doubt=in_doubt(history))
     made, _ = month_of(rows, month, until, level, None if method == _WEIGHTED else method)
+    if made.backtests.empty and rows["unpriced"].sum() == rows["messages"].sum() > 0:
+        raise UsageError("no message of this history has a readable price, so nothing says what others will cost")
     if made.backtests.empty:
         there = (rows["day"].max() - rows["day"].min()).days + 1
         raise UsageError(
             f"a forecast of {made.what} needs the same days of {LEAST} earlier months, about {_DAYS} days of history "
             f"and the days to the end of the month, and there are {there}; give a longer history, or a nearer month"
         )
-    return made
+    return replace(made, _in_doubt=in_doubt(history))
 
 
 # -- a month
@@ -220,11 +225,20 @@ def month_of(
     tried: list[Tried] = []
     methods: list[tuple[Any, ...]] = []
     steps: list[tuple[Any, ...]] = []
-    for name, part in rows.dropna(subset=["currency"]).groupby("currency", sort=True):
+    refunds: dict[str, int] = {}
+    # What has no currency either counts in that of its country, else in the one that is billed most.
+    most = rows.groupby("currency")["messages"].sum().sort_values(kind="stable").index[-1:].tolist()
+    usual = usual_currency(rows).fillna(most[0]) if most else rows["currency"]
+    for name, part in rows.assign(currency=rows["currency"].fillna(usual)).groupby("currency", sort=True):
         currency, billed = str(name), int(part.loc[(part["day"] >= first).to_numpy(bool), "micros"].sum())
         today, stepped = months.at_todays_prices(part)
         start = part["day"].min()
-        days = today.groupby("day")["micros"].sum().reindex(pd.date_range(start, end, inclusive="left"), fill_value=0)
+        days = months.at_usual_prices(today).groupby("day")["micros"].sum(skipna=False)
+        if days.isna().any():  # no message has a price
+            totals.append({"currency": currency, "billed": billed, "method": TOO_SHORT, "tried": 0})
+            continue
+        refunds[currency] = int((days < 0).sum())
+        days = days.clip(lower=0).reindex(pd.date_range(start, end, inclusive="left"), fill_value=0)
         span = Span(len(days), (max(first, end) - start).days, (last - start).days)
         made = months.forecast(History(days.to_numpy("float64"), start), span, level, method)
         if math.isnan(made.expected):
@@ -245,7 +259,8 @@ def month_of(
         ["currency", "weight"], ascending=[True, False], kind="stable", ignore_index=True
     )
     left_out = int(rows["unpriced"].sum())
-    return _forecast(f"{first:%Y-%m}", totals, tried, left_out, methods=said, steps=_framed(steps, _STEPS)), end
+    found = _forecast(f"{first:%Y-%m}", totals, tried, left_out, methods=said, steps=_framed(steps, _STEPS))
+    return replace(found, _refunds=sum(refunds.values())), end
 
 
 def _bounds(month: str | None, end: pd.Timestamp) -> tuple[pd.Timestamp, pd.Timestamp]:
@@ -314,8 +329,9 @@ def _forecast(
     tests = pd.DataFrame(tried, columns=list(Tried._fields))
     off = (tests["expected"] - tests["actual"]).abs() / tests["actual"].where(tests["actual"] > 0)
     kinds = {"methods": _OF_METHODS, "groups": _GROUPS, "steps": _STEPS}
-    frames = {name: of.get(name, _framed([], kind)) for name, kind in kinds.items()}
-    return Forecast(what, _framed(totals, _TOTALS), _framed(tests.assign(off=off), _TESTS), left_out=left_out, **frames)
+    methods, groups, steps = (of.get(name, _framed([], kind)) for name, kind in kinds.items())
+    tests = _framed(tests.assign(off=off), _TESTS)
+    return Forecast(what, _framed(totals, _TOTALS), tests, methods, groups, steps, left_out)
 
 
 def _total(currency: str, span: tuple[float, ...], reached: float, asked: float, tried: list[Tried]) -> dict[str, Any]:
@@ -427,5 +443,13 @@ def _earlier(row: dict[str, Any]) -> str:
     return "campaign" if row["method"] == ahead.METHOD else "month"
 
 
-def without_price(messages: int) -> list[Note]:
-    return notes(("!", messages, f"{counted(messages, 'message')} without a price or a rate, in no amount."))
+def told(made: Forecast) -> list[Note]:
+    """Say what a forecast does not hold."""
+    unpriced, doubt, refunds = made.left_out, made._in_doubt, made._refunds
+    as_others = "" if made.methods.empty else " that was billed; the forecast counts each at what others cost"
+    refunded = f"{counted(refunds, 'day')} with more refunded than billed, in the forecast as days without messages."
+    return notes(
+        ("!", unpriced, f"{counted(unpriced, 'message')} without a price or a rate, in no amount{as_others}."),
+        ("!", doubt, f"{counted(doubt, 'row')} in doubt, possibly sent and billed, in no amount."),
+        ("!", refunds, refunded),
+    )

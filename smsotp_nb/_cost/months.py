@@ -432,6 +432,16 @@ class Step(NamedTuple):
 _ALPHA: Final = 1e-5  # chance of a false step for each sending day of a country
 
 
+def at_usual_prices(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows whose messages without a price count as one with a price of their country, or of any, on average."""
+    priced = rows.assign(priced=rows["messages"] - rows["unpriced"])
+    priced = priced[((priced["priced"] > 0) & (priced["micros"] >= 0)).to_numpy(bool)]
+    sums = priced.groupby("iso")[["micros", "priced"]].sum()
+    each = rows["iso"].map((sums["micros"] / sums["priced"]).to_dict()).astype("float64")
+    usual = float(priced["micros"].sum() / priced["priced"].sum()) if len(priced) else math.nan
+    return rows.assign(micros=rows["micros"] + (rows["unpriced"] * each.fillna(usual)).where(rows["unpriced"] > 0, 0))
+
+
 def at_todays_prices(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
     """Return rows of one currency whose ``micros`` are what their parts would cost today, and the steps since then.
 

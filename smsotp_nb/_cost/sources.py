@@ -174,9 +174,17 @@ def states_of(source: Source, frame: pd.DataFrame) -> dict[str, int]:
     if isinstance(source, LEDGERS):
         with snapshot_of(source) as store:
             return when_sent(store).rows
+    if isinstance(source, Record) and is_summed(frame):  # purged
+        with snapshot_of(source._ledger) as store:
+            return when_sent(store, source._number).rows
     if is_summed(frame):
         return {}
     return {str(state): int(rows) for state, rows in frame["status"].astype(STR).value_counts().items()}
+
+
+def in_doubt(source: Source) -> int:
+    """Return how many rows of a source are in doubt; sums know of none."""
+    return states_of(source, pd.DataFrame() if isinstance(source, LEDGERS) else read(source)).get("in_doubt", 0)
 
 
 def has_estimates(frame: pd.DataFrame) -> bool:
@@ -374,10 +382,15 @@ def daily(source: Source, *, tz: str) -> pd.DataFrame:
 
 def _currencies(rows: pd.DataFrame) -> pd.Series[str]:
     """Give what was refused without an estimate the currency that its country is billed in most."""
+    refused = rows["currency"].isna() & (rows["refused"] > 0)
+    return rows["currency"].mask(refused, usual_currency(rows)).astype(STR)
+
+
+def usual_currency(rows: pd.DataFrame) -> pd.Series[str]:
+    """Return for each row the currency that its region is billed in most; missing where none is known."""
     messages = rows.dropna(subset=["currency", "region"]).groupby(["region", "currency"])["messages"].sum()
     most = messages.sort_values(kind="stable").reset_index().drop_duplicates("region", keep="last")
-    usual = rows["region"].map(most.set_index("region")["currency"])
-    return rows["currency"].mask(rows["currency"].isna() & (rows["refused"] > 0), usual).astype(STR)
+    return rows["region"].map(most.set_index("region")["currency"]).astype(STR)
 
 
 def _of_sums(frame: pd.DataFrame) -> pd.DataFrame:

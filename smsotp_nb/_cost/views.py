@@ -46,6 +46,9 @@ from .sums import by, by_country, compare, sums_by, with_country
 def by_campaign(results: Source, *, decimals: bool = False) -> pd.DataFrame:
     """Return what each campaign cost; columns as in `by`, with ``campaign``.
 
+    Of a ledger, tests to yourself count under the name of the campaign whose text they were; the columns ``["campaign",
+    "kind"]`` of `by` tell them apart.
+
     Example:
         >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
         ...                       "campaign": ["autumn"]})
@@ -333,10 +336,10 @@ def card(results: Source) -> Card:
 
 
 def _figures(totals: pd.DataFrame) -> Figures:
-    pairs: list[tuple[str, Any]] = [
-        ("accepted messages", int(totals["messages"].sum())),
-        ("parts", int(totals["parts"].sum())),
-    ]
+    messages, parts = (int(totals[name].sum()) for name in ("messages", "parts"))
+    # A message has a part at least.
+    known = "parts" if parts >= messages else "parts of those whose parts are known"
+    pairs: list[tuple[str, Any]] = [("accepted messages", messages), (known, parts)]
     for row in records(totals.dropna(subset=["cost"])):
         each = money(row["price_per_message"], places=min(4, places_of([row["price_per_message"]])))
         pairs.append((f"billed, {each} a message", money(row["cost"], row["currency"])))
@@ -424,7 +427,7 @@ def _line(line: dict[str, Any], places: int) -> tuple[Cell, ...]:
     return (
         line["place"],
         int(line["messages"]),
-        int(line["parts"]),
+        int(line["parts"]) if line["parts"] or not line["messages"] else "unknown",
         money(line["cost"], places=places) if known else "unknown",
         money(line["price_per_message"], places=places),
     )

@@ -269,7 +269,8 @@ def price(row: Mapping[str, Any], facts: Facts) -> str:
     places = places_for((row["price_low"], row["price_high"]))
     low = money(outwards(row["price_low"], places=places, down=True), row["currency"], places=places)
     if math.isinf(row["price_high"]):
-        return f"at least {low} for {unit}, with no upper limit, because the effect may be nothing"
+        by_all = "by Holm's method for all comparisons together " if row["low"] > 0 else ""
+        return f"at least {low} for {unit}, with no upper limit, because {by_all}the effect may be nothing"
     high = money(outwards(row["price_high"], places=places, down=False), row["currency"], places=places)
     return f"between {low} and {high} for {unit}"
 

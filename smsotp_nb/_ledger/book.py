@@ -125,9 +125,9 @@ class Ledger(LedgerBase):
         Returns:
             ``at`` (UTC); ``who``: user and machine, on a server after the name by which it let them in; ``what``:
             recorded, sending, corrected, extended, suppressed, withdrawn, approved, approval (no longer) required,
-            found (not) accepted, to retry, purged, opted out, opted in, forgotten, retention, imported, older database
-            accepted; ``service, campaign, reason`` (str; the reasons of a purged campaign are gone); ``rows`` (Int64):
-            how many recipients or people it was about.
+            found (not) accepted, to retry, purged (in doubt), opted out, opted in, forgotten, retention, imported,
+            older database accepted; ``service, campaign, reason`` (str; the reasons of a purged campaign are gone);
+            ``rows`` (Int64): how many recipients or people it was about.
 
         Example:
             >>> import tempfile, pathlib

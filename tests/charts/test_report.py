@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pandas as pd
@@ -139,6 +140,50 @@ def test_the_title_names_the_campaign_and_a_sentence_concludes(tmp_path: Path) -
     assert f"<h1>What campaign autumn cost</h1><p>{said}</p>" in text
     sheet = openpyxl.load_workbook(charts.report(given, tmp_path / "a.xlsx"))["Report"]
     assert [row[1].value for row in sheet.iter_rows(min_row=2, max_row=3)] == ["What campaign autumn cost", said]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"price": [1.0, 1.0, None, None], "currency": ["USD", "USD", None, None]},
+         "2 messages cost USD 2.00. 2 messages cost an unknown amount."),
+        ({"price": [1.0, 1.0, None, None]}, "4 messages cost at least USD 2.00."),
+        ({"price": None, "currency": None}, "4 messages cost an unknown amount."),
+        ({"price": 1.0}, "4 messages cost USD 4.00; the largest part of it, 50%, went to Germany DE."),
+        ({"price": 1.0, "iso": ["US", "US", "DE", "DE"]}, "4 messages cost USD 4.00."),
+    ],
+)  # fmt: skip
+def test_the_conclusion_is_of_all_messages_and_calls_the_largest_what_is(
+    change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    given = table(4, **{"iso": ["US", "DE", "DE", "FR"]} | change).drop(columns=["est_cost"])
+    assert f"</h1><p>{said}</p>" in charts.report(given, tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_tests_are_lines_of_their_own_beside_their_campaign(client: Client, ledger: Ledger, tmp_path: Path) -> None:
+    people = pd.DataFrame({"phone": [example(region) for region in ("US", "DE", "FR")]})
+    plan = sms.plan(people, "Hello", to="phone", campaign="autumn")
+    sent(plan, client, ledger)
+    alone = openpyxl.load_workbook(charts.report(ledger, tmp_path / "a.xlsx"))
+    assert "By campaign" not in alone.sheetnames
+    sms.send_test(plan, client, to=example("GB"), ledger=ledger)
+    sheet = openpyxl.load_workbook(charts.report(ledger, tmp_path / "b.xlsx"))["By campaign"]
+    lines = {row[1].value: row[2].value for row in sheet.iter_rows(min_row=2)}
+    assert lines == {"autumn": 3, "autumn, tests": 1, "Total": 4}
+
+
+def test_parts_that_are_not_known_are_no_number(tmp_path: Path) -> None:
+    given = table(3, parts=[1, None, None], iso=["US", "DE", "DE"])
+    assert re.search(r"1  parts of those whose parts are known\n", cost.card(given).text())
+    assert re.search(r"Germany DE +2  unknown", cost.card(given).text())
+    page = Shown(charts.report(given, tmp_path / "a.html").read_text(encoding="utf-8"))
+    assert ["Germany DE", "2", "unknown"] in [row[:3] for lines in page.tables for row in lines]
+    assert re.search(r"3  parts\n", cost.card(table(3)).text())
+
+
+def test_days_are_called_by_their_date() -> None:
+    given = table(2, at=pd.to_datetime(["2026-10-31 10:00Z", "2026-11-01 10:00Z"]))
+    assert re.findall(r"2026-\S+ +\S", charts.bars(cost.by(given, "day")).text()) == ["2026-10-31  █", "2026-11-01  █"]
 
 
 def test_shares_add_up_and_small_countries_stand_together(tmp_path: Path) -> None:

@@ -356,3 +356,14 @@ def test_messages_of_no_currency_are_told_and_what_has_no_price_is_not_free() ->
     both = cost.bridge(pd.concat([known, table(0.02, 1, "EUR"), unknown]), known)
     assert both.totals["left_out"].tolist() == [0, 0, 2]
     assert both.card().state.endswith("Unknown currency: nothing to compare")
+
+
+def test_sums_of_messages_with_and_without_a_price_have_no_effects_of_their_own() -> None:
+    """Sums that do not know whose parts are whose say the same as the rows."""
+    then = pd.DataFrame({"status": "accepted", "iso": ["DE"] * 100 + ["US"] * 50, "currency": "USD", "parts": 2,
+                         "price": 0.06, "month": "2026-10"})  # fmt: skip
+    now = then.assign(price=then["price"].mask(then.index < 50), month="2026-11")
+    sums = cost.by(pd.concat([then, now], ignore_index=True), ["month", "iso"])
+    of_sums = cost.bridge(sums[sums["month"] == "2026-11"], sums[sums["month"] == "2026-10"])
+    pd.testing.assert_frame_equal(of_sums.groups, cost.bridge(now, then).groups)
+    assert of_sums.totals[["parts", "rate", "left_out"]].values.tolist() == [[0, 0, 50]]

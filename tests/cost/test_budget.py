@@ -83,10 +83,40 @@ def test_messages_without_a_price_leave_open_what_is_within_the_budget() -> None
     assert "what the messages without a price cost is not known" in made.card().state
     assert "3,140 messages without a price or a rate, in no amount." in made.card().text()
     half = pd.concat([sums(), sums().assign(cost=np.nan, unpriced=10, currency=None)])
-    assert row_of(cost.budget(half, 120))["verdict"] == "not known"
+    assert row_of(cost.budget(half, 120))["verdict"] == "over"  # as the other half costs
+    assert row_of(cost.budget(half, 170))["verdict"] == "not known"
+    before = pd.concat([sums(), sums()[10:].assign(cost=np.nan, unpriced=10, currency=None)])
+    assert row_of(cost.budget(before, 170))["verdict"] == "within"  # no message of this month is without a price
     few = pd.concat([sums(), sums(1).assign(cost=np.nan, unpriced=10, currency=None)])
     assert row_of(cost.budget(few, 120))["verdict"] == "within"
     assert row_of(cost.budget(half, 20))["verdict"] == "spent"
+
+
+def rows(month: str = "2026-11", status: str = "in_doubt") -> pd.DataFrame:
+    """Return ten messages a day to 10 November at 0.03 each, of which those of a month have another status."""
+    at = pd.date_range("2026-01-01 10:00Z", "2026-11-10 10:00Z").repeat(10)
+    table = pd.DataFrame({"status": "accepted", "parts": 1, "price": 0.03, "currency": "USD", "iso": "DE", "at": at})
+    table.loc[(at.strftime("%Y-%m") == month) & (at.day < 9), ["status", "at", "price"]] = [status, pd.NaT, np.nan]
+    return table
+
+
+def test_rows_in_doubt_are_told_and_may_use_the_budget_up() -> None:
+    doubt = "80 rows in doubt, possibly sent and billed, in no amount"
+    made = cost.budget(rows(), 8.4)
+    assert row_of(made)["verdict"] == "not known"
+    assert made.card().state.endswith("and what the rows in doubt cost is not known")
+    assert row_of(cost.budget(rows(), 9.0))["verdict"] == "within"
+    shown = [made, cost.forecast(rows()), cost.movers(rows(), month="2026-11")]
+    assert all(doubt in " ".join(one.card().text().split()) for one in shown)
+    told = [one.card().text() for one in (cost.budget(rows(status="rejected"), 8.4), cost.movers(rows("2025-01")))]
+    assert not any("in doubt" in text for text in told)
+
+
+def test_a_difference_has_as_many_places_as_what_it_is_of() -> None:
+    exact = sums().assign(cost=3.0)
+    assert cost.budget(exact, 90.404702).card().state.endswith("90.00 expected: within the budget, 0.40 left")
+    small = cost.budget(exact.assign(cost=0.003), 0.0904).card().state
+    assert small.endswith("0.09 expected: within the budget, 0.0004 left")
 
 
 def test_a_budget_that_is_just_reached() -> None:

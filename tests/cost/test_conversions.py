@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -58,6 +59,7 @@ def test_a_group_without_a_conversion_has_no_cost_of_one() -> None:
         ({"at": "when"}, "no column 'when'"),
         ({"within": 7}, "within= needs a number and a unit"),
         ({"amount": "customer"}, "column 'customer' of conversions must hold numbers"),
+        ({"amount": "worth"}, "column 'worth' of conversions must hold a value in every row, and 1 of 1 row have none"),
         ({"by": "segment"}, "'segment'"),
         ({"on": "to"}, "no column 'to'"),
     ],
@@ -65,10 +67,25 @@ def test_a_group_without_a_conversion_has_no_cost_of_one() -> None:
 def test_wrong_calls_say_what_to_do(change: dict[str, object], said: str) -> None:
     usual = {"on": "customer", "at": "day", "within": "7d"}
     with pytest.raises(UsageError, match=said):
-        cost.per_conversion(results(), orders(("a", 1, 1)), **usual | change)  # type: ignore[arg-type]
+        cost.per_conversion(results(), orders(("a", 1, 1)).assign(worth=np.nan), **usual | change)  # type: ignore[arg-type]
     naive = orders(("a", 1, 1)).assign(day=pd.Timestamp("2026-11-03"))
     with pytest.raises(UsageError, match="must hold times with their zone"):
         cost.per_conversion(results(), naive, on="customer", at="day", within="7d")
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [(["1", "2"], "holds string there and integer here"), ([8, 9], "holds integer there and integer here")],
+)
+def test_ids_that_nobody_has_are_told(ids: list[object], said: str) -> None:
+    sent = results().assign(customer=[1, 2, 3, 1, 2, 3])
+    bought = orders(("a", 1, 1), ("b", 1, 1)).assign(customer=ids)
+    with pytest.warns(SmsOtpWarning, match=said):
+        found = cost.per_conversion(sent, bought, on="customer", at="day", within="7d")
+    assert found["conversions"].tolist() == [0, 0, 2]
+    usual = {"on": "customer", "at": "day", "within": "7d"}
+    late = cost.per_conversion(sent, bought.assign(customer=[1, 8], day=SENT - pd.Timedelta(days=1)), **usual)
+    assert late["conversions"].tolist() == [0, 0, 2]  # somebody has one: no warning
 
 
 def test_focus_has_every_cent_once(client: Client, ledger: Ledger) -> None:

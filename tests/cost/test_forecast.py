@@ -53,6 +53,44 @@ def test_what_is_billed_of_the_month_is_part_of_it() -> None:
     assert made["billed"] <= made["low"] <= made["expected"] <= made["high"]
 
 
+@pytest.mark.parametrize("currency", ["USD", None])
+@pytest.mark.parametrize(("first", "unpriced"), [("2026-10-01", 10), ("2026-10-01", 5), ("2026-07-01", 10)])
+def test_days_without_a_price_are_no_days_that_cost_nothing(first: str, unpriced: int, currency: str | None) -> None:
+    """What they are forecast at is what others of their country cost; what is billed holds nothing of them."""
+    days = pd.date_range("2026-01-01", "2026-11-09").repeat(2)
+    table = pd.DataFrame({"day": days, "currency": "USD", "iso": ["DE", "US"] * (len(days) // 2), "messages": 10,
+                          "parts": 10, "cost": [0.3, 0.1] * (len(days) // 2), "unpriced": 0})  # fmt: skip
+    whole = total(cost.forecast(table))
+    lost = (table["day"] >= first) & (table["day"] < "2026-11-01") & (table["iso"] == "DE")
+    code = currency if unpriced == 10 else "USD"
+    table.loc[lost, ["cost", "unpriced", "currency"]] = [0.3 * (10 - unpriced) / 10, unpriced, code]
+    made = cost.forecast(table)
+    assert total(made)["expected"] == pytest.approx(whole["expected"])
+    assert made.backtests["actual"].min() > 6.0
+    assert f"{lost.sum() * unpriced} messages without a price" in made.card().text().replace(",", "")
+
+
+def test_a_history_without_any_price_is_no_short_one() -> None:
+    table = sums([0.3] * 313).assign(cost=np.nan, unpriced=10)
+    with pytest.raises(UsageError, match="no message of this history has a readable price"):
+        cost.forecast(table)
+
+
+@pytest.mark.parametrize("refunded", [-1.0, -20.0, -100.0])
+@pytest.mark.parametrize("day", ["2026-06-20", "2026-10-20", "2026-11-05"])
+def test_a_refund_is_in_what_is_billed_and_is_no_day_like_others(day: str, refunded: float) -> None:
+    table = sums([0.3] * 313)
+    table.loc[table["day"] == day, "cost"] = refunded
+    made = cost.forecast(table)
+    row = total(made)
+    assert row["billed"] == pytest.approx(0.3 * 9 if day < "2026-11" else 0.3 * 8 + refunded)
+    assert row["billed"] <= row["low"] <= row["expected"] <= row["high"]
+    assert row["expected"] - row["billed"] == pytest.approx(21 * 0.3, rel=0.05)
+    assert "1 day with more refunded than billed" in made.card().text()
+    assert "without a price" not in cost.budget(table, 9).card().text()
+    assert "refunded" not in cost.forecast(sums([0.3] * 313)).card().text()
+
+
 def newsletters() -> tuple[pd.DataFrame, float]:
     """Return a year of newsletters on the 1st and 15th, and what the next half month will bring: one of them."""
     days = pd.date_range("2025-09-01", "2026-11-09")

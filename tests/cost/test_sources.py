@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from support.sending import sent
 
-from smsotp_nb import Ledger, Record, Sandbox, Wire, charts, cost, plan
-from smsotp_nb.errors import LedgerError, UsageError
+from smsotp_nb import Ledger, Record, Sandbox, Wire, charts, cost, plan, send
+from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 NUMBERS = ["+12025550123", "+12025550147", "+33199001000", "+4915199000100"]
 PEOPLE = pd.DataFrame({"phone": NUMBERS, "segment": ["a", "a", "b", "b"]})
@@ -222,3 +222,31 @@ SUMS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
 def test_results_that_overlap_are_refused_with_their_rows_and_never_doubled(entry: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"2 messages stand twice.* row 0 \(place 0\) and row 0 \(place 2\)"):
         SUMS[entry](pd.concat([OVERLAPPING, OVERLAPPING]), tmp_path)
+
+
+def test_rows_in_doubt_are_told_wherever_the_bill_is_also_after_a_purge(
+    box: Sandbox, ledger: Ledger, tmp_path: Path
+) -> None:
+    """Those who were in doubt may have been billed; nobody can find that out any more once they are gone."""
+    made = plan(pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(9)]}), "Hi", to="phone", campaign="lost")
+    box.fault("drop_after", next=1)
+    with pytest.warns(SmsOtpWarning, match="9 rows of campaign 'lost' in doubt"):
+        results = send(made, box, ledger=ledger, progress=False)
+
+    def told(source: Any) -> list[str]:
+        cards = [charts.by_country(source), charts.by_month(source)]
+        cards += [charts.by_encoding(source)] if source is not results else []
+        assert {card.state for card in cards} == {"Nothing is known to be billed"}
+        return [" ".join(card.text().split()) for card in (*cards, cost.card(source))]
+
+    record = ledger.record("lost")
+    assert all("9 rows in doubt" in text for source in (results, ledger, record) for text in told(source))
+    with pytest.warns(SmsOtpWarning, match="9 of the rows were in doubt, possibly sent and billed"):
+        assert record.purge() == 9
+    assert all("9 rows in doubt" in text for source in (ledger, record) for text in told(source))
+    assert ledger.audit()["what"].tolist()[-2:] == ["purged", "purged in doubt"]
+    assert ledger.audit()["rows"].tolist()[-2:] == [9, 9]
+    record.purge()
+    assert "9 rows in doubt" in cost.card(ledger).text()
+    assert "9 messages in doubt" in charts.report(ledger, tmp_path / "r.html").read_text()
+    assert "in doubt" not in charts.by_country(OVERLAPPING).text()

@@ -127,6 +127,8 @@ def test_a_claim_needs_the_interval_and_holms_p() -> None:
     assert not row["settled"]
     assert row["price_high"] == np.inf
     assert "this is not settled" in found.sentence()
+    why = "no upper limit, because by Holm's method for all comparisons together the effect may be nothing"
+    assert why in " ".join(found.sentence().split())
 
 
 def test_until_the_day_only_counts_and_the_check_are_there() -> None:

@@ -180,6 +180,17 @@ def test_the_preview_of_a_hopeless_list_says_why(people: pd.DataFrame, client: C
 # -- check and send
 
 
+def test_the_button_names_those_without_a_rate(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
+    """Beside an amount; without any there is nothing that it could be taken for."""
+    french = people.assign(phone=[people["phone"].iloc[0], *(f"+336123456{n:02}" for n in range(len(people) - 1))])
+    for first, words in ((0, ", about USD 0.0075 and 11 without a rate"), (1, "")):
+        steps = CampaignSteps(french.iloc[first:], client=client, ledger=ledger)
+        steps.check(dataclasses.replace(HELLO, rates=pd.DataFrame({"iso": ["US"], "currency": "USD", "price": 0.0075})))
+        going = len(people) - first
+        assert steps.send_label() == f"Send {going} messages{words}"
+        assert steps.summary(Guards()).startswith(f"{going} people{words}, from the list")
+
+
 def test_a_send_ends_with_the_results_on_the_callers_index(steps: CampaignSteps, people: pd.DataFrame) -> None:
     checked(steps).send(Guards())
     assert (steps.stage, steps.notice.sign) == ("done", "ok")

@@ -70,6 +70,16 @@ def test_a_campaign_is_listed_with_its_state_and_what_it_cost(client: Client, le
     assert f"USD {billed:.4f}".rstrip("0") in entry_html(done)
 
 
+def test_what_is_in_doubt_is_not_called_free(box: Sandbox, client: Client, ledger: Ledger) -> None:
+    box.fault("drop_after", next=1)
+    sent("lost", client, ledger)
+    (lost,) = listing(ledger).answer.listing.entries
+    assert "0 accepted · nothing known to be billed" in entry_html(lost)
+    ledger.record("lost").settle(ledger.record("lost").in_doubt, accepted=False)
+    (lost,) = listing(ledger).answer.listing.entries
+    assert "0 accepted · nothing billed" in entry_html(lost)
+
+
 def test_what_is_billed_is_what_the_ledger_sums_up_also_after_a_purge(client: Client, ledger: Ledger) -> None:
     sent("kept", client, ledger)
     sent("gone", client, ledger)
@@ -308,11 +318,11 @@ def test_the_lines_of_code_do_the_same(client: Client, ledger: Ledger) -> None:
 
 
 def test_hostile_names_are_escaped(client: Client, ledger: Ledger) -> None:
-    sent("<script>", client, ledger, first=3)
+    sent("<img src=x", client, ledger, first=3)
     page = CampaignsPage(ledger).settle()
     page.steps.open(page.steps.answer.listing.entries[0])
     for part in (page._head, page._card, page._lines, page._outcome):
-        assert "<script" not in part.value
+        assert "<img" not in part.value
 
 
 def test_the_rest_goes_by_the_ledger_of_the_campaign_and_by_no_other(

@@ -26,6 +26,7 @@ from ..._policy import LONGEST
 from ...errors import SmsOtpWarning, UsageError
 from ..file.copies import there
 from ..file.store import Store
+from ..reading.frames import counts
 from ..reading.spending import refused_of
 from ..rows import runners
 from ..rows.columns import TIME, framed
@@ -52,15 +53,21 @@ def purge(store: Store, campaign: int, tests: Sequence[int], *, now: int) -> int
     doomed = (campaign, *tests)
     with store.writing() as connection:  # a passcode that came between its sums and this would be in neither
         (before,) = connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()
+        doubt = sum(counts(store, number)["in_doubt"] for number in doomed)
         sums = {number: (sums_for_purge(connection, number), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         runners.note_decision(connection, "purged", rows=gone, now=now, campaign=campaign)
+        if doubt:
+            runners.note_decision(connection, runners.PURGED_IN_DOUBT, rows=doubt, now=now, campaign=campaign)
         for experiment in [] if before else experiments.over(connection, campaign, now=now):
             experiments.purge(connection, experiment)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"
         connection.execute(f"DELETE FROM contacts WHERE {forgettable}", (now - _OLDEST,))
         leave_remains(connection)
     overwrite(store)
+    if doubt:
+        said = f"{doubt:,} of the rows were in doubt, possibly sent and billed: what became of them stays unknown"
+        warnings.warn(f"{said}; settle such rows before a purge", SmsOtpWarning, stacklevel=5)
     return gone
 
 

@@ -24,6 +24,7 @@ from ...errors import UsageError
 from ..file.store import Store
 from ..rows.answers import Ints
 from ..rows.columns import Combinations, known_columns
+from ..rows.runners import PURGED_IN_DOUBT
 from ..rows.sums import EVER, FACTS, PLACES, SUMS, Currencies, added_up, days, packed_sums, row_sums
 from ..rows.tables import REJECTED
 from ..rows.wordings import OF_WORDS, words_of
@@ -188,15 +189,18 @@ class Sent:
     rows: dict[str, int]
 
 
-def when_sent(store: Store) -> Sent:
+def when_sent(store: Store, campaign: int | None = None) -> Sent:
     """Return when that was sent of which `spending` returns the cost, and what became of all rows."""
-    numbers = services_asked(store, None).index.tolist()
-    of = f"campaign IN ({','.join(map(str, numbers))}) AND outcome IN ('accepted', 'partial', 'purged')"
+    numbers = services_asked(store, None).index.tolist() if campaign is None else [campaign]
+    of_these = ",".join(map(str, numbers))
+    of = f"campaign IN ({of_these}) AND outcome IN ('accepted', 'partial', 'purged')"
     sql = f"SELECT 1, min(coalesce(settled_at, started_at)), max(settled_at) FROM attempt WHERE {of}"
     times = table_of(store, sql, ("first", "last")).iloc[0]
     rows = Counter[str]()
     for number in numbers:
         rows.update(counts(store, number))
+    purged = f"SELECT coalesce(sum(rows), 0) FROM decision WHERE what='{PURGED_IN_DOUBT}' AND campaign IN ({of_these})"
+    rows["in_doubt"] += int(store.asked(purged)[0][0])
     first, last = (None if at is None else pd.Timestamp(at, unit="us", tz="UTC") for at in times)
     return Sent(first, last, dict(rows))
 

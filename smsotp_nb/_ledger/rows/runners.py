@@ -26,6 +26,8 @@ MARGIN = 10.0  # seconds between the end of the last request and a take-over
 REQUEST = 120.0  # seconds in which a request ends, unless the client's deadline is longer
 REPORT_EVERY = 15.0  # seconds between two reports of a runner that is at work
 
+PURGED_IN_DOUBT = "purged in doubt"  # the decision that says how many rows of a purge were
+
 
 class Until(NamedTuple):
     """When a claim becomes void: by seconds since the machine started, or by the time of day, whichever comes first."""

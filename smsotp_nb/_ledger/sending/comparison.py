@@ -62,7 +62,7 @@ class Prospect:
             go now.
         rows: the same by row label: ``status, problem`` (str), ``not_before`` (UTC), ``campaign`` (str); of the plan of
             a Folder only rows that a rule holds back.
-        cost: the estimated cost of those to go now by currency, in micro-units; empty where no rate is known.
+        cost: the estimated cost of those to go now by currency, in micro-units; under "" how many have no rate.
         service: of the recorded campaign of this name; None where none is recorded.
         added, changed, gone: recipients that the plan has and the record does not; that are still planned with another
             message; and that are still planned and the plan lacks.
@@ -107,7 +107,9 @@ class Prospect:
 
     def money(self) -> str:
         """Return the estimated cost of those to go now in words; empty where no rate is known."""
-        return " and ".join(cards.about(cost / 1_000_000, currency) for currency, cost in self.cost.items())
+        said = [cards.about(cost / 1_000_000, currency) for currency, cost in self.cost.items() if currency]
+        unrated = self.cost.get("", 0)
+        return " and ".join([*said, *[f"{unrated:,} without a rate"] * bool(unrated)]) if said else ""
 
     def state(self) -> str:
         """Say how far the campaign is."""
@@ -434,11 +436,11 @@ def _rows(keys: np.ndarray, rows: pd.DataFrame, places: np.ndarray) -> Rows:
 
 
 def _cost(rows: pd.DataFrame) -> dict[str, int]:
-    """Return the estimated cost of rows by currency, in micro-units, the largest first."""
+    """Return the estimated cost of rows by currency, in micro-units, the largest first; then how many have none."""
     known = rows[rows["est_cost"].notna().to_numpy()]
     micros = (known["est_cost"] * 1_000_000).round().astype("int64")
     sums = micros.groupby(known["est_currency"]).sum().sort_values(ascending=False)
-    return {str(currency): int(cost) for currency, cost in sums.items()}
+    return {str(currency): int(cost) for currency, cost in sums.items()} | {"": len(rows) - len(known)}
 
 
 RECENT = 7 * 86_400_000_000  # microseconds: what has rested longer is taken for given up

@@ -46,7 +46,8 @@ def entry_html(entry: Entry) -> str:
 
 def billed(entry: Entry) -> str:
     sums = [money(amount(micros), currency) for currency, micros in entry.billed.micros]
-    said = f"{' and '.join(sums)} billed" if sums else "nothing billed"
+    doubt = entry.purged or entry.counts["in_doubt"]
+    said = f"{' and '.join(sums)} billed" if sums else "nothing known to be billed" if doubt else "nothing billed"
     unpriced = entry.billed.unpriced
     return f"{said}, {counted(unpriced, 'message')} without a price" if unpriced else said
 

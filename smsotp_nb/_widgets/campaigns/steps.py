@@ -237,7 +237,7 @@ class CampaignsSteps(Sending):
         if opened is None:
             return "Send"
         whom = " to real people" if self.live else ""
-        cost = f", about {opened.prospect.money()}" if opened.prospect.cost else ""
+        cost = f", about {cost}" if (cost := opened.prospect.money()) else ""
         return f"Send the other {counted(opened.to_go, 'message')}{whom}{cost}"
 
     def to_type(self) -> str:
