@@ -183,7 +183,10 @@ def _in_signs(wording: Wording, frame: pd.DataFrame, codes: Codes) -> Iterator[s
         for name in () if message.literal else dict.fromkeys(slot.column for slot in wording.slots(message)):
             if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
                 continue
-            texts = templates.as_text(frame[name][rows])
+            column = frame[name][rows]
+            if column.dtype == object:  # what is no text is judged by its type
+                column = column[[isinstance(cell, str) for cell in column]]
+            texts = templates.as_text(column)
             cells = pa.array(texts, pa.large_string(), from_pandas=True)
             for found, kind in signs.in_texts(cells, whole=message.own is not None, linked=name in linked):
                 there = templates.value_texts(texts[texts.isin(list(found)).to_numpy(bool)]).dropna()

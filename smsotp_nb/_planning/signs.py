@@ -27,11 +27,11 @@ _TAGS: Final = (
 ).replace(" ", "|")
 _HTML: Final = re.compile(
     r"&(?:#\d{2,7}|#[xX][0-9a-fA-F]{2,6});?|&([A-Za-z][A-Za-z0-9]{1,31}(?:;|(?![\w=;])))"
-    rf"|<(?:(?i:{_TAGS})\s*/?|[A-Za-z][\w:]*(?:\s+[\w:-]+\s*=[^<>]*|\s*/)|/[A-Za-z][\w:]*\s*|!--.*?--)>"
+    rf"|<(?:(?i:{_TAGS})\s*/?|[A-Za-z][\w:]*\s*/|/[A-Za-z][\w:]*\s*|!--.{{0,200}}?--)>"
 )
 # A path may hold \n and \t; and four digits of base 16 behind \u are no folder.
 _ESCAPED: Final = re.compile(
-    r'\\u[0-9a-fA-F]{4}|\\U000[0-9a-fA-F]{5}|\\x[0-9a-fA-F]{2}(?![\w\\]*\\[A-Za-z]{3})|\\r\\n|\\n(?![a-z])|\\"|:\\/\\/'
+    r'\\u[0-9a-fA-F]{4}|\\U000[0-9a-fA-F]{5}|\\x[0-9a-fA-F]{2}(?![\w\\]{0,40}\\[A-Za-z]{3})|\\r\\n|\\n(?![a-z])|\\"|:\\/\\/'
     r"|_x[0-9A-Fa-f]{4}_"
 )
 _LINK: Final = re.compile(r"(?i)\W*(?:[a-z][a-z0-9+.-]*:/|mailto:|www\.|[\w-]+(?:\.[\w-]+)+[/?])")
@@ -42,8 +42,8 @@ _NOTHING: Final = r"(?:nan|NaN|NAN|None|NaT|<NA>|null|NULL|undefined)"
 _JOINED: Final = re.compile(  # "None of these" is an answer, and "nan bread" is eaten
     rf"(?:^|[\s,;/_|-]){_NOTHING}$|^{_NOTHING}[\s,;/_|-]+(?=[^\Wa-z]|{_NOTHING}(?!\w))|^{_NOTHING}[,;/_|-]"
 )
-_FORMULA: Final = re.compile(
-    r"""=\s*[-+@]?(?:[^\W\d][\w.]*\(|\$?[A-Za-z]{1,3}\$?\d|'[^']+'!|\w+!\$?[A-Za-z]|\d+(?:\.\d+)?\s*[-+*/^&]|"|\(.+\)"""
+_FORMULA: Final = re.compile(  # of other cells, or of numbers
+    r"""=\s*[-+@]?(?:[^\W\d][\w.]*\((?=.*\b\$?[A-Za-z]{1,3}\$?\d)|\$?[A-Za-z]{1,3}\$?\d|'[^']+'!|\w+!\$?[A-Za-z]|\d+(?:\.\d+)?\s*[-+*/^&]|"|\(.+\)"""
     r"|\{)|[-+@][A-Z][A-Z.]+\([A-Z$]"
 )
 _CALLED: Final = re.compile(r"\w+(?:\.\w+)+\(.*\)|[A-Za-z_]\w*\((?:[\"'\[{].*|.*\w=.*|)\)", re.DOTALL)
@@ -146,8 +146,8 @@ def _written_by_a_program(text: str) -> str | None:
 class Kind:
     """One format: the pattern of Arrow that its signs fit, what finds one, who writes it so, and what helps.
 
-    ``how`` says how a column is mended. ``within`` says whether it is looked for in a message itself, ``whole`` whether
-    in cells that are whole messages; it is in values.
+    ``how`` says how a column is corrected. ``within`` says whether it is looked for in a message itself, ``whole``
+    whether in cells that are whole messages; it is in values.
     """
 
     suspect: str

@@ -170,7 +170,8 @@ def test_a_value_with_what_another_format_writes_is_refused(value: str, shape: s
 SIGNS = (
     "Ren&eacute;", "5 &euro;",
     "O&rsquo;Neil", "&AMP;", "Ren&#233;", "Ren&#xe9;", "Tom &amp Co", "Ann<br>", "<b>Ann</b>",
-    "</p>", '<a href="x">', "<!-- x -->", "_x00E9_", "Jos\\u00e9", "Hi\\r\\nAnn", 'say \\"hi\\"', "https:\\/\\/x.y",
+    "</p>", '<a href="x">y</a>', "<!-- x -->",
+    "_x00E9_", "Jos\\u00e9", "Hi\\r\\nAnn", 'say \\"hi\\"', "https:\\/\\/x.y",
     "Ann%20Lee", "Jos%C3%A9", "Jos=C3=A9", "=?utf-8?Q?Jos=C3=A9?=", "JosÃ©", "MÃ¼ller", "donâ€™t", "RENÃ‰", "MALMÃ–",
     "Ã\u00a0 bientÃ´t", "5 â‚¬", "Â£5", "Ð\x90Ð½Ð½Ð°", "РђРЅРЅР°", "Jos√©", "Jos├®", "JosĂ©", "Å\x81ukasz", "Ã\x81gnes",
     "Jos\ufffd",
@@ -189,7 +190,8 @@ PLAIN = (
     "José", "São", "naïve", "C:\\users", "C:\\new\\udder", "\\o/", "https://x.example/a%20b", "x.example/a%20b",
     "%20 indirim", "100%20", "20%sale", "50% de", "None of these", "nan bread", "Nancy", "CAFÉ…", "«CAFÉ»", "NESTLÉ®",
     "«le café…»", "AMANHÃ… JÁ É", "l’ÉTÉ", "“État”", "Рівне", "Вітаємо", "С…", "3×½", "Łukasz", "Żółć", "MAMĂ…", "=)",
-    "=D", "Smith(Jr)", "Bob (Rob)", "(5)", "x=name", "+49 30 1234", "-5", "1 day left", "a_x_b", "100°", "Robert (Bob)",
+    "=D", "Smith(Jr)", "Bob (Rob)", "(5)", "x=name",
+    '=HYPERLINK("https://x.example")', '<img src="x">', "+49 30 1234", "-5", "1 day left", "a_x_b", "100°", "Robert (Bob)",
 )  # fmt: skip
 
 
