@@ -191,7 +191,8 @@ PLAIN = (
     "%20 indirim", "100%20", "20%sale", "50% de", "None of these", "nan bread", "Nancy", "CAFÉ…", "«CAFÉ»", "NESTLÉ®",
     "«le café…»", "AMANHÃ… JÁ É", "l’ÉTÉ", "“État”", "Рівне", "Вітаємо", "С…", "3×½", "Łukasz", "Żółć", "MAMĂ…", "=)",
     "=D", "Smith(Jr)", "Bob (Rob)", "(5)", "x=name",
-    '=HYPERLINK("https://x.example")', '<img src="x">', "+49 30 1234", "-5", "1 day left", "a_x_b", "100°", "Robert (Bob)",
+    '=HYPERLINK("https://x.example")', '<img src="x">', "+49 30 1234",
+    "-5", "1 day left", "a_x_b", "100°", "Robert (Bob)",
 )  # fmt: skip
 
 
