@@ -100,12 +100,18 @@ def without_guards(part: Part) -> tuple[Part, int]:
     """
     compute, many, columns = pyarrow.compute, 0, [*part.columns]
     ours = OF_A_CLEANED_LIST.issubset(part.names)
-    if ours or any(_begins(column, "'") for column in columns):
-        for at, column in enumerate(columns):
-            guarded, numbers = (compute.match_substring_regex(column, it) for it in (GUARDED, GUARDED_NUMBER))
-            many += int(compute.sum(compute.and_not(guarded, numbers)).as_py() or 0)
-            without_it = compute.replace_substring_regex(column, GUARDED, r"\1\2")
-            columns[at] = compute.if_else(compute.fill_null(numbers, False), column, without_it)
+    for at, column in enumerate(columns):
+        if not (ours or _begins(column, "'")):
+            continue
+        marked = compute.fill_null((compute.match_substring if ours else compute.starts_with)(column, "'"), False)
+        cells = column.filter(marked)
+        guarded, numbers = (compute.match_substring_regex(cells, it) for it in (GUARDED, GUARDED_NUMBER))
+        guarded = compute.and_not(guarded, numbers)
+        if found := int(compute.sum(guarded).as_py() or 0):
+            many += found
+            cells = compute.if_else(guarded, compute.replace_substring_regex(cells, GUARDED, r"\1\2"), cells)
+            parts = (one.combine_chunks() for one in (column, marked, cells))
+            columns[at] = pyarrow.chunked_array([compute.replace_with_mask(*parts)])
     return Part(part.names, columns, part.numbers), 0 if ours else many
 
 

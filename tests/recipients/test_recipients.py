@@ -401,9 +401,12 @@ def test_a_row_of_totals_is_no_person(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["clean.csv", "clean.xlsx"])
 def test_the_guard_against_formulas_is_no_part_of_a_text(tmp_path: Path, name: str) -> None:
-    """It is in every file that we write, such as that of ``smsotp-nb clean``."""
-    rows = pd.DataFrame({"name": ["@Ann", "Lee, =Bo", "O'Neil", "'90s"], "off": ["-20%", "+10 points", "-", "x"]})
+    """It is in every file that we write; in that of ``smsotp-nb clean`` it is ours, also within a cell."""
+    rows = pd.DataFrame({"name": ["@Ann", "Lee", "O'Neil", "'90s"], "off": ["-20%", "+10 points", "-", "x"]})
     results.write(rows, tmp_path / name)
-    with pytest.warns(SmsOtpWarning, match="with the apostrophe that keeps a spreadsheet from running a formula"):
-        read = read_recipients(tmp_path / name)
+    with pytest.warns(SmsOtpWarning, match="4 cells begin with the apostrophe that keeps a spreadsheet from running"):
+        assert read_recipients(tmp_path / name).values.tolist() == rows.values.tolist()
+    rows = rows.replace("Lee", "Lee, =Bo").assign(to="+12025550123", problem="x", note="y")
+    results.write(rows, tmp_path / name, overwrite=True)
+    read = read_recipients(tmp_path / name)
     assert read.values.tolist() == rows.values.tolist()
