@@ -86,7 +86,7 @@ _NO_VALUE: Final = (
 _GSM: Final = str.maketrans({"\u202f": " ", "\u00a0": " ", "\u2009": " ", "\u2212": "-", "\u2019": "'"})
 _ROWS: Final = 3
 _LOOKED_AT: Final = 1_000  # values of a column
-_NO_TEXT: Final = (
+NO_TEXT: Final = (
     *(bytes, bytearray, memoryview, list, tuple, dict, set, frozenset, np.ndarray),
     *(dt.timedelta, np.timedelta64, pd.DateOffset),
 )
@@ -251,7 +251,7 @@ def written(column: pd.Series, texts: pd.Series, one: Slot, language: Language) 
 
 def _refuse_without_text(column: pd.Series, texts: pd.Series, one: Slot) -> None:
     """Refuse bytes, collections and lengths of time, whose text is Python's."""
-    wrong = column[(texts.notna() & _holds(column, _NO_TEXT)).to_numpy(bool)]
+    wrong = column[(texts.notna() & _holds(column, NO_TEXT)).to_numpy(bool)]
     if len(wrong):
         where = f"column {one.column!r}, row {cited(wrong.index[0])}: a value of type {type(wrong.iloc[0]).__name__}"
         raise UsageError(f"{where} is no text; make the column text first ({_counted(len(wrong))})")

@@ -22,7 +22,7 @@ from .. import _templates as templates
 from .. import _wire as wire
 from .._calling import given
 from .._showing import few
-from .._values import Slot
+from .._values import NO_TEXT, Slot
 from .._values import slot as placeholder
 from ..columns import absent, listed
 from . import signs
@@ -184,8 +184,8 @@ def _in_signs(wording: Wording, frame: pd.DataFrame, codes: Codes) -> Iterator[s
             if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
                 continue
             column = frame[name][rows]
-            if column.dtype == object:  # what is no text is judged by its type
-                column = column[[isinstance(cell, str) for cell in column]]
+            if column.dtype == object:  # the others are refused by their type
+                column = column[[not isinstance(cell, NO_TEXT) for cell in column]]
             texts = templates.as_text(column)
             cells = pa.array(texts, pa.large_string(), from_pandas=True)
             for found, kind in signs.in_texts(cells, whole=message.own is not None, linked=name in linked):
