@@ -233,8 +233,9 @@ def month_of(
         currency, billed = str(name), int(part.loc[(part["day"] >= first).to_numpy(bool), "micros"].sum())
         today, stepped = months.at_todays_prices(part)
         start = part["day"].min()
-        days = months.at_usual_prices(today).groupby("day")["micros"].sum(skipna=False)
-        if days.isna().any():  # no message has a price
+        priced = months.at_usual_prices(today)
+        days = priced.groupby("day")["micros"].sum()
+        if priced["micros"].isna().any():  # no message has a price
             totals.append({"currency": currency, "billed": billed, "method": TOO_SHORT, "tried": 0})
             continue
         refunds[currency] = int((days < 0).sum())
