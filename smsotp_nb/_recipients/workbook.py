@@ -233,9 +233,11 @@ def _without_totals(sheet: _Sheet, body: list[int], origin: Origin) -> list[int]
     if not body:
         return body
     cells = sheet.rows[body[-1]]
+    texts, numbers = [cell_text(cell) for cell in cells], [at for at, cell in enumerate(cells) if _is_number(cell)]
+    if not is_of_totals(texts, numbers):  # which takes no look at the other rows
+        return body
     above = [sheet.rows[at] for at in body[:-1]]
-    sums = [at for at, cell in enumerate(cells) if _is_number(cell) and _sum(above, at) == round(cell, 6)]
-    if not is_of_totals([cell_text(cell) for cell in cells], sums):
+    if not is_of_totals(texts, [at for at in numbers if _sum(above, at) == round(cells[at], 6)]):
         return body
     word = next(cell_text(cell) for cell in cells if cell != "")
     origin.note(f"row {body[-1] + 1} ({word!r} and numbers) sums up the others; left out")
