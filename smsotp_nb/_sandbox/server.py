@@ -199,6 +199,7 @@ def _hang_up(request: web.BaseRequest, *, reset: bool) -> web.StreamResponse:
 EVERYWHERE = frozenset({"0.0.0.0", "::", ""})
 DEFAULT_BALANCE = 1_000
 HOW_LONG_TO_STOP = 5.0
+TURNS_TO_ACCEPT = 4  # of the event loop, until a connection is one that the server knows and closes
 GOODBYE = 0.05  # seconds for the reply to the one who asks for refused connections
 
 
@@ -294,12 +295,24 @@ class Server:
             await self._stop.wait()
         finally:
             self.account.bell.close()
+            await self._stop_accepting()
             await self._runner.cleanup()
             self.account.close()
+
+    async def _stop_accepting(self) -> None:
+        """Accept nobody else, and let the loop finish with those it has just accepted.
+
+        A site that stops meanwhile would leave their sockets open, as asyncio attaches them to a server that is shut.
+        """
+        with suppress(NotImplementedError):  # Windows' event loop
+            asyncio.get_running_loop().remove_reader(self._socket)
+        for _ in range(TURNS_TO_ACCEPT):
+            await asyncio.sleep(0)
 
     async def _shut(self, seconds: float) -> None:
         """Refuse connections from now on; listen at the same port again after a while."""
         assert self._runner is not None
+        await self._stop_accepting()
         for site in tuple(self._runner.sites):
             await site.stop()
         self._shutting = asyncio.get_running_loop().create_task(self._open_again(seconds))

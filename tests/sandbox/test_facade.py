@@ -15,6 +15,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,30 @@ def test_a_sandbox_ends_when_nothing_refers_to_it() -> None:
     assert threading.active_count() <= before  # threads of earlier tests may end meanwhile
     with pytest.raises(SmsOtpError):
         Sandbox.at(url)
+
+
+def test_a_sandbox_that_ends_while_strangers_connect_leaves_no_socket_open() -> None:
+    def connect(address: tuple[str, int], ended: threading.Event) -> None:
+        with suppress(OSError):
+            while not ended.is_set():
+                socket.create_connection(address, timeout=120).close()
+
+    with pytest.MonkeyPatch.context() as patched:
+        left: list[object] = []
+        patched.setattr(sys, "unraisablehook", lambda unraisable: left.append(unraisable.exc_value))
+        for _ in range(20):
+            box, ended = Sandbox(), threading.Event()
+            address = ("127.0.0.1", int(box.url.rpartition(":")[2]))
+            strangers = [threading.Thread(target=connect, args=(address, ended)) for _ in range(4)]
+            for stranger in strangers:
+                stranger.start()
+            time.sleep(0.02)
+            box.close()
+            ended.set()
+            for stranger in strangers:
+                stranger.join()
+        gc.collect()
+        assert not left
 
 
 def test_a_client_keeps_its_sandbox_alive() -> None:
