@@ -219,6 +219,6 @@ def _notes(made: Budget, row: dict[str, Any]) -> list[Note]:
         day = f"{row['used_up']:%Y-%m-%d}"
         notes.append(Note("!", f"{currency}: used up on {day}, if the days that are left cost alike."))
     for one in records(of_currency(made.forecast.totals, currency).dropna(subset=["expected"])):
-        held = f"{share(one['level'])} of the intervals of {counted(int(one['tried']), 'earlier month')} held what came"
-        notes.append(Note("i", f"{currency}: {held}."))
+        earlier = counted(int(one["tried"]), "earlier month")
+        notes.append(Note("i", f"{currency}: intervals covered the actual cost in {share(one['level'])} of {earlier}."))
     return notes

@@ -75,10 +75,10 @@ class Forecast(WithCard):
     Attributes:
         what: the month, as 2026-12, or the name of the plan's campaign.
         totals: a row a currency: ``currency`` (str), ``billed`` (float64: of the month, already), ``expected, low,
-            high`` (float64: the whole month, with what is billed already), ``level`` (float64: the share of such
-            intervals that held what came in ``backtests``, each made without that one), ``asked`` (float64: the
-            ``level`` that was asked for), ``method`` (str), ``off`` (float64: how far it was off on average in
-            ``backtests``, as a share of what came on average), ``baseline_off`` (the same of the weekdays of eight
+            high`` (float64: the whole month, with what is billed already), ``level`` (float64: the coverage of such
+            intervals in ``backtests``, each made without that one), ``asked`` (float64: the ``level`` that was asked
+            for), ``method`` (str), ``off`` (float64: how far it was off on average in ``backtests``, as a share of what
+            came on average), ``baseline_off`` (the same of the weekdays of eight
             weeks) and ``tried`` (Int64: how many earlier forecasts the interval is from). ``expected`` is missing where
             the history is too short for a forecast; ``billed`` and ``baseline_off`` are missing for a plan.
         backtests: what the same forecast would have said earlier: ``currency, method, as_of`` (str: the same day of an
@@ -391,8 +391,8 @@ def _blocks(made: Forecast, row: dict[str, Any]) -> list[Block]:
         of_currency(made.methods, currency),
         ("Method", "left", "method"),
         ("Weight", "right", lambda one: share(one["weight"])),
-        (f"Says, {currency}", "right", lambda one: about(one["expected"])),
-        ("Was off by", "right", lambda one: share(one["off"])),
+        (f"Forecast, {currency}", "right", lambda one: about(one["expected"])),
+        ("Average error", "right", lambda one: share(one["off"])),
         most=_METHODS,
         title="The days that are left",
         where=".methods",
@@ -402,8 +402,8 @@ def _blocks(made: Forecast, row: dict[str, Any]) -> list[Block]:
         of_currency(made.backtests, currency),
         ("As of", "left", "as_of"),
         (f"Forecast, {currency}", "right", lambda one: about(one["expected"])),
-        (f"Came, {currency}", "right", lambda one: about(one["actual"])),
-        ("Off by", "right", lambda one: share(one["off"])),
+        (f"Actual, {currency}", "right", lambda one: about(one["actual"])),
+        ("Error", "right", lambda one: share(one["off"])),
         title=f"{what}, as forecast in earlier {_earlier(row)}s",
         where=".backtests",
     )
@@ -412,7 +412,7 @@ def _blocks(made: Forecast, row: dict[str, Any]) -> list[Block]:
 
 
 def _why(made: Forecast, row: dict[str, Any]) -> list[Note]:
-    """Say how far off such forecasts were, and how many of their intervals held what came."""
+    """Say how far off such forecasts were, and what share of their intervals covered the actual cost."""
     plain = ""
     if row["baseline_off"] == row["baseline_off"] and row["baseline_off"] is not None:
         plain = f"; the {_BASELINE} alone by {share(row['baseline_off'])}"
@@ -420,8 +420,8 @@ def _why(made: Forecast, row: dict[str, Any]) -> list[Note]:
     said = [f"Such forecasts were off by {off} on average{plain}.", *_factor(made, row)]
     earlier = counted(int(row["tried"]), f"earlier {_earlier(row)}")
     said.append(
-        f"{share(row['level'])} of the intervals of {earlier} held what came, each made without it; "
-        f"{share(row['asked'])} were asked for."
+        f"The intervals covered the actual cost in {share(row['level'])} of {earlier}, each made without that one; "
+        f"{share(row['asked'])} was asked for."
     )
     for one in records(of_currency(made.steps, row["currency"]).head(SHOWN)):
         step = f"{money(round(one['before'], 5))} to {money(round(one['now'], 5))}"
