@@ -129,6 +129,7 @@ ACCEPTED = [
         AU,
         "LABEL_REMOVED SAME_NUMBER_TWICE TEST_NUMBER",
     ),
+    ("one number twice, or said in Russian", "0491570156 или +61491570156", "AU", AU, "SAME_NUMBER_TWICE TEST_NUMBER"),
     ("underscores", "0491_570_156", "AU", AU, "TEST_NUMBER"),
     ("katakana bars", "0491\u30fc570\u30fc156", "AU", AU, "TEST_NUMBER"),
     ("hours behind", "0491 570 156 after 6pm", "AU", AU, "TRAILING_NOTE_DROPPED TEST_NUMBER"),
@@ -298,12 +299,13 @@ nie dzwonić; Zmarła; ring inte; død; feil nummer; älä soita; kuollut; arama
 Ausgetreten; Kündigung; Sperrvermerk; Robinsonliste; Untersagt; Hausverbot; Minderjährig; Disdetta; Vietato; Blocklist;
 nur Anruf; calls only; phone only; nur Telefon; только звонить; Ceased; Leiratkozott; إلغاء الاشتراك; voice only;
  WhatsApp only; solo WhatsApp; nur per Mail; appels uniquement; only emergency;
-Emergencies only; nur Notfall; sólo urgencias; S T O P; R.I.P.""",
+Emergencies only; nur Notfall; sólo urgencias; S T O P; R.I.P.;
+הסר; מבקש להסיר; پیامک نفرستید; انصراف; أوقف; मना किया; งดส่ง; 문자사절""",
 )
 SAYING_NOTHING = re.split(
     r";\s",
     """home; mobil; Ann; Ann Smith; J. Smith; Ann van Dyck; J. R. R. Tolkien; emergency; WhatsApp; SMS only; nur mobil;
-mobile phone only; evenings only; call or text; work phone; Büro; maison; casa; M; дом; Анна; 自宅; mum""",
+mobile phone only; evenings only; call or text; work phone; Büro; maison; casa; M; дом; Анна; 自宅; mum; bevorzugt; mājas; mobitel; محمد""",
 )
 
 
@@ -324,7 +326,9 @@ def test_a_harmless_note_or_a_name_is_dropped(note: str) -> None:
         assert row(text.format(note), "AU")["to"] == AU, text
 
 
-@pytest.mark.parametrize("note", ["ring twice", "mobile?", "verstehen Sie", "\u5c71\u9593", "TBC", "Ann Bob Cid Dee"])
+@pytest.mark.parametrize(
+    "note", ["ring twice", "mobile?", "verstehen Sie", "\u5c71\u9593", "TBC", "Ann Bob Cid Dee", "አትደውሉ", "ខុសលេខ"]
+)
 def test_a_note_that_is_not_understood_is_not_dropped(note: str) -> None:
     """Unless asked for, only known words and names are: any other may say no in a language that we do not know."""
     assert row(f"0491 570 156 ({note})", "AU")["problem"] == "TEXT_IN_NUMBER"
