@@ -305,7 +305,8 @@ Emergencies only; nur Notfall; sólo urgencias; S T O P; R.I.P.;
 SAYING_NOTHING = re.split(
     r";\s",
     """home; mobil; Ann; Ann Smith; J. Smith; Ann van Dyck; J. R. R. Tolkien; emergency; WhatsApp; SMS only; nur mobil;
-mobile phone only; evenings only; call or text; work phone; Büro; maison; casa; M; дом; Анна; 自宅; mum; bevorzugt; mājas; mobitel; محمد""",
+mobile phone only; evenings only; call or text; work phone; Büro; maison; casa; M; дом; Анна; 自宅; mum;
+bevorzugt; mājas; mobitel; محمد""",
 )
 
 
