@@ -67,6 +67,7 @@ REFUSED = [
     ("name of a messenger", "https://t.me/ada12345678", "AU", "TEXT_IN_NUMBER"),
     ("digits starred out", "+43 655 5645**", None, "DIGITS_HIDDEN"),
     ("digits cut off", "0176 1234567...", "DE", "DIGITS_HIDDEN"),
+    ("digits hashed out", "+39 02 1930####4", None, "DIGITS_HIDDEN"),
     ("beginning hidden", "...0491 570 156", "AU", "DIGITS_HIDDEN"),
     ("middle hidden", "0491 ... 156", "AU", "DIGITS_HIDDEN"),
     ("series of extensions", "0171 1234567/-1", "DE", "MULTIPLE_NUMBERS"),
@@ -115,6 +116,7 @@ ACCEPTED = [
     ("formula", f'="{US}"', None, US, "QUOTE_REMOVED TEST_NUMBER"),
     ("tel", "tel:+1-415-555-0100", None, US, "LABEL_REMOVED TEST_NUMBER"),
     ("label", "Mobile no.: 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
+    ("label like a link, area code and slash", "Tel:04/91570156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("mark of a mobile in front", "(M) 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("telephone sign in front", "\u260e\ufe0f 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("receiver in front", "\U0001f4de: 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
@@ -127,6 +129,7 @@ ACCEPTED = [
         AU,
         "LABEL_REMOVED SAME_NUMBER_TWICE TEST_NUMBER",
     ),
+    ("one number twice, or said in Russian", "0491570156 или +61491570156", "AU", AU, "SAME_NUMBER_TWICE TEST_NUMBER"),
     ("underscores", "0491_570_156", "AU", AU, "TEST_NUMBER"),
     ("katakana bars", "0491\u30fc570\u30fc156", "AU", AU, "TEST_NUMBER"),
     ("hours behind", "0491 570 156 after 6pm", "AU", AU, "TRAILING_NOTE_DROPPED TEST_NUMBER"),
@@ -296,12 +299,14 @@ nie dzwonić; Zmarła; ring inte; død; feil nummer; älä soita; kuollut; arama
 Ausgetreten; Kündigung; Sperrvermerk; Robinsonliste; Untersagt; Hausverbot; Minderjährig; Disdetta; Vietato; Blocklist;
 nur Anruf; calls only; phone only; nur Telefon; только звонить; Ceased; Leiratkozott; إلغاء الاشتراك; voice only;
  WhatsApp only; solo WhatsApp; nur per Mail; appels uniquement; only emergency;
-Emergencies only; nur Notfall; sólo urgencias; S T O P; R.I.P.""",
+Emergencies only; nur Notfall; sólo urgencias; S T O P; R.I.P.;
+הסר; מבקש להסיר; پیامک نفرستید; انصراف; أوقف; मना किया; งดส่ง; 문자사절""",
 )
 SAYING_NOTHING = re.split(
     r";\s",
     """home; mobil; Ann; Ann Smith; J. Smith; Ann van Dyck; J. R. R. Tolkien; emergency; WhatsApp; SMS only; nur mobil;
-mobile phone only; evenings only; call or text; work phone; Büro; maison; casa; M; дом; Анна; 自宅; mum""",
+mobile phone only; evenings only; call or text; work phone; Büro; maison; casa; M; дом; Анна; 自宅; mum;
+bevorzugt; mājas; mobitel; محمد""",
 )
 
 
@@ -322,7 +327,9 @@ def test_a_harmless_note_or_a_name_is_dropped(note: str) -> None:
         assert row(text.format(note), "AU")["to"] == AU, text
 
 
-@pytest.mark.parametrize("note", ["ring twice", "mobile?", "verstehen Sie", "\u5c71\u9593", "TBC", "Ann Bob Cid Dee"])
+@pytest.mark.parametrize(
+    "note", ["ring twice", "mobile?", "verstehen Sie", "\u5c71\u9593", "TBC", "Ann Bob Cid Dee", "አትደውሉ", "ខុសលេខ"]
+)
 def test_a_note_that_is_not_understood_is_not_dropped(note: str) -> None:
     """Unless asked for, only known words and names are: any other may say no in a language that we do not know."""
     assert row(f"0491 570 156 ({note})", "AU")["problem"] == "TEXT_IN_NUMBER"

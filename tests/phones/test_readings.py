@@ -115,6 +115,25 @@ def test_some_from_abroad_are_not_settled_by_a_home_list() -> None:
     assert judged["problem"].iloc[-1] == "AMBIGUOUS_READING"
 
 
+IN_A_LIST_OF_CALLING_CODES = [
+    ("a German in a Norwegian list", "4915129392196", "DE", {"+4915129392196"}),
+    ("the landline of a Slovak, or an Austrian one", "421274973366", "AT", {"AMBIGUOUS_READING"}),
+    ("a Chinese mobile, or an American one", "13122158838", "CN", {"AMBIGUOUS_READING", "+8613122158838"}),
+]
+
+
+@pytest.mark.parametrize(("number", "region", "is_read"), [it[1:] for it in IN_A_LIST_OF_CALLING_CODES])
+@pytest.mark.parametrize("others", [{"NO": 300}, {"NO": 290, "US": 10}, {"AT": 300}], ids=["NO", "NO and US", "AT"])
+def test_rare_rows_of_a_list_of_calling_codes(
+    number: str, region: str, is_read: set[str], others: dict[str, int]
+) -> None:
+    """The country of a row need not be met in others for its own code; no mobile of it becomes somebody's abroad."""
+    column = [(digits(it), name) for name, size in others.items() for it in valid_numbers(name, "MOBILE", size)]
+    numbers, regions = zip((number, region), *column, strict=True)
+    judged = phones.normalize(list(numbers), region=list(regions)).fillna("").iloc[0]
+    assert (judged["to"] or judged["problem"]) in is_read
+
+
 WRITTEN_AS = {
     "integers": lambda numbers: pd.Series(numbers, dtype="int64"),
     "decimals": lambda numbers: pd.Series(numbers, dtype="float64"),

@@ -46,6 +46,7 @@ HARMLESS: Final = frozenset(LISTS["words that say nothing"])
 HARMLESS_SIGNS: Final = frozenset("".join(LISTS["signs that say nothing"]))
 SURNAMES: Final = tuple(unicodedata.normalize("NFC", name) for name in LISTS["surnames without blanks"])
 HONORIFICS: Final = tuple(unicodedata.normalize("NFC", word) for word in LISTS["honorifics without blanks"])
+SCRIPTS: Final = frozenset(unicodedata.name(word[0]).split()[0] for word in (*WORDS, *SIGNS))
 PARTICLES: Final = frozenset(
     "van von der den de del della di da dos das du la le el al bin ibn ben ter ten zu".split()  # noqa: SIM905
 )
@@ -161,8 +162,8 @@ def _like_a_name(word: str) -> bool:
     """Return whether a word is written like a name; a single letter may stand for anything."""
     if EASTERN.search(word):
         return word.endswith(HONORIFICS) or (word.startswith(SURNAMES) and 2 <= len(word) <= EAST)
-    if word[:1].lower() == word[:1].upper():  # no capitals in this script
-        return 2 <= len(word) <= SOUTHERN
+    if word[:1].lower() == word[:1].upper():  # no capitals in this script, of which we must know what says no
+        return 2 <= len(word) <= SOUTHERN and unicodedata.name(word[0]).split()[0] in SCRIPTS
     return len(word) > 1 and word[0].isupper() and word[1:] == word[1:].lower()
 
 

@@ -84,8 +84,8 @@ NAMED: Final = re.compile(
     r"[?&;](?:phone|number|tel|to|num|msisdn|mobile|recipients?)=(\+?\s?[\d\-. ()]++)", re.IGNORECASE
 )
 CONTEXT: Final = re.compile(r";phone-context=(\+[\d\-.()]++)", re.IGNORECASE)
-IN_PATH: Final = re.compile(
-    r"\A(?:[a-z][\w+.-]*+:)?(?:[\w.#-]*+/(?=.))*+(\+?[\d\-. ()]++)(?:@[\w.:-]++)?/?", re.IGNORECASE
+IN_PATH: Final = re.compile(  # Tel:0664/1234567 is a label; what stands before other slashes is no number
+    r"\A(?:[a-z][\w+.-]*+:)?(?:(?![\d.-]++/)[\w.#-]*+/(?=.))*+(\+?[\d\-. ()/]++)(?:@[\w.:-]++)?/?", re.IGNORECASE
 )
 VCARD: Final = re.compile(r"\A\s*+(?:[\w-]++\.TEL(?:;[^:]*+)?|TEL;[^:]*+):\s*+", re.IGNORECASE)
 FLOAT_TEXT: Final = re.compile(r"\A(\+?(?:[ ()-]*+\d){7,}+)[.,]0")
@@ -108,11 +108,11 @@ OF_TWO: Final = re.compile(
 SHORTHAND: Final = re.compile(r"(?:[/\\,;][\s-]*+\d{1,4}|(?<=\d)(?:\D*+\d){8}[^\d/]*+/[\s-]*+\d{5,6})$")
 COUNTED: Final = re.compile(r"\A(\+?(?:[^\d+]*+\d){4,}?)\s*+[\(\[]\s*+(\d{1,4})\s*+[\)\]]$")  # a count, or digits
 HIDDEN: Final = re.compile(  # at the end, in front, in between
-    r"\d[\s)]*+(?:[.\u2026]{2,}+|\u2026|[*_\u2022\u00b7]++)$"
+    r"\d[\s)]*+(?:[.\u2026]{2,}+|\u2026|[*_\u2022\u00b7]++|#{2,}+)$"
     r"|\A[^\d+]*+(?:(?<=[.*_\u2022]{2})|(?<=[.*_\u2022]{2} )|(?<=\u2026)|(?<=\u2026 ))\d"
-    r"|\d\s*+(?:\.{3,}+|\u2026)\s*+\d"
+    r"|\d\s*+(?:\.{3,}+|\u2026|#{2,}+)\s*+\d"
 )
-HIDING: Final = re.compile(r"[.*_\u2022\u00b7\u2026]")
+HIDING: Final = re.compile(r"[.*_\u2022\u00b7\u2026#]")
 LAST_DIGIT: Final = re.compile(r"\d(?=\D*+\Z)")
 CARRIER: Final = re.compile(r"\b0 ?[xX]{2} ?(?=[1-9]{2})")  # the place of a Brazilian carrier's code
 BARS: Final = re.compile(r"(?<=[\d)])\s*+[|_~·•:'=^`´*](?=\s?[(\d])")

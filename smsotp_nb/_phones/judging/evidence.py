@@ -106,15 +106,19 @@ class Evidence:
     of_parts: bool = False
     narrow: bool = False
 
-    def share_for(self, reading: str, code: int) -> int:
-        """Return the percentage of telling rows that support this reading; 0 if that is not enough."""
+    def share_for(self, reading: str, code: int, *, own: bool = False) -> int:
+        """Return the percentage of telling rows that support this reading; 0 if that is not enough.
+
+        Of its ``own`` code, that of the country of a row, no other row is needed.
+        """
         count, bar = self.counts.get(reading), BARS.get(self.level)
         if count is None or bar is None:
             return 0
         of_code = count.telling(code)
         support = count.other.total() + count.better.total()
         share = support / max(support + count.written, 1)
-        enough = support >= bar.rows and share >= bar.share and of_code >= max(bar.of_code, support / 100)
+        enough = support >= bar.rows and share >= bar.share
+        enough &= own or of_code >= max(bar.of_code, support / 100)
         enough &= 2 * count.mobile >= support  # numbers of a town may fit by chance, but next to none as mobiles
         return int(100 * share) if enough else 0
 

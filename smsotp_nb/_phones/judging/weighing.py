@@ -36,7 +36,7 @@ class Scales:
         self.asked = asked
         self.evidence = evidence
         self.mixed = {name: mixes(evidence, name) for name in evidence.counts}
-        self.shares: dict[tuple[str, int], int] = {}
+        self.shares: dict[tuple[str, int, bool], int] = {}
 
     def choose(self, here: Said, others: Sequence[Other], *, placed: bool, tells: bool) -> tuple[int, int]:
         """Return the position of the reading that is used, and the percentage of the column's evidence for it.
@@ -49,7 +49,7 @@ class Scales:
         """
         numbers, strong = {here.number} - {None}, []
         for at, (reading, said) in enumerate(others):
-            share = self._share(reading, said) if tells else 0
+            share = self._share(reading, said, own=said.code == here.code) if tells else 0
             if here.number is None or self._doubts(here, reading, said, share):
                 numbers.add(said.number)
                 strong.append((at, reading, said, share))
@@ -65,10 +65,10 @@ class Scales:
             return AMBIGUOUS, 0
         return favoured[0][0], favoured[0][3]
 
-    def _share(self, reading: Reading, said: Said) -> int:
-        key = reading.name, said.code
+    def _share(self, reading: Reading, said: Said, *, own: bool) -> int:
+        key = reading.name, said.code, own
         if key not in self.shares:
-            self.shares[key] = self.evidence.share_for(*key)
+            self.shares[key] = self.evidence.share_for(reading.name, said.code, own=own)
         return self.shares[key]
 
     def _doubts(self, here: Said, reading: Reading, said: Said, share: int) -> bool:
@@ -79,10 +79,14 @@ class Scales:
             return said.rank >= here.rank
         if reading.doubts == "any" or said.rank > here.rank or reading.repair in self.asked or said.code == here.code:
             return True
-        return share > 0 or (said.rank > 0 and met(self.evidence, reading.name, said.code))
+        if share > 0 or (said.rank > 0 and met(self.evidence, reading.name, said.code)):
+            return True
+        return said.rank >= max(here.rank, 1) and self._share(reading, said, own=True) > 0
 
     def _equal(self, here: Said, reading: Reading, said: Said) -> bool:
         """Return whether a row fits both readings equally in a column that has rows of both."""
+        if here.mobile and reading.name == WITH_PLUS and said.code != here.code:  # 131 2345 6788 beside China
+            return True
         return here.number is not None and said.rank <= here.rank and self.mixed.get(reading.name, False)
 
     def _free(self, reading: Reading, said: Said, *, placed: bool) -> bool:
