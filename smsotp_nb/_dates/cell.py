@@ -306,6 +306,17 @@ def _clock(text: str) -> tuple[dt.time | None, int | None] | None:
     return None if zone is not None and minutes is None else (time, minutes)
 
 
+def clock(text: str) -> dt.time | None:
+    """Return the time of a text that has no day and no zone; None of others.
+
+    Example:
+        >>> [str(clock(text)) for text in ("18:30", "6:30 PM", "7 Uhr", "18:30Z", "18", "1830", "2026-10-03 18:30")]
+        ['18:30:00', '18:30:00', 'None', 'None', 'None', 'None', 'None']
+    """
+    found = None if _NUMBER.fullmatch(text := text.strip().lower()) else _clock(f" {text}")
+    return found[0] if found and found[1] is None else None
+
+
 def minutes_of(zone: str) -> int | None:
     """Return the minutes east of UTC of Z, UTC, or an offset; None where there is no such zone."""
     digits = re.sub(r"[^0-9]", "", zone)

@@ -213,7 +213,7 @@ def _others(
             found = said_no(column.iloc[places], **{**how, "region": region})["to"].dropna()
             beside = found.groupby(level=0).agg(" ".join).reindex(range(len(places)))
             unread = np.flatnonzero(beside.isna() & refused[places])
-            beside.iloc[unread] = of_any_country(column.iloc[places[unread]]).to_numpy()
+            beside = beside.fillna(of_any_country(column.iloc[places[unread]]).set_axis(unread))
             others.iloc[places] = others.iloc[places].str.cat(beside.fillna("").tolist(), sep=" ")
     return others
 
