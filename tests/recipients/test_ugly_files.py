@@ -21,6 +21,8 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
+from openpyxl.comments import Comment
+from openpyxl.styles import Font
 from support.commands import main
 from support.uploads import in_a_form, upload
 
@@ -95,6 +97,14 @@ def formats(book: openpyxl.Workbook) -> None:
     sheet = book["People"]
     for row, code in ((2, '"+"0'), (3, "00000000000"), (4, '"+49 "0')):
         sheet.cell(row, 2).number_format = code
+
+
+def cross_out(book: openpyxl.Workbook) -> None:
+    for cell in ("A3", "B3", "C3"):
+        book["People"][cell].font = Font(strike=True)
+    book["People"]["B4"].font = Font(strike=False)
+    for cell in ("B1", "B2"):
+        book["People"][cell].comment = Comment("STOP", "Kim")
 
 
 def merged_header(book: openpyxl.Workbook) -> None:
@@ -234,6 +244,12 @@ CASES = [
                 "1e1",
             )
         )
+    ),
+    Case(
+        "crossed out.xlsx",
+        book(*TABLE, CY, change=cross_out),
+        [ANN, ("Bo", "+12025550147 (crossed out)"), CY],
+        ("2 cells are crossed out (cells A3, B3): a number is read with these words", "1 cell has a comment (cell B2)"),
     ),
     Case("error.xlsx", book(*TABLE, change=error), [ANN, (None, BO[1])], ("1 cell shows an error (cell A3)",)),
     Case(
