@@ -205,7 +205,8 @@ def _number(text: str, written: Written) -> Parsed | str:
         return f"a number; if a spreadsheet counts days so, it is {spelled_day(day.date())}{PASS}format='excel'"
     if len(digits) in _EPOCHS:
         unit, words = _EPOCHS[len(digits)]
-        return f"a number; if it counts {words} since 1970, make it a time by pd.to_datetime(column, unit={unit!r})"
+        call = f"pd.to_datetime(pd.to_numeric(column), unit={unit!r})"
+        return f"a number; if it counts {words} since 1970, make it a time by {call}"
     return "a number"
 
 

@@ -331,6 +331,14 @@ def test_a_time_of_day_may_be_text_as_workbooks_and_people_write_it() -> None:
             written_as("x:time", text)
 
 
+@pytest.mark.parametrize("value", [1765042200, "1765042200", "1765042200000"])
+def test_a_count_of_seconds_is_made_a_time_as_its_error_says(value: Any) -> None:
+    with pytest.raises(UsageError, match="since 1970") as caught:
+        written_as("x:date", value)
+    how = str(caught.value).partition("make it a time by ")[2].partition(";")[0]
+    assert written_as("x:date", *eval(how, {"pd": pd, "column": pd.Series([value])})) == ["Dec 6, 2025"]
+
+
 def test_times_of_several_zones_are_told() -> None:
     people = pd.DataFrame({"phone": ["+12025550123"] * 2, "at": ["2026-12-06T18:30Z", "2026-12-06 18:30+01:00"]})
     made = sms.plan(people, "{at:time}", campaign="told", to="phone")
