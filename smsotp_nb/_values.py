@@ -10,7 +10,7 @@ import datetime as dt
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -49,12 +49,11 @@ _SHARE: Final = re.compile(r"[+-]?\d+(\.\d+)?%")
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _NOISE: Final = r"[+-]?\d+\.\d{7,}"
 _MOMENT: Final = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|[+-]\d{2}:?\d{2}))?"
-_CLOCK: Final = re.compile(r"\A\s*+(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\s*+", re.ASCII)
 _TRUTH_WORDS: Final = r"(?i:true|false)"
 _WHOLE: Final = r"[+-]?\d+\.0"
 _SUSPECT: Final = rf"(?:{_TRUTH_WORDS}|{_NOISE}|{_MOMENT}|{_WHOLE})$"
 _TRUTHS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
-_OTHER_TIMES: Final = "or day, time, weekday, %d.%m.%Y"
+_OTHER_TIMES: Final = "or day, weekday, %d.%m.%Y, and time where it has one"
 # A filter, a chain of them or words in quotation marks, as template languages have them behind a bar.
 _FILTER: Final = re.compile(
     r"""\A(?:\|.*|.*\|.*|(['"`]).*\1|[a-z_]+(?:\s*[:=]\s*['"`].*|\((?:['"`\d].*)?\))|(?:default|fallback|else)\s*[:=].*"""
@@ -155,15 +154,15 @@ def wrong_format(one: Slot, currency: str | None) -> str | None:
     """Complain of a format that does not exist, or that lacks its currency."""
     form = one.format
     if _FILTER.fullmatch(one.missing or ""):
-        first = _source(Slot("", one.column, form, "words"))
+        first = _again(replace(one, missing="words"), form)
         return (
             f"{{{one.source}}} has {given(one.missing)} as the words for a missing value, which is how other tools "
-            f"write a filter and would be sent literally; write {{{first}}} with plain words, or change the column"
+            f"write a filter and would be sent literally; write {first} with plain words, or change the column"
         )
     words, colon, behind = (one.missing or "").rpartition(":")
     if colon and _kind(behind.strip()) not in ("", "truth"):
-        again = _source(Slot("", one.column, behind.strip(), words.strip()))
-        return f"{{{one.source}}} has its format behind the words for a missing value; write {{{again}}}"
+        again = _again(replace(one, missing=words.strip()), behind.strip())
+        return f"{{{one.source}}} has its format behind the words for a missing value; write {again}"
     if form == "money" and not currency:
         return f"{{{one.source}}} needs the currency of the amounts: write Message(words, currency='EUR')"
     if form is None or _kind(form):
@@ -201,15 +200,16 @@ def advice(column: pd.Series, one: Slot, language: Language) -> str | None:
         if len(read.wall) and read.zoned.all() and not read.offset.any():
             return (
                 f"{{{one.source}}} is written in UTC, as the column has it; if people are to read another clock, "
-                "convert it first: .dt.tz_convert('Europe/Berlin')"
+                f"convert it first: pd.to_datetime(frame[{one.column!r}], format='ISO8601', utc=True)"
+                ".dt.tz_convert('Europe/Berlin')"
             )
     sign = cldr_numbers.get_decimal_symbol(language.locale)
     if one.format is None and sign != "." and isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
         fractions = column[(column % 1 != 0) & column.notna()]
         if len(fractions):
             shown = np.format_float_positional(fractions.iloc[0], trim="-")
-            again = _source(Slot("", one.column, ".2f", one.missing))
-            return f"{{{one.source}}} is written as {shown}; {language.tag!r} has {sign!r} there: write {{{again}}}"
+            again = _again(one, ".2f")
+            return f"{{{one.source}}} is written as {shown}; {language.tag!r} has {sign!r} there: write {again}"
     return None
 
 
@@ -254,7 +254,7 @@ def _refuse_without_text(column: pd.Series, texts: pd.Series, one: Slot) -> None
     wrong = column[(texts.notna() & _holds(column, NO_TEXT)).to_numpy(bool)]
     if len(wrong):
         where = f"column {one.column!r}, row {cited(wrong.index[0])}: a value of type {type(wrong.iloc[0]).__name__}"
-        raise UsageError(f"{where} is no text; make the column text first ({_counted(len(wrong))})")
+        raise UsageError(f"{where} is no text; write it as text into the column first ({_counted(len(wrong))})")
 
 
 def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:
@@ -266,17 +266,20 @@ def _refuse_unreadable(column: pd.Series, texts: pd.Series, one: Slot) -> None:
         return
     if texts.str.match(_SUSPECT, na=False).any():
         truth = texts.str.fullmatch(_TRUTH_WORDS, na=False).astype(bool)
-        if truth[texts.notna()].all() or (truth & _holds(column, (bool, np.bool_))).any():
+        if truth[texts.notna()].all():
             _refuse(texts, truth, one, "is a truth value", "yes/no", "with your own two words")
+        truth &= _holds(column, (bool, np.bool_))
+        _refuse(texts, truth, one, "is a truth value beside other values; put words in its place")
         _refuse(texts, texts.str.fullmatch(_MOMENT, na=False), one, "is a time", "date", _OTHER_TIMES)
         _refuse(
             texts, texts.str.fullmatch(_NOISE, na=False), one, "has more than six decimal places", ".2f", "or money"
         )
         whole = texts.str.fullmatch(_WHOLE, na=False).astype(bool)
         if not (texts.str.fullmatch(_PLAIN.pattern, na=False).astype(bool) & ~whole).any():
-            keeping = f"or {{{_source(Slot('', one.column, '<=20', one.missing))}}} to keep it"
+            keeping = f"or {_again(one, '<=20')} to keep it"
             _refuse(texts, whole, one, "ends in .0, as every number here: a program wrote it so", ".0f", keeping)
-    real = texts.notna() if dtype.kind == "M" else _holds(column, (dt.date, dt.time))
+    _refuse(texts, texts.notna() & _holds(column, (dt.time,)), one, "is a time", "time", "or %H:%M")
+    real = texts.notna() if dtype.kind == "M" else _holds(column, (dt.date,))
     _refuse(texts, texts.notna() & real, one, "is a time", "date", _OTHER_TIMES)
 
 
@@ -287,20 +290,18 @@ def _holds(column: pd.Series, kinds: tuple[type, ...]) -> pd.Series:
     return pd.Series([isinstance(cell, kinds) for cell in column], index=column.index, dtype=bool)
 
 
-def _refuse(texts: pd.Series, marked: pd.Series, one: Slot, what: str, form: str, more: str) -> None:
+def _refuse(texts: pd.Series, marked: pd.Series, one: Slot, what: str, form: str = "", more: str = "") -> None:
     wrong = texts[marked.to_numpy(bool)]
     if len(wrong):
-        again = _source(Slot("", one.column, form, one.missing))
+        then = f"; write {_again(one, form)} {more}" if form else ""
         where = f"column {one.column!r}, row {cited(wrong.index[0])}: {cited(wrong.iloc[0])}"
-        raise UsageError(f"{where} {what}; write {{{again}}} {more} ({_counted(len(wrong))})")
+        raise UsageError(f"{where} {what}{then} ({_counted(len(wrong))})")
 
 
-def _source(one: Slot) -> str:
-    return (
-        one.column
-        + ("" if one.format is None else f":{one.format}")
-        + ("" if one.missing is None else f"|{one.missing}")
-    )
+def _again(one: Slot, form: str | None) -> str:
+    """Return a placeholder with another format."""
+    missing = "" if one.missing is None else f"|{one.missing}"
+    return f"{{{one.column}{'' if form is None else f':{form}'}{missing}}}"
 
 
 def _counted(rows: int) -> str:
@@ -317,11 +318,8 @@ def _read(
     kind, words = _kind(one.format), list(distinct)
     share = next((text for text in words if _SHARE.fullmatch(text.strip())), None)
     if share is not None and kind in ("number", "money"):
-        again = _source(Slot("", one.column, ".0%", one.missing))
         where = f"column {one.column!r}, row {few(texts.index[texts.eq(share)].tolist(), cited, _ROWS)}: {cited(share)}"
-        raise UsageError(
-            f"{where} is a share; write {{{again}}}, or {{{_source(Slot('', one.column, None, one.missing))}}}"
-        )
+        raise UsageError(f"{where} is a share; write {_again(one, '.0%')}, or {_again(one, None)}")
     if says_time(one):
         first = pd.Series(codes).drop_duplicates()
         return _times(column.iloc[first[first >= 0].index], one)
@@ -356,7 +354,9 @@ def _cannot(one: Slot, rows: pd.Index, text: str, *, number: bool) -> str:
     if number and _THOUSANDS.fullmatch(text):
         return f"{where} may be thousands or a fraction; make the column numbers first, which {{{one.source}}} needs"
     if number:
-        return f"{where} is not a number, which {{{one.source}}} needs; make the column numbers first"
+        return (
+            f"{where} is not a number such as 1234.5, which {{{one.source}}} needs; write them so in the column first"
+        )
     return f"{where} is not a truth value, which {{{one.source}}} needs"
 
 
@@ -369,15 +369,10 @@ def _truth(text: str) -> bool | None:
     return _TRUTHS.get(text.strip().lower())
 
 
-def _clock(text: str) -> dt.time:
-    hour, minute, second = (*map(int, text.split(":")), 0)[:3]
-    return dt.time(hour, minute, second)
-
-
 def _times(column: pd.Series, one: Slot) -> list[Any]:
-    texts = column.astype(object)
-    if texts.map(lambda cell: isinstance(cell, str) and _CLOCK.fullmatch(cell) is not None).all():
-        column = texts.map(_clock)
+    clocks = [dates.clock(cell) if isinstance(cell, str) else None for cell in column]
+    if all(clocks):
+        column = pd.Series(clocks, column.index, object)
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind == "time":
         if one.format != "time" and (one.format in _TIMES or set(re.findall("%.", one.format or "")) - {"%H", "%M"}):
@@ -389,7 +384,8 @@ def _times(column: pd.Series, one: Slot) -> list[Any]:
     if read.wrong:
         place, why = next(iter(read.wrong.items()))
         where = f"column {one.column!r}, row {cited(column.index[place])}"
-        raise UsageError(f"{where} has {why}; {{{one.source}}} needs a time")
+        such = "2026-10-03 18:30" if says_hours(one) else "2026-10-03"
+        raise UsageError(f"{where} has {why}; {{{one.source}}} needs a time such as {such}")
     if says_hours(one) and read.midnight.all():
         raise UsageError(f"column {one.column!r} has days without a time, which {{{one.source}}} needs")
     days = np.flatnonzero(~read.clock & ~np.isnat(read.wall))

@@ -92,6 +92,8 @@ def with_options(said: str, options: argparse.Namespace) -> str:
         "Pass --default-region 'DE'"
         >>> with_options("Write '{name}', or pass sms.Message(..., literal=True) if it is meant literally", given)
         "Write '{name}'"
+        >>> with_options("message= is empty", argparse.Namespace(message=""))
+        'the message is empty'
     """
     rest, whole = 0, []
     for call in _CALL.finditer(said):  # what else a call says is Python, and no option
@@ -112,7 +114,7 @@ def _as_options(call: re.Match[str], options: argparse.Namespace) -> str:
 
 def _options_in(said: str, options: argparse.Namespace) -> str:
     for name in vars(options):
-        option = f"--{name.replace('_', '-')}"
+        option = "the message" if name == "message" else f"--{name.replace('_', '-')}"
         said = re.sub(rf"(?<![\w.(]){name}=True\b", option, said)
         said = re.sub(rf"(?<![\w.(]){name}=False\b", option.replace("--", "--no-", 1), said)
         said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[\d])", f"{option} ", said)

@@ -7,5 +7,5 @@ An hour in which clocks are changed may be two moments: `earliest` and `latest` 
 
 from __future__ import annotations
 
-from .cell import Written
+from .cell import Written, clock
 from .column import Dates, days, earliest, latest, one, read, spanned

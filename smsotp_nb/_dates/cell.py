@@ -205,7 +205,8 @@ def _number(text: str, written: Written) -> Parsed | str:
         return f"a number; if a spreadsheet counts days so, it is {spelled_day(day.date())}{PASS}format='excel'"
     if len(digits) in _EPOCHS:
         unit, words = _EPOCHS[len(digits)]
-        return f"a number; if it counts {words} since 1970, make it a time by pd.to_datetime(column, unit={unit!r})"
+        call = f"pd.to_datetime(pd.to_numeric(column), unit={unit!r})"
+        return f"a number; if it counts {words} since 1970, make it a time by {call}"
     return "a number"
 
 
@@ -304,6 +305,17 @@ def _clock(text: str) -> tuple[dt.time | None, int | None] | None:
         return None
     minutes = None if zone is None else minutes_of(zone)
     return None if zone is not None and minutes is None else (time, minutes)
+
+
+def clock(text: str) -> dt.time | None:
+    """Return the time of a text that has no day and no zone; None of others.
+
+    Example:
+        >>> [str(clock(text)) for text in ("18:30", "6:30 PM", "7 Uhr", "18:30Z", "18", "1830", "2026-10-03 18:30")]
+        ['18:30:00', '18:30:00', 'None', 'None', 'None', 'None', 'None']
+    """
+    found = None if _NUMBER.fullmatch(text := text.strip().lower()) else _clock(f" {text}")
+    return found[0] if found and found[1] is None else None
 
 
 def minutes_of(zone: str) -> int | None:

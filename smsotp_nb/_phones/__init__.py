@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .judging.explanation import Explanation, explain
     from .judging.judgement import first_usable, normalize, normalize_columns, weigh_column
     from .judging.policy import Reading, not_reading
-    from .judging.several import duplicates, explode, one_phone, one_phone_digits, said_no, spellings
+    from .judging.several import duplicates, explode, of_any_country, one_phone, one_phone_digits, said_no, spellings
     from .owner.merging import Answers, Cells, edit, merge_answers, with_cells, without_rows
     from .owner.questions import ask_owner, name_of_row, text_of
     from .pieces import Cleaned, clean_chunks, normalize_batch, verdict_batch
@@ -60,7 +60,15 @@ __getattr__ = attributes(
         "judging.explanation": ["Explanation", "explain"],
         "judging.judgement": ["first_usable", "normalize", "normalize_columns", "weigh_column"],
         "judging.policy": ["Reading", "not_reading"],
-        "judging.several": ["duplicates", "explode", "one_phone", "one_phone_digits", "said_no", "spellings"],
+        "judging.several": [
+            "duplicates",
+            "explode",
+            "of_any_country",
+            "one_phone",
+            "one_phone_digits",
+            "said_no",
+            "spellings",
+        ],
         "judging.answers": ["verdict"],
         "owner.merging": ["Answers", "Cells", "edit", "merge_answers", "with_cells", "without_rows"],
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],

@@ -27,6 +27,7 @@ from .._phones import (
     named_countries,
     normalize_columns,
     not_reading,
+    of_any_country,
     said_no,
 )
 from .._policy import Policy, not_policy
@@ -91,7 +92,7 @@ class Asked:
         found = first_usable(columns, judged)
         if len(columns) == 1 and not found["problem"].eq("NOTE_SAYS_NO").any():
             return found
-        return found.assign(others=_others(columns, judged, found["to"], how))
+        return found.assign(others=_others(columns, judged, found, how))
 
     def weighed(self, frame: pd.DataFrame) -> list[Evidence]:
         return [phones.weigh_column(column, **self._how(frame)) for column in self._columns(frame)]
@@ -196,9 +197,13 @@ def _gather(wrong: list[str], make: Callable[[], Made]) -> Made | None:
 
 
 def _others(
-    columns: Sequence[pd.Series[Any]], judged: Sequence[pd.DataFrame], to: pd.Series[str], how: Mapping[str, Any]
+    columns: Sequence[pd.Series[Any]], judged: Sequence[pd.DataFrame], chosen: pd.DataFrame, how: Mapping[str, Any]
 ) -> pd.Series[str]:
-    """Return the numbers of each row but the one to text, those of cells that hold several included."""
+    """Return the numbers of each row but the one to text, those of cells that hold several included.
+
+    A no beside a number that cannot be read holds whomever it may be of.
+    """
+    to, refused = chosen["to"], chosen["problem"].eq("NOTE_SAYS_NO").to_numpy(bool)
     others: pd.Series[str] = pd.Series("", to.index, STR)
     for column, one in zip(columns, judged, strict=True):
         others = others.str.cat(one["to"].where(one["to"].ne(to).fillna(True)), sep=" ", na_rep="")
@@ -207,6 +212,8 @@ def _others(
             region = None if how["region"] is None else how["region"].iloc[places]
             found = said_no(column.iloc[places], **{**how, "region": region})["to"].dropna()
             beside = found.groupby(level=0).agg(" ".join).reindex(range(len(places)))
+            unread = np.flatnonzero(beside.isna() & refused[places])
+            beside = beside.fillna(of_any_country(column.iloc[places[unread]]).set_axis(unread))
             others.iloc[places] = others.iloc[places].str.cat(beside.fillna("").tolist(), sep=" ")
     return others
 

@@ -173,7 +173,8 @@ LINKED: Final = Kind(
     _quoted,
     "as a link or a mail's file writes a sign",
     "Write the sign itself",
-    ", for instance with {values}.map(urllib.parse.unquote)",
+    ", of a link for instance with {values}.map(urllib.parse.unquote, na_action='ignore'), of a mail with the modules "
+    "email.header and quopri",
     within=True,
 )
 KINDS: Final = (
@@ -182,7 +183,8 @@ KINDS: Final = (
         _html,
         "as HTML writes a sign",
         "Write the sign itself, without tags",
-        ", for instance with {values}.map(html.unescape)",
+        ", for instance with {values}.replace('<[/!A-Za-z][^<>]*>', '', regex=True)"
+        ".map(html.unescape, na_action='ignore')",
         within=True,
     ),
     Kind(

@@ -12,6 +12,7 @@ from typing import IO, BinaryIO, Final
 
 from .._foreign.gate import LARGE, RATIO, UNPACKED, ours
 from ..errors import UsageError
+from . import encodings
 
 BOOKS: Final = ("xlsx", "xls", "xlsb", "ods")
 NAMED_BOOKS: Final = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
@@ -29,10 +30,10 @@ REFUSED: Final = {
     b"SQLite format 3": ("a database", "export the table as .csv"),
 }
 TEXTS: Final = (
-    (rb"BEGIN:VCARD", "contacts as vCards", "export the contacts as CSV, which every address book offers"),
-    (rb"<\?xml|<\?mso|<Workbook", "XML", "open it in a spreadsheet program and save it as .xlsx"),
+    ("BEGIN:VCARD", "contacts as vCards", "export the contacts as CSV, which every address book offers"),
+    (r"<\?xml|<\?mso|<Workbook", "XML", "open it in a spreadsheet program and save it as .xlsx"),
     (
-        rb"<!doctype html|<html|<head|<table|<meta|<div",
+        "<!doctype html|<html|<head|<table|<meta|<div",
         "a web page",
         "open it in a spreadsheet program and save it as .xlsx",
     ),
@@ -73,11 +74,11 @@ def _of_text(file: Path, opener: Opener) -> tuple[str, Opener]:
     for sign, (what, cure) in REFUSED.items():
         if begin.startswith(sign):
             raise UsageError(f"{file.name} is {what} and no list; {cure}")
-    text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = begin.decode(encodings.marked(begin) or "utf-8", "replace").lstrip()
     for pattern, what, cure in TEXTS:
         if re.match(pattern, text, re.IGNORECASE):
             raise UsageError(f"{file.name} holds {what} and no list; {cure}")
-    if re.match(rb'(?:\[\s*)?\{\s*(?:"|\})|\[\s*\]', text):
+    if re.match(r'(?:\[\s*)?\{\s*["}]|\[\s*(?:\]|(?:\[\s*)?(?:"|\d{7}))', text):
         return "json", opener
     named = [suffix.lower() for suffix in file.suffixes[-2:]]
     if named and named[-1] in NAMED_BOOKS and (b"\0" in begin or begin.strip().count(b"\n") < 1):

@@ -72,7 +72,8 @@ def read_recipients(
     Warns:
         SmsOtpWarning: an encoding that was guessed; titles above the header, no header; rows that are hidden, or that
             sum up the others, left out; rows with fewer cells than the header; the errors of a spreadsheet and formulas
-            without a value, by cell; other sheets with rows, hidden columns, merged cells.
+            without a value, by cell; other sheets with rows, hidden columns, merged cells; cells of an ``.xlsx``
+            that are crossed out (a number among them gets these words) or have a comment.
 
     Raises:
         UsageError: an argument that cannot be meant, no such file, a folder, a pipe or a device, a document that is no

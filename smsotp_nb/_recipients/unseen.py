@@ -1,4 +1,4 @@
-"""What a workbook's reader does not tell of a sheet: what is hidden, errors, formulas without a value, formats.
+"""What a workbook's reader does not tell of a sheet: what is hidden or crossed out, comments, errors, formats.
 
 The reader is fast because it gives values alone. What it leaves out stands in the parts of the file, which are searched
 for the few tags that matter; the sheet is not parsed a second time. How far a sheet reaches is measured here as well,
@@ -39,6 +39,7 @@ class Unseen:
         errors, uncomputed: cells that show an error, and formulas that no program has computed yet.
         shapes: how numbers are shown, where that is not their text.
         no_days: cells with the day 0, which no calendar has.
+        crossed, comments: cells of an xlsx that are crossed out, and those with a comment.
         reach: the last row and the last column with a cell that may hold something.
     """
 
@@ -48,6 +49,8 @@ class Unseen:
     uncomputed: list[Place] = field(default_factory=list)
     shapes: dict[Place, Shape] = field(default_factory=dict)
     no_days: list[Place] = field(default_factory=list)
+    crossed: list[Place] = field(default_factory=list)
+    comments: list[Place] = field(default_factory=list)
     reach: Place = 0, 0
 
     def cell(self, row: int, column: int, *, error: bool = False) -> None:
@@ -100,7 +103,11 @@ def _look(file: Path, kind: str, sheet: str | None) -> Unseen:
             return Unseen()
         if kind == "xlsb":
             return of_xlsb(archive.read(part))
-        return _of_xlsx(archive.read(part).decode("utf-8", "replace"), _shapes(archive))
+        unseen = _of_xlsx(archive.read(part).decode("utf-8", "replace"), *_styles(archive))
+        unseen.comments = [
+            place for xml in _comments(archive, part) for tag in COMMENT.finditer(xml) if (place := _place(tag[1]))
+        ]
+        return unseen
 
 
 def _part_of(archive: zipfile.ZipFile, kind: str, sheet: str) -> str | None:
@@ -126,6 +133,17 @@ def _part_of(archive: zipfile.ZipFile, kind: str, sheet: str) -> str | None:
     return None
 
 
+def _comments(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
+    folder, _, name = part.rpartition("/")
+    relations = f"{folder}/_rels/{name}.rels"
+    if relations in archive.namelist():
+        for relation in ElementTree.fromstring(archive.read(relations)).iter():
+            if relation.get("Type", "").endswith("/comments"):  # which also stand for those in threads
+                target = posixpath.normpath(posixpath.join("/", folder, str(relation.get("Target"))))
+                yield archive.read(target.lstrip("/")).decode("utf-8", "replace")
+
+
+COMMENT: Final = re.compile(r"<(?:\w++:)?comment\b([^<>]*+)>")
 ROW: Final = re.compile(r"<(?:\w++:)?row\b([^<>]*+)>")
 COLUMN: Final = re.compile(r"<(?:\w++:)?col\b([^<>]*+)>")
 ATTRIBUTE: Final = re.compile(r"""(?<![\w:])([\w:]++)\s*+=\s*+["']([^"'<>]*+)["']""")
@@ -138,7 +156,7 @@ FORMULA: Final = re.compile(
 OUTSIDE: Final = re.compile(r"""\br\s*+=\s*+["'][^"']*+&""")
 
 
-def _of_xlsx(xml: str, shapes: dict[str, Shape]) -> Unseen:
+def _of_xlsx(xml: str, shapes: dict[str, Shape], crossed: set[str]) -> Unseen:
     unseen = Unseen(reach=_reach(xml))
     if "hidden" in xml or 'ht="0' in xml or "zeroHeight" in xml:
         at, unset = 0, re.search(r"""\bzeroHeight\s*=\s*["'](?:1|true)["']""", xml) is not None
@@ -157,14 +175,17 @@ def _of_xlsx(xml: str, shapes: dict[str, Shape]) -> Unseen:
         # An empty text is a value, which Excel writes as one: t="str" with an empty <v>.
         if not (tag[2] and 't="str"' in tag[1]) and (place := _place(tag[1])):
             unseen.uncomputed.append(place)
-    if shapes:
-        styled = re.compile(rf"""<(?:\w++:)?c\b(?=[^<>]*?\bs\s*+=\s*+["']({"|".join(shapes)})["'])([^<>]*+)>(?!</)""")
-        unseen.shapes = {place: shapes[tag[1]] for tag in styled.finditer(xml) if (place := _place(tag[2]))}
+    if styles := shapes.keys() | crossed:
+        styled = re.compile(rf"""<(?:\w++:)?c\b(?=[^<>]*?\bs\s*+=\s*+["']({"|".join(styles)})["'])([^<>]*+)>(?!</)""")
+        tags = (tag for tag in styled.finditer(xml) if not tag[2].endswith("/"))
+        found = [(tag[1], place) for tag in tags if (place := _place(tag[2]))]
+        unseen.shapes = {place: shapes[style] for style, place in found if style in shapes}
+        unseen.crossed = [place for style, place in found if style in crossed]
     return unseen
 
 
 def _place(attributes: str) -> Place | None:
-    found = re.search(r"""\br\s*=\s*["']([A-Z]+)([0-9]+)["']""", attributes)
+    found = re.search(r"""\b(?:r|ref)\s*=\s*["']([A-Z]+)([0-9]+)["']""", attributes)
     return (int(found[2]), column_number(found[1])) if found else None
 
 
@@ -184,18 +205,28 @@ def _reach(xml: str) -> Place:
     return rows, max(map(column_number, columns), default=0) + min(unplaced, WIDEST)
 
 
-def _shapes(archive: zipfile.ZipFile) -> dict[str, Shape]:
-    """Return the styles of a workbook that show more digits or signs than a number has, by their number."""
+def _styles(archive: zipfile.ZipFile) -> tuple[dict[str, Shape], set[str]]:
+    """Return the styles of a workbook that show more digits or signs than a number has, by their number, and those that
+    cross a cell out.
+    """
     if "xl/styles.xml" not in archive.namelist():
-        return {}
+        return {}, set()
     tree = ElementTree.fromstring(archive.read("xl/styles.xml"))
     codes = {it.get("numFmtId", ""): it.get("formatCode", "") for it in tree.iter() if it.tag.endswith("}numFmt")}
     styles = next((it for it in tree.iter() if it.tag.endswith("}cellXfs")), None)
     if styles is None:
-        return {}
+        return {}, set()
     codes = _BUILT_IN | codes
     found = {str(at): shape_of(codes.get(style.get("numFmtId", ""), "")) for at, style in enumerate(styles)}
-    return {style: shape for style, shape in found.items() if shape is not None}
+    fonts = next((it for it in tree.iter() if it.tag.endswith("}fonts")), ())
+    lined = {
+        str(at)
+        for at, font in enumerate(fonts)
+        for it in font
+        if it.tag.endswith("}strike") and it.get("val") in (None, "1", "true")
+    }
+    crossed = {str(at) for at, style in enumerate(styles) if style.get("fontId") in lined}
+    return {style: shape for style, shape in found.items() if shape is not None}, crossed
 
 
 ODS_TAG: Final = re.compile(r"<table:(table|table-column|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<>]*+)>")

@@ -245,6 +245,8 @@ def _without_totals(sheet: _Sheet, body: list[int], origin: Origin) -> list[int]
     return body[:-1]
 
 
+CROSSED_OUT: Final = " (crossed out)"  # which nobody means who is to be texted
+A_NUMBER: Final = re.compile(r"(?!\d{4}-\d\d-\d\d)(?:[ ()./+-]*\d){7,}[ ()./-]*")
 SUMMED: Final = re.compile(r"[-+]?[0-9]+(?:[.][0-9]+)?")
 
 
@@ -272,9 +274,9 @@ def _note_merged(sheet: _Sheet, body: list[int], origin: Origin) -> None:
 
 def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origin) -> None:
     unseen, rows = sheet.unseen, {at + 1 for at in body}
-    errors, formulas, no_days = (
+    errors, formulas, no_days, crossed, comments = (
         [place for place in places if place[0] in rows and place[1] <= len(names)]
-        for places in (unseen.errors, unseen.uncomputed, unseen.no_days)
+        for places in (unseen.errors, unseen.uncomputed, unseen.no_days, unseen.crossed, unseen.comments)
     )
     hidden = [repr(name) for at, name in enumerate(names, start=1) if at in unseen.columns]
     if hidden:
@@ -297,6 +299,19 @@ def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origi
             "spreadsheet program and save it, which computes them"
         )
 
+    if crossed:
+        are = counted(len(crossed), "cell is", "cells are")
+        origin.note(
+            f"{are} crossed out ({listed('cell', [*map(cell_name, crossed)])}): a number is read with these words, so "
+            "that it is not texted, and anything else like other cells"
+        )
+    if comments:
+        have = counted(len(comments), "cell has", "cells have")
+        origin.note(
+            f"{have} a comment ({listed('cell', [*map(cell_name, comments)])}), which is not read; where one says that "
+            "somebody is not to be texted, write that beside the number"
+        )
+
 
 def _part(sheet: _Sheet, names: list[str], body: list[int]) -> Part:
     width = len(names)
@@ -311,7 +326,9 @@ def _part(sheet: _Sheet, names: list[str], body: list[int]) -> Part:
 
 
 def _shape(sheet: _Sheet, body: list[int]) -> None:
-    """Write numbers as they are shown, where the format adds a plus, zeros or a unit; note days that are none."""
+    """Write numbers as they are shown, where the format adds a plus, zeros or a unit or crosses them out; note days
+    that are none.
+    """
     rows = set(body)
     for (row, column), shape in sheet.unseen.shapes.items():
         if row - 1 in rows and column <= len(sheet.rows[row - 1]):
@@ -322,6 +339,10 @@ def _shape(sheet: _Sheet, body: list[int]) -> None:
             sheet.rows[row - 1][column - 1] = text
             if not text:
                 sheet.unseen.no_days.append((row, column))
+    for row, column in sheet.unseen.crossed:
+        if row - 1 in rows and column <= len(sheet.rows[row - 1]):
+            text = cell_text(sheet.rows[row - 1][column - 1])
+            sheet.rows[row - 1][column - 1] = text + CROSSED_OUT if A_NUMBER.fullmatch(text) else text
 
 
 def _serial(cell: object) -> float | None:

@@ -94,6 +94,16 @@ def test_the_card_of_the_plan_gives_the_same_line(begun: sms.Ledger, box: sms.Sa
     assert "".join(line.split()) in "".join(sms.preflight(plan, box, ledger=begun).text().split())
 
 
+def test_what_only_differs_in_who_was_reached_or_withdrawn_is_no_other_order(
+    begun: sms.Ledger, box: sms.Sandbox
+) -> None:
+    other = planned([*numbers(5), *numbers(7)[6:]])
+    sms.revise(other, box, reason="typo", missing="withdraw", ledger=begun)
+    sent(other, box, begun)
+    with pytest.raises(PlanChanged, match="plan: 2 of those who were reached or left out already;"):
+        sent(planned(6), box, begun)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_it_happens_once_and_is_noted(begun: sms.Ledger, box: sms.Sandbox, way: str) -> None:
     plan, done = WAYS[way]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import html
 import pickle
+import re
+import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +218,17 @@ def test_a_sign_of_another_format_is_refused_in_whole_messages_and_the_message(t
         plan(people(2), message=f"Hi {text} {{name}}")
     with pytest.raises(UsageError, match=r"signature"):
         plan(people(2), message="Hi", signature=text)
+
+
+@pytest.mark.parametrize("text", ["Tom &amp; Jos&eacute;", "<b>Tom</b> &amp; José", "Tom%20%26%20Jos%C3%A9"])
+def test_the_way_out_of_a_sign_leads_there_beside_blank_cells(text: str) -> None:
+    frame = people(3, who=["Bo < Al", text, None])
+    with pytest.raises(UsageError) as caught:
+        plan(frame, message="Hi {who}")
+    how = re.search(r"for instance with (.*?\))(?:, or pass|, of a mail)", str(caught.value))
+    assert how is not None
+    frame["who"] = eval(how[1], {"frame": frame, "html": html, "urllib": urllib})
+    assert plan(frame, message="Hi {who}").texts.tolist() == ["Hi Bo < Al", "Hi Tom & José"]
 
 
 @pytest.mark.parametrize("text", PLAIN)

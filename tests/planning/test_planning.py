@@ -124,7 +124,7 @@ def test_an_odd_cell_is_a_row_with_a_problem_or_a_text_never_a_crash(odd: Any) -
     without_text = isinstance(odd, bytes | list | dict | bool | pd.Interval) or type(odd) is object
     if without_text or (isinstance(odd, dt.date) and not pd.isna(odd)):
         says = (
-            r"column 'name', row 0: .*(write \{name:(yes/no|date)\}|make the column text first)"
+            r"column 'name', row 0: .*(write \{name:(yes/no|date)\}|write it as text into the column first)"
             r"|column 'name' holds .* in row 0, as a program shows"
         )
         with pytest.raises(UsageError, match=says):

@@ -220,13 +220,19 @@ def test_the_command_line_takes_several_columns(tmp_path: Path, capsys: pytest.C
 
 
 def test_a_no_at_one_number_holds_for_the_other_rows_of_its_person(tmp_path: Path) -> None:
-    """In a cell of two numbers it is not said which of them says no; a stop list has one of the two of a row."""
+    """In a cell of two numbers it is not said which of them says no; a stop list has one of the two of a row; and a no
+    beside digits that cannot be read holds whoever has them, but a fax nobody.
+    """
     one, other = "+12025550101", "+12025550102"
     told = pd.DataFrame({"phone": [f"{one} / {other} STOP", one, other, "+12025550103"]})
     pairs = pd.DataFrame({"mobile": [one, one, "+12025550103"], "phone": [other, None, None]})
+    unread = pd.DataFrame({"phone": ["(202) 5550101 STOP", one, other, "STOP 447911123456", "+44 7911 123456"]})
+    faxes = pd.DataFrame({"mobile": ["Fax: 2025550101", None], "phone": [other, one]})
     cases: list[tuple[pd.DataFrame, list[str], dict[str, Any], list[str | None]]] = [
         (told, ["phone"], {}, ["NOTE_SAYS_NO", "DUPLICATE_OF", "DUPLICATE_OF", None]),
         (pairs, BOTH, {"leave_out": [other]}, ["SUPPRESSED", "DUPLICATE_OF", None]),
+        (unread, ["phone"], {}, ["NOTE_SAYS_NO", "DUPLICATE_OF", None, "NOTE_SAYS_NO", "DUPLICATE_OF"]),
+        (faxes, BOTH, {}, [None, None]),
     ]
     for number, (listed, to, how, wanted) in enumerate(cases):
         made = sms.plan(listed, "Hi", campaign="c", to=to, **how)

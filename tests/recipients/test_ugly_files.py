@@ -21,6 +21,8 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
+from openpyxl.comments import Comment
+from openpyxl.styles import Font
 from support.commands import main
 from support.uploads import in_a_form, upload
 
@@ -95,6 +97,14 @@ def formats(book: openpyxl.Workbook) -> None:
     sheet = book["People"]
     for row, code in ((2, '"+"0'), (3, "00000000000"), (4, '"+49 "0')):
         sheet.cell(row, 2).number_format = code
+
+
+def cross_out(book: openpyxl.Workbook) -> None:
+    for cell in ("A3", "B3", "C3"):
+        book["People"][cell].font = Font(strike=True)
+    book["People"]["B4"].font = Font(strike=False)
+    for cell in ("B1", "B2"):
+        book["People"][cell].comment = Comment("STOP", "Kim")
 
 
 def merged_header(book: openpyxl.Workbook) -> None:
@@ -235,6 +245,12 @@ CASES = [
             )
         )
     ),
+    Case(
+        "crossed out.xlsx",
+        book(*TABLE, CY, change=cross_out),
+        [ANN, ("Bo", "+12025550147 (crossed out)"), CY],
+        ("2 cells are crossed out (cells A3, B3): a number is read with these words", "1 cell has a comment (cell B2)"),
+    ),
     Case("error.xlsx", book(*TABLE, change=error), [ANN, (None, BO[1])], ("1 cell shows an error (cell A3)",)),
     Case(
         "error as text.xlsx",
@@ -348,6 +364,9 @@ CASES = [
     Case("bomb.gz", lambda: gzip.compress(b"phone\n" + b"1" * 60_000_000), refused="unpacks to more than"),
     Case("list.json", text(json.dumps([dict(zip(NAMES, it, strict=True)) for it in (ANN, BO)])), [ANN, BO]),
     Case("lines.jsonl", text("\n".join(json.dumps(dict(zip(NAMES, it, strict=True))) for it in (ANN, BO))), [ANN, BO]),
+    Case("wide.json", text(json.dumps([dict(zip(NAMES, ANN, strict=True))]), "utf-16"), [ANN]),
+    Case("numbers.json", text('["+12025550123", "+12025550124"]'), refused="is no list of JSON objects such as"),
+    Case("lists.json", text('[["phone"], ["+12025550123"]]'), refused="is no list of JSON objects such as"),
     Case("nested.json", text('[{"Name": "Ann", "phones": ["1"]}]'), refused="'phones' holds lists or objects"),
     Case("contacts.vcf", text("BEGIN:VCARD\nFN:Ann\nTEL:+12025550123\nEND:VCARD\n"), refused="contacts as vCards"),
     Case("list.pdf", lambda: b"%PDF-1.7 ...", refused="is a PDF document"),

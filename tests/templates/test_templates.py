@@ -274,7 +274,8 @@ def test_a_format_writes(source: str, value: Any, language: str, said: str) -> N
         ("x", ["0.30000000000000004"], "more than six decimal places"),
         ("x|there", [True, None], r"'True' is a truth value; write \{x:yes/no\|there\}"),
         ("x", ["true", "FALSE"], r"\{x:yes/no\}"),
-        ("x", ["Ana", True], "row 1: 'True' is a truth value"),
+        ("x", ["Ana", True], "row 1: 'True' is a truth value beside other values; put words in its place"),
+        ("x", [dt.time(18, 30)], r"is a time; write \{x:time\} or %H:%M"),
         ("x", ["soon", dt.date(2026, 12, 1)], "row 1: '2026-12-01' is a time"),
         ("x", [pd.Timestamp("2026-12-01 18:30")], r"is a time; write \{x:date\}"),
         ("x", [dt.date(2026, 12, 1)], r"\{x:date\}"),
@@ -286,7 +287,7 @@ def test_a_format_writes(source: str, value: Any, language: str, said: str) -> N
         ("x:.0%", [pd.Timestamp("2026-12-01")], "is not a number"),
         ("x:yes/no", ["perhaps"], "'perhaps' is not a truth value"),
         ("x:date", ["03/10/2026"], "can be read in two ways"),
-        ("x:date", ["soon"], "row 0 has"),
+        ("x:date", ["soon"], r"row 0 has .* needs a time such as 2026-10-03$"),
         ("x:date", [dt.time(9, 5)], "times without a day"),
         ("x:time", [dt.date(2026, 12, 1)], "days without a time"),
         ("x:date", ["18:30"], "times without a day"),
@@ -322,8 +323,20 @@ def test_dates_of_which_a_spreadsheet_took_a_part_are_refused() -> None:
     assert written_as("x:date", "2026-03-25", "25/10/2026") == ["Mar 25, 2026", "Oct 25, 2026"]
 
 
-def test_a_time_of_day_may_be_text_as_a_workbook_gives_it() -> None:
-    assert written_as("x:time", "18:30:00", "9:05") == ["6:30\u202fPM".replace("\u202f", " "), "9:05 AM"]
+def test_a_time_of_day_may_be_text_as_workbooks_and_people_write_it() -> None:
+    for texts in (("18:30:00", "9:05"), ("6:30 PM", " 9:05 a.m.")):
+        assert written_as("x:time", *texts) == ["6:30 PM", "9:05 AM"]
+    for text in ("1830", "18", "18:30Z"):
+        with pytest.raises(UsageError, match="needs a time such as 2026-10-03 18:30"):
+            written_as("x:time", text)
+
+
+@pytest.mark.parametrize("value", [1765042200, "1765042200", "1765042200000"])
+def test_a_count_of_seconds_is_made_a_time_as_its_error_says(value: Any) -> None:
+    with pytest.raises(UsageError, match="since 1970") as caught:
+        written_as("x:date", value)
+    how = str(caught.value).partition("make it a time by ")[2].partition(";")[0]
+    assert written_as("x:date", *eval(how, {"pd": pd, "column": pd.Series([value])})) == ["Dec 6, 2025"]
 
 
 def test_times_of_several_zones_are_told() -> None:
@@ -335,7 +348,7 @@ def test_times_of_several_zones_are_told() -> None:
 @pytest.mark.parametrize("value", [b"Ann", [1, 2], {"a": 1}, pd.Timedelta("1h"), pd.DateOffset(months=1), {"x"}])
 @pytest.mark.parametrize("source", ["x", "x:<=9"])
 def test_what_has_only_the_text_of_python_is_refused(value: Any, source: str) -> None:
-    with pytest.raises(UsageError, match=f"a value of type {type(value).__name__} is no text; make the column"):
+    with pytest.raises(UsageError, match=f"a value of type {type(value).__name__} is no text; write it as text"):
         written_as(source, value, value)
 
 
@@ -357,10 +370,12 @@ def test_hours_of_utc_and_fractions_of_another_language_are_told() -> None:
     assert made.texts.tolist() == ["17:30 19.99"]
     assert "{at:time} is written in UTC" in str(made)
     assert "{owed} is written as 19.99; 'de' has ',' there: write {owed:.2f}" in " ".join(str(made).split())
-    people["at"] = people["at"].dt.tz_convert("Europe/Berlin")
-    told = sms.plan(people, sms.Message("{at:time} {owed:.2f}", language="de"), campaign="told", to="phone")
-    assert told.texts.tolist() == ["18:30 19,99"]
-    assert not told.advice
+    for at in (people["at"], pd.Series(["2026-12-06T17:30Z"])):
+        how = next(said for said in made.advice if "UTC" in said).partition("convert it first: ")[2]
+        people["at"] = eval(how, {"pd": pd, "frame": people.assign(at=at)})
+        told = sms.plan(people, sms.Message("{at:time} {owed:.2f}", language="de"), campaign="told", to="phone")
+        assert told.texts.tolist() == ["18:30 19,99"]
+        assert not told.advice
 
 
 def test_thousands_are_read_where_another_value_shows_the_point_to_be_a_decimal_one() -> None:

@@ -55,6 +55,7 @@ class Difference:
         others: how many are recorded with another message and were reached, rejected or left out.
         dropped: places of people whom the plan leaves out and the record still has to go.
         gone: the part of the record that is still to go and that the plan does not have at all.
+        closed: how many were reached or rejected whom the plan does not text, or left out whom it does.
         recorded: the record, one row a person, indexed by person: chunk, position, state, body.
         people: the person of each row of the plan; 0 if the number is unusable or an earlier row is theirs.
     """
@@ -64,6 +65,7 @@ class Difference:
     others: int
     dropped: Ints
     gone: pd.DataFrame = field(repr=False)
+    closed: int
     recorded: pd.DataFrame = field(repr=False)
     people: Ints = field(repr=False)
 
@@ -79,6 +81,7 @@ class Difference:
             (len(self.gone), f"{len(self.gone):,} removed"),
             (len(self.dropped), f"{len(self.dropped):,} left out now"),
             (another, f"{another:,} with another text"),
+            (self.closed, f"{self.closed:,} of those who were reached or left out already"),
         ]
         return ", ".join(text for many, text in said if many) or "the same recipients and texts in another order"
 
@@ -105,6 +108,7 @@ def compare(connection: Statements, campaign: int, plan: Planned) -> Difference:
         others=int((another & np.isin(state, (*MAY_HAVE_LEFT, REJECTED))).sum()),
         dropped=np.flatnonzero(~going & known & (state == PLANNED)),
         gone=recorded[still & to_go],
+        closed=int((~to_go & (recorded["state"].eq(SKIPPED) == np.isin(recorded.index, people[going]))).sum()),
         recorded=recorded,
         people=people,
     )
@@ -170,7 +174,7 @@ def advice(connection: Statements, campaign: int, plan: Planned, found: Differen
     reason = "list changed" if gone or (added and changed) else "more people" if added else "typo"
     missing = ", missing='withdraw'" if gone else ""
     call = f"sms.revise(plan, client, reason={reason!r}{missing}{ledger})"
-    return f"to let those who were not texted follow this plan: {call}"
+    return f"to let those who were not texted follow this plan, in Python: {call}"
 
 
 def texted_elsewhere(plan: Planned, found: Difference) -> str:

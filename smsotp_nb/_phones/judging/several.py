@@ -22,6 +22,7 @@ from ..cells.repairs import SEVEN, digits_in
 from .judgement import normalize
 
 AMONG_WORDS: Final = re.compile(r"(?:\+|(?<!\w))\(?\d(?:[ ().\-/]*\d)*(?!\d|[^\W\d_](?![^\W\d_]))")
+LONGEST: Final = 16  # with its plus
 AMONG_OTHERS: Final = ("NOTE_SAYS_NO", "TEXT_IN_NUMBER", "MULTIPLE_NUMBERS")
 
 
@@ -84,6 +85,24 @@ def _among_others(cell: str) -> list[str]:
         return []
     found = [written for piece in pieces for written in AMONG_WORDS.findall(piece)]
     return [one for one in found if digits_in(one) >= SEVEN and not repairs.DATE.fullmatch(one)]
+
+
+def of_any_country(numbers: pd.Series) -> pd.Series:
+    """Return all numbers that the digits of each cell may be, with blanks between them: as they stand, or nationally.
+
+    Example:
+        >>> found = of_any_country(pd.Series(["0151 2345678 STOP"]))[0].split()
+        >>> {"+1512345678", "+491512345678", "+3901512345678"}.issubset(found)
+        True
+    """
+    return cells.read(numbers).text.astype(object).map(_of_any_country)
+
+
+def _of_any_country(cell: str) -> str:
+    digits = {re.sub(r"\D", "", one) for one in _among_others(cell)}
+    codes = ("", *phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
+    found = {f"+{code}{one}" for written in digits for one in (written, written.lstrip("0")) for code in codes}
+    return " ".join(sorted(one for one in found if SEVEN < len(one) <= LONGEST))
 
 
 def _numbers(cell: str) -> list[str]:
