@@ -324,7 +324,7 @@ def _shares(spent: Floats, people: int, held: float, splits: int, level: float, 
     ]
     table = np.array([(one.low, one.high, one.p) for one in found])
     arm_sums = statistics.Sums(len(spent) - buyers, len(spent) - buyers, people - base)
-    t = statistics.difference(arm_sums, statistics.Sums(buyers, buyers, base)).t
+    t = statistics.t_value(arm_sums, statistics.Sums(buyers, buyers, base))
     return _rates(table[:, 0], table[:, 1], table[:, 2], t, level)
 
 
@@ -338,7 +338,7 @@ def _amounts(spent: Floats, people: int, held: float, splits: int, level: float,
         base = Amounts(spent[inside], max(int(inside.sum() + random.binomial(people - len(spent), held)), 1))
         arm = Amounts(spent[~inside], max(people - base.people, 1))
         one = statistics.compare_with(drawn, arm, base, level=level)
-        t = statistics.difference(statistics.sums(arm), statistics.sums(base)).t
+        t = statistics.t_value(statistics.sums(arm), statistics.sums(base))
         table.append((one.low, one.high, one.p, float(t)))
     low, high, p, t = np.array(table).T
     return _rates(low, high, p, t, level)

@@ -16,7 +16,7 @@ from .._calling import not_frame, refuse
 from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
 from .._moments import Now, utc_now
-from .._pandas import lent
+from .._pandas import STR, lent
 from .._wire import amount as from_micros
 from . import comparing, picture, statistics, words
 from .declaring import HOLDOUT, Declared
@@ -198,13 +198,9 @@ def _elsewhere(assigned: pd.DataFrame, found: Joined) -> tuple[words.Texted, ...
 
 def _costs(assigned: pd.DataFrame, found: Joined) -> dict[str, dict[str, float]]:
     """Return what each arm was billed in each currency, summed in integer millionths."""
-    codes, currencies = pd.factorize(assigned["currency"])
-    code = found.arm * (len(currencies) + 1) + codes + 1
-    micros = np.rint(assigned["cost"].to_numpy("float64") * 1_000_000)
-    sums = np.bincount(code, weights=micros, minlength=len(found.arms) * (len(currencies) + 1))
-    table = sums.reshape(len(found.arms), -1)
-    named = ["", *map(str, currencies)]
-    return {
-        arm: {currency: float(from_micros(int(total))) for currency, total in zip(named, row, strict=True) if total}
-        for arm, row in zip(found.arms, table, strict=True)
-    }
+    micros = (assigned["cost"].astype("float64") * 1_000_000).round()
+    sums = micros.groupby([found.arm, assigned["currency"].fillna("").astype(STR)], sort=False).sum()
+    costs: dict[str, dict[str, float]] = {arm: {} for arm in found.arms}
+    for (code, currency), total in sums[sums != 0].items():
+        costs[found.arms[code]][str(currency)] = float(from_micros(int(total)))
+    return costs
