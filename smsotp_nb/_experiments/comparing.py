@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -179,18 +179,14 @@ def explore(found: Joined, segments: pd.Series[Any], *, level: float) -> pd.Data
     arms = [arm for arm in found.arms if arm != HOLDOUT]
     number = len(pieces) * len(arms) * len(found.kinds)
     each = 1 - (1 - level) / max(number, 1)
-    return table([row for name, within in pieces for row in _of(name, found, within, each)], SEGMENTS)
-
-
-def _of(name: Hashable, found: Joined, within: Any, level: float) -> list[dict[str, Any]]:
     rows = []
-    for outcome in found.kinds:
+    for (name, within), outcome in itertools.product(pieces, found.kinds):
         measured = found.measured(outcome, within)
         base = measured.get(HOLDOUT)
         for arm, of in measured.items():
             if arm == HOLDOUT or base is None or min(of.people, base.people) < _FEW:
                 continue
-            one = compare(of, base, level=level)
+            one = compare(of, base, level=each)
             row = {"segment": str(name), "outcome": outcome, "arm": arm, "people": of.people, "value": of.value}
             rows.append(row | {"difference": one.difference, "low": one.low, "high": one.high})
-    return rows
+    return table(rows, SEGMENTS)

@@ -221,7 +221,7 @@ class Experiment(cards.WithCard):
         now = microseconds(self._now())
         with opened(self._ledger) as book:
             rows = assigning.read(people, asked, book, to, how)
-            integers = assigning.whole_numbers(people[asked.unit])
+            integers = pd.api.types.infer_dtype(people[asked.unit], skipna=True) in ("integer", "floating")
             arm, everybody = assigning.draw(rows, asked, book, integers=integers, now=now)
             with book._store.snapshot() as connection:
                 others = assigning.overlaps(connection, asked, everybody, now=now)

@@ -145,7 +145,10 @@ def compare_with(drawn: Floats, arm: Amounts, base: Amounts, *, level: float) ->
     low, high = combined(one, other)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = float(t_value(sums(arm), sums(base)))
-    p = p_value(t, drawn) if len(drawn) and not math.isnan(t) else 1.0
+    p = 1.0
+    if len(drawn) and not math.isnan(t):  # twice the smaller tail, the drawing that happened counted among them
+        tail = min(int((drawn >= t).sum()), int((drawn <= t).sum()))
+        p = min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
     return Comparison(between, low, high, p, "weighted Poisson counts, redrawn arms")
 
 
@@ -209,12 +212,6 @@ def _variance(of: Sums) -> Any:
     """Return the variance of a mean."""
     mean = of.total / of.people
     return np.maximum(of.squares / of.people - mean**2, 0.0) / np.maximum(of.people - 1, 1)
-
-
-def p_value(t: float, drawn: Floats) -> float:
-    """Return the two-sided p-value: twice the smaller tail, the drawing that happened counted among them."""
-    tail = min(int((drawn >= t).sum()), int((drawn <= t).sum()))
-    return min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
 
 
 def redrawn(spent: Floats, people: int, share: float, draws: int, seed: int) -> Floats:
