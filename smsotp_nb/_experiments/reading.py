@@ -128,7 +128,8 @@ def read(
     else:
         elapsed = None
         if state == "sequential":  # how much of everybody's window has passed
-            elapsed = float(((pd.Timestamp(now()) - assigned["at"]) / asked.window).clip(0.0, 1.0).mean())
+            since = (pd.Timestamp(now()) - assigned["at"]).dt.total_seconds()
+            elapsed = float((since / asked.window.total_seconds()).clip(0.0, 1.0).mean())
         tables = _compared(found, facts, contacted, costs, elapsed)
     if state == "read" and explore is not None:
         pieces = comparing.explore(found, assigned[explore], level=_LEVEL)
@@ -190,6 +191,6 @@ def _costs(assigned: pd.DataFrame, found: Joined) -> dict[str, dict[str, float]]
     micros = (assigned["cost"].astype("float64") * 1_000_000).round()
     sums = micros.groupby([found.arm, assigned["currency"].fillna("").astype(STR)], sort=False).sum()
     costs: dict[str, dict[str, float]] = {arm: {} for arm in found.arms}
-    for (code, currency), total in sums[sums != 0].items():
+    for code, currency, total in sums[sums != 0].reset_index().itertuples(index=False):
         costs[found.arms[code]][str(currency)] = float(from_micros(int(total)))
     return costs
