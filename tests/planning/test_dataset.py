@@ -155,15 +155,15 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
         changes = changes | {"leave_out": numbers.iloc[150:400]}
     mine, other = both(tmp_path, made, **changes)
     assert other.fingerprint == mine.fingerprint
-    assert other._folder is not None
+    assert other._held.folder is not None
     rows = mine.rows
     going = rows["status"].eq("planned").to_numpy()
     names = ["to", "region", "type", "note", "body", "chunk", "est_parts", "encoding", "est_cost", "est_currency"]
-    found = pd.read_parquet(other._folder / "planned.parquet").set_index("row").sort_index()
+    found = pd.read_parquet(other._held.folder / "planned.parquet").set_index("row").sort_index()
     assert found.index.tolist() == rows.index[going].tolist()
     assert cells(found[[*names, *mine._kept]]) == cells(rows[going][[*names, *mine._kept]])
     names = ["to", "region", "type", "problem", "note", *mine._kept]
-    left_out = pd.read_parquet(other._folder / "skipped.parquet").set_index("row")
+    left_out = pd.read_parquet(other._held.folder / "skipped.parquet").set_index("row")
     assert left_out.index.tolist() == rows.index[~going].tolist()
     assert cells(left_out[names]) == cells(rows[~going][names])
     pd.testing.assert_frame_equal(other.estimate, mine.estimate)
@@ -171,7 +171,7 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
         rows["problem"].value_counts().to_dict()
     )
     assert other.notes == mine.notes
-    assert other._body_keys.tolist() == mine._body_keys.tolist()
+    assert other._held.body_keys.tolist() == mine._held.body_keys.tolist()
     bodies = range(min(3, len(mine.bodies)))
     assert [other._message(body) for body in bodies] == [mine._message(body) for body in bodies]
     assert [other.advice, other._kept, other.by] == [mine.advice, mine._kept, mine.by]
@@ -397,8 +397,8 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, file: str) -> None:
     """A plan whose files say something else than was planned texts nobody."""
     place, _ = saved(tmp_path, people(300))
     made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made._folder is not None
-    path = made._folder / f"{file}.parquet"
+    assert made._held.folder is not None
+    path = made._held.folder / f"{file}.parquet"
     frame = pd.read_parquet(path)
     frame["text" if file == "bodies" else "to"] = "Give me your money" if file == "bodies" else "+12025550199"
     frame.to_parquet(path, index=False)
@@ -464,8 +464,8 @@ def test_bad_files(tmp_path: Path) -> None:
     """A damaged file and one with other columns are named; what was planned before stays as it was."""
     place, _ = saved(tmp_path, people(50))
     made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made._folder is not None
-    kept = (made._folder / "skipped.parquet").read_bytes()
+    assert made._held.folder is not None
+    kept = (made._held.folder / "skipped.parquet").read_bytes()
     (place / "z.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
         sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
@@ -477,16 +477,16 @@ def test_bad_files(tmp_path: Path) -> None:
     (place / "z.parquet").write_bytes(damaged)
     with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
         sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert (made._folder / "skipped.parquet").read_bytes() == kept
+    assert (made._held.folder / "skipped.parquet").read_bytes() == kept
     assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "plan"]
 
 
 def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
     place, _ = saved(tmp_path, people(50))
     made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made._folder is not None
-    assert {path.stat().st_mode & 0o777 for path in made._folder.iterdir()} == {0o600}
-    assert made._folder.stat().st_mode & 0o777 == 0o700
+    assert made._held.folder is not None
+    assert {path.stat().st_mode & 0o777 for path in made._held.folder.iterdir()} == {0o600}
+    assert made._held.folder.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.sampled(2)
