@@ -66,7 +66,7 @@ def campaign(count: int, *, chunk_size: int, name: str, wordings: int = 1) -> Pl
     rows = made.rows.iloc[np.arange(count) // chunk_size % wordings].reset_index(drop=True)
     rows["to"] = numbers(count)["to"]
     rows["chunk"] = pd.array(np.arange(count) // chunk_size, dtype="Int64")
-    keys = made._body_keys[rows["body"].to_numpy("int64")]
+    keys = made._held.body_keys[rows["body"].to_numpy("int64")]
     return dataclasses.replace(
         made, fingerprint=fingerprint([rows["to"].tolist()], [keys]), _held=dataclasses.replace(made._held, rows=rows)
     )

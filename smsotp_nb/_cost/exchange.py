@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -27,6 +25,9 @@ from .sources import is_summed, priced_parts, whole_sums
 from .sums import priced
 
 Exchange: TypeAlias = Mapping[str, Any] | AnyFrame | str | Path
+Time: TypeAlias = dt.date | str | None  # a day, a month such as 2026-11, or no time
+# What one unit of a currency is worth in another, by its code and time.
+_Rates: TypeAlias = dict[str, dict[Time, Decimal]]
 
 OLD_AFTER: Final = 7  # days that a daily rate is used for: over weekends and holidays no rates are published
 MOST: Final = Decimal(10**9)  # of a rate; an exact amount of more digits than a Decimal holds could not be rounded
@@ -85,35 +86,25 @@ def convert(table: AnyFrame, exchange: Exchange, *, to: str, source: str = "", d
     when = dates.days(table["day"], "column 'day' of the table") if "day" in names else None
     if when is None and "month" in names:
         when = table["month"].astype(STR)
-    rates = _rates_of(exchange, source, to, when)
+    said, rates = _rates_of(exchange, source, to, when)
     worth = _looked_up(table["currency"], None if isinstance(exchange, Mapping) else when, rates, to)
-    return _converted(table, names, worth, rates, to, decimals)
+    return _converted(table, names, worth, said, to, decimals)
 
 
-@dataclass(slots=True)
-class _Rates:
-    """What one unit of a currency is worth in another: by its code and a day, a month such as 2026-11, or no time."""
-
-    source: str
-    worth: dict[str, dict[dt.date | str | None, Decimal]] = field(default_factory=lambda: defaultdict(dict))
-
-    def of(self, currency: str, when: Any) -> Decimal | None:
-        """Return the rate for a day, a month such as 2026-11, or no time."""
-        worth = self.worth[currency]
-        if None in worth or when is None or isinstance(when, str):
-            return worth.get(None) or worth.get(when) or self._mean(currency, when)
-        if pd.isna(when):
-            return None
-        days = [when.date() - dt.timedelta(days=age) for age in range(OLD_AFTER + 1)]
-        return next((worth[time] for time in (*days, f"{when:%Y-%m}") if time in worth), None)
-
-    def _mean(self, currency: str, month: str | None) -> Decimal | None:
-        days = self.worth[currency].items()
-        of_month = [rate for day, rate in days if isinstance(day, dt.date) and f"{day:%Y-%m}" == month]
-        return sum(of_month, Decimal(0)) / len(of_month) if of_month else None
+def _rate_at(worth: Mapping[Time, Decimal], when: Any) -> Decimal | None:
+    """Return the rate of a currency for a day, a month such as 2026-11, or no time."""
+    if None in worth or when is None or isinstance(when, str):
+        of_month = [rate for day, rate in worth.items() if isinstance(day, dt.date) and f"{day:%Y-%m}" == when]
+        mean = sum(of_month, Decimal(0)) / len(of_month) if of_month else None
+        return worth.get(None) or worth.get(when) or mean
+    if pd.isna(when):
+        return None
+    days = [when.date() - dt.timedelta(days=age) for age in range(OLD_AFTER + 1)]
+    return next((worth[time] for time in (*days, f"{when:%Y-%m}") if time in worth), None)
 
 
-def _rates_of(exchange: Exchange, source: str, to: str, when: pd.Series | None) -> _Rates:
+def _rates_of(exchange: Exchange, source: str, to: str, when: pd.Series | None) -> tuple[str, _Rates]:
+    """Return where rates come from, and the rates."""
     if isinstance(exchange, Mapping):
         months = set() if when is None else {str(time)[:7] for time in when.dropna()}
         if len(months) > 1:
@@ -122,9 +113,8 @@ def _rates_of(exchange: Exchange, source: str, to: str, when: pd.Series | None) 
                 f"{', '.join(_NEEDED)}, or sum the months up first: cost.by(table, [])"
             )
         said = source or "given in the call"
-        rates = _Rates(f"{said}: one rate, whatever the month" if when is None else said)
-        rates.worth |= {code: {None: rate} for code in exchange if (rate := _positive(exchange[code])) is not None}
-        return rates
+        said = f"{said}: one rate, whatever the month" if when is None else said
+        return said, {code: {None: rate} for code in exchange if (rate := _positive(exchange[code])) is not None}
     if isinstance(exchange, str | Path):
         return _dated(read_recipients(exchange), source or Path(exchange).name, to, when)
     frame = as_pandas(exchange)
@@ -136,7 +126,7 @@ def _rates_of(exchange: Exchange, source: str, to: str, when: pd.Series | None) 
     return _dated(frame, source, to, when)
 
 
-def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) -> _Rates:
+def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) -> tuple[str, _Rates]:
     missing = [wrong for name in _NEEDED if (wrong := absent(name, frame.columns, beside=False))]
     if missing:
         raise UsageError(f"exchange=: {'; '.join(missing)} {listed(frame.columns)}")
@@ -148,7 +138,7 @@ def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) ->
     named = [str(name) for name in frame["source"].dropna().unique()] if "source" in frame.columns else []
     if not source and not named:
         raise UsageError('exchange= does not say where its rates come from; add source="...", such as the bank\'s name')
-    rates = _Rates(source or ", ".join(named))
+    rates: _Rates = {}
     dated = _days_and_months(frame["date"])
     wrong_rows = [
         f"row {label!r} has {cells}{why}"
@@ -163,10 +153,10 @@ def _dated(frame: pd.DataFrame, source: str, to: str, when: pd.Series | None) ->
             "exchange= needs a date such as 2026-11-02 or 2026-11, a currency's three capitals, a rate above 0, and "
             f"one rate for each date; {', '.join(wrong_rows[:_SHOWN])}{more}"
         )
-    return rates
+    return source or ", ".join(named), rates
 
 
-def _days_and_months(column: pd.Series) -> list[tuple[dt.date | str | None, str]]:
+def _days_and_months(column: pd.Series) -> list[tuple[Time, str]]:
     """Return the day of each row, or its month as 2026-11, and in words what is wrong where it is neither."""
     texts = texts_of(column).str.strip()
     months = texts.where(texts.str.match(_MONTH, na=False).astype("bool"))
@@ -180,14 +170,14 @@ def _days_and_months(column: pd.Series) -> list[tuple[dt.date | str | None, str]
     ]
 
 
-def _took(rates: _Rates, time: dt.date | str | None, currency: Any, rate: Any, *, to: str) -> bool:
+def _took(rates: _Rates, time: Time, currency: Any, rate: Any, *, to: str) -> bool:
     """Add one row of dated rates; say whether it could be read and says nothing else than a row before it."""
     worth, code = _positive(rate), str(currency).strip()
     if worth is None or not re.fullmatch("[A-Z]{3}", code):
         return False
     if code == to:
         return worth == 1
-    return time is not None and rates.worth[code].setdefault(time, worth) == worth
+    return time is not None and rates.setdefault(code, {}).setdefault(time, worth) == worth
 
 
 def _positive(rate: Any) -> Decimal | None:
@@ -208,7 +198,13 @@ def _looked_up(currencies: pd.Series, when: pd.Series | None, rates: _Rates, to:
     found: list[Decimal | None] = []
     missing: dict[str, None] = {}
     for currency, time in zip(currencies, times, strict=True):
-        rate = None if pd.isna(currency) else Decimal(1) if currency == to else rates.of(str(currency), time)
+        rate = (
+            None
+            if pd.isna(currency)
+            else Decimal(1)
+            if currency == to
+            else _rate_at(rates.get(str(currency), {}), time)
+        )
         found.append(rate)
         if rate is None and not pd.isna(currency):
             at = f"in {time}" if isinstance(time, str) else "without a date" if pd.isna(time) else f"on {time:%Y-%m-%d}"
@@ -221,7 +217,7 @@ def _looked_up(currencies: pd.Series, when: pd.Series | None, rates: _Rates, to:
 
 
 def _converted(
-    table: pd.DataFrame, names: list[str], worth: list[Decimal | None], rates: _Rates, to: str, decimals: bool
+    table: pd.DataFrame, names: list[str], worth: list[Decimal | None], source: str, to: str, decimals: bool
 ) -> pd.DataFrame:
     known = pd.Series([rate is not None for rate in worth], index=table.index, dtype="bool")
     worth_of = zip(contract.micros(table["cost"]), worth, strict=True)
@@ -241,5 +237,5 @@ def _converted(
         exchange_rate=pd.Series([None if rate is None else float(rate) for rate in worth], table.index, "float64"),
         original_currency=table["currency"].astype(STR),
         original_cost=table["cost"],
-        exchange_source=pd.Series(rates.source, index=table.index, dtype=STR).where(known),
+        exchange_source=pd.Series(source, index=table.index, dtype=STR).where(known),
     )

@@ -66,13 +66,8 @@ def sums_of(lines: pd.DataFrame, only_ours: pd.DataFrame, first: pd.Series) -> p
 
 
 def _piece(kind: str, currency: pd.Series, price: pd.Series, sign: int = 1) -> pd.DataFrame:
-    table = pd.DataFrame({"kind": kind, "currency": currency.array, "micros": micros(price).array})
+    table = pd.DataFrame({"kind": kind, "currency": currency.array, "micros": contract.micros(price).array})
     return table.dropna().assign(micros=lambda known: known["micros"].astype("int64") * sign)
-
-
-def micros(prices: pd.Series) -> pd.Series:
-    """Return amounts in whole millionths."""
-    return (prices.astype("float64") * 1_000_000).round().astype("Int64")
 
 
 def unpriced_of(messages: int) -> list[str]:
@@ -194,7 +189,7 @@ def _our_sums(ours: pd.DataFrame, tz: str) -> pd.DataFrame:
             "currency": ours["currency"],
             "messages": accepted.astype("int64"),
             "parts": ours["parts"].where(accepted).fillna(0).astype("int64"),
-            "micros": micros(ours["price"]).where(known).fillna(0).astype("int64"),
+            "micros": contract.micros(ours["price"]).where(known).fillna(0).astype("int64"),
             "unpriced": (accepted & ~known).astype("int64"),
             "doubt": (~accepted).astype("int64"),
         }

@@ -391,12 +391,7 @@ class _Tried(NamedTuple):
 
 def quantile(errors: Sequence[float] | Floats, level: float) -> float:
     """Return how far off this share of forecasts was at most; the coming one counts as one more of them."""
-    ordered = np.sort(np.asarray(errors, dtype=float))
-    place = (len(ordered) + 1) * level - 1
-    if place >= len(ordered) - 1:
-        return float(ordered[-1])
-    low = max(int(place), 0)
-    return float(ordered[low] + (max(place, 0.0) - low) * (ordered[low + 1] - ordered[low]))
+    return float(np.quantile(errors, level, method="weibull"))
 
 
 def held(errors: Floats, level: float) -> float:

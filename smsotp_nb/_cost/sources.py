@@ -377,13 +377,9 @@ def daily(source: Source, *, tz: str) -> pd.DataFrame:
     counts = {name: named[name].astype("Int64").fillna(0).astype("int64") for name in COUNTS}
     if not len(named):
         raise UsageError("there is no message in these costs yet, accepted or refused")
-    return named.assign(currency=_currencies(named), **counts)
-
-
-def _currencies(rows: pd.DataFrame) -> pd.Series[str]:
-    """Give what was refused without an estimate the currency that its country is billed in most."""
-    refused = rows["currency"].isna() & (rows["refused"] > 0)
-    return rows["currency"].mask(refused, usual_currency(rows)).astype(STR)
+    # What was refused without an estimate has the currency that its country is billed in most.
+    refused = named["currency"].isna() & (named["refused"] > 0)
+    return named.assign(currency=named["currency"].mask(refused, usual_currency(named)).astype(STR), **counts)
 
 
 def usual_currency(rows: pd.DataFrame) -> pd.Series[str]:

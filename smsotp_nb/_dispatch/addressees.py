@@ -29,7 +29,7 @@ class Addressees:
 
     def __init__(self, plan: Plan, reached: Ints) -> None:
         self._plan, self._lock = plan, threading.Lock()
-        self._numbers, self._keys = plan._addressees()
+        self._numbers, self._keys = plan._held.addressees()
         self._taken = np.zeros(len(self._numbers), bool)
         if len(reached):
             found = self._by_person(reached)

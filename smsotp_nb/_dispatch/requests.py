@@ -92,7 +92,7 @@ class Requests:
         # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
         self._deciding = _OPEN if limits.first is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
-        self._bodies = np.argsort(plan._body_keys, kind="stable")  # a plan may have millions
+        self._bodies = np.argsort(plan._held.body_keys, kind="stable")  # a plan may have millions
         self._slots: Slots | None = None
         self._stopper: tuple[str, str] | None = None
         self._disagreements: list[str] = []
@@ -354,7 +354,7 @@ class Requests:
         """Return the message of a body key; the last one is kept, because chunks in a row mostly carry the same."""
         known, message = self._latest
         if known != key:
-            at = np.searchsorted(self._plan._body_keys, key, sorter=self._bodies)
+            at = np.searchsorted(self._plan._held.body_keys, key, sorter=self._bodies)
             message = self._plan._message(int(self._bodies[at]))
             self._latest = key, message
         return message

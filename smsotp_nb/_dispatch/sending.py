@@ -158,7 +158,7 @@ def preflight(
         lines.append(cards.Note("i", f"At {limits.per_second:g} recipients a second: about {took}."))
     if limits.stop_after is not None:
         lines.append(cards.Note("i", f"Stops after {cards.counted(limits.stop_after, 'failure')} in a row."))
-    blocks = *overview.standing(plan._size, prospect), *lines, *prospect.notes()
+    blocks = *overview.standing(plan._held.figures["rows"], prospect), *lines, *prospect.notes()
     return cards.Card(f"Ready to send: {plan.campaign}", f"To {where}.", blocks, closing=prospect.state())
 
 

@@ -53,9 +53,9 @@ def table_of(plan: Plan, recorded: pd.DataFrame | None) -> pd.DataFrame:
 
 def nobody(plan: Plan) -> pd.DataFrame:
     """Return what ``send`` returns of a plan that has nobody to text."""
-    if plan._folder is None:
+    if plan._held.folder is None:
         return table_of(plan, None)
-    skipped = plan._unplanned.drop(columns="first_rows")
+    skipped = plan._held.problems.drop(columns="first_rows")
     skipped.insert(0, "status", pd.Series(["skipped"] * len(skipped), dtype=STR))
     return skipped
 
@@ -74,7 +74,7 @@ class Report:
         Raises:
             LedgerError: fewer rows stand as accepted than were recorded, or rows have no state: the ledger was altered.
         """
-        table = self._rows() if self._plan._folder is None else self._fates()
+        table = self._rows() if self._plan._held.folder is None else self._fates()
         unknown = int(table["status"].isna().sum())
         if unknown or self._counts["accepted"] < accepted:
             raise LedgerError(

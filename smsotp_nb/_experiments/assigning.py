@@ -114,11 +114,6 @@ def unit_texts(column: pd.Series) -> pd.Series:
     return texts.mask(texts.str.strip().eq("").fillna(False) | no_value(texts))
 
 
-def whole_numbers(column: pd.Series) -> bool:
-    """Say whether units are whole numbers, as they are read again."""
-    return pd.api.types.infer_dtype(column, skipna=True) in ("integer", "floating")
-
-
 def strata_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series:
     """Return the stratum of each row: JSON of its values as text, None without strata."""
     if not names:
@@ -257,19 +252,13 @@ def _arms(people: People, asked: Declared, known: pd.DataFrame, new: Codes, plac
         )
     which, units = pd.factorize(people.unit.iloc[new])
     first = new[np.unique(which, return_index=True)[1]]
-    at = _known_units(known).get_indexer(pd.Index(units))
+    recorded = known[known["unit"].notna().to_numpy(bool)].drop_duplicates("unit")
+    at = pd.Index(recorded["unit"], dtype=object).get_indexer(pd.Index(units))
     found = np.full(len(units), -1, np.int64)
-    found[at >= 0] = known["arm"].to_numpy("int64")[at[at >= 0]]
+    found[at >= 0] = recorded["arm"].to_numpy("int64")[at[at >= 0]]
     fresh = np.flatnonzero(at < 0)
     found[fresh] = drawn(_places(people, asked, new, first[fresh], place), _numbered(asked))
     return found[which]
-
-
-def _known_units(known: pd.DataFrame) -> pd.Index:
-    """Return the units that are recorded, each at the place of its first person; others are unlike any unit."""
-    units = known["unit"].to_numpy(object).copy()
-    units[pd.Series(units).duplicated().to_numpy() | pd.isna(units)] = None
-    return pd.Index([at if unit is None else unit for at, unit in enumerate(units)], dtype=object)
 
 
 def _places(

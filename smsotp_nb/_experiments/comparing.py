@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import pandas as pd
 
@@ -15,21 +15,11 @@ from .joining import Joined
 from .statistics import Amounts, Comparison, Share, several
 
 
-class Price(NamedTuple):
-    """From and to, in the currency of the cost; ``high`` is infinite where there is no upper limit.
+def per_extra(cost: float, low: float, high: float, *, cost_high: float | None = None) -> tuple[float, float]:
+    """Return from where to where the price of an extra outcome may lie, by a cost and the interval of these outcomes.
 
-    Both are NaN where no positive price fits: the interval of the effect lies below zero.
-    """
-
-    low: float
-    high: float
-
-
-NO_PRICE = Price(math.nan, math.nan)
-
-
-def per_extra(cost: float, low: float, high: float, *, cost_high: float | None = None) -> Price:
-    """Return the prices that an exact cost and the interval of the extra outcomes leave possible.
+    The end is infinite where there is no upper limit. Both are NaN without a cost, and where no positive price fits:
+    the interval of the effect lies below zero.
 
     Fieller (1954) keeps every ratio that the data do not contradict: a price is kept when ``cost / price`` lies within
     the interval of the extra outcomes. What was billed is known exactly, so that only the outcomes vary; where some
@@ -43,16 +33,16 @@ def per_extra(cost: float, low: float, high: float, *, cost_high: float | None =
 
     Example:
         >>> per_extra(300.0, 20.0, 100.0)
-        Price(low=3.0, high=15.0)
+        (3.0, 15.0)
         >>> per_extra(300.0, -20.0, 100.0)
-        Price(low=3.0, high=inf)
+        (3.0, inf)
         >>> per_extra(300.0, 20.0, 100.0, cost_high=360.0)
-        Price(low=3.0, high=18.0)
+        (3.0, 18.0)
     """
     if not high > 0 or not cost > 0:
-        return NO_PRICE
+        return math.nan, math.nan
     most = cost if cost_high is None else cost_high
-    return Price(cost / high, most / low if low > 0 else math.inf)
+    return cost / high, most / low if low > 0 else math.inf
 
 
 Measure = Share | Amounts
@@ -68,29 +58,24 @@ def compare(arm: Measure, base: Measure, *, level: float, elapsed: float | None 
 
     The interval of a look keeps the shape of the usual one, which knows how skewed the outcome is, and is stretched.
     """
-    if elapsed is not None:
-        return _at_a_look(arm, base, level=level, times=statistics.stretch(elapsed, level=level))
+    times = 1.0 if elapsed is None else statistics.stretch(elapsed, level=level)
     if isinstance(arm, Share) and isinstance(base, Share):
-        return statistics.compare_shares(arm, base, level=level)
-    assert isinstance(arm, Amounts)
-    assert isinstance(base, Amounts)
-    return statistics.compare_amounts(arm, base, level=level)
-
-
-def _at_a_look(arm: Measure, base: Measure, *, level: float, times: float) -> Comparison:
-    """Return the wider interval; the p-value of a single look would not hold."""
-    method = f"at every look, {times:.1f} times as wide"
-    if isinstance(arm, Share) and isinstance(base, Share):
-        wide = statistics.wider(level, times)
-        if wide == 1:  # in the first hours: too wide for a float, so all that a difference of shares can be
-            return Comparison(arm.value - base.value, -1.0, 1.0, math.nan, method)
-        return statistics.compare_shares(arm, base, level=wide)._replace(p=math.nan, method=method)
-    one = compare(arm, base, level=level)
-    low, high = (
-        one.difference - times * (one.difference - one.low),
-        one.difference + times * (one.high - one.difference),
-    )
-    return Comparison(one.difference, low, high, math.nan, method)
+        wide = level if elapsed is None else statistics.wider(level, times)
+        if wide < 1:
+            one = statistics.compare_shares(arm, base, level=wide)
+        else:  # in the first hours: too wide for a float, so all that a difference of shares can be
+            one = Comparison(arm.value - base.value, -1.0, 1.0, math.nan, "")
+    else:
+        assert isinstance(arm, Amounts)
+        assert isinstance(base, Amounts)
+        one = statistics.compare_amounts(arm, base, level=level)
+    if elapsed is None:
+        return one
+    if isinstance(arm, Amounts):
+        middle = one.difference
+        one = one._replace(low=middle - times * (middle - one.low), high=middle + times * (one.high - middle))
+    # The p-value of a single look would not hold.
+    return one._replace(p=math.nan, method=f"at every look, {times:.1f} times as wide")
 
 
 def by_arm(
@@ -121,8 +106,8 @@ def by_arm(
         row |= one._asdict() | {"p_holm": p, "settled": is_settled(one, p, level)}
         low, high = one.low * row["people"], one.high * row["people"]
         sure = low if row["settled"] else min(low, 0.0)
-        price = NO_PRICE if math.isnan(row["cost"]) else per_extra(row["cost"], sure, high, cost_high=row["cost_high"])
-        row |= {"extra_low": low, "extra_high": high, "price_low": price.low, "price_high": price.high}
+        price_low, price_high = per_extra(row["cost"], sure, high, cost_high=row["cost_high"])
+        row |= {"extra_low": low, "extra_high": high, "price_low": price_low, "price_high": price_high}
     return rows
 
 
@@ -194,18 +179,14 @@ def explore(found: Joined, segments: pd.Series[Any], *, level: float) -> pd.Data
     arms = [arm for arm in found.arms if arm != HOLDOUT]
     number = len(pieces) * len(arms) * len(found.kinds)
     each = 1 - (1 - level) / max(number, 1)
-    return table([row for name, within in pieces for row in _of(name, found, within, each)], SEGMENTS)
-
-
-def _of(name: Hashable, found: Joined, within: Any, level: float) -> list[dict[str, Any]]:
     rows = []
-    for outcome in found.kinds:
+    for (name, within), outcome in itertools.product(pieces, found.kinds):
         measured = found.measured(outcome, within)
         base = measured.get(HOLDOUT)
         for arm, of in measured.items():
             if arm == HOLDOUT or base is None or min(of.people, base.people) < _FEW:
                 continue
-            one = compare(of, base, level=level)
+            one = compare(of, base, level=each)
             row = {"segment": str(name), "outcome": outcome, "arm": arm, "people": of.people, "value": of.value}
             rows.append(row | {"difference": one.difference, "low": one.low, "high": one.high})
-    return rows
+    return table(rows, SEGMENTS)

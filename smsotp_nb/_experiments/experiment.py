@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -222,7 +221,7 @@ class Experiment(cards.WithCard):
         now = microseconds(self._now())
         with opened(self._ledger) as book:
             rows = assigning.read(people, asked, book, to, how)
-            integers = assigning.whole_numbers(people[asked.unit])
+            integers = pd.api.types.infer_dtype(people[asked.unit], skipna=True) in ("integer", "floating")
             arm, everybody = assigning.draw(rows, asked, book, integers=integers, now=now)
             with book._store.snapshot() as connection:
                 others = assigning.overlaps(connection, asked, everybody, now=now)
@@ -340,22 +339,14 @@ class Experiment(cards.WithCard):
 _KINDS = {"binary": "whether it happened", "amount": "how much"}
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """A recorded experiment, and whether its units are whole numbers."""
-
-    test: Experiment
-    integers: bool
-
-
 def recorded_names(ledger: Ledger) -> list[str]:
     """Return the names of all recorded experiments, the latest first."""
     with ledger._store.snapshot() as connection:
         return [found.name for found in reversed(experiments.everyone(connection))]
 
 
-def recall(name: str, ledger: Ledger, *, now: Now = utc_now) -> Recalled:
-    """Return an experiment as it was declared when its arms were drawn.
+def recall(name: str, ledger: Ledger, *, now: Now = utc_now) -> tuple[Experiment, bool]:
+    """Return an experiment as it was declared when its arms were drawn, and whether its units are whole numbers.
 
     Raises:
         UsageError: the ledger has none of this name.
@@ -368,4 +359,4 @@ def recall(name: str, ledger: Ledger, *, now: Now = utc_now) -> Recalled:
     integers, window, until = (declared.pop(name) for name in ("integers", "window", "until"))
     end = None if until is None else datetime.fromisoformat(until)
     test = Experiment(found.name, **declared, read_after=window, holdout_until=end, ledger=ledger, now=now)
-    return Recalled(test, integers)
+    return test, integers

@@ -99,9 +99,24 @@ def power(
         >>> found.frame[["arm", "against", "people"]].values.tolist()
         [['plain', 'emoji', 16286]]
     """
-    _check(base, weights, size, effect, chance, level)
+    refuse(
+        None if base else "base= must name an outcome, such as {'bought': 0.0057}",
+        *[_not_a_base(name, of) for name, of in base.items()],
+        not_whole("size", size, least=2, none=True),
+        not_number("effect", effect, of="a share such as 0.2 for 20% more", above=True, none=True),
+        *[
+            None if 0 < share < 1 else f"{name}= must lie between 0 and 1, such as 0.8, got {given(share)}"
+            for name, share in (("chance", chance), ("level", level))
+        ],
+    )
+    if (size is None) == (effect is None):
+        raise UsageError(
+            "power needs one of size= (how many people there are) and effect= (how much more is looked for)"
+        )
     rows, choices = [], []
     total, pairs = sum(weights.values()), _pairs(weights)
+    if not pairs:
+        raise UsageError("one arm has nothing to be compared with; give the experiment a holdout= or another arm")
     each = 1 - (1 - level) / len(pairs)
     for outcome, of in base.items():
         kind, mean = ("amount", float(of[0])) if isinstance(of, tuple | list) else ("binary", float(of))
@@ -123,32 +138,6 @@ def _pairs(weights: Mapping[str, float]) -> list[tuple[str, str]]:
     return [(arm, HOLDOUT) for arm in arms] if weights.get(HOLDOUT) else [*itertools.combinations(arms, 2)]
 
 
-def _check(
-    base: Mapping[str, Any],
-    weights: Mapping[str, float],
-    size: int | None,
-    effect: float | None,
-    chance: float,
-    level: float,
-) -> None:
-    refuse(
-        None if base else "base= must name an outcome, such as {'bought': 0.0057}",
-        *[_not_a_base(name, of) for name, of in base.items()],
-        not_whole("size", size, least=2, none=True),
-        not_number("effect", effect, of="a share such as 0.2 for 20% more", above=True, none=True),
-        *[
-            None if 0 < share < 1 else f"{name}= must lie between 0 and 1, such as 0.8, got {given(share)}"
-            for name, share in (("chance", chance), ("level", level))
-        ],
-    )
-    if (size is None) == (effect is None):
-        raise UsageError(
-            "power needs one of size= (how many people there are) and effect= (how much more is looked for)"
-        )
-    if not _pairs(weights):
-        raise UsageError("one arm has nothing to be compared with; give the experiment a holdout= or another arm")
-
-
 def _not_a_base(name: str, of: Any) -> str | None:
     if isinstance(of, tuple | list):
         fits = len(of) == 2 and all(isinstance(one, int | float) and math.isfinite(one) and one > 0 for one in of)
@@ -158,20 +147,14 @@ def _not_a_base(name: str, of: Any) -> str | None:
     return None if fits else f"base[{name!r}] must be {wanted}, got {given(of)}"
 
 
-def _size_of(of: Any, effect: float) -> float:
-    """Return the standardized size of an effect, NaN where no share could be so large."""
-    if isinstance(of, tuple | list):
-        return float(of[0] * effect / of[1])
-    if of * (1 + effect) > 1:
-        return math.nan
-    return float(proportions().proportion_effectsize(of * (1 + effect), of))
-
-
 def _needed(of: Any, effect: float, ratio: float, chance: float, level: float) -> float:
     """Return how many people the two arms need together; ``ratio`` texted for each one held out."""
-    standardized = _size_of(of, effect)
-    if math.isnan(standardized):
+    if isinstance(of, tuple | list):
+        standardized = of[0] * effect / of[1]
+    elif of * (1 + effect) > 1:
         raise UsageError(f"{effect:.0%} more than {of:.2%} is more than everybody; look for a smaller effect=")
+    else:
+        standardized = proportions().proportion_effectsize(of * (1 + effect), of)
     spread = math.sqrt(1 + 1 / ratio)
     held = sizes().normal_sample_size_one_tail(standardized, chance, (1 - level) / 2, std_null=spread)
     return float(held) * (1 + ratio)
@@ -324,7 +307,7 @@ def _shares(spent: Floats, people: int, held: float, splits: int, level: float, 
     ]
     table = np.array([(one.low, one.high, one.p) for one in found])
     arm_sums = statistics.Sums(len(spent) - buyers, len(spent) - buyers, people - base)
-    t = statistics.difference(arm_sums, statistics.Sums(buyers, buyers, base)).t
+    t = statistics.t_value(arm_sums, statistics.Sums(buyers, buyers, base))
     return _rates(table[:, 0], table[:, 1], table[:, 2], t, level)
 
 
@@ -338,7 +321,7 @@ def _amounts(spent: Floats, people: int, held: float, splits: int, level: float,
         base = Amounts(spent[inside], max(int(inside.sum() + random.binomial(people - len(spent), held)), 1))
         arm = Amounts(spent[~inside], max(people - base.people, 1))
         one = statistics.compare_with(drawn, arm, base, level=level)
-        t = statistics.difference(statistics.sums(arm), statistics.sums(base)).t
+        t = statistics.t_value(statistics.sums(arm), statistics.sums(base))
         table.append((one.low, one.high, one.p, float(t)))
     low, high, p, t = np.array(table).T
     return _rates(low, high, p, t, level)

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import Final, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from .._calling import not_frame, refuse
 from .._cards import Card, WithCard
 from .._frames import AnyFrame, as_pandas
 from .._moments import Now, utc_now
-from .._pandas import lent
+from .._pandas import STR, lent
 from .._wire import amount as from_micros
 from . import comparing, picture, statistics, words
 from .declaring import HOLDOUT, Declared
@@ -100,7 +99,7 @@ def read(
     )
     found = joined(assigned, rows, asked, on=asked.unit if on is None else on, at=at, amount=amount)
     people, contacted = found.people(), found.people(assigned["contacted"].to_numpy("bool"))
-    gone = forgotten or {}
+    gone, billed = forgotten or {}, assigned["cost"].groupby(found.arm).max()
     sizes = dict(Counter(people) + Counter(gone))
     checked = statistics.check(sizes, asked.weights) if asked.weights else None
     counts = found.left_out["problem"].value_counts()
@@ -116,7 +115,7 @@ def read(
         elsewhere=_elsewhere(assigned, found),
         in_doubt=_messages(assigned, found, "in_doubt"),
         unpriced=_messages(assigned, found, "unpriced"),
-        dearest=_dearest(assigned, found),
+        dearest={arm: float(billed[code]) for code, arm in enumerate(found.arms) if billed.get(code, 0.0) > 0},
         forgotten=gone,
         unsent={arm: many for arm, many in people.items() if arm != HOLDOUT and not contacted[arm]},
     )
@@ -127,7 +126,10 @@ def read(
         tables["frame"] = comparing.table(sizes_only, ("arm", "people", "contacted"))
         tables["pairs"] = comparing.table((), comparing.PAIRS)
     else:
-        elapsed = _elapsed(assigned["at"], asked.window, now()) if state == "sequential" else None
+        elapsed = None
+        if state == "sequential":  # how much of everybody's window has passed
+            since = (pd.Timestamp(now()) - assigned["at"]).dt.total_seconds()
+            elapsed = float((since / asked.window.total_seconds()).clip(0.0, 1.0).mean())
         tables = _compared(found, facts, contacted, costs, elapsed)
     if state == "read" and explore is not None:
         pieces = comparing.explore(found, assigned[explore], level=_LEVEL)
@@ -165,23 +167,11 @@ def _state(is_early: bool, early: object, checked: Ratio | None) -> State:
     return "early" if early else "waiting"
 
 
-def _elapsed(sent: pd.Series, window: timedelta, now: datetime) -> float:
-    """Return how much of everybody's window has passed."""
-    since = (pd.Timestamp(now) - sent).dt.total_seconds()
-    return float((since / window.total_seconds()).clip(0.0, 1.0).mean())
-
-
 def _messages(assigned: pd.DataFrame, found: Joined, name: str) -> dict[str, int]:
     """Return how many messages of each arm are of a kind; none where the assignment does not count them."""
     many = assigned[name].to_numpy("int64") if name in assigned.columns else np.zeros(len(assigned), np.int64)
     sums = np.bincount(found.arm, weights=many, minlength=len(found.arms))
     return dict(zip(found.arms, sums.astype(int).tolist(), strict=True))
-
-
-def _dearest(assigned: pd.DataFrame, found: Joined) -> dict[str, float]:
-    """Return the most that anybody of each arm was billed, which a message without a known price is counted at."""
-    billed = assigned["cost"].groupby(found.arm).max()
-    return {arm: float(billed[code]) for code, arm in enumerate(found.arms) if billed.get(code, 0.0) > 0}
 
 
 def _elsewhere(assigned: pd.DataFrame, found: Joined) -> tuple[words.Texted, ...]:
@@ -198,13 +188,9 @@ def _elsewhere(assigned: pd.DataFrame, found: Joined) -> tuple[words.Texted, ...
 
 def _costs(assigned: pd.DataFrame, found: Joined) -> dict[str, dict[str, float]]:
     """Return what each arm was billed in each currency, summed in integer millionths."""
-    codes, currencies = pd.factorize(assigned["currency"])
-    code = found.arm * (len(currencies) + 1) + codes + 1
-    micros = np.rint(assigned["cost"].to_numpy("float64") * 1_000_000)
-    sums = np.bincount(code, weights=micros, minlength=len(found.arms) * (len(currencies) + 1))
-    table = sums.reshape(len(found.arms), -1)
-    named = ["", *map(str, currencies)]
-    return {
-        arm: {currency: float(from_micros(int(total))) for currency, total in zip(named, row, strict=True) if total}
-        for arm, row in zip(found.arms, table, strict=True)
-    }
+    micros = (assigned["cost"].astype("float64") * 1_000_000).round()
+    sums = micros.groupby([found.arm, assigned["currency"].fillna("").astype(STR)], sort=False).sum()
+    costs: dict[str, dict[str, float]] = {arm: {} for arm in found.arms}
+    for code, currency, total in sums[sums != 0].reset_index().itertuples(index=False):
+        costs[found.arms[code]][str(currency)] = float(from_micros(int(total)))
+    return costs

@@ -63,12 +63,8 @@ def compare_shares(arm: Share, base: Share, *, level: float = 0.95) -> Compariso
     Wilson's, which hold in 90% only. The test is Fisher's where one of the four cells is below 20, and the pooled z
     test elsewhere.
     """
-    if min(arm.people, base.people) >= FEW:
-        interval = "Newcombe"
-        low, high = map(float, newcombe(arm.reached, arm.people, base.reached, base.people, level=level))
-    else:
-        interval = "Newcombe with exact limits"
-        low, high = combined(_share_limits(arm, level), _share_limits(base, level))
+    interval = "Newcombe" if min(arm.people, base.people) >= FEW else "Newcombe with exact limits"
+    low, high = combined(_share_limits(arm, level), _share_limits(base, level))
     cells = [[one.reached, one.people - one.reached] for one in (arm, base)]
     exact = min(*cells[0], *cells[1]) < SMALL
     if exact:
@@ -99,14 +95,6 @@ def combined(
     down = (one - low) ** 2 + (most - other) ** 2 - 2 * correlation * (one - low) * (most - other)
     up = (high - one) ** 2 + (other - least) ** 2 - 2 * correlation * (high - one) * (other - least)
     return one - other - math.sqrt(max(down, 0.0)), one - other + math.sqrt(max(up, 0.0))
-
-
-def newcombe(count: Any, people: Any, base_count: Any, base_people: Any, *, level: float) -> tuple[Any, Any]:
-    """Return Newcombe's limits of the difference of two shares; numbers or arrays of them."""
-    low, high = proportions().confint_proportions_2indep(
-        count, people, base_count, base_people, method="newcomb", compare="diff", alpha=1 - level
-    )
-    return low, high
 
 
 DRAWS: Final = 4000
@@ -156,8 +144,11 @@ def compare_with(drawn: Floats, arm: Amounts, base: Amounts, *, level: float) ->
     one, other = ((of.value, *mean_limits(of, both, level=level)) for of in (arm, base))
     low, high = combined(one, other)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = float(difference(sums(arm), sums(base)).t)
-    p = p_value(t, drawn) if len(drawn) and not math.isnan(t) else 1.0
+        t = float(t_value(sums(arm), sums(base)))
+    p = 1.0
+    if len(drawn) and not math.isnan(t):  # twice the smaller tail, the drawing that happened counted among them
+        tail = min(int((drawn >= t).sum()), int((drawn <= t).sum()))
+        p = min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
     return Comparison(between, low, high, p, "weighted Poisson counts, redrawn arms")
 
 
@@ -208,36 +199,19 @@ def _gamma(share: float, mean: float, variance: float) -> float:
     return float(distributions().gamma.ppf(share, mean**2 / variance, scale=variance / mean))
 
 
-class Found(NamedTuple):
-    """A difference of means and its standard error by Welch; numbers or arrays."""
-
-    difference: Any
-    error: Any
-
-    @property
-    def t(self) -> Any:
-        return self.difference / self.error
-
-
 def sums(of: Amounts) -> Sums:
     return Sums(float(of.spent.sum()), float(np.square(of.spent).sum()), of.people)
 
 
-def difference(arm: Sums, base: Sums) -> Found:
-    """Return the difference of two means and its standard error."""
-    return Found(arm.total / arm.people - base.total / base.people, np.sqrt(_variance(arm) + _variance(base)))
+def t_value(arm: Sums, base: Sums) -> Any:
+    """Return the difference of two means by its standard error, as Welch has it."""
+    return (arm.total / arm.people - base.total / base.people) / np.sqrt(_variance(arm) + _variance(base))
 
 
 def _variance(of: Sums) -> Any:
     """Return the variance of a mean."""
     mean = of.total / of.people
     return np.maximum(of.squares / of.people - mean**2, 0.0) / np.maximum(of.people - 1, 1)
-
-
-def p_value(t: float, drawn: Floats) -> float:
-    """Return the two-sided p-value: twice the smaller tail, the drawing that happened counted among them."""
-    tail = min(int((drawn >= t).sum()), int((drawn <= t).sum()))
-    return min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
 
 
 def redrawn(spent: Floats, people: int, share: float, draws: int, seed: int) -> Floats:
@@ -251,7 +225,7 @@ def redrawn(spent: Floats, people: int, share: float, draws: int, seed: int) -> 
     base = Sums(base.total + rest.total, base.squares + rest.squares, base.people + rest.people + nobody)
     arm = Sums(spent.sum() - base.total, np.square(spent).sum() - base.squares, people - base.people)
     with np.errstate(divide="ignore", invalid="ignore"):  # a drawing that leaves an arm of a few people empty
-        t = np.asarray(difference(arm, base).t, dtype="float64")
+        t = np.asarray(t_value(arm, base), dtype="float64")
     return np.asarray(t[np.isfinite(t)])
 
 
@@ -274,20 +248,14 @@ def _small(spent: Floats, share: float, draws: int, random: np.random.Generator)
 _LEAST: Final = 1e-6  # of a window: before it nothing has been learned
 
 
-class Always(NamedTuple):
-    """Half the width of the interval, and how many times that of the interval of a single look."""
-
-    half: float
-    times: float
-
-
 def stretch(elapsed: float, *, level: float = 0.95) -> float:
     """Return how many times as wide the interval is when so much of the outcomes' windows has passed (0 to 1].
 
     What is learned grows with the time that has passed, so that a share of the windows counts as that share of the
     people; the interval is tightest at the reading day.
     """
-    return always(1.0, max(elapsed, _LEAST), tuned_for=1.0, level=level).times
+    single = float(distributions().norm.ppf((1 + level) / 2))
+    return always(1.0, max(elapsed, _LEAST), tuned_for=1.0, level=level) / single
 
 
 def rho(level: float, tuned_for: float) -> float:
@@ -296,15 +264,13 @@ def rho(level: float, tuned_for: float) -> float:
     return math.sqrt((-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / tuned_for)
 
 
-def always(error: float, people: float, *, tuned_for: float, level: float = 0.95) -> Always:
+def always(error: float, people: float, *, tuned_for: float, level: float = 0.95) -> float:
     """Return half the width of the interval around a difference with the standard error ``error``.
 
     So many ``people`` are read now, ``tuned_for`` at the reading day; ``level`` is the coverage of all looks together.
     """
     spread = people * rho(level, tuned_for) ** 2
-    half = error * math.sqrt(2 * (spread + 1) / spread * math.log(math.sqrt(spread + 1) / (1 - level)))
-    single = float(distributions().norm.ppf((1 + level) / 2)) * error
-    return Always(half, half / single if single else math.nan)
+    return error * math.sqrt(2 * (spread + 1) / spread * math.log(math.sqrt(spread + 1) / (1 - level)))
 
 
 def wider(level: float, times: float) -> float:

@@ -267,7 +267,9 @@ class Ledger(LedgerBase):
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":
-                rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._others)
+                rules = Rules.of(
+                    plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._held.others
+                )
             return Run(self._store, number, lock, clock=self._clock, service=service, rules=rules, ownership=ownership)
         except BaseException:
             lock.release()

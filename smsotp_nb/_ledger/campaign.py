@@ -555,13 +555,13 @@ def service_of(client: object, *, what: str) -> str:
 
 
 def not_its_plan(plan: object, name: str) -> str | None:
-    if getattr(plan, "_folder", None) is not None:  # of which no rows are read
+    if not isinstance(plan, Planned):
+        return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"
+    if plan._held.folder is not None:  # of which no rows are read
         return (
             "the plan of a Folder revises no campaign: withdraw what is to go, and plan it as a campaign of its own "
             f"with leave_out=sms.record({name!r})"
         )
-    if not isinstance(plan, Planned):
-        return f"plan= must be a Plan, what plan(...) returns, got {shown(plan)}"
     if plan.campaign != name:
         return f"the plan is of campaign {plan.campaign!r}, and this is {name!r}"
     return None

@@ -159,7 +159,7 @@ def _number(entry: Any) -> Any:
 
 def _reached(source: Any) -> pd.Series[str] | None:
     """Return whom a recorded campaign may have reached, or a plan is about to; None of anything else."""
-    if hasattr(source, "_addressees"):  # a plan
+    if hasattr(source, "_as_planned"):  # a plan
         rows: pd.DataFrame = source._as_planned
         return rows.loc[rows["status"].eq("planned").to_numpy(), "to"].astype(STR)
     reached = None if isinstance(source, pd.DataFrame | pd.Series) else getattr(source, "_reached", None)

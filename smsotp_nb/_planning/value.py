@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,7 @@ import pandas as pd
 from .. import _cards as cards
 from .. import parts, phones
 from .._calling import in_our_words, not_a, not_whole, refuse
-from .._ledger import Ledger, LedgerOrPath, Piece, Prospect, Wordings, opened, own_place, unasked
+from .._ledger import Ledger, LedgerOrPath, Prospect, opened, own_place, unasked
 from .._moments import microseconds, utc_now
 from .._pandas import STR, lent
 from .._policy import Policy
@@ -24,7 +24,6 @@ from .._wire import Body, Wire, mask
 from ..errors import LedgerError, SmsOtpError, UsageError
 from . import assembly, bodies, overview, segments
 from .arguments import Asked, MadeOf
-from .bodies import Ints
 from .rows import InFiles, InMemory, fingerprint
 from .wording import Words
 
@@ -101,25 +100,10 @@ class Plan(cards.WithCard):
         return self._asked.wording.segments
 
     @property
-    def _folder(self) -> Path | None:
-        """Where the files of a plan of a `Folder` are; None of a plan in memory."""
-        return self._held.folder
-
-    @property
-    def _body_keys(self) -> Ints:
-        """Array by body number; equal bodies have equal keys."""
-        return self._held.body_keys
-
-    @property
     def _prospect_now(self) -> Prospect | None:
         """What the next send does with each row if nothing fails, and how the plan differs from the recorded campaign;
         None where there is no ledger yet."""
         return self._seen()._prospect
-
-    @property
-    def _size(self) -> int:
-        """How many rows the list has."""
-        return self._held.figures["rows"]
 
     @property
     def recipients(self) -> int:
@@ -133,7 +117,7 @@ class Plan(cards.WithCard):
         a Folder ``planned`` alone is without whom the ledger holds back."""
         seen = self._seen()
         figures = dict(seen._view.figures)
-        if self._folder is not None and seen._prospect is not None:
+        if self._held.folder is not None and seen._prospect is not None:
             figures["planned"] = seen._prospect.to_go
         return figures
 
@@ -160,10 +144,10 @@ class Plan(cards.WithCard):
         seen = self._seen()
         rows, prospect = lent(seen._view.rows), seen._prospect
         moments = pd.Series(pd.NaT, index=rows.index, dtype="datetime64[us]")
-        if prospect is not None and self._folder is None:
+        if prospect is not None and self._held.folder is None:
             moments = without_zone(prospect.rows["not_before"])
         rows.insert([*rows.columns].index("problem") + 1, "not_before", moments.array)
-        if prospect is not None and self._folder is not None:
+        if prospect is not None and self._held.folder is not None:
             held = prospect.rows.assign(not_before=without_zone(prospect.rows["not_before"]))
             rows.loc[held.index, [*HELD]] = held[[*HELD]]
         return rows
@@ -172,11 +156,6 @@ class Plan(cards.WithCard):
     def _as_planned(self) -> pd.DataFrame:
         """The rows as `plan` made them, whatever is recorded of them; ``status`` is planned or skipped."""
         return lent(self._held.rows)
-
-    @property
-    def _unplanned(self) -> pd.DataFrame:
-        """How many rows `plan` left out, and why; the columns are those of `problems`."""
-        return lent(self._held.problems)
 
     @property
     def left_out(self) -> pd.DataFrame:
@@ -333,20 +312,6 @@ class Plan(cards.WithCard):
         asked = replace(self._asked, wire=changed)
         return replace(self, _asked=asked, _made_of=self._made_of and replace(self._made_of, asked=asked))
 
-    def _addressees(self) -> tuple[Ints, Ints]:
-        return self._held.addressees()
-
-    @property
-    def _others(self) -> tuple[Ints, Ints]:
-        return self._held.others
-
-    def _pieces(self) -> Iterator[Piece]:
-        return self._held.pieces()
-
-    def _wordings(self) -> Wordings:
-        """Return what the ledger keeps of the plan's words: each wording with its placeholders, and how bodies pack."""
-        return self._held.wordings()
-
     @property
     def _view(self) -> InMemory | InFiles:
         return self._now or self._held
@@ -381,9 +346,9 @@ class Plan(cards.WithCard):
         made, asked = self._seen(), self._asked
         prospect = made._prospect or unasked(self)
         figures, estimate = made._figures, made.estimate
-        by = self.by if self._folder is None else None  # what is known of segments is read from the rows
+        by = self.by if self._held.folder is None else None  # what is known of segments is read from the rows
         whole = made._rows_to_go is not None or prospect.to_go == self.recipients
-        blocks: list[Any] = overview.standing(self._size, prospect)
+        blocks: list[Any] = overview.standing(self._held.figures["rows"], prospect)
         if whole and figures["planned"]:
             blocks[0] = overview.figures_of(figures, estimate)
         if figures["planned"]:
@@ -405,14 +370,14 @@ class Plan(cards.WithCard):
         blocks += overview.warnings(made.notes) + overview.old_rates(estimate)
         blocks += [cards.Note("i", _IN_ENGLISH)] if asked.wording.assumed_language else []
         blocks += overview.assumed(figures, estimate, join)
-        check = "plan.rows" if self._folder is None else "plan.problems and the files"
-        if self._folder is not None:
-            blocks.append(cards.Note("i", f"The rows of this plan are files in {self._folder}; they name people."))
+        check = "plan.rows" if self._held.folder is None else "plan.problems and the files"
+        if self._held.folder is not None:
+            blocks.append(cards.Note("i", f"The rows of this plan are files in {self._held.folder}; they name people."))
         closing = f"Next: check {check}, then send(plan, client)."
         if not figures["planned"]:
-            closing = f"Next: nobody goes now; {check} say{'s' * (self._folder is None)} why, row by row."
+            closing = f"Next: nobody goes now; {check} say{'s' * (self._held.folder is None)} why, row by row."
         if not self.recipients:
-            closing = f"Next: no row can be sent; {check} say{'s' * (self._folder is None)} why. Correct the list."
+            closing = f"Next: no row can be sent; {check} say{'s' * (self._held.folder is None)} why. Correct the list."
         urgent = [block for block in blocks if isinstance(block, cards.Note) and block.sign == "!"]
         others = [block for block in blocks[1:] if block not in urgent]
         return cards.Card(f"Plan: {self.campaign}", prospect.state(), (blocks[0], *urgent, *others), closing)

@@ -38,11 +38,6 @@ def test_order_stays_and_by_adds_up() -> None:
     assert cost.by_month(found)[["month", "cost"]].values.tolist() == [["2026-09", 1.0], ["2026-10", 5.5]]
 
 
-def test_one_rate_is_never_spread_over_several_months() -> None:
-    with pytest.raises(UsageError, match="one rate a currency for 2 months"):
-        cost.convert(months(), {"CNY": "0.1"}, to="USD")
-
-
 def test_one_rate_for_a_table_without_months_is_said_beside_each_amount() -> None:
     found = cost.convert(cost.by(months(), []), {"CNY": "0.1"}, to="USD", source="bank")
     assert found["exchange_source"].unique().tolist() == ["bank: one rate, whatever the month"]
@@ -66,25 +61,30 @@ def test_a_month_takes_the_mean_of_its_days() -> None:
     assert cost.convert(months(), rates, to="USD", source="x")["exchange_rate"].tolist() == [0.5, 1.0, 0.2]
 
 
-def test_a_month_without_a_rate_is_named() -> None:
-    with pytest.raises(UsageError, match="one CNY in 2026-09 is worth in USD"):
-        cost.convert(months(), dated(("2026-10", "CNY", "0.1")), to="USD", source="x")
-
-
 def test_a_file_is_its_source(tmp_path: Path) -> None:
     file = tmp_path / "bank.csv"
     file.write_text("date;currency;rate\n2026-09;CNY;0.1\n2026-10;CNY;0.2\n")
     assert cost.convert(months(), file, to="USD")["exchange_source"].unique().tolist() == ["bank.csv"]
 
 
-def test_rates_without_a_source_are_refused() -> None:
-    with pytest.raises(UsageError, match="does not say where its rates come from"):
-        cost.convert(months(), dated(("2026-10", "CNY", "0.1")), to="USD")
+ONE = months(month=["2026-10"] * 3)
+OCTOBER = dated(("2026-10", "CNY", "0.1"))
+REFUSED: dict[str, tuple[pd.DataFrame, object, str, str]] = {
+    "one rate, two months": (months(), {"CNY": "0.1"}, "x", "one rate a currency for 2 months"),
+    "a month without a rate": (months(), OCTOBER, "x", "one CNY in 2026-09 is worth in USD"),
+    "no source": (months(), OCTOBER, "", "does not say where its rates come from"),
+    "no times": (months().drop(columns="month"), OCTOBER, "x", "neither 'day' nor 'month'"),
+    **{
+        f"no rate: {rates}": (ONE, rates, "x", "one CNY is worth in USD")
+        for rates in ({}, {"CNY": "x"}, {"CNY": 0}, {"CNY": "-1"}, {"CNY": float("nan")})
+    },
+}
 
 
-def test_dated_rates_need_a_table_with_times() -> None:
-    with pytest.raises(UsageError, match="neither 'day' nor 'month'"):
-        cost.convert(months().drop(columns="month"), dated(("2026-10", "CNY", "0.1")), to="USD", source="x")
+@pytest.mark.parametrize(("table", "exchange", "source", "said"), REFUSED.values(), ids=REFUSED)
+def test_nothing_is_converted_by_guess(table: pd.DataFrame, exchange: object, source: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        cost.convert(table, exchange, to="USD", source=source)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,3 @@ def test_what_has_no_price_stays_without_one() -> None:
     assert found["currency"].isna().tolist() == [True, False, False]
     assert found["cost"].fillna(-1).tolist() == [-1, 1.5, 1.0]
     assert found["unpriced"].tolist() == [1, 0, 0]
-
-
-@pytest.mark.parametrize("exchange", [{}, {"CNY": "x"}, {"CNY": 0}, {"CNY": "-1"}, {"CNY": float("nan")}], ids=str)
-def test_a_currency_without_a_rate_is_refused(exchange: dict[str, object]) -> None:
-    """Nothing is converted by guess."""
-    with pytest.raises(UsageError, match="one CNY is worth in USD"):
-        cost.convert(months(month=["2026-10"] * 3), exchange, to="USD")

@@ -37,6 +37,15 @@ def sent(client: Client, ledger: Ledger) -> pd.DataFrame:
     return send(made, client=client, ledger=ledger, progress=False)
 
 
+@pytest.fixture
+def doubtful(box: Sandbox, ledger: Ledger) -> pd.DataFrame:
+    """The first of three requests loses its reply: four rows are in doubt."""
+    box.fault("drop_after", next=1)
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    with pytest.warns(SmsOtpWarning, match="4 rows .* in doubt"):
+        return send(made, client=box.client(), ledger=ledger, progress=False)
+
+
 def invoice_of(sent: pd.DataFrame) -> pd.DataFrame:
     return sent[["id", "to", "at", "parts", "price", "currency"]].reset_index(drop=True)
 
@@ -93,21 +102,17 @@ def test_a_line_without_a_price_is_unreadable_but_found(sent: pd.DataFrame, ledg
     adds_up(found)
 
 
-def test_doubts_are_shown_and_settled_by_the_invoice(box: Sandbox, ledger: Ledger, tmp_path: Path) -> None:
+def test_doubts_are_shown_and_settled_by_the_invoice(doubtful: pd.DataFrame, ledger: Ledger, tmp_path: Path) -> None:
     """A request loses its reply; the invoice has two of its four messages."""
-    box.fault("drop_after", next=1)
-    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
-    with pytest.warns(SmsOtpWarning, match="4 rows .* in doubt"):
-        sent = send(made, client=box.client(), ledger=ledger, progress=False)
-    doubt = sent[sent["status"].eq("in_doubt")]
+    doubt = doubtful[doubtful["status"].eq("in_doubt")]
     assert len(doubt) == 4
-    lines = invoice_of(sent[sent["status"].eq("accepted")])
+    lines = invoice_of(doubtful[doubtful["status"].eq("accepted")])
     totals = pd.DataFrame({"Country": ["US", "DE"], "Messages": [9, 3], "Amount": [0.1, 0.2], "Currency": "USD"})
     assert (
         sum("4 messages in doubt may be in its totals" in it for it in cost.reconcile_invoice(ledger, totals).notes)
         == 1
     )
-    at = sent["at"].max()
+    at = doubtful["at"].max()
     more = pd.DataFrame({"id": ["a" * 32, "b" * 32], "to": doubt["to"].iloc[:2], "at": at, "parts": 1, "price": 0.0075})
     lines = pd.concat([lines, more.assign(currency="USD", country="United States")], ignore_index=True)
     file = tmp_path / "november.csv"
@@ -415,12 +420,10 @@ def test_passcodes_and_messages_to_oneself_are_on_the_bill(client: Client, ledge
 
 
 @pytest.mark.parametrize("places", [2, 3])
-def test_the_rounding_of_a_file_is_recognised_and_never_recorded(box: Sandbox, ledger: Ledger, places: int) -> None:
-    box.fault("drop_after", next=1)
-    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
-    with pytest.warns(SmsOtpWarning, match="in doubt"):
-        sent = send(made, client=box.client(), ledger=ledger, progress=False)
-    billed = pd.DataFrame({"to": made.rows["to"].array, "at": sent["at"].max(), "price": round(0.0075, places)})
+def test_the_rounding_of_a_file_is_recognised_and_never_recorded(
+    doubtful: pd.DataFrame, ledger: Ledger, places: int
+) -> None:
+    billed = pd.DataFrame({"to": doubtful["to"].array, "at": doubtful["at"].max(), "price": round(0.0075, places)})
     found = cost.reconcile_invoice(ledger, billed.assign(currency="USD"))
     assert found.lines["match"].value_counts().to_dict() == {"matched": 8, "in_doubt": 4}
     assert f"Its amounts look rounded to {places} decimal places" in " ".join(found.card().text().split())
@@ -436,18 +439,14 @@ def test_the_rounding_of_a_file_is_recognised_and_never_recorded(box: Sandbox, l
 
 @pytest.mark.parametrize(("billed", "price"), [("0.7500", None), ("0.0075", 0.0075)])
 def test_a_price_in_another_unit_is_not_recorded(
-    box: Sandbox, ledger: Ledger, billed: str, price: float | None
+    doubtful: pd.DataFrame, ledger: Ledger, billed: str, price: float | None
 ) -> None:
     """And a settled row counts in the country of its number."""
-    box.fault("drop_after", next=1)
-    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
-    with pytest.warns(SmsOtpWarning, match="in doubt"):
-        sent = send(made, client=box.client(), ledger=ledger, progress=False)
-    lines = sent[["id", "to"]].assign(at=sent["at"].max(), price=billed, currency="USD")
+    lines = doubtful[["id", "to"]].assign(at=doubtful["at"].max(), price=billed, currency="USD")
     found = cost.reconcile_invoice(ledger, lines)
     assert any("may be in another unit" in note for note in found.notes) == (price is None)
     assert found.settle(reason="invoice") == 4
-    prices = ledger.record("sale").results.loc[sent["status"].eq("in_doubt"), "price"]
+    prices = ledger.record("sale").results.loc[doubtful["status"].eq("in_doubt"), "price"]
     assert prices.dropna().tolist() == [price] * 4 * (price is not None)
     totals = pd.DataFrame({"Country": ["US"], "Messages": [12], "Amount": [0.09], "Currency": ["USD"]})
     again = cost.reconcile_invoice(ledger, totals)
@@ -467,14 +466,12 @@ def test_recorded_rows_without_an_amount_are_told(sent: pd.DataFrame, rows: slic
     assert told == ["3 messages have no recorded price or currency and are in no amount of ours."] * bool(missing)
 
 
-def test_a_price_that_may_be_rounded_is_not_recorded_where_nothing_shows_it(box: Sandbox, ledger: Ledger) -> None:
+def test_a_price_that_may_be_rounded_is_not_recorded_where_nothing_shows_it(
+    doubtful: pd.DataFrame, ledger: Ledger
+) -> None:
     """The invoice has only the messages in doubt."""
-    box.fault("drop_after", next=1)
-    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
-    with pytest.warns(SmsOtpWarning, match="in doubt"):
-        sent = send(made, client=box.client(), ledger=ledger, progress=False)
-    doubt = sent[sent["status"].eq("in_doubt")]
-    lines = pd.DataFrame({"to": doubt["to"], "at": sent["at"].max(), "price": 0.01, "currency": "USD"})
+    doubt = doubtful[doubtful["status"].eq("in_doubt")]
+    lines = pd.DataFrame({"to": doubt["to"], "at": doubtful["at"].max(), "price": 0.01, "currency": "USD"})
     found = cost.reconcile_invoice(ledger, lines)
     assert "settle takes no price from it" in " ".join(found.notes)
     assert found.settle(reason="invoice") == 4

@@ -8,7 +8,6 @@ import os
 import random
 import signal
 import sqlite3
-import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -32,6 +31,10 @@ from smsotp_nb._ledger.rows import columns
 from smsotp_nb._ledger.rows import sums as kept_sums
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
+pytestmark = [  # of purges
+    pytest.mark.filterwarnings(f"ignore:{said}:smsotp_nb.errors.SmsOtpWarning")
+    for said in ("what was deleted can still be read", ".*rows were in doubt")
+]
 NUMBERS = [*(f"+1202555{last:04}" for last in range(100, 124)), *(f"+190755501{last}" for last in range(10, 18))]
 RATES = pd.DataFrame({"iso": ["US"], "currency": "USD", "price": ["0.0075"]})
 TEXTS = ("Hello", "Hello – again " * 9, "See you on Sunday")
@@ -56,6 +59,11 @@ def planned(campaign: str, people: list[str], text: str, keep: tuple[str, ...] =
         policy=None,
         wire=Wire(chunk_size=3),
     )
+
+
+def send(box: Sandbox, ledger: Ledger, made: Plan, **options: Any) -> None:
+    with box.client() as client:
+        sent(made, client, ledger, **options)
 
 
 def packed(path: Path) -> int:
@@ -160,9 +168,7 @@ def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
     same(cost.spending(ledger, until=middle.floor("15min")), by_rows(ledger, until=middle.floor("15min")))
     assert packed_in(ledger) == 2
     before = cost.by(ledger, ["campaign", "day", "iso", "currency", "encoding", "region", "type"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SmsOtpWarning)
-        ledger.record("autumn").purge()
+    ledger.record("autumn").purge()
     pd.testing.assert_frame_equal(
         cost.by(ledger, ["campaign", "day", "iso", "currency", "encoding", "region", "type"]), before
     )
@@ -171,8 +177,7 @@ def test_whatever_happens_to_campaigns_their_sums_are_those_of_their_rows(
 @pytest.mark.both_ledgers
 def test_tables_are_read_from_the_sums_once_they_are_there(box: Sandbox, ledger: Ledger) -> None:
     """Otherwise every comparison here would be one of the rows with themselves."""
-    with box.client() as client:
-        sent(planned("autumn", NUMBERS, "Hello"), client, ledger)
+    send(box, ledger, planned("autumn", NUMBERS, "Hello"))
     before = cost.by_country(ledger)
     with ledger._store.writing() as connection:
         connection.execute("DELETE FROM recipient")
@@ -182,9 +187,8 @@ def test_tables_are_read_from_the_sums_once_they_are_there(box: Sandbox, ledger:
 @pytest.mark.both_ledgers
 def test_kept_columns_that_many_rows_share_are_read_from_the_sums(box: Sandbox, ledger: Ledger) -> None:
     """A column that tells people apart is in no sums: it would make them as long as the rows."""
-    with box.client() as client:
-        sent(planned("autumn", MANY, "Hello", ("account", "segment", "tags")), client, ledger)
-        sent(planned("winter", MANY, "See you"), client, ledger)
+    send(box, ledger, planned("autumn", MANY, "Hello", ("account", "segment", "tags")))
+    send(box, ledger, planned("winter", MANY, "See you"))
     of = ["campaign", "segment", "tags"]
     before, rows = cost.by(ledger, of), cost.by(by_rows(ledger, columns=["segment", "tags"]), of)
     pd.testing.assert_frame_equal(before, rows)
@@ -202,8 +206,7 @@ def test_sums_by_kept_columns_alone_are_kept_where_those_by_time_as_well_are_too
 ) -> None:
     at = kept_sums.PLACES["at"]
     monkeypatch.setattr(kept_sums, "_small", lambda table: not table[:, at].any())
-    with box.client() as client:
-        sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
+    send(box, ledger, planned("autumn", MANY, "Hello", ("segment",)))
     for names in ("segment", ["segment", "iso"], ["segment", "day"]):
         rows = cost.by(whole(ledger.record("autumn")), names)
         pd.testing.assert_frame_equal(cost.by(ledger, names), rows, check_dtype=False)
@@ -217,11 +220,8 @@ def test_sums_by_kept_columns_alone_are_kept_where_those_by_time_as_well_are_too
 
 @pytest.mark.both_ledgers
 def test_a_purge_leaves_no_sums_by_kept_columns(box: Sandbox, ledger: Ledger) -> None:
-    with box.client() as client:
-        sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SmsOtpWarning)
-        ledger.record("autumn").purge()
+    send(box, ledger, planned("autumn", MANY, "Hello", ("segment",)))
+    ledger.record("autumn").purge()
     left = cost.by(ledger, "segment")
     assert left["messages"].tolist() == [len(MANY)]
     assert left["segment"].isna().all()
@@ -235,12 +235,9 @@ def test_who_is_forgotten_leaves_nothing_in_the_sums_by_kept_columns(
 ) -> None:
     """A value that one person alone has stands in them where many share the others."""
     monkeypatch.setitem(OWN, "segment", lambda number: "the mayor" if number == MANY[7] else "a")
-    with box.client() as client:
-        sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
+    send(box, ledger, planned("autumn", MANY, "Hello", ("segment",)))
     assert cost.by(ledger, "segment")["messages"].tolist() == [99, 1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SmsOtpWarning)
-        People(ledger).forget(MANY[7])
+    People(ledger).forget(MANY[7])
     with ledger._store.reading() as connection:
         ((shared,),) = connection.execute("SELECT shared FROM sums")
     assert json.loads(shared) == [["segment"], ["a"], [None]]
@@ -292,10 +289,8 @@ def test_a_passcode_that_comes_while_its_month_is_purged_is_counted(
         with ledger._store.reading() as connection:
             passcodes = ledger.record(connection.execute("SELECT name FROM campaign").fetchone()[0])
         monkeypatch.setattr(purging, "sums_for_purge", with_another)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SmsOtpWarning)
-            passcodes.purge()
-            sent_meanwhile[0].result(120)
+        passcodes.purge()
+        sent_meanwhile[0].result(120)
     assert cost.spending(ledger)["messages"].sum() == 2
 
 
@@ -305,8 +300,7 @@ def levels(cells: bytes) -> bytes:
 
 
 def test_sums_that_unpack_to_more_than_the_rows_of_their_campaign_are_refused(box: Sandbox, ledger: Ledger) -> None:
-    with box.client() as client:
-        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
+    send(box, ledger, planned("autumn", NUMBERS[:6], "Hello"))
     width = 8 * len(kept_sums._PACKED)
     for size, cut in ((7 * width, None), (6 * width, -8)):
         with ledger._store.writing() as connection:
@@ -317,8 +311,7 @@ def test_sums_that_unpack_to_more_than_the_rows_of_their_campaign_are_refused(bo
 
 def test_a_forged_ledger_unpacks_little(box: Sandbox, ledger: Ledger) -> None:
     """Its campaign says that it has any number of rows; zeros are packed a thousand times as tightly."""
-    with box.client() as client:
-        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
+    send(box, ledger, planned("autumn", NUMBERS[:6], "Hello"))
     width = 8 * len(kept_sums._PACKED)
     for size in (kept_sums._LARGEST // width * width, 1 << 26, 1 << 28):
         sums = levels(zlib.compress(bytes(size), 1))
@@ -348,8 +341,7 @@ def test_sums_that_are_too_many_are_not_kept(box: Sandbox, ledger: Ledger, monke
 def test_a_purge_keeps_sums_by_thirty_days_where_those_by_day_are_too_many(
     box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with box.client() as client:
-        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
+    send(box, ledger, planned("autumn", NUMBERS[:6], "Hello"))
     monkeypatch.setattr(kept_sums, "_small", lambda sums: False)
     ledger.record("autumn").purge()
     with ledger._store.reading() as connection:
@@ -367,8 +359,7 @@ def test_a_purge_keeps_sums_by_thirty_days_where_those_by_day_are_too_many(
      """shared='[["segment"],[]]'""", "by_shared=x''", "by_shared=x'00'", "by_shared=sums"],
 )  # fmt: skip
 def test_sums_by_kept_columns_that_cannot_be_read_are_refused(wrong: str, box: Sandbox, ledger: Ledger) -> None:
-    with box.client() as client:
-        sent(planned("autumn", MANY, "Hello", ("segment",)), client, ledger)
+    send(box, ledger, planned("autumn", MANY, "Hello", ("segment",)))
     with ledger._store.writing() as connection:
         connection.execute(f"UPDATE sums SET {wrong}")
     with pytest.raises(LedgerError, match="sums"):
@@ -391,8 +382,7 @@ def after(work: Callable[..., object]) -> Callable[..., None]:
 @pytest.mark.parametrize("moment", ["before the sums are written", "before they are committed"])
 def test_who_is_killed_between_rows_and_sums_leaves_no_sums(moment: str, box: Sandbox, ledger: Ledger) -> None:
     """Sums of an earlier state went before the first row changed, and those of the new one were not there yet."""
-    with box.client() as client:
-        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger)
+    send(box, ledger, planned("autumn", NUMBERS[:6], "Hello"))
     assert packed(ledger.path) == 1
     longer = planned("autumn", NUMBERS[:12], "Hello")
     ledger._revise(longer, service=box.service, reason="more people")
@@ -424,8 +414,7 @@ def test_a_decision_stands_where_its_sums_cannot_be_written(
         raise LedgerError("the disk is full")
 
     box.fault("drop_after", next=1)
-    with box.client() as client:
-        sent(planned("autumn", NUMBERS[:6], "Hello"), client, ledger, limits=Limits(stop_after=None))
+    send(box, ledger, planned("autumn", NUMBERS[:6], "Hello"), limits=Limits(stop_after=None))
     doubts = ledger.record("autumn").in_doubt
     monkeypatch.setattr(beginning, "pack_sums", full)
     with pytest.warns(SmsOtpWarning, match="recorded as decided, but the disk is full") as warned:
@@ -456,8 +445,7 @@ def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
 
 
 def test_columns_that_name_everybody_are_refused(box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    with box.client() as client:
-        sent(planned("autumn", NUMBERS, "Hello", ("account",)), client, ledger)
+    send(box, ledger, planned("autumn", NUMBERS, "Hello", ("account",)))
     monkeypatch.setattr(columns, "MOST", 2)
     with pytest.raises(UsageError, match="more than 2 different values"):
         cost.by(ledger, "account")

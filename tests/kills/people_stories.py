@@ -317,7 +317,7 @@ def _micros(at: pd.Series) -> list[int]:
 def _bodies() -> dict[str, int]:
     """Return the ledger's key of each text."""
     plans = [plan_of(0, campaign, version, SOME, suppressed=False) for campaign in CAMPAIGNS for version in VERSIONS]
-    return {made._message(0).text or "": int(made._body_keys[0]) for made in plans}
+    return {made._message(0).text or "": int(made._held.body_keys[0]) for made in plans}
 
 
 def main(arguments: list[str]) -> int:

@@ -478,7 +478,7 @@ def test_campaigns_of_one_ledger_leave_each_other_alone(ledger: Ledger, begin: C
             assert (second.recovered, second.chunks()) == (0, [0, 1, 2])
             claim = claimed(second)
             assert claim.to == tuple(numbers(10))
-            assert claim.body == autumn._body_keys[0] != under_way.body
+            assert claim.body == autumn._held.body_keys[0] != under_way.body
             second.settle_reply(claim, reply(*claim.to), seconds=0.1)
             assert second.chunks() == [1, 2]
         assert states(ledger.path, campaign=1) == {0: 10, 1: 10}

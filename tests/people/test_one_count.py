@@ -177,7 +177,7 @@ def tell(story: Story, limits: Limits) -> None:
     counts["HTML"] = going(re.sub(r"<[^>]+>", " ", made._repr_html_().partition("</style>")[2]))
     assert len(set(counts.values())) == 1, counts
     assert dry_run(made, ahead, prospect)["dry run"] == going(ahead)
-    assert int(prospect.lines["rows"].sum()) == len(rows) == made._size
+    assert int(prospect.lines["rows"].sum()) == len(rows) == made._held.figures["rows"]
     for card in (made, ahead, free):
         assert len(set(whole(card))) == 1
     assert not set(made.preview()["to"]) - {f"{to[:5]}...{to[-4:]}" for to in rows.loc[rows["problem"].isna(), "to"]}

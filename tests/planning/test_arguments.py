@@ -1,4 +1,4 @@
-"""The call of a plan: suppression, mistakes that are named, the card and the hint."""
+"""The call of a plan: mistakes that are named, the card and the hint."""
 
 from __future__ import annotations
 
@@ -10,68 +10,8 @@ import pandas as pd
 import pytest
 from support.small_plans import RATES, number, people, plan
 
-from smsotp_nb import Message, Reading, Template, Wire, phones, results
+from smsotp_nb import Message, Template, Wire, phones, results
 from smsotp_nb.errors import UsageError
-
-# -- suppression ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        pytest.param(["(202) 555-0101"], id="list"),
-        pytest.param({number(1)}, id="set"),
-        pytest.param(pd.Series([2025550101]), id="Series of integers"),
-        pytest.param(pd.DataFrame({"to": [number(1)], "when": ["2026"]}), id="frame with to"),
-        pytest.param(pd.DataFrame({"phone": ["202 555 0101"], "country": ["USA"], "x": [1]}), id="frame with a region"),
-        pytest.param(pd.DataFrame({"Phone": ["202 555 0101"], "Country": ["us"]}), id="frame in capitals"),
-        pytest.param(pd.DataFrame({"opted out": ["1 202 555 0101"]}), id="frame of one column"),
-    ],
-)
-def test_suppressed_numbers_in_any_form(source: Any) -> None:
-    made = plan(people(3, country="US"), region="country", default_region="US", leave_out=source)
-    assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED", ""]
-
-
-@pytest.mark.filterwarnings("ignore:.*read as a person and not as a header")
-@pytest.mark.parametrize("content", ["phone\n202 555 0101\n", "202 555 0101\n202 555 0102\n"], ids=["header", "bare"])
-def test_suppressed_numbers_from_a_file(tmp_path: Path, content: str) -> None:
-    file = tmp_path / "stop.csv"
-    file.write_text(content, encoding="utf-8")
-    for path in (file, str(file)):
-        made = plan(people(2), default_region="US", leave_out=path)
-        assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED"]
-
-
-def test_unreadable_entries_stop_the_plan_and_are_listed() -> None:
-    with pytest.raises(UsageError, match="2 entries of leave_out= cannot be read") as caught:
-        plan(leave_out=["hello", None, "", "n/a", number(1), "2025550103"])
-    assert [problem.split(":")[0] for problem in caught.value.problems] == ["entry 0", "entry 5"]
-    assert "2025550103" not in str(caught.value)
-
-
-def test_unreadable_entries_can_be_ignored_on_request() -> None:
-    made = plan(leave_out=["hello", number(1)], reading=Reading(unreadable="ignore"))
-    assert made.rows["problem"].fillna("").tolist() == ["", "SUPPRESSED", "", ""]
-
-
-def test_numbers_that_are_never_texted_need_no_suppression() -> None:
-    assert len(plan(leave_out=["+1 800 234 5678", number(0)]).skipped) == 1
-
-
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        pytest.param("missing.csv", "not found; pass the path", id="no file"),
-        pytest.param(number(0), "not found; pass the path", id="a number instead of a list"),
-        pytest.param({number(0): "x"}, "must be numbers, a Series, frame or path", id="dict"),
-        pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "no column 'phone' or 'to'", id="which column"),
-    ],
-)
-def test_a_suppression_that_cannot_be_understood(source: Any, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
-        plan(leave_out=source)
-
 
 # -- the call -------------------------------------------------------------------------------------------------------
 

@@ -66,6 +66,11 @@ def saved(folder: Path, made: pd.DataFrame, files: int = 3) -> tuple[Path, pd.Da
     return place, pd.concat(read, ignore_index=True)
 
 
+def in_files(folder: Path, made: pd.DataFrame) -> sms.Plan:
+    place, _ = saved(folder, made)
+    return sms.plan(sms.Folder(place, into=folder / "plan"), **CALL)
+
+
 def both(folder: Path, made: pd.DataFrame, **changes: Any) -> tuple[sms.Plan, sms.Plan]:
     call = CALL | changes
     place, whole = saved(folder, made)
@@ -155,15 +160,14 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
         changes = changes | {"leave_out": numbers.iloc[150:400]}
     mine, other = both(tmp_path, made, **changes)
     assert other.fingerprint == mine.fingerprint
-    assert other._folder is not None
     rows = mine.rows
     going = rows["status"].eq("planned").to_numpy()
     names = ["to", "region", "type", "note", "body", "chunk", "est_parts", "encoding", "est_cost", "est_currency"]
-    found = pd.read_parquet(other._folder / "planned.parquet").set_index("row").sort_index()
+    found = pd.read_parquet(tmp_path / "plan" / "planned.parquet").set_index("row").sort_index()
     assert found.index.tolist() == rows.index[going].tolist()
     assert cells(found[[*names, *mine._kept]]) == cells(rows[going][[*names, *mine._kept]])
     names = ["to", "region", "type", "problem", "note", *mine._kept]
-    left_out = pd.read_parquet(other._folder / "skipped.parquet").set_index("row")
+    left_out = pd.read_parquet(tmp_path / "plan" / "skipped.parquet").set_index("row")
     assert left_out.index.tolist() == rows.index[~going].tolist()
     assert cells(left_out[names]) == cells(rows[~going][names])
     pd.testing.assert_frame_equal(other.estimate, mine.estimate)
@@ -171,7 +175,7 @@ def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> 
         rows["problem"].value_counts().to_dict()
     )
     assert other.notes == mine.notes
-    assert other._body_keys.tolist() == mine._body_keys.tolist()
+    assert other._held.body_keys.tolist() == mine._held.body_keys.tolist()
     bodies = range(min(3, len(mine.bodies)))
     assert [other._message(body) for body in bodies] == [mine._message(body) for body in bodies]
     assert [other.advice, other._kept, other.by] == [mine.advice, mine._kept, mine.by]
@@ -378,12 +382,13 @@ def test_what_is_no_folder_is_refused(arguments: dict[str, Any], told: str) -> N
 
 def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
     """Other words under the same name are not sent, and the card says so beforehand."""
-    place, _ = saved(tmp_path, people(300))
-    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
+    made = in_files(tmp_path, people(300))
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box:
         sent(made, box, ledger)
         texted = len(box.inbox)
-        other = sms.plan(sms.Folder(place, into=tmp_path / "other"), ledger=ledger, **CALL | {"message": "Bye {name}"})
+        other = sms.plan(
+            sms.Folder(tmp_path / "list", into=tmp_path / "other"), ledger=ledger, **CALL | {"message": "Bye {name}"}
+        )
         assert "recorded with a different plan" in str(other)
         with pytest.raises(PlanChanged, match="Plan the same files"):
             sent(other, box, ledger)
@@ -395,10 +400,8 @@ def test_another_plan_of_the_campaign_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", ["planned", "bodies"])
 def test_files_that_were_changed_are_refused(tmp_path: Path, file: str) -> None:
     """A plan whose files say something else than was planned texts nobody."""
-    place, _ = saved(tmp_path, people(300))
-    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made._folder is not None
-    path = made._folder / f"{file}.parquet"
+    made = in_files(tmp_path, people(300))
+    path = tmp_path / "plan" / f"{file}.parquet"
     frame = pd.read_parquet(path)
     frame["text" if file == "bodies" else "to"] = "Give me your money" if file == "bodies" else "+12025550199"
     frame.to_parquet(path, index=False)
@@ -410,8 +413,7 @@ def test_files_that_were_changed_are_refused(tmp_path: Path, file: str) -> None:
 
 
 def test_a_missing_file_of_the_plan_is_named(tmp_path: Path) -> None:
-    place, _ = saved(tmp_path, people(300))
-    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
+    made = in_files(tmp_path, people(300))
     (tmp_path / "plan" / "planned.parquet").unlink()
     with ledger_of(tmp_path) as ledger, sms.Sandbox() as box, pytest.raises(UsageError, match="make the plan again"):
         sent(made, box, ledger)
@@ -462,10 +464,9 @@ def test_wrong_folders(tmp_path: Path) -> None:
 
 def test_bad_files(tmp_path: Path) -> None:
     """A damaged file and one with other columns are named; what was planned before stays as it was."""
-    place, _ = saved(tmp_path, people(50))
-    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made._folder is not None
-    kept = (made._folder / "skipped.parquet").read_bytes()
+    in_files(tmp_path, people(50))
+    place = tmp_path / "list"
+    kept = (tmp_path / "plan" / "skipped.parquet").read_bytes()
     (place / "z.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
         sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
@@ -477,16 +478,14 @@ def test_bad_files(tmp_path: Path) -> None:
     (place / "z.parquet").write_bytes(damaged)
     with pytest.raises(UsageError, match=r"z\.parquet cannot be read as Parquet"):
         sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert (made._folder / "skipped.parquet").read_bytes() == kept
+    assert (tmp_path / "plan" / "skipped.parquet").read_bytes() == kept
     assert sorted(path.name for path in tmp_path.iterdir()) == ["list", "plan"]
 
 
 def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
-    place, _ = saved(tmp_path, people(50))
-    made = sms.plan(sms.Folder(place, into=tmp_path / "plan"), **CALL)
-    assert made._folder is not None
-    assert {path.stat().st_mode & 0o777 for path in made._folder.iterdir()} == {0o600}
-    assert made._folder.stat().st_mode & 0o777 == 0o700
+    in_files(tmp_path, people(50))
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "plan").iterdir()} == {0o600}
+    assert (tmp_path / "plan").stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.sampled(2)

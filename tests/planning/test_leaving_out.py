@@ -198,7 +198,7 @@ def test_a_list_without_entries_is_told(source: Any) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        pytest.param([number(1)], id="list"),
+        pytest.param(["(202) 555-0101"], id="list"),
         pytest.param((number(1),), id="tuple"),
         pytest.param({"+1 (202) 555-0101"}, id="set of raw numbers"),
         pytest.param([WITHOUT_PLUS], id="list of integers"),
@@ -209,13 +209,23 @@ def test_a_list_without_entries_is_told(source: Any) -> None:
         pytest.param(pd.Series([str(WITHOUT_PLUS)], dtype="category"), id="category without a plus"),
         pytest.param(np.array([WITHOUT_PLUS]), id="array"),
         pytest.param(pd.DataFrame({"to": [WITHOUT_PLUS], "note": ["elsewhere"]}), id="frame with to beside another"),
-        pytest.param(pd.DataFrame({"phone": ["202 555 0101"], "country": ["US"]}), id="frame with phone and country"),
-        pytest.param(pd.DataFrame({"To": [number(1)]}), id="frame in capitals"),
+        pytest.param(pd.DataFrame({"phone": ["202 555 0101"], "country": ["USA"], "x": [1]}), id="with a country"),
+        pytest.param(pd.DataFrame({"Phone": ["202 555 0101"], "Country": ["us"]}), id="frame in capitals"),
+        pytest.param(pd.DataFrame({"opted out": ["1 202 555 0101"]}), id="frame of one column"),
     ],
 )  # fmt: skip
 def test_numbers_are_left_out_in_any_form(source: Any) -> None:
     made = plan(people(3, country=["US"] * 3), region="country", default_region="US", leave_out=source)
     assert problems(made) == ["", "SUPPRESSED", ""]
+
+
+@pytest.mark.filterwarnings("ignore:.*read as a person and not as a header")
+@pytest.mark.parametrize("content", ["phone\n202 555 0101\n", "202 555 0101\n202 555 0102\n"], ids=["header", "bare"])
+def test_numbers_of_a_file_are_left_out(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "stop.csv"
+    file.write_text(content, encoding="utf-8")
+    for path in (file, str(file)):
+        assert problems(plan(people(2), default_region="US", leave_out=path)) == ["", "SUPPRESSED"]
 
 
 @pytest.mark.parametrize("name", ["sent.csv", "sent.xlsx", "sent.parquet"])
@@ -252,9 +262,11 @@ def test_numbers_of_several_countries_lose_nobody_with_their_plus() -> None:
     [
         pytest.param(["hello", number(1)], "1 entry of leave_out= cannot be read", id="unreadable"),
         pytest.param([12345], "1 entry of leave_out= cannot be read", id="a short integer"),
-        pytest.param("missing.csv", "leave_out='missing.csv' not found", id="no file"),
+        pytest.param("missing.csv", "leave_out='missing.csv' not found; pass the path", id="no file"),
+        pytest.param(number(0), "not found; pass the path", id="a number instead of a list"),
+        pytest.param({number(0): "x"}, "must be numbers, a Series, frame or path", id="dict"),
         pytest.param(5, "leave_out= must be numbers, a Series, .*, got 5", id="int"),
-        pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "leave_out= has no column 'phone'", id="which column"),
+        pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "has no column 'phone' or 'to'", id="which column"),
     ],
 )
 def test_an_exclusion_that_cannot_be_understood_is_refused(source: Any, says: str) -> None:
@@ -356,9 +368,14 @@ def test_hidden_sheets_of_a_stop_list_count(tmp_path: Path, ledger: Ledger) -> N
         sms.People(ledger).import_optouts(file, column="phone", source="p")
 
 
-def test_unreadable_exclusions_can_be_ignored_on_request() -> None:
+def test_unreadable_entries_stop_the_plan_and_are_listed_or_are_ignored_on_request() -> None:
+    with pytest.raises(UsageError, match="2 entries of leave_out= cannot be read") as caught:
+        plan(leave_out=["hello", None, "", "n/a", number(1), "2025550103"])
+    assert [problem.split(":")[0] for problem in caught.value.problems] == ["entry 0", "entry 5"]
+    assert "2025550103" not in str(caught.value)
     made = plan(leave_out=["hello", number(1)], reading=Reading(unreadable="ignore"))
     assert problems(made) == ["", "SUPPRESSED", "", ""]
+    assert len(plan(leave_out=["+1 800 234 5678", number(0)]).skipped) == 1  # of a kind that is never texted
 
 
 def test_a_results_file_is_a_suppression_list_too() -> None:

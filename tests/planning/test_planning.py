@@ -288,7 +288,7 @@ def test_what_a_plan_hands_out_cannot_change_it() -> None:
         frame[frame.columns[-1]] = None
         frame.index.name = "changed"
     with pytest.raises(ValueError, match="read-only"):
-        made._body_keys[0] = 1
+        made._held.body_keys[0] = 1
     with pytest.raises((AttributeError, TypeError)):  # of a property, Python 3.11 says it by the other one
         made.campaign = "other"  # type: ignore[misc]
     assert str(made) == before

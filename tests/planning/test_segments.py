@@ -59,7 +59,7 @@ MESSAGES: dict[str, tuple[dict[str, Any], list[str]]] = {
 def test_everybody_gets_the_words_of_their_segment(message: dict[str, Any], expected: list[str]) -> None:
     made = plan(spoken("de", "en", "de"), by="language", **message)
     assert texts(made) == expected
-    assert len(set(made._body_keys.tolist())) == len(made.bodies)
+    assert len(set(made._held.body_keys.tolist())) == len(made.bodies)
     assert made._measure()["recipients"].sum() == 3
 
 

@@ -140,7 +140,7 @@ def test_who_knows_the_words_finds_no_text_after_a_purge(ledger: Ledger, box: Sa
     """A hash without a key is found by trying names and amounts; the same words are recognized all the same."""
     made = plan(LIST, "Dear {name}, you owe us 111 EUR", to="phone", campaign="autumn", wire=Wire(chunk_size=1))
     send(made, client=box.client(), ledger=ledger, progress=False)
-    keys = made._body_keys.tolist()
+    keys = made._held.body_keys.tolist()
     assert len(keys) == len(NAMES)
     sampled(ledger)
     assert len(hashes_left(ledger, keys)) == len(keys)

@@ -62,7 +62,7 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
             f"campaign {plan.campaign!r} was purged: it is no longer known who was texted, so it is never sent "
             "again. Nothing was sent; choose another campaign name"
         )
-    if plan._folder is not None:
+    if plan._held.folder is not None:
         with store.reading() as connection:
             if changing.takes_in_pieces(connection, campaign, plan):
                 return

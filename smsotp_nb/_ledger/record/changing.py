@@ -96,7 +96,7 @@ def compare(connection: Statements, campaign: int, plan: Planned) -> Difference:
     known = (place >= 0) & (people != 0)
     state = np.where(known, recorded["state"].to_numpy()[place], -1) if len(recorded) else np.full(len(place), -1)
     keys = np.zeros(len(rows), np.int64)
-    keys[going] = np.asarray(plan._body_keys)[rows["body"].to_numpy("int64", na_value=0)[going]]
+    keys[going] = np.asarray(plan._held.body_keys)[rows["body"].to_numpy("int64", na_value=0)[going]]
     another = going & known
     if len(recorded):
         another &= recorded["body"].to_numpy()[place] != keys
@@ -179,7 +179,7 @@ def advice(connection: Statements, campaign: int, plan: Planned, found: Differen
 
 def texted_elsewhere(plan: Planned, found: Difference) -> str:
     """Say how many people whom a plan adds have the message at another of their numbers, and what to do."""
-    own, other = plan._others
+    own, other = plan._held.others
     texted = found.recorded.index[found.recorded["state"].isin(MAY_HAVE_LEFT).to_numpy()]
     again = int(np.isin(found.people[found.added], own[np.isin(other, texted)]).sum())
     has = "has" if again == 1 else "have"
@@ -449,8 +449,8 @@ def _new_chunks(connection: Statements, campaign: int, plan: Planned, rows: pd.D
     first = connection.execute("SELECT coalesce(max(chunk), -1)+1 FROM chunk WHERE campaign=?", (campaign,)).fetchone()
     which, _ = pd.factorize(rows["chunk"].to_numpy("int64"), sort=True)
     number = (which + int(first[0])).astype(np.int64)
-    keys = np.asarray(plan._body_keys)
-    insert_chunks(connection, campaign, rows, number, keys, plan._wordings(), version=version)
+    keys = np.asarray(plan._held.body_keys)
+    insert_chunks(connection, campaign, rows, number, keys, plan._held.wordings(), version=version)
     return number
 
 

@@ -45,6 +45,36 @@ class Piece:
     wordings: Wordings | None = field(default=None, repr=False)
 
 
+class Held(Protocol):
+    """What a plan holds, in memory or in files."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files of a plan larger than memory are, which name people; only ``pieces`` is asked of it."""
+
+    @property
+    def figures(self) -> Mapping[str, int]:
+        """How many ``rows`` the list has."""
+
+    @property
+    def problems(self) -> pd.DataFrame:
+        """How many rows are left out, and why: ``problem`` (str), ``rows`` (Int64), ``first_rows`` (str)."""
+
+    @property
+    def body_keys(self) -> Ints:
+        """The key of each body, by the number in the column ``body``."""
+
+    @property
+    def others(self) -> tuple[Ints, Ints]:
+        """The people who are texted and have other numbers, an entry for each of these, and the others: as persons."""
+
+    def pieces(self) -> Iterator[Piece]:
+        """Give all rows: first those that are left out, then those to go in the order of their requests."""
+
+    def wordings(self) -> Wordings:
+        """Return what the bodies say before their placeholders are filled, and how each of them packs."""
+
+
 @runtime_checkable
 class Planned(Protocol):
     """What the ledger needs of a plan: one fingerprint over its rows and their bodies, and the rows, also in pieces."""
@@ -58,20 +88,7 @@ class Planned(Protocol):
     @property
     def _policy(self) -> Policy | None: ...
     @property
-    def _folder(self) -> Path | None:
-        """Where the files of a plan larger than memory are, which name people; only ``_pieces`` is asked of it."""
-
-    @property
-    def _size(self) -> int:
-        """How many rows the list has."""
-
-    def _pieces(self) -> Iterator[Piece]:
-        """Give all rows: first those that are left out, then those to go in the order of their requests."""
-
-    @property
-    def _unplanned(self) -> pd.DataFrame:
-        """How many rows are left out, and why: ``problem`` (str), ``rows`` (Int64), ``first_rows`` (str)."""
-
+    def _held(self) -> Held: ...
     @property
     def _as_planned(self) -> pd.DataFrame:
         """One row for every recipient, in the order of the list, as nothing but the plan has it.
@@ -79,17 +96,6 @@ class Planned(Protocol):
         Columns that are read: ``to, region, type, status, problem`` (str; ``status`` is planned or skipped), ``body,
         chunk, est_parts`` (Int64; missing where skipped), ``encoding, est_currency`` (str) and ``est_cost`` (float64).
         """
-
-    @property
-    def _body_keys(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The key of each body, by the number in the column ``body``."""
-
-    @property
-    def _others(self) -> tuple[Ints, Ints]:
-        """The people who are texted and have other numbers, an entry for each of these, and the others: as persons."""
-
-    def _wordings(self) -> Wordings:
-        """Return what the bodies say before their placeholders are filled, and how each of them packs."""
 
 
 def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) -> int:
@@ -103,14 +109,14 @@ def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) ->
             return int(found[0])
         number = inserted(connection, "campaign", {
             "service": service, "name": plan.campaign, "name_key": name_key(plan.campaign), "kind": kind,
-            "fingerprint": plan.fingerprint, "created_at": now, "rows": plan._size,
+            "fingerprint": plan.fingerprint, "created_at": now, "rows": plan._held.figures["rows"],
             "kept": json.dumps(list(plan._kept)), "author": runners.decider(connection),
         })  # fmt: skip
-        runners.note_decision(connection, "recorded", rows=plan._size, now=now, campaign=number)
-        if plan._folder is not None:
-            copies.note_in(connection, plan._folder.absolute(), "folder of the plan", now=now)
+        runners.note_decision(connection, "recorded", rows=plan._held.figures["rows"], now=now, campaign=number)
+        if plan._held.folder is not None:
+            copies.note_in(connection, plan._held.folder.absolute(), "folder of the plan", now=now)
         latest = LEFT_OUT
-        for piece in plan._pieces():
+        for piece in plan._held.pieces():
             latest = _record(connection, number, piece, plan._kept, latest)
     return number
 

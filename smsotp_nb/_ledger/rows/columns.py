@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,75 +25,6 @@ CHUNKS = 500  # that are unpacked at once
 MISSING = -2  # no number of a row is below -1, the chunk of what was left out
 
 
-class Columns:
-    """Columns that grow piece by piece: ``numbers`` become series of Int64, ``text`` series of str."""
-
-    def __init__(self, numbers: Sequence[str], text: Sequence[str]) -> None:
-        self._numbers: dict[str, list[Ints]] = {name: [np.array([], np.int64)] for name in numbers}
-        self._text: dict[str, list[pa.StringArray]] = {name: [] for name in text}
-
-    def add(self, rows: int, **pieces: Any) -> None:
-        """Add rows: for each column an array, one value for all rows, or nothing if all are missing."""
-        for name, known in self._numbers.items():
-            known.append(np.broadcast_to(np.asarray(pieces.get(name, MISSING), np.int64), rows))
-        for name, texts in self._text.items():
-            texts.append(pieces[name] if name in pieces else pa.nulls(rows, pa.string()))
-
-    def read(self, connection: Statements, campaign: int, spelled: Mapping[str, str], *, by_row: bool) -> None:
-        """Add a campaign's rows from the view ``fate``, see `rows_of`.
-
-        SQLite joins a block of rows into one text for each column, because fetching row by row takes three times as
-        long.
-        """
-        what = ", ".join(f"{spelled.get(name, name)} AS {name}" for name in (*self._numbers, *self._text))
-        lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in self._numbers]
-        lines += [f"json_group_array({name})" for name in self._text]
-        some = ""
-        if by_row:  # a block has no more chunks than rows, but for the one that ended the block before
-            some = (
-                "AND chunk IN (SELECT -1 UNION ALL SELECT * FROM (SELECT chunk FROM chunk WHERE campaign=? "
-                f"AND chunk>=? AND state IS NOT {ACCEPTED} ORDER BY chunk LIMIT {BLOCK + 1}) AS block)"
-            )
-        sql = (
-            f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM fate WHERE campaign=? "
-            f"AND (chunk, position) > (?, ?) {some} ORDER BY chunk, position LIMIT {BLOCK}) AS block"
-        )
-        values = campaign, MISSING, MISSING
-        while (found := connection.execute(sql, values + values[:2] * by_row).fetchone())[0] is not None:
-            block = dict(zip((*self._numbers, *self._text), found, strict=True))
-            numbers = {name: np.fromstring(block[name], np.int64, sep=",") for name in self._numbers}
-            texts = {name: pa.array(json.loads(block[name]), pa.string()) for name in self._text}
-            chunk, position = numbers["chunk"], numbers["position"]
-            if "number" in numbers:
-                number = numbers["number"]
-                recorded(np.where((number == MISSING) & (chunk >= 0), 0, number))  # who was left out may have none
-            self.add(len(chunk), **numbers, **texts)
-            before, values = values, (campaign, int(chunk.max()), int(position[chunk == chunk.max()].max()))
-            if values <= before:  # the same block again, without end
-                raise Unfit("a row's place is not a whole number")
-            if len(chunk) < BLOCK:
-                break
-
-    def read_whole(self, connection: Statements, campaign: int) -> None:
-        """Add the rows of chunks that were accepted as a whole."""
-        stored = [name for name in ("position", "number", "attempts") if name in self._numbers]
-        for whole in accepted_whole(connection, campaign, stored):
-            own = whole.columns
-            own |= {"attempts": own["attempts"] + 1} if "attempts" in own else {}
-            own |= {"id": hexadecimal(whole.ids)} if "id" in self._text else {}
-            self.add(
-                len(whole.attempt), **own, chunk=whole.chunk, state=ACCEPTED, attempt=whole.attempt,
-                country=whole.country, parts=whole.parts, price=whole.price,
-            )  # fmt: skip
-
-    def series(self) -> dict[str, pd.Series]:
-        whole = {name: np.concatenate(pieces) for name, pieces in self._numbers.items()}
-        columns = {name: pd.Series(pd.arrays.IntegerArray(each, each == MISSING)) for name, each in whole.items()}
-        return columns | {
-            name: pa.chunked_array(texts, pa.string()).to_pandas().astype(STR) for name, texts in self._text.items()
-        }
-
-
 def rows_of(
     connection: Statements,
     campaign: int,
@@ -107,11 +39,76 @@ def rows_of(
     ``spelled`` has the SQL of columns that the view ``fate`` lacks. ``by_row`` leaves out chunks that were accepted as
     a whole; ``whole`` adds them at the end, with their answers.
     """
-    columns = Columns(("chunk", "position", *numbers), text)
-    columns.read(connection, campaign, spelled, by_row=by_row or whole)
-    if whole:
-        columns.read_whole(connection, campaign)
-    return pd.DataFrame(columns.series(), copy=False)
+    integers = {name: [np.array([], np.int64)] for name in ("chunk", "position", *numbers)}
+    texts: dict[str, list[pa.StringArray]] = {name: [] for name in text}
+    blocks = _by_row(connection, campaign, [*integers], text, spelled, some=by_row or whole)
+    for block in chain(blocks, _whole(connection, campaign, integers, text) if whole else ()):
+        rows = len(block["chunk"])
+        for name, known in integers.items():
+            known.append(np.broadcast_to(np.asarray(block.get(name, MISSING), np.int64), rows))
+        for name, pieces in texts.items():
+            pieces.append(block[name] if name in block else pa.nulls(rows, pa.string()))
+    joined = {name: np.concatenate(pieces) for name, pieces in integers.items()}
+    columns = {name: pd.Series(pd.arrays.IntegerArray(each, each == MISSING)) for name, each in joined.items()}
+    columns |= {name: pa.chunked_array(of, pa.string()).to_pandas().astype(STR) for name, of in texts.items()}
+    return pd.DataFrame(columns, copy=False)
+
+
+def _by_row(
+    connection: Statements,
+    campaign: int,
+    integers: Sequence[str],
+    text: Sequence[str],
+    spelled: Mapping[str, str],
+    *,
+    some: bool,
+) -> Iterator[dict[str, Any]]:
+    """Yield a campaign's rows from the view ``fate`` in blocks: all, or ``some``, of chunks not accepted as a whole.
+
+    SQLite joins a block of rows into one text for each column, because fetching row by row takes three times as long.
+    """
+    what = ", ".join(f"{spelled.get(name, name)} AS {name}" for name in (*integers, *text))
+    lines = [f"group_concat(coalesce({name}, {MISSING}))" for name in integers]
+    lines += [f"json_group_array({name})" for name in text]
+    where = ""
+    if some:  # a block has no more chunks than rows, but for the one that ended the block before
+        where = (
+            "AND chunk IN (SELECT -1 UNION ALL SELECT * FROM (SELECT chunk FROM chunk WHERE campaign=? "
+            f"AND chunk>=? AND state IS NOT {ACCEPTED} ORDER BY chunk LIMIT {BLOCK + 1}) AS block)"
+        )
+    sql = (
+        f"SELECT {', '.join(lines)} FROM (SELECT {what} FROM fate WHERE campaign=? "
+        f"AND (chunk, position) > (?, ?) {where} ORDER BY chunk, position LIMIT {BLOCK}) AS block"
+    )
+    values = campaign, MISSING, MISSING
+    while (found := connection.execute(sql, values + values[:2] * some).fetchone())[0] is not None:
+        said = dict(zip((*integers, *text), found, strict=True))
+        block: dict[str, Any] = {name: np.fromstring(said[name], np.int64, sep=",") for name in integers}
+        chunk, position = block["chunk"], block["position"]
+        if "number" in block:  # who was left out may have none
+            recorded(np.where((block["number"] == MISSING) & (chunk >= 0), 0, block["number"]))
+        yield block | {name: pa.array(json.loads(said[name]), pa.string()) for name in text}
+        before, values = values, (campaign, int(chunk.max()), int(position[chunk == chunk.max()].max()))
+        if values <= before:  # the same block again, without end
+            raise Unfit("a row's place is not a whole number")
+        if len(chunk) < BLOCK:
+            break
+
+
+def _whole(
+    connection: Statements, campaign: int, integers: Collection[str], text: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of chunks that were accepted as a whole."""
+    for whole in accepted_whole(
+        connection, campaign, [name for name in ("position", "number", "attempts") if name in integers]
+    ):
+        own = whole.columns
+        own |= {"attempts": own["attempts"] + 1} if "attempts" in own else {}
+        own |= {"id": hexadecimal(whole.ids)} if "id" in text else {}
+        yield own | {
+            "chunk": whole.chunk, "state": ACCEPTED, "attempt": whole.attempt, "country": whole.country,
+            "parts": whole.parts, "price": whole.price,
+        }  # fmt: skip
 
 
 def integers_in(joined: str | None) -> Ints:

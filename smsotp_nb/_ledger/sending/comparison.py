@@ -157,7 +157,7 @@ def prospect(
     )
     number, where, purged, name = found[0] if found else (None, service, 0, "")
     refused = _never(plan, name, purged=bool(purged)) if number is not None else ""
-    rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._others)
+    rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._held.others)
     approval = approving.state(store, number)
     asked = _Asked(
         store,
@@ -170,7 +170,7 @@ def prospect(
         admit=admit,
         hold=REFUSED if refused else approving.NOT_APPROVED * bool(approval and not approval.startswith("Approved")),
     )
-    made = asked.in_pieces() if plan._folder is not None else asked.in_memory()
+    made = asked.in_pieces() if plan._held.folder is not None else asked.in_memory()
     return dataclasses.replace(made, refused=refused or made.refused, approval=approval)
 
 
@@ -185,11 +185,11 @@ def _never(plan: Planned, name: str, *, purged: bool) -> str:
 
 def unasked(plan: Planned, *, path: Path | Address | None = None, trouble: str = "") -> Prospect:
     """Return what a plan comes to where no ledger is asked: all that is planned goes."""
-    if plan._folder is not None:
+    if plan._held.folder is not None:
         pieces = [rows for rows, _ in _millions(plan)]
         total = sum((Counter(_cost(rows)) for rows in pieces), Counter[str]())
         going = pd.DataFrame({"status": ["planned"], "rows": [sum(map(len, pieces))]})
-        lines = _merged([going, plan._unplanned.assign(status="skipped")])
+        lines = _merged([going, plan._held.problems.assign(status="skipped")])
         return Prospect(path, lines, cost=dict(total), trouble=trouble)
     planned = plan._as_planned
     rows = _framed(_planned_fates(planned["status"], planned["problem"]), planned.index)
@@ -225,7 +225,7 @@ class _Asked:
                 found = changing.compare(connection, self.campaign, self.plan)
                 refused = self._refused(connection, found)
                 _recall(fates, going, connection, self.campaign, found)
-            keys = np.asarray(self.plan._body_keys)
+            keys = np.asarray(self.plan._held.body_keys)
             _, texted = self._hold_back(connection, planned, keys, fates, going, refused=refused)
         rows = _framed(fates, planned.index)
         made = Prospect(self.store.path, _lines(rows), rows, _cost(planned[going]), refused=refused, unheeded=texted)
@@ -254,7 +254,7 @@ class _Asked:
                 told.append(_lines(frame[still].sort_index(), str))
                 kept.append(frame.iloc[held])
                 cost.update(_cost(rows[going]))
-        left_out = plan._unplanned.assign(status="skipped")
+        left_out = plan._held.problems.assign(status="skipped")
         known = left_out
         if campaign is not None and not refused:
             known = fates(store, campaign)
@@ -416,7 +416,7 @@ def _millions(plan: Planned) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
     """Give the planned rows in larger pieces, for each of which the ledger is asked once."""
     waiting: list[pd.DataFrame] = []
     keys = np.zeros(0, np.int64)
-    for piece in plan._pieces():
+    for piece in plan._held.pieces():
         if piece.wordings is None:
             continue
         keys = piece.keys

@@ -19,7 +19,7 @@ from ... import _dates as dates
 from ..._calling import not_zone
 from ..._experiments.assigning import unit_texts
 from ..._experiments.declaring import Declared
-from ..._experiments.experiment import Experiment, Recalled, recall, recorded_names
+from ..._experiments.experiment import Experiment, recall, recorded_names
 from ..._experiments.reading import Reading
 from ..._ledger import Ledger
 from ..._moments import Now, utc_now
@@ -228,7 +228,7 @@ class ReadingSteps(Stages):
     def look_up(self, name: str) -> None:
         self.declared, self.reading = None, None
         with self._telling("choosing", NOT_READ):
-            self.declared = self._recalled(name).test._declared if name else None
+            self.declared = recall(name, self._ledger, now=self._now)[0]._declared if name else None
             self.notice = Notice()
             self._changed()
 
@@ -243,16 +243,16 @@ class ReadingSteps(Stages):
             self._read(name, chosen, early)
 
     def _read(self, name: str, chosen: OrderColumns, early: Early) -> None:
-        recalled, rows = self._recalled(name), self.orders
+        test, integers = recall(name, self._ledger, now=self._now)
+        rows = self.orders
         if rows is None:
-            self._count(recalled.test)
+            self._count(test)
             return
-        kinds = recalled.test._declared.outcomes
-        made = orders(rows, chosen, kinds, integers=recalled.integers)
+        made = orders(rows, chosen, test._declared.outcomes, integers=integers)
         if made.faults:
             self._refuse("choosing", f"{NOT_READ} {' '.join(made.faults.values())}", "warn", made.faults)
             return
-        found = self._reading(recalled.test, made, chosen.currency.strip().upper(), early)
+        found = self._reading(test, made, chosen.currency.strip().upper(), early)
         if self.orders is not rows:
             self._refuse("choosing", f"{NOT_READ} Other orders were chosen meanwhile: read again.", "warn")
             return
@@ -271,9 +271,6 @@ class ReadingSteps(Stages):
     def _reading(self, test: Experiment, made: Orders, currency: str, early: Early) -> Reading:
         amount = {"amount": AMOUNT} if "amount" in test._declared.outcomes.values() else {}
         return test.read(made.frame, on=ON, at=AT, early=early, currency=currency, service=self._service, **amount)
-
-    def _recalled(self, name: str) -> Recalled:
-        return recall(name, self._ledger, now=self._now)
 
     def _done(self, reading: Reading) -> None:
         self.reading = reading

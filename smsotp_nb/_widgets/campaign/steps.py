@@ -280,7 +280,7 @@ class CampaignSteps(Sending):
         rest = (
             (reached, "texted already, or in doubt"),
             (waiting, "held back for now"),
-            (plan._size - going - waiting - reached, "left out"),
+            (plan._held.figures["rows"] - going - waiting - reached, "left out"),
         )
         what = [f"{counted(going, 'person', 'people')}", *([f"about {cost}"] if cost else []), f"from {self._called}"]
         return sentence(", ".join([*what, *(f"{many:,} {words}" for many, words in rest if many)]))
