@@ -1,6 +1,6 @@
 # make demo   the main job on sample data, against the embedded sandbox: no account, no network but the package index
 # make test   the suite; of long tables a sample of rows. Missing optional parts (Chromium, strace) are skipped and named
-# make quick  a look at all rooms in two minutes, or at one: make quick ROOM=phones
+# make quick  a look at all rooms in two minutes on idle cores, or at one: make quick ROOM=phones
 # make exhaustive   the suite with all rows of all tables, and in the browser all themes and widths: an hour
 # make test-oldest  what can depend on it, with the oldest pandas and libraries we support (constraints-oldest.txt)
 # make test-hosts    a glance at the rooms that meet a notebook's libraries, with those of hosted notebooks (tests/hosts)
@@ -63,7 +63,7 @@ test: $(TEST_READY)
 
 # Of all rooms every other test with one row of its table, others each day; of one room what `make test` takes.
 quick: $(TEST_READY)
-	$(BIN)/python $(PYTEST) -m "$(QUICK)" $(if $(ROOM),tests/$(ROOM),--glance) $(PYTEST_ARGS)
+	$(BIN)/python $(PYTEST) -m "$(QUICK)" $(if $(ROOM),tests/$(ROOM:_%=%),--glance) $(PYTEST_ARGS)
 
 exhaustive: $(TEST_READY)
 	$(BIN)/python $(PYTEST) --exhaustive $(PYTEST_ARGS)

@@ -10,7 +10,7 @@ Problems: one code for a row, the first that applies.
 MISSING                    no number in the cell: blank, or a word such as n/a
 NOT_TEXT                   the cell holds neither text nor a number
 SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it like 1.41556E+10 and the last digits are lost
-MULTIPLE_NUMBERS           more than one number in the cell; we do not choose
+MULTIPLE_NUMBERS           more than one number in the cell; none is chosen
 TEXT_IN_NUMBER             letters or other signs among the digits
 NOTE_SAYS_NO               words beside the number say that it should not be texted (no, stop, wrong, deceased, fax ...)
 DIGITS_HIDDEN              stars or dots in place of digits that were hidden or cut off

@@ -64,7 +64,7 @@ _KNOWN: Final = (
     ),
     _number(
         "MULTIPLE_NUMBERS",
-        "more than one number in the cell; we do not choose",
+        "more than one number in the cell; none is chosen",
         "which one of two numbers to text, one number per row",
     ),
     _number("TEXT_IN_NUMBER", "letters or other signs among the digits", "the numbers without words in them"),
@@ -108,7 +108,7 @@ _KNOWN: Final = (
     _number(
         "NOT_IN_USE",
         "the right length, but the numbering plan of its country has no such number",
-        "numbers of today's plan: typing errors, or changed since the list was made",
+        "current numbers: these have typing errors, or changed after the list was made",
     ),
     _number(
         "TYPE_NOT_ALLOWED",

@@ -165,8 +165,16 @@ def _refusal(envelope: wire.Envelope, *, action: str, scrub: Scrubber, request_i
     return kind(text, error_code=code, name=name, http_status=400, request_id=request_id)
 
 
+UNKNOWN = {
+    wire.OTP_SEND: "the passcode may have been sent and is not sent again; check it by error.challenge.verify, or send "
+    "another by error.challenge.resend",
+    wire.OTP_VERIFY: "the check may have used up a try and is not repeated; ask the person before you verify again",
+}
+MAYBE = "it may have been accepted and is not repeated; a campaign keeps it in doubt until you settle it"
+
+
 def _doubt(
     action: str, reason: str, phase: str, status: int | None, seconds: float, request_id: str | None = None
 ) -> InDoubt:
-    text = f"{action}: the answer is not known ({reason}, phase {phase}); it may have been accepted and is not repeated"
+    text = f"{action}: the answer is not known ({reason}, phase {phase}); {UNKNOWN.get(action, MAYBE)}"
     return InDoubt(text, phase=phase, http_status=status, seconds=seconds, request_id=request_id)

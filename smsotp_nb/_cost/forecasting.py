@@ -199,7 +199,8 @@ def forecast(
         there = (rows["day"].max() - rows["day"].min()).days + 1
         raise UsageError(
             f"a forecast of {made.what} needs the same days of {LEAST} earlier months, about {_DAYS} days of history "
-            f"and the days to the end of the month, and there are {there}; give a longer history, or a nearer month"
+            f"and the days to the end of the month; this history has {counted(there, 'day')}. Give a longer one, or a "
+            "nearer month"
         )
     return replace(made, _in_doubt=in_doubt(history))
 

@@ -246,7 +246,9 @@ def _ours(ledger: Ledger, service: str | None) -> tuple[pd.DataFrame, dict[str, 
     known = [(kind, it) for kind, it in ledger._everything() if service in (None, it.service)]
     services = [*dict.fromkeys(it.service for _, it in known)]
     if len(services) > 1:
-        raise UsageError(f"the ledger has several services; pass service= one of {', '.join(map(repr, services))}")
+        one = {it.service: it.name for _, it in reversed(known)}
+        said = ", ".join(f"{service!r} (as campaign {one[service]!r})" for service in services)
+        raise UsageError(f"the ledger has several services; pass service= one of {said}")
     tables, records = [pd.DataFrame(columns=[*_DTYPES, "kind"]).astype({**_DTYPES, "kind": STR})], {}
     for kind, it in known:
         shown = f"{it.name} (test)" if kind == "test" else it.name

@@ -48,8 +48,8 @@ def card_of(
         (
             ("totals" if lines["found_by"].notna().any() and _are_totals(lines) else "lines", len(lines)),
             ("with the same price", int(lines["match"].eq("matched").sum())),
-            ("recorded only", len(only_ours)),
-            ("doubts it settles", len(doubts)),
+            ("only in the ledger", len(only_ours)),
+            ("rows in doubt it would settle", len(doubts)),
         )
     )
     told = [Note("i", said) for said in (*_days(lines), *notes)]

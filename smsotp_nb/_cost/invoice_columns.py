@@ -21,9 +21,9 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {
         "messageidentifier recordid id",
         "to": "to recipient recipientnumber destinationphonenumber destinationnumber destination tonumber "
         "phonenumber destinationaddress receiver cld called msisdn mobile mobilenumber phone telephone "
-        "number empfänger empfangernr empfanger rufnummer zielrufnummer telefonnummer handynummer "
-        "destinataire numero numéro téléphone destinatario teléfono telefono numerodestinatario destinatário telefone "
-        "ontvanger telefoonnummer mottagare odbiorca",
+        "number empfänger empfangernr empfanger rufnummer zielrufnummer telefonnummer handynummer nummer "
+        "handy handynr destinataire numero numéro téléphone destinatario teléfono telefono "
+        "numerodestinatario destinatário telefone ontvanger telefoonnummer mottagare odbiorca",
         "at": "at sentat sentdate datesent sentdatetime sentonutc0 senttime sendat sendtime datereceived "
         "publishtimeutc publishtime messagetime submittedat submitdate submittime datetime createdat "
         "createtime datecreated created timestamp sent date time startdate chargeperiodstart periodstart "

@@ -124,7 +124,10 @@ def totals_compared(read: Invoice, ours: pd.DataFrame, tz: str) -> Compared:
         our_price=prices,
         our_currency=lines["currency"].where(there),
     )
-    read.notes.append(f"Its lines are totals, compared {'by' if grain else 'with'} {said}.")
+    read.notes.append(
+        f"Its lines are totals, compared {'by' if grain else 'with'} {said}: no column of phone numbers was found "
+        "in it; where there is one, name it in columns={'to': ...}."
+    )
     if "day" not in grain:
         read.notes.append(
             "It names no period that can be read, so everything recorded counts; to give it, add a column such as "

@@ -147,8 +147,9 @@ def _refuse_other_countries(
         if places and name != how.column:
             rows = few(frame.index.take(places).tolist(), cited)
             raise UsageError(
-                f"column {name!r} holds countries by which {counted(len(places), 'number')} would be others, in row "
-                f"{rows}: pass region={name!r}, or leave the column out of the list. Nothing was recorded"
+                f"with the countries in column {name!r}, {counted(len(places), 'number')} would be read as "
+                f"{'another one' if len(places) == 1 else 'others'} (row {rows}): pass region={name!r}, or leave the "
+                "column out of the list. Nothing was recorded"
             )
 
 

@@ -173,8 +173,8 @@ class Advice:
 
     def _repairs_told(self) -> list[str]:
         lines = [
-            f"{rows:,} {'row' if rows == 1 else 'rows'} of which {cited(column)} is no country, and whose numbers read "
-            f"in {default}: leave region= out if that column holds no countries"
+            f"in {counted(rows, 'row')} {cited(column)} is not a country, and the number is valid in {default}: leave "
+            "region= out if that column holds no countries"
             for (name, column, default), rows in self.cured.items()
             if name == "region" and rows
         ]

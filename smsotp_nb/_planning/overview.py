@@ -38,7 +38,7 @@ _WARNINGS: Final = dict(
     zip(
         NOTED,
         (
-            "Planned numbers of another country than their row says",
+            "Planned numbers from a different country than their row",
             "Planned numbers that are landlines and may not receive texts",
             "Planned rows with blanks around a value, which are left out of the text",
         ),

@@ -304,6 +304,8 @@ class Server:
 
         A site that stops meanwhile would leave their sockets open, as asyncio attaches them to a server that is shut.
         """
+        if self._socket.fileno() < 0:  # it refuses connections for now
+            return
         with suppress(NotImplementedError):  # Windows' event loop
             asyncio.get_running_loop().remove_reader(self._socket)
         for _ in range(TURNS_TO_ACCEPT):

@@ -307,7 +307,7 @@ def test_totals_of_months_are_called_so(sent: pd.DataFrame, ledger: Ledger) -> N
     for zone in ("UTC", "Asia/Tokyo", "America/Lima"):
         found = cost.reconcile_invoice(ledger, bill, tz=zone)
         text = found.card().text()
-        assert "Its lines are totals, compared by period." in text
+        assert "Its lines are totals, compared by period: no column of phone numbers" in text
         assert f"Its lines begin on {month}-01." in text
         assert f"from {month}-01" in text
         assert found.lines["found_by"].tolist() == ["period"]

@@ -243,7 +243,7 @@ def test_countries_beside_imported_numbers_are_named_where_they_make_others_of_t
 ) -> None:
     people = People(ledger)
     stops = pd.DataFrame({"phone": ["+4930901820", "0491 570 156"], "Land": ["DE", "AU"]}, index=["x", "y"])
-    with pytest.raises(UsageError, match=r"column 'Land' holds countries .* in row 'y': pass region='Land'"):
+    with pytest.raises(UsageError, match=r"'Land', 1 number would be read as another one .row 'y'.: pass region="):
         people.import_optouts(stops, column="phone", source="p", default_region=default)
     assert people.import_optouts(stops, column="phone", source="p", default_region=default, region="Land") == 2
     assert people.is_opted_out("+61491570156")

@@ -91,7 +91,7 @@ def test_advice_names_the_cure_and_counts_it() -> None:
     judged = phones.normalize(american, region=states, default_region="US")
     report = phones.report(judged, numbers=american, region=states, default_region="US")
     assert report.advice == (
-        "9 rows of which 'state' is no country, and whose numbers read in US: leave region= out if that column holds "
+        "in 9 rows 'state' is not a country, and the number is valid in US: leave region= out if that column holds "
         "no countries",
     )
     assert advised(swedish[:5], "DE") == ()

@@ -116,7 +116,7 @@ def _weighed(row: Row, evidence: Evidence, asked: Collection[str]) -> Iterator[s
 def _fate(trial: Trial, row: Row, asked: Collection[str]) -> str:
     number, kept = trial.answer.e164, row.answer.e164
     if row.problem == "AMBIGUOUS_READING":
-        return "the same number" if number == kept else "another number than the other reading's, and we do not choose"
+        return "the same number" if number == kept else "another number than the other reading's, and none is chosen"
     if number == kept:
         return "taken" if row.notes & BIT.get(trial.reading.note, 0) else "the same number"
     if row.answer.valid:

@@ -192,7 +192,8 @@ def _words(text: str) -> dict[str, Any]:
 def _check(fault: Fault) -> list[str]:
     wrong = []
     if not isinstance(fault.kind, str) or fault.kind not in BY_NAME:
-        wrong.append(f"kind must be one of {', '.join(BY_NAME)}, got {shown(fault.kind)}")
+        close = nearest(fault.kind, BY_NAME) if isinstance(fault.kind, str) else ""
+        wrong.append(f"kind must be one of {', '.join(BY_NAME)}, got {shown(fault.kind)}{close}")
     if fault.action not in ("", *OPERATIONS):
         wrong.append(f"action must be one of {', '.join(OPERATIONS)}, got {shown(fault.action)}")
     if not (_is_number(fault.share) and 0 < fault.share <= 1):
