@@ -167,6 +167,13 @@ _KNOWN: Final = (
         "fill the column that the note names, or write {column|words} in the message",
     ),
     _yours(
+        "VALUE_ODD",
+        "plan",
+        "skipped",
+        "a value of the message has a sign of another format, such as &amp;, #REF! or JosÃ©",
+        "correct the cells that the plan's advice names, or pass Message(..., literal=True)",
+    ),
+    _yours(
         "REFUSED",
         "send",
         "planned",

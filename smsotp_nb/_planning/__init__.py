@@ -69,8 +69,8 @@ def plan(
     Planning checks every number, fills the text for every row, groups rows with equal messages into requests and
     estimates the cost. The result says for each row whether it is ``planned`` or ``skipped``; if it is skipped,
     ``problem`` says why. The codes are those of ``phones.normalize``, and SUPPRESSED, EXCLUDED, SEGMENT_MISSING,
-    SEGMENT_UNKNOWN (the note names the segment), VALUE_MISSING (the note names the column) and DUPLICATE_OF (the note
-    names the row that is planned instead).
+    SEGMENT_UNKNOWN (the note names the segment), VALUE_MISSING, VALUE_ODD (the note names the column) and DUPLICATE_OF
+    (the note names the row that is planned instead).
 
     Args:
         people: one row per message: a frame, which is not changed, or the path of a file, read by `read_recipients`. A

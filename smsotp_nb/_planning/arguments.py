@@ -48,11 +48,33 @@ REFUSED: Final = "the plan cannot be made: "
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is said to whom: the ``frame`` that the messages are filled from, and who is in which segment, if any."""
+    """What is said to whom: the ``frame`` that the messages are filled from, and who is in which segment, if any.
+
+    Values that nobody would want to read are not in the frame: ``odd`` has a note on their rows, ``told`` says which.
+    """
 
     wording: wording.Wording
     frame: pd.DataFrame = field(repr=False)
     segments: segments.Segments | None
+    odd: pd.Series[str] | None = field(default=None, repr=False)
+    told: Sequence[str] = ()
+
+    def without_odd(self) -> Words:
+        """Return the same without values that have a sign of another format.
+
+        Raises:
+            UsageError: most values of a column have one.
+        """
+        codes = self.segments.codes if self.segments else None
+        found = [*mistakes.in_signs(self.wording, self.frame, codes)]
+        refuse(*(said for _, _, most, said in found if most), said=REFUSED)
+        frame, note = self.frame, np.full(len(self.frame), None, object)
+        for name in dict.fromkeys(name for name, *_ in found):
+            odd = np.isin(np.arange(len(frame)), np.concatenate([rows for of, rows, *_ in found if of == name]))
+            frame = frame.assign(**{name: frame[name].mask(odd)})
+            note[odd] = [f"{code} VALUE_ODD:{name}" if code else f"VALUE_ODD:{name}" for code in note[odd]]
+        told = dict.fromkeys(f"Rows are held back: {said}" for _, _, _, said in found)
+        return replace(self, frame=frame, odd=pd.Series(note, dtype=STR) if found else None, told=[*told])
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,8 +375,10 @@ def words_of(
     source = frame if texts is None else texts.to_frame()
     named = _gather(wrong, lambda: segments.read(frame, message["by"], read, message["priority"], keep))
     wrong = mistakes.found_in(read, source, names, named.codes if named else None) + wrong
+    words = _gather(wrong, Words(read, source, named).without_odd)
     refuse(*wrong, said=REFUSED)
-    return Words(read, source, named)
+    assert words is not None
+    return words
 
 
 def _whole_texts(message: Mapping[str, Any]) -> pd.Series[Any] | None:

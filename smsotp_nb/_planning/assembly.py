@@ -66,6 +66,7 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
         "advice": (
             *passcode(wording.sampled(bodies.iloc[_shown(words.segments, at, codes, len(bodies))])),
             *of_values(words),
+            *words.told,
             *made_of.advice,
         ),
         "_asked": asked,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from json.encoder import encode_basestring
@@ -50,15 +50,21 @@ def word(words: Words) -> Worded:
         if not wording.columns:
             return Worded({}, ())
         values, missing, note = _filled(wording, wording.messages[0], words.frame)
-        return Worded(values, (("VALUE_MISSING", missing, note),), trimmed=_trimmed(words))
+        return Worded(values, (*_odd(words), ("VALUE_MISSING", missing, note)), trimmed=_trimmed(words))
     values, missing, note = _filled_by_segment(wording, words.frame, segments.codes)
     unknown, blank = segments.codes == UNKNOWN, segments.codes == BLANK
     lacking = (
         ("SEGMENT_MISSING", blank, _repeated(f"SEGMENT_MISSING:{segments.name}", size)),
         ("SEGMENT_UNKNOWN", unknown, "SEGMENT_UNKNOWN:" + segments.values if unknown.any() else _repeated(None, size)),
+        *_odd(words),
         ("VALUE_MISSING", missing & (segments.codes >= 0), note),
     )
     return Worded(values, lacking, _template_ids(wording, segments.codes), _trimmed(words))
+
+
+def _odd(words: Words) -> Iterator[tuple[str, npt.NDArray[np.bool_], pd.Series[str]]]:
+    if words.odd is not None:
+        yield "VALUE_ODD", words.odd.notna().to_numpy(), words.odd
 
 
 def _trimmed(words: Words) -> npt.NDArray[np.bool_] | None:

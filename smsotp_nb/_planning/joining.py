@@ -67,6 +67,7 @@ class Asking:
     of_columns: Counter[str] = field(default_factory=Counter)
     matched: Counter[int] = field(default_factory=Counter)
     telling: dict[str, list[pd.Series[Any]]] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -93,8 +94,10 @@ def staged(frame: pd.DataFrame, asking: Asking) -> tuple[pa.Table, pa.Table]:
     words = _words(frame, asking.words)
     there = words.frame.set_axis(places)
     refuse(*mistakes.in_cells(words.wording, there, asking.columns, words.segments.codes if words.segments else None))
-    worded = body_rows.word(replace(words, frame=there))  # whose errors name rows of the whole list
-    _keep_telling(there, words, asking)
+    words = replace(words, frame=there).without_odd()  # whose errors name rows of the whole list
+    asking.told.extend([] if asking.told else words.told)  # that of one piece says what is wrong
+    worded = body_rows.word(words)
+    _keep_telling(words.frame, words, asking)
     people, beside = assembly.people_of(numbers)
     problem, note, matched = assembly.problems(numbers, people, beside, worded, asking.left_out)
     asking.matched.update(dict(enumerate(matched)))
@@ -252,7 +255,8 @@ def planned(source: Source, target: Path, asking: Asking, *, memory: int) -> dic
             f"{target} cannot be written: {error.strerror or error}; what was there is unchanged"
         ) from None
     texts = asking.words.wording.sampled(fields["_held"].sample())
-    return fields | {"advice": (*assembly.passcode(texts), *assembly.of_values(asking.words), *asking.advice.told())}
+    told = (*assembly.of_values(asking.words), *asking.told, *asking.advice.told())
+    return fields | {"advice": (*assembly.passcode(texts), *told)}
 
 
 @contextmanager

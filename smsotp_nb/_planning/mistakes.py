@@ -29,6 +29,7 @@ from . import signs
 from .wording import OneMessage, Wording, for_segments
 
 Codes: TypeAlias = "npt.NDArray[np.int64] | None"
+Rows: TypeAlias = npt.NDArray[np.intp]
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
 _TEMPLATE: Final = re.compile(r"\{\{|\*\|")
 _ODD_VALUE: Final = (r"\{|\*\|", r"^\s*[\[({<%#$@~|:!*^=?`§«‹\\_-]+\s*[\pL_\[({%=]", r"^\s*[｛［＜＃＄＠％【]")
@@ -56,7 +57,7 @@ def found_in(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     return wrong + in_cells(wording, frame, columns, codes)
 
 
-def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes: Codes = None) -> list[str]:
+def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes: Codes) -> list[str]:
     """Return what is wrong with the cells that messages take from a frame: they bring placeholders along.
 
     Arguments as for `found_in`.
@@ -65,7 +66,7 @@ def in_cells(wording: Wording, frame: pd.DataFrame, names: Iterable[Any], codes:
     whole = list(_whole(wording, codes))
     wrong = [said for name, rows in whole for said in _foreign_cells(frame, name, rows, names)]
     values = [name for name in wording.columns if name not in {of for of, _ in whole}]
-    return list(dict.fromkeys([*wrong, *_in_values(wording, values, frame, names), *_in_signs(wording, frame, codes)]))
+    return list(dict.fromkeys([*wrong, *_in_values(wording, values, frame, names)]))
 
 
 def no_columns(wording: Wording, frame: pd.DataFrame) -> list[str]:
@@ -175,24 +176,27 @@ def _matched(texts: pa.Array, patterns: Iterable[str]) -> npt.NDArray[np.bool_]:
     return np.asarray(found.fill_null(False).to_numpy(zero_copy_only=False), bool)
 
 
-def _in_signs(wording: Wording, frame: pd.DataFrame, codes: Codes) -> Iterator[str]:
-    """Report cells with signs as another format writes them, or letters that were read in a wrong encoding."""
+def in_signs(wording: Wording, frame: pd.DataFrame, codes: Codes) -> Iterator[tuple[str, Rows, bool, str]]:
+    """Give cells with signs as another format writes them, or letters that were read in a wrong encoding: their column,
+    their places, whether they are most of its values, and what to say of them.
+    """
     linked = {slot.column for message in wording.messages for slot in _in_links(message)}
     for number, message in enumerate(wording.messages):
-        rows = slice(None) if codes is None else codes == number
+        rows = np.arange(len(frame)) if codes is None else np.flatnonzero(codes == number)
         for name in () if message.literal else dict.fromkeys(slot.column for slot in wording.slots(message)):
             if absent(name, frame.columns) or pd.api.types.is_numeric_dtype(frame[name].dtype):
                 continue
-            column = frame[name][rows]
+            column = frame[name].iloc[rows]
             if column.dtype == object:  # the others are refused by their type
-                column = column[[not isinstance(cell, NO_TEXT) for cell in column]]
+                column = column.mask(np.array([isinstance(cell, NO_TEXT) for cell in column], bool))
             texts = templates.as_text(column)
             cells = pa.array(texts, pa.large_string(), from_pandas=True)
             for found, kind in signs.in_texts(cells, whole=message.own is not None, linked=name in linked):
-                there = templates.value_texts(texts[texts.isin(list(found)).to_numpy(bool)]).dropna()
-                there = there[[kind.find(text) is not None for text in there]]
-                if len(there):
-                    yield _in_rows(name, there, kind)
+                at = np.flatnonzero(texts.isin(list(found)).to_numpy(bool))
+                there = templates.value_texts(texts.iloc[at])
+                odd = [isinstance(text, str) and kind.find(text) is not None for text in there]
+                if any(odd):
+                    yield name, rows[at[odd]], 2 * sum(odd) > texts.count(), _in_rows(name, there[odd], kind)
 
 
 def _in_rows(name: str, there: pd.Series[str], kind: signs.Kind) -> str:

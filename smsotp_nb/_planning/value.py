@@ -273,8 +273,8 @@ class Plan(cards.WithCard):
         """Return the plan of the same list, campaign and options with other words.
 
         The numbers are not judged again, and nobody is added or left out except by the words: rows that VALUE_MISSING,
-        SEGMENT_MISSING or SEGMENT_UNKNOWN held back are judged anew. Of several rows of one person the one that was
-        planned before stays, if the words can be filled for it. Later changes of the frame make no difference.
+        VALUE_ODD, SEGMENT_MISSING or SEGMENT_UNKNOWN held back are judged anew. Of several rows of one person the one
+        that was planned before stays, if the words can be filled for it. Later changes of the frame make no difference.
 
         Args:
             message: as for `plan`. What a `Message` or `Template` does not say is as before where it still applies.

@@ -55,6 +55,7 @@ NEXT = {
     "EXCLUDED": "nothing, or leave out one campaign less",
     "SAME_TEXT": "change the text, or send again at the time said here",
     "VALUE_MISSING": "fill the column in the list, or write what to say instead behind a bar in the placeholder",
+    "VALUE_ODD": "correct the cells that are named here in the list",
     "REJECTED": "ask the service why; the result table has its words for each row",
     "ACCOUNT": "check address and key with the account's owner, then send again",
     "THROTTLED": "send again later, or with fewer messages a second",
