@@ -115,7 +115,7 @@ HIDDEN: Final = re.compile(  # at the end, in front, in between
 HIDING: Final = re.compile(r"[.*_\u2022\u00b7\u2026#]")
 LAST_DIGIT: Final = re.compile(r"\d(?=\D*+\Z)")
 CARRIER: Final = re.compile(r"\b0 ?[xX]{2} ?(?=[1-9]{2})")  # the place of a Brazilian carrier's code
-BARS: Final = re.compile(r"(?<=[\d)])\s*+[|_~·•:'=^`´*](?=\s?[(\d])")
+BARS: Final = re.compile(r"(?<=[\d)])\s*+[|_~·•:'’=^`´*](?=\s?[(\d])")
 COMMA: Final = re.compile(r"\d\s*+,\s*+[\d+(]")
 COMMAS: Final = re.compile(
     r"\+?\(?\d{1,5}\)?(?:(?:, ?\d{1,4}){2,}|(?<=\+\d\d), ?\d{6,}|(?<=\A0\d\d), ?\d{6,}|(?<=\A0\d\d\d), ?\d{6,})"
@@ -138,7 +138,7 @@ MOST_OF_TWO: Final = 36  # digits of two numbers
 LONGEST_FRONT: Final = 4  # digits of a calling code and the prefix behind it
 NO_DIGITS: Final = bytes(code for code in range(128) if not chr(code).isdigit())
 SEVEN: Final = 7  # digits that a whole number has at least
-EDGES: Final = " \t\r\n,;:._-/|*"
+EDGES: Final = " \t\r\n,;:._-/|*•"
 BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
 DASHES: Final = str.maketrans(
     dict.fromkeys(
