@@ -120,6 +120,20 @@ ACCEPTED = [
     ("label like a link, area code and slash", "Tel:04/91570156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("thousands", "61’491’570’156", "AU", AU, "TEST_NUMBER"),
     ("bullet", "• 0491 570 156", "AU", AU, "TRIMMED TEST_NUMBER"),
+    *(
+        (
+            f"{sign} as its page or file writes it",
+            f"+61{sign}491{sign}570156",
+            None,
+            AU,
+            "INVISIBLE_REMOVED TEST_NUMBER",
+        )
+        for sign in ("&nbsp;", "%20", "_x000D_", "\\n")
+    ),
+    ("plus as a page writes it", "&#43;61491570156", None, AU, "INVISIBLE_REMOVED TEST_NUMBER"),
+    ("plus as a link writes it", "%2B61491570156", None, AU, "INVISIBLE_REMOVED TEST_NUMBER"),
+    ("zeros and the plus", "00+61 491570156", None, AU, "TRIMMED TEST_NUMBER"),
+    ("two pluses", "+ +61 491570156", None, AU, "TRIMMED TEST_NUMBER"),
     ("mark of a mobile in front", "(M) 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("telephone sign in front", "\u260e\ufe0f 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("receiver in front", "\U0001f4de: 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),

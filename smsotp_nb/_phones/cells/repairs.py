@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from html import unescape
 from itertools import takewhile
 from typing import Final, NamedTuple
 from urllib.parse import unquote
@@ -66,6 +67,10 @@ TIMES: Final = re.compile(
     r"|[1-9](?:st|nd|rd|th)\b|24/7\b)",
     re.IGNORECASE,
 )
+ESCAPED: Final = re.compile(
+    r"&(?:nbsp|#\d+|#x[\da-f]+);|(?<![a-z=])%2[0B](?=[\d+( ])|_x000[AD]_|\\[rnt]", re.IGNORECASE
+)  # by web pages and files
+PLUSES: Final = re.compile(r"\A[\s('\"]*+(?:00?\s?|\+\s)+(?=\+)")  # in front of the plus that counts
 OF_LINKS: Final = re.compile(r"[:/@]")
 EMAIL: Final = re.compile(r"(?:mailto:)?(?<![\w.+%-])[\w.+%-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE)
 # Links and URIs (RFC 3966, RFC 5724 and what messengers made up), ids of WhatsApp, lines of vCards.
@@ -169,7 +174,9 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
         ('TEXT_IN_NUMBER', 'NOTE_SAYS_NO')
     """
     cell = _Cell(raw)
+    cell.became(ESCAPED.sub(_unescaped, raw), "INVISIBLE_REMOVED")
     _characters(cell)
+    cell.became(PLUSES.sub("", cell.text), "TRIMMED")
     _links(cell)
     _wrapping(cell)
     if not cell.text or cell.text.casefold() in BLANK_WORDS or not cell.text.strip("-?./ "):
@@ -201,6 +208,10 @@ def _characters(cell: _Cell) -> None:
     cell.became(cell.text.translate(VISIBLE), "INVISIBLE_REMOVED")
     cell.became(cell.text.translate(ASCII_DIGITS), "DIGITS_TRANSLATED")
     cell.text = cell.text.translate(DASHES)
+
+
+def _unescaped(sign: re.Match[str]) -> str:
+    return " " if sign[0][0] in "\\_" else unquote(unescape(sign[0]))
 
 
 class _Signs(dict[int, str]):
