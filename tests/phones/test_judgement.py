@@ -188,7 +188,7 @@ ACCEPTED = [
 
 
 LINKS = (
-    *("https://wa.me/61491570156", "wa.me/+61491570156?text=Hi%201", "https://wa.me/61491570156/?text=a"),
+    *("https://wa.me/61491570156", "wa.me/+61491570156?text=Hi%20%201", "https://wa.me/61491570156/?text=a"),
     *("https://api.whatsapp.com/send?phone=61491570156&text=Hi", "whatsapp://send?text=a&phone=%2B61491570156"),
     *("61491570156@c.us", "viber://chat?number=%2B61491570156", "https://signal.me/#p/+61491570156"),
     *(

@@ -68,7 +68,7 @@ TIMES: Final = re.compile(
     re.IGNORECASE,
 )
 ESCAPED: Final = re.compile(
-    r"&(?:nbsp|#\d+|#x[\da-f]+);|(?<![a-z=])%2[0B](?=[\d+( ])|_x000[AD]_|\\[rnt]", re.IGNORECASE
+    r"&(?:nbsp|#\d+|#x[\da-f]+);|%2[0B]|_x000[AD]_|\\[rnt]", re.IGNORECASE
 )  # by web pages and files
 PLUSES: Final = re.compile(r"\A[\s('\"]*+(?:00?\s?|\+\s)+(?=\+)")  # in front of the plus that counts
 OF_LINKS: Final = re.compile(r"[:/@]")
@@ -174,7 +174,8 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
         ('TEXT_IN_NUMBER', 'NOTE_SAYS_NO')
     """
     cell = _Cell(raw)
-    cell.became(ESCAPED.sub(_unescaped, raw), "INVISIBLE_REMOVED")
+    if "?" not in raw:  # what a link asks for has escapes of its own
+        cell.became(ESCAPED.sub(_unescaped, raw), "INVISIBLE_REMOVED")
     _characters(cell)
     cell.became(PLUSES.sub("", cell.text), "TRIMMED")
     _links(cell)
