@@ -68,6 +68,7 @@ REFUSED = [
     ("digits starred out", "+43 655 5645**", None, "DIGITS_HIDDEN"),
     ("digits cut off", "0176 1234567...", "DE", "DIGITS_HIDDEN"),
     ("digits hashed out", "+39 02 1930####4", None, "DIGITS_HIDDEN"),
+    ("in thousands", "4.915.121.643.501", "DE", "AMBIGUOUS_READING"),
     ("beginning hidden", "...0491 570 156", "AU", "DIGITS_HIDDEN"),
     ("middle hidden", "0491 ... 156", "AU", "DIGITS_HIDDEN"),
     ("series of extensions", "0171 1234567/-1", "DE", "MULTIPLE_NUMBERS"),
@@ -117,6 +118,22 @@ ACCEPTED = [
     ("tel", "tel:+1-415-555-0100", None, US, "LABEL_REMOVED TEST_NUMBER"),
     ("label", "Mobile no.: 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("label like a link, area code and slash", "Tel:04/91570156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
+    ("thousands", "61’491’570’156", "AU", AU, "TEST_NUMBER"),
+    ("bullet", "• 0491 570 156", "AU", AU, "TRIMMED TEST_NUMBER"),
+    *(
+        (
+            f"{sign} as its page or file writes it",
+            f"+61{sign}491{sign}570156",
+            None,
+            AU,
+            "INVISIBLE_REMOVED TEST_NUMBER",
+        )
+        for sign in ("&nbsp;", "%20", "_x000D_", "\\n")
+    ),
+    ("plus as a page writes it", "&#43;61491570156", None, AU, "INVISIBLE_REMOVED TEST_NUMBER"),
+    ("plus as a link writes it", "%2B61491570156", None, AU, "INVISIBLE_REMOVED TEST_NUMBER"),
+    ("zeros and the plus", "00+61 491570156", None, AU, "TRIMMED TEST_NUMBER"),
+    ("two pluses", "+ +61 491570156", None, AU, "TRIMMED TEST_NUMBER"),
     ("mark of a mobile in front", "(M) 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("telephone sign in front", "\u260e\ufe0f 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
     ("receiver in front", "\U0001f4de: 0491 570 156", "AU", AU, "LABEL_REMOVED TEST_NUMBER"),
@@ -171,7 +188,7 @@ ACCEPTED = [
 
 
 LINKS = (
-    *("https://wa.me/61491570156", "wa.me/+61491570156?text=Hi%201", "https://wa.me/61491570156/?text=a"),
+    *("https://wa.me/61491570156", "wa.me/+61491570156?text=Hi%20%201", "https://wa.me/61491570156/?text=a"),
     *("https://api.whatsapp.com/send?phone=61491570156&text=Hi", "whatsapp://send?text=a&phone=%2B61491570156"),
     *("61491570156@c.us", "viber://chat?number=%2B61491570156", "https://signal.me/#p/+61491570156"),
     *(
@@ -243,6 +260,8 @@ def test_overseas_numbers_as_in_france(region: str) -> None:
     number = example(region)
     judged = row(f"0{number.national_number}", "FR")
     assert judged[["to", "note"]].tolist() == [f"+{digits(number)}", "OVERSEAS_READ REGION_MISMATCH"]
+    assert row(number.national_number, "FR")["to"] == f"+{digits(number)}"  # the zero lost in a spreadsheet
+    assert row("05.96.36.89.28", "FR")["problem"] == row("+33 2 69 62 87 46", "FR")["problem"] == "AMBIGUOUS_READING"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from html import unescape
 from itertools import takewhile
 from typing import Final, NamedTuple
 from urllib.parse import unquote
@@ -66,6 +67,10 @@ TIMES: Final = re.compile(
     r"|[1-9](?:st|nd|rd|th)\b|24/7\b)",
     re.IGNORECASE,
 )
+ESCAPED: Final = re.compile(
+    r"&(?:nbsp|#\d+|#x[\da-f]+);|%2[0B]|_x000[AD]_|\\[rnt]", re.IGNORECASE
+)  # by web pages and files
+PLUSES: Final = re.compile(r"\A[\s('\"]*+(?:00?\s?|\+\s)+(?=\+)")  # in front of the plus that counts
 OF_LINKS: Final = re.compile(r"[:/@]")
 EMAIL: Final = re.compile(r"(?:mailto:)?(?<![\w.+%-])[\w.+%-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE)
 # Links and URIs (RFC 3966, RFC 5724 and what messengers made up), ids of WhatsApp, lines of vCards.
@@ -115,7 +120,7 @@ HIDDEN: Final = re.compile(  # at the end, in front, in between
 HIDING: Final = re.compile(r"[.*_\u2022\u00b7\u2026#]")
 LAST_DIGIT: Final = re.compile(r"\d(?=\D*+\Z)")
 CARRIER: Final = re.compile(r"\b0 ?[xX]{2} ?(?=[1-9]{2})")  # the place of a Brazilian carrier's code
-BARS: Final = re.compile(r"(?<=[\d)])\s*+[|_~·•:'=^`´*](?=\s?[(\d])")
+BARS: Final = re.compile(r"(?<=[\d)])\s*+[|_~·•:'’=^`´*](?=\s?[(\d])")
 COMMA: Final = re.compile(r"\d\s*+,\s*+[\d+(]")
 COMMAS: Final = re.compile(
     r"\+?\(?\d{1,5}\)?(?:(?:, ?\d{1,4}){2,}|(?<=\+\d\d), ?\d{6,}|(?<=\A0\d\d), ?\d{6,}|(?<=\A0\d\d\d), ?\d{6,})"
@@ -138,7 +143,7 @@ MOST_OF_TWO: Final = 36  # digits of two numbers
 LONGEST_FRONT: Final = 4  # digits of a calling code and the prefix behind it
 NO_DIGITS: Final = bytes(code for code in range(128) if not chr(code).isdigit())
 SEVEN: Final = 7  # digits that a whole number has at least
-EDGES: Final = " \t\r\n,;:._-/|*"
+EDGES: Final = " \t\r\n,;:._-/|*•"
 BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
 DASHES: Final = str.maketrans(
     dict.fromkeys(
@@ -169,7 +174,10 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
         ('TEXT_IN_NUMBER', 'NOTE_SAYS_NO')
     """
     cell = _Cell(raw)
+    if "?" not in raw:  # what a link asks for has escapes of its own
+        cell.became(ESCAPED.sub(_unescaped, raw), "INVISIBLE_REMOVED")
     _characters(cell)
+    cell.became(PLUSES.sub("", cell.text), "TRIMMED")
     _links(cell)
     _wrapping(cell)
     if not cell.text or cell.text.casefold() in BLANK_WORDS or not cell.text.strip("-?./ "):
@@ -201,6 +209,10 @@ def _characters(cell: _Cell) -> None:
     cell.became(cell.text.translate(VISIBLE), "INVISIBLE_REMOVED")
     cell.became(cell.text.translate(ASCII_DIGITS), "DIGITS_TRANSLATED")
     cell.text = cell.text.translate(DASHES)
+
+
+def _unescaped(sign: re.Match[str]) -> str:
+    return " " if sign[0][0] in "\\_" else unquote(unescape(sign[0]))
 
 
 class _Signs(dict[int, str]):

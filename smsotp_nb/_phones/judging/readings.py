@@ -133,18 +133,18 @@ def _said_once(text: str) -> str | None:
     return f"+{pair[2]}" if pair else None
 
 
-def _overseas(code: int) -> Reading:
+def _overseas(code: int, own: str = "[2567]", doubts: Doubts = "never") -> Reading:
     """``0692 12 34 56`` in a French list: a number of Réunion, which is called in this way from France."""
-    at_home = r"^[( ]*(?:(?:\+ ?|00 ?)33[ .)\-]*(?:\(0\))?|0)[ .()\-]*"
+    at_home = r"^[( ]*(?:(?:\+ ?|00 ?)33[ .)\-]*(?:\(0\))?|0)?[ .()\-]*"
     name = f"overseas, +{code}"
     return Reading(
         name,
         "OVERSEAS_READ",
-        (PLUS, DOUBLE_ZERO, ZERO),
-        at_home + "[2567]",
+        (PLUS, DOUBLE_ZERO, ZERO, BARE),
+        at_home + own,
         at_home,
         f"+{code} ",
-        "never",
+        doubts,
         regions=frozenset({"FR"}),
     )
 
@@ -154,8 +154,8 @@ ZERO_KEPT: Final = frozenset(
     "AC BF BJ BW BZ CG CI FJ GA ID IT JP KR MO NC NE NO QA RW SJ SM SZ TJ TO VA".split()  # noqa: SIM905
 )
 # Nobody writes a blank inside a calling code or, behind +1, inside the three digits of an area code: 131 2345 6788 is
-# Chinese, 8 486 132-64-36 Russian.
-NOT_CUT: Final = r"^[ (]*(?:7|1(?:[0-9]{3}|[^0-9])|[2-689][0-9])"
+# Chinese, 8 486 132-64-36 Russian. A spreadsheet does: 4.915.121.643.501.
+NOT_CUT: Final = r"^[ (]*(?:7|1(?:[0-9]{3}|[^0-9])|[2-689][0-9]|[2-689](?:[ .\-][0-9]{3}){4}$)"
 IDD: Final = "00 as plus"
 WITH_PLUS: Final = "with a plus"
 CODE_ONCE: Final = "calling code once"
@@ -194,6 +194,8 @@ READINGS: Final = (
         regions=frozenset({"MX"}),
     ),
     *map(_overseas, (262, 590, 594, 596)),
+    _overseas(262, "2[ .-]?69", "as good"),  # Mayotte and Martinique, which phonenumbers also finds in France itself
+    _overseas(596, "5[ .-]?96", "as good"),
     Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), NOT_CUT, r"^[ ]*", "+", "stronger", repair="lost_plus"),
     Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), "", "", "", "as good"),
 )
