@@ -399,8 +399,6 @@ class Foreign:
 
     def _known(self, word: str, opens: str) -> bool:
         short = folded(word)
-        if not short:
-            return False
         if _is_person(short):
             return True
         if short in _FIELDS and opens.startswith(_LANGUAGES):
