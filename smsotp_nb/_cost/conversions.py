@@ -166,10 +166,7 @@ def _billed(sent: pd.DataFrame, names: list[str], readable: pd.Series) -> pd.Dat
 
 def _currency(sent: pd.DataFrame, names: list[str]) -> pd.Series:
     """Return each message's currency; one that is not known is that of its group, where it has one."""
-    if not names:
-        single = sent["currency"].dropna().unique().tolist()
-        return sent["currency"].fillna(single[0]) if len(single) == 1 else sent["currency"]
-    known = sent.groupby(names, dropna=False, observed=True)["currency"]
+    known = sent.groupby(names or np.zeros(len(sent)), dropna=False, observed=True)["currency"]
     only = known.transform("first").where(known.transform("nunique").eq(1))
     return sent["currency"].where(sent["currency"].notna(), only).astype(STR)
 

@@ -217,32 +217,27 @@ def _variance(of: Sums) -> Any:
 def redrawn(spent: Floats, people: int, share: float, draws: int, seed: int) -> Floats:
     """Return the studentized differences of so many drawings in which each person is in the base with ``share``."""
     random = np.random.default_rng(seed)
-    order = np.argsort(np.abs(spent))
-    large, small = spent[order[-MOST:]], spent[order[:-MOST]] if len(spent) > MOST else spent[:0]
-    base = _large(large, share, draws, random)
-    rest = _small(small, share, draws, random)
-    nobody = random.binomial(people - len(spent), share, draws)
-    base = Sums(base.total + rest.total, base.squares + rest.squares, base.people + rest.people + nobody)
-    arm = Sums(spent.sum() - base.total, np.square(spent).sum() - base.squares, people - base.people)
+    each = np.column_stack([spent, np.square(spent), np.ones_like(spent)])[np.argsort(np.abs(spent))]
+    base = _large(each[-MOST:], share, draws, random) + _small(each[:-MOST], share, draws, random)
+    base[:, 2] += random.binomial(people - len(spent), share, draws)
+    arm = [spent.sum(), np.square(spent).sum(), people] - base
     with np.errstate(divide="ignore", invalid="ignore"):  # a drawing that leaves an arm of a few people empty
-        t = np.asarray(t_value(arm, base), dtype="float64")
+        t = np.asarray(t_value(Sums(*arm.T), Sums(*base.T)), dtype="float64")
     return np.asarray(t[np.isfinite(t)])
 
 
-def _large(spent: Floats, share: float, draws: int, random: np.random.Generator) -> Sums:
-    """Draw each amount by itself."""
-    columns = np.column_stack([spent, np.square(spent), np.ones_like(spent)])
-    block = max(1, _CELLS // max(len(spent), 1))
+def _large(each: Floats, share: float, draws: int, random: np.random.Generator) -> Floats:
+    """Return the sums of drawings, a row each, in which each amount is drawn by itself."""
+    block = max(1, _CELLS // max(len(each), 1))
     sizes = [min(block, draws - start) for start in range(0, draws, block)]
-    drawn = [(random.random((size, len(spent)), dtype="float32") < share).astype("float64") @ columns for size in sizes]
-    return Sums(*np.concatenate(drawn).T)
+    drawn = [(random.random((size, len(each)), dtype="float32") < share).astype("float64") @ each for size in sizes]
+    return np.concatenate(drawn)
 
 
-def _small(spent: Floats, share: float, draws: int, random: np.random.Generator) -> Sums:
-    """Draw the sums of many amounts at once."""
-    columns = np.column_stack([spent, np.square(spent), np.ones_like(spent)])
-    spread = share * (1 - share) * (columns.T @ columns)
-    return Sums(*random.multivariate_normal(share * columns.sum(axis=0), spread, size=draws, method="svd").T)
+def _small(each: Floats, share: float, draws: int, random: np.random.Generator) -> Floats:
+    """Return the sums of drawings of many amounts at once."""
+    spread = share * (1 - share) * (each.T @ each)
+    return random.multivariate_normal(share * each.sum(axis=0), spread, size=draws, method="svd")
 
 
 _LEAST: Final = 1e-6  # of a window: before it nothing has been learned

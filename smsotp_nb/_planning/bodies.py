@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from json.encoder import encode_basestring
@@ -268,17 +268,14 @@ def body_keys(frame: pd.DataFrame) -> Ints:
         mine = of_template == number
         # JSON in one line, which all bodies of a kind share, and a line break.
         shared = json.dumps([kind, _or_none(template_id), signature], ensure_ascii=False, separators=(",", ":"))
-        keys[mine] = _keys(f"{shared}\n".encode(), frame[_VARYING[kind]].array[mine].tolist())
+        texts = (f"{shared}\n{text}".encode() for text in frame[_VARYING[kind]].array[mine].tolist())
+        digests = b"".join([blake2b(text, digest_size=8).digest() for text in texts])
+        keys[mine] = np.frombuffer(digests, dtype=">i8")
     return keys
 
 
 # In which field the bodies of one plan may differ, beside the id of their template; all others are equal.
 _VARYING = {"text": "text", "content": "content", "template": "template_data"}
-
-
-def _keys(head: bytes, values: Sequence[str]) -> Ints:
-    digests = b"".join([blake2b(head + text.encode(), digest_size=8).digest() for text in values])
-    return np.frombuffer(digests, dtype=">i8").astype(np.int64)
 
 
 def _or_none(value: Any) -> str | None:
@@ -370,7 +367,10 @@ def _sources(
         mine = np.flatnonzero(foreign & (place == number))
         if len(mine):
             found.iloc[mine] = _of_message(wording, message, frame, forcing.iloc[mine].tolist(), first[mine])
-    kept: pd.Series[str] = _without_rare(found).astype(STR)
+    counted = found.value_counts()
+    if len(counted) > _MOST:
+        found = found.where(found.isin(counted.index[:_MOST]))
+    kept: pd.Series[str] = found.astype(STR)
     return kept
 
 
@@ -398,8 +398,3 @@ def _of_message(
 
 def _in_order(signs: Iterable[str]) -> str:
     return "".join(sorted(signs))
-
-
-def _without_rare(found: pd.Series[Any]) -> pd.Series[Any]:
-    counted = found.value_counts()
-    return found if len(counted) <= _MOST else found.where(found.isin(counted.index[:_MOST]))

@@ -178,7 +178,7 @@ def _matched(texts: pa.Array, patterns: Iterable[str]) -> npt.NDArray[np.bool_]:
 
 def in_signs(wording: Wording, frame: pd.DataFrame, codes: Codes) -> Iterator[tuple[str, Rows, bool, str]]:
     """Give cells with signs as another format writes them, or letters that were read in a wrong encoding: their column,
-    their places, whether they are most of its values, and what to say of them.
+    their places, whether they are most of its values, by which the column is wrong, and what to say of them.
     """
     linked = {slot.column for message in wording.messages for slot in _in_links(message)}
     for number, message in enumerate(wording.messages):
@@ -195,8 +195,10 @@ def in_signs(wording: Wording, frame: pd.DataFrame, codes: Codes) -> Iterator[tu
                 at = np.flatnonzero(texts.isin(list(found)).to_numpy(bool))
                 there = templates.value_texts(texts.iloc[at])
                 odd = [isinstance(text, str) and kind.find(text) is not None for text in there]
+                # Where a column was read in a wrong encoding, not all of its broken letters are found.
+                among = texts[[not text.isascii() for text in texts.fillna("")]] if kind.of_encoding else texts
                 if any(odd):
-                    yield name, rows[at[odd]], 2 * sum(odd) > texts.count(), _in_rows(name, there[odd], kind)
+                    yield name, rows[at[odd]], 2 * sum(odd) > among.count(), _in_rows(name, there[odd], kind)
 
 
 def _in_rows(name: str, there: pd.Series[str], kind: signs.Kind) -> str:
@@ -403,8 +405,6 @@ class Foreign:
 
     def _known(self, word: str, opens: str) -> bool:
         short = folded(word)
-        if not short:
-            return False
         if _is_person(short):
             return True
         if short in _FIELDS and opens.startswith(_LANGUAGES):

@@ -147,7 +147,7 @@ class Kind:
     """One format: the pattern of Arrow that its signs fit, what finds one, who writes it so, and what helps.
 
     ``how`` says how a column is corrected. ``within`` says whether it is looked for in a message itself, ``whole``
-    whether in cells that are whole messages; it is in values.
+    whether in cells that are whole messages; it is in values. ``of_encoding``: it comes of how a column was read.
     """
 
     suspect: str
@@ -157,6 +157,7 @@ class Kind:
     how: str = ""
     within: bool = False
     whole: bool = True
+    of_encoding: bool = False
 
 
 def _first(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
@@ -197,7 +198,13 @@ KINDS: Final = (
     ),
     LINKED,
     Kind(
-        "\ufffd", _first(re.compile("\ufffd")), "in the place of a letter", "Write the letter", _EXPORTED, within=True
+        "\ufffd",
+        _first(re.compile("\ufffd")),
+        "in the place of a letter",
+        "Write the letter",
+        _EXPORTED,
+        within=True,
+        of_encoding=True,
     ),
     Kind(
         "|".join(pattern.pattern for pattern in _BROKEN.values()),
@@ -206,6 +213,7 @@ KINDS: Final = (
         "Write the letter itself",
         _DECODED,
         within=True,
+        of_encoding=True,
     ),
     Kind(
         r"(?s)^(?:\[.*\]|\(.*[\])]|\[.*\)|\{.*\}|[A-Za-z_][A-Za-z0-9_.]*\(.*\)|[bB]['\"].*)$|at 0x[0-9a-fA-F]|<class '"

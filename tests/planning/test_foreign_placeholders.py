@@ -198,8 +198,8 @@ PLAIN = (
 
 @pytest.mark.parametrize("text", [*SIGNS, *SIGNS_OF_VALUES])
 def test_a_sign_of_another_format_holds_its_row_and_tells_the_way_out(text: str) -> None:
-    """A column most of whose values have one is refused."""
-    frame = people(3, who=["Bo", text, "Al"])
+    """A column most of whose values have one is refused; of broken letters, most of those beyond ASCII."""
+    frame = people(3, who=["Zoë", text, "René"])
     called = r"column 'who' holds .* in row 1[ ,].*sent literally\. .*, or pass sms\.Message\(\.\.\., literal=True\)"
     for message in ("Hi {who|there}", sms.Template("t", ["who"])):
         made = plan(frame, message=message)
@@ -209,6 +209,11 @@ def test_a_sign_of_another_format_holds_its_row_and_tells_the_way_out(text: str)
         with pytest.raises(UsageError, match=called):
             plan(frame.assign(who=["Bo", text, text]), message=message)
     assert plan(frame, message=sms.Message("Hi {who}", literal=True)).rows["status"].iloc[0] == "planned"
+
+
+def test_a_column_that_was_read_in_a_wrong_encoding_is_refused_where_no_letter_of_it_is_sound() -> None:
+    with pytest.raises(UsageError, match="read in a wrong encoding"):
+        plan(people(4, who=["Bo", "JosÃ©", "Al", "Mia"]), message="Hi {who|there}")
 
 
 def test_a_sign_holds_its_row_in_files_too(tmp_path: Path) -> None:
@@ -229,7 +234,7 @@ def test_a_sign_holds_its_row_in_files_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", SIGNS)
 def test_a_sign_of_another_format_holds_whole_messages_and_is_refused_in_the_message(text: str) -> None:
-    made = plan(people(3, words=["Hi", text, "Ho"]), message=sms.column("words"))
+    made = plan(people(3, words=["Hé", text, "Hó"]), message=sms.column("words"))
     assert made.rows["problem"].tolist()[1] == "VALUE_ODD"
     assert re.search(r"column 'words' holds .* in row 1[ ,].*literal=True", made.advice[0])
     with pytest.raises(UsageError, match=r"message holds .*, or pass sms\.Message"):

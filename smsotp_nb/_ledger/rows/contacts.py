@@ -122,9 +122,11 @@ def unpack(connection: Statements, campaign: int) -> None:
 def _write(connection: Statements, campaign: int, found: Contacts) -> None:
     connection.execute("DELETE FROM contacts WHERE campaign=?", (campaign,))
     if len(found.people):
+        first = found.people[:1]
+        people = first.astype("<i8").tobytes() + _small(np.diff(found.people, prepend=first))
         connection.execute(
             "INSERT INTO contacts VALUES (?, ?, ?, ?, ?)",
-            (campaign, int(found.at.max()), _steps(found.people), _repeated(found.at), _repeated(found.body)),
+            (campaign, int(found.at.max()), people, _repeated(found.at), _repeated(found.body)),
         )
 
 
@@ -140,10 +142,6 @@ def packed(connection: Statements, campaign: int) -> Contacts:
 def _sorted(people: Ints, at: Ints, body: Ints) -> Contacts:
     order = np.argsort(people, kind="stable")
     return Contacts(people[order], at[order], body[order])
-
-
-def _steps(values: Ints) -> bytes:
-    return values[:1].astype("<i8").tobytes() + _small(np.diff(values, prepend=values[:1]))
 
 
 def _repeated(values: Ints) -> bytes:
