@@ -8,6 +8,7 @@ be meant in another way, how they would be written then, and when that is enough
 * ``stronger``: if it is a mobile number and the text as written a landline. In plans of variable length nearly
   everything is a landline, so a landline is weak evidence, and a mobile number of ten given digits is strong.
 * ``as good``: if it is a mobile number or a landline, whatever the text is as written.
+* ``landlines``: the same, but no mobile number as written is looked at.
 * ``never``: a valid reading as written is not doubted.
 
 If the text is not valid as written, the only valid reading is used, with its note; two that differ are ambiguous. A
@@ -37,7 +38,7 @@ from ..vocabulary import NOTE_BIT, Bits
 from . import answers
 from .work import Work
 
-Doubts = Literal["any", "stronger", "as good", "never"]
+Doubts = Literal["any", "stronger", "as good", "landlines", "never"]
 
 OTHER, PLUS, ZERO, DOUBLE_ZERO, BARE = range(5)  # what a text begins with, perhaps behind blanks and brackets
 WRAPPED: Final = 5  # such a blank or bracket
@@ -194,8 +195,8 @@ READINGS: Final = (
         regions=frozenset({"MX"}),
     ),
     *map(_overseas, (262, 590, 594, 596)),
-    _overseas(262, "2[ .-]?69", "as good"),  # Mayotte and Martinique, which phonenumbers also finds in France itself
-    _overseas(596, "5[ .-]?96", "as good"),
+    _overseas(262, "2[ .-]?69", "landlines"),  # Mayotte and Martinique, which phonenumbers also finds in France itself
+    _overseas(596, "5[ .-]?96", "landlines"),
     Reading(WITH_PLUS, "PLUS_RESTORED", (BARE,), NOT_CUT, r"^[ ]*", "+", "stronger", repair="lost_plus"),
     Reading(CODE_ONCE, "CODE_SAID_TWICE", (PLUS, DOUBLE_ZERO), "", "", "", "as good"),
 )
@@ -305,6 +306,8 @@ def candidates(work: Work, reading: Reading, front: npt.NDArray[np.uint8]) -> Ro
     if reading.regions and reading.regions.isdisjoint(work.names):
         return np.zeros(0, np.intp)
     chosen = CHOSEN[reading.fronts].take(front) & work.open()
+    if reading.doubts == "landlines":
+        chosen &= RANK.take(work.answers.kind) < 2
     rows = np.flatnonzero(chosen & ~work.answers.valid if reading.doubts == "never" else chosen)
     if not len(rows):
         return rows

@@ -75,7 +75,7 @@ class Scales:
         """Return whether a reading is strong enough to doubt a valid one as written."""
         if here.number == said.number or reading.doubts == "never":
             return False
-        if reading.doubts == "as good":
+        if reading.doubts in ("as good", "landlines"):
             return said.rank >= here.rank
         if reading.doubts == "any" or said.rank > here.rank or reading.repair in self.asked or said.code == here.code:
             return True
