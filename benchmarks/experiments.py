@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -122,7 +122,7 @@ def try_money(runs: int) -> None:
             drawn = statistics.redrawn(both, people, held, 999, run)
             one = statistics.compare_with(drawn, arm, base, level=0.95)
             found["weighted counts"].append((one.low, one.high))
-            between = statistics.difference(statistics.sums(arm), statistics.sums(base))
+            between = _difference(statistics.sums(arm), statistics.sums(base))
             low, high = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (math.nan, math.nan)
             found["redrawn arms"].append(_around(between, low, high))
             found["bootstrap within arms"].append(bootstrapped(arm, base, random))
@@ -137,7 +137,19 @@ def try_money(runs: int) -> None:
             said(name, (low, high), base_share * (lift - 1) * mean, bar)
 
 
-def _around(between: statistics.Found, low: float, high: float) -> tuple[float, float]:
+class Between(NamedTuple):
+    """A difference of means and its standard error; numbers or arrays."""
+
+    difference: Any
+    error: Any
+
+
+def _difference(arm: statistics.Sums, base: statistics.Sums) -> Between:
+    error = np.sqrt(statistics._variance(arm) + statistics._variance(base))
+    return Between(arm.total / arm.people - base.total / base.people, error)
+
+
+def _around(between: Between, low: float, high: float) -> tuple[float, float]:
     """Return the interval that has these critical values; nothing is left out where there is no error."""
     if not between.error > 0:
         return -math.inf, math.inf
@@ -157,8 +169,8 @@ def _arms(
 
 def bootstrapped(arm: Amounts, base: Amounts, random: np.random.Generator, draws: int = 999) -> tuple[float, float]:
     """Return the studentized bootstrap interval, each arm drawn from itself."""
-    found = statistics.difference(statistics.sums(arm), statistics.sums(base))
-    again = statistics.difference(_again(arm, random, draws), _again(base, random, draws))
+    found = _difference(statistics.sums(arm), statistics.sums(base))
+    again = _difference(_again(arm, random, draws), _again(base, random, draws))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (again.difference - found.difference) / again.error
     t = t[np.isfinite(t)]
