@@ -69,6 +69,7 @@ REFUSED = [
     ("digits cut off", "0176 1234567...", "DE", "DIGITS_HIDDEN"),
     ("digits hashed out", "+39 02 1930####4", None, "DIGITS_HIDDEN"),
     ("in thousands", "4.915.121.643.501", "DE", "AMBIGUOUS_READING"),
+    ("in thousands, fewer", "4,934,337,796", "DE", "AMBIGUOUS_READING"),
     ("beginning hidden", "...0491 570 156", "AU", "DIGITS_HIDDEN"),
     ("middle hidden", "0491 ... 156", "AU", "DIGITS_HIDDEN"),
     ("series of extensions", "0171 1234567/-1", "DE", "MULTIPLE_NUMBERS"),

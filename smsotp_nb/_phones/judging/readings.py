@@ -156,7 +156,7 @@ ZERO_KEPT: Final = frozenset(
 )
 # Nobody writes a blank inside a calling code or, behind +1, inside the three digits of an area code: 131 2345 6788 is
 # Chinese, 8 486 132-64-36 Russian. A spreadsheet does: 4.915.121.643.501.
-NOT_CUT: Final = r"^[ (]*(?:7|1(?:[0-9]{3}|[^0-9])|[2-689][0-9]|[2-689](?:[ .\-][0-9]{3}){4}$)"
+NOT_CUT: Final = r"^[ (]*(?:7|1(?:[0-9]{3}|[^0-9])|[2-689][0-9]|[2-689](?:[ .\-][0-9]{3}){3,4}$)"
 IDD: Final = "00 as plus"
 WITH_PLUS: Final = "with a plus"
 CODE_ONCE: Final = "calling code once"
