@@ -172,7 +172,7 @@ def test_a_sandbox_that_ends_while_strangers_connect_leaves_no_socket_open() -> 
     with pytest.MonkeyPatch.context() as patched:
         left: list[object] = []
         patched.setattr(sys, "unraisablehook", lambda unraisable: left.append(unraisable.exc_value))
-        for _ in range(5):
+        for _ in range(3):
             box, ended = Sandbox(), threading.Event()
             address = ("127.0.0.1", int(box.url.rpartition(":")[2]))
             strangers = [threading.Thread(target=connect, args=(address, ended)) for _ in range(4)]
