@@ -166,8 +166,8 @@ def _refusal(envelope: wire.Envelope, *, action: str, scrub: Scrubber, request_i
 
 
 UNKNOWN = {
-    wire.OTP_SEND: "the passcode may have been sent and is not sent again; check it by error.challenge.verify, or send "
-    "another by error.challenge.resend",
+    wire.OTP_SEND: "the passcode may have been sent and is not sent again; after otp.send, error.challenge verifies "
+    "it or sends another",
     wire.OTP_VERIFY: "the check may have used up a try and is not repeated; ask the person before you verify again",
 }
 MAYBE = "it may have been accepted and is not repeated; a campaign keeps it in doubt until you settle it"

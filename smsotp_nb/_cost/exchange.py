@@ -195,16 +195,11 @@ def _looked_up(currencies: pd.Series, when: pd.Series | None, rates: _Rates, to:
         UsageError: a currency has no rate, or none for a time at which something was billed.
     """
     times = [None] * len(currencies) if when is None else when.tolist()
+    rates = rates | {to: {None: Decimal(1)}}
     found: list[Decimal | None] = []
     missing: dict[str, None] = {}
     for currency, time in zip(currencies, times, strict=True):
-        rate = (
-            None
-            if pd.isna(currency)
-            else Decimal(1)
-            if currency == to
-            else _rate_at(rates.get(str(currency), {}), time)
-        )
+        rate = None if pd.isna(currency) else _rate_at(rates.get(str(currency), {}), time)
         found.append(rate)
         if rate is None and not pd.isna(currency):
             at = f"in {time}" if isinstance(time, str) else "without a date" if pd.isna(time) else f"on {time:%Y-%m-%d}"

@@ -78,9 +78,9 @@ class Forecast(WithCard):
             high`` (float64: the whole month, with what is billed already), ``level`` (float64: the coverage of such
             intervals in ``backtests``, each made without that one), ``asked`` (float64: the ``level`` that was asked
             for), ``method`` (str), ``off`` (float64: how far it was off on average in ``backtests``, as a share of what
-            came on average), ``baseline_off`` (the same of the weekdays of eight
-            weeks) and ``tried`` (Int64: how many earlier forecasts the interval is from). ``expected`` is missing where
-            the history is too short for a forecast; ``billed`` and ``baseline_off`` are missing for a plan.
+            came on average), ``baseline_off`` (the same of the weekdays of eight weeks) and ``tried`` (Int64: how many
+            earlier forecasts the interval is from). ``expected`` is missing where the history is too short for a
+            forecast; ``billed`` and ``baseline_off`` are missing for a plan.
         backtests: what the same forecast would have said earlier: ``currency, method, as_of`` (str: the same day of an
             earlier month, or a campaign), ``expected, actual`` (float64: of a month, at the prices of today) and
             ``off`` (float64: as a share of what came).

@@ -195,9 +195,9 @@ def in_signs(wording: Wording, frame: pd.DataFrame, codes: Codes) -> Iterator[tu
                 at = np.flatnonzero(texts.isin(list(found)).to_numpy(bool))
                 there = templates.value_texts(texts.iloc[at])
                 odd = [isinstance(text, str) and kind.find(text) is not None for text in there]
-                # Where a column was read in a wrong encoding, not all of its broken letters are found.
-                among = texts[[not text.isascii() for text in texts.fillna("")]] if kind.of_encoding else texts
                 if any(odd):
+                    # Where a column was read in a wrong encoding, not all of its broken letters are found.
+                    among = texts[[not text.isascii() for text in texts.fillna("")]] if kind.of_encoding else texts
                     yield name, rows[at[odd]], 2 * sum(odd) > among.count(), _in_rows(name, there[odd], kind)
 
 

@@ -283,34 +283,28 @@ def _note_unseen(sheet: _Sheet, names: list[str], body: list[int], origin: Origi
         origin.note(f"hidden columns ({', '.join(hidden)}) are read like the others")
     for place in (*errors, *formulas, *no_days):
         origin.facts.setdefault("no_value", {}).setdefault(names[place[1] - 1], []).append(cell_name(place))
-    if errors:
-        show = counted(len(errors), "cell shows an error", "cells show an error")
-        origin.note(f"{show} ({listed('cell', [*map(cell_name, errors)])}), read as blank")
-    if no_days:
-        show = counted(len(no_days), "cell shows the day 0", "cells show the day 0")
-        origin.note(
-            f"{show} ({listed('cell', [*map(cell_name, no_days)])}), as a formula does that refers to a blank cell; "
-            "read as blank"
-        )
-    if formulas:
-        have = counted(len(formulas), "formula has", "formulas have")
-        origin.note(
-            f"{have} no value ({listed('cell', [*map(cell_name, formulas)])}), read as blank; open the file in a "
-            "spreadsheet program and save it, which computes them"
-        )
-
-    if crossed:
-        are = counted(len(crossed), "cell is", "cells are")
-        origin.note(
-            f"{are} crossed out ({listed('cell', [*map(cell_name, crossed)])}): a number is read with these words, so "
-            "that it is not texted, and anything else like other cells"
-        )
-    if comments:
-        have = counted(len(comments), "cell has", "cells have")
-        origin.note(
-            f"{have} a comment ({listed('cell', [*map(cell_name, comments)])}), which is not read; where one says that "
-            "somebody is not to be texted, write that beside the number"
-        )
+    for found, is_so, are_so, and_so in (
+        (errors, "cell shows an error", "cells show an error", ", read as blank"),
+        (
+            *(no_days, "cell shows the day 0", "cells show the day 0"),
+            ", as a formula does that refers to a blank cell; read as blank",
+        ),
+        (
+            *(formulas, "formula has no value", "formulas have no value"),
+            ", read as blank; open the file in a spreadsheet program and save it, which computes them",
+        ),
+        (
+            *(crossed, "cell is crossed out", "cells are crossed out"),
+            ": a number is read with these words, so that it is not texted, and anything else like other cells",
+        ),
+        (
+            *(comments, "cell has a comment", "cells have a comment"),
+            ", which is not read; where one says that somebody is not to be texted, write that beside the number",
+        ),
+    ):
+        if found:
+            where = listed("cell", [*map(cell_name, found)])
+            origin.note(f"{counted(len(found), is_so, are_so)} ({where}){and_so}")
 
 
 def _part(sheet: _Sheet, names: list[str], body: list[int]) -> Part:

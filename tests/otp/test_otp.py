@@ -241,15 +241,16 @@ def test_a_verify_without_an_answer_raises(recorder: Any, mute_service: str) -> 
     challenge = otp.Challenge(
         otp.Request(ANNA), client=deaf_client(mute_service), record=MessageRecord(id="1", to=ANNA)
     )
-    with pytest.raises(InDoubt):
+    with pytest.raises(InDoubt, match="may have used up a try"):
         challenge.verify("123456")
     assert challenge.verified is False
 
 
 def test_a_send_without_an_answer_raises_and_is_not_repeated(mute_service: str) -> None:
-    with pytest.raises(InDoubt) as caught:
+    with pytest.raises(InDoubt, match=r"after otp\.send, error\.challenge verifies") as caught:
         otp.send(ANNA, client=deaf_client(mute_service))
     assert caught.value.attempts == 1
+    assert caught.value.challenge is not None
 
 
 # -- secrets

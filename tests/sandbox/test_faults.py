@@ -199,3 +199,8 @@ BAD = [
 def test_a_fault_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         Sandbox(faults=[text])
+
+
+def test_a_mistyped_fault_is_answered_with_the_nearest_one() -> None:
+    with pytest.raises(UsageError, match="did you mean 'drop_after'"):
+        Sandbox(faults=["dropafter"])
