@@ -63,7 +63,7 @@ def _planned(people: pd.DataFrame) -> None:
 
 
 def _sent(made: Any, client: Any, ledger: Ledger) -> None:
-    table = send(made.with_wire(threads=16), client=client, ledger=ledger, progress=False)
+    table = send(made.with_requests(threads=16), client=client, ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
 
 

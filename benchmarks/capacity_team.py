@@ -85,7 +85,7 @@ def measured(address: str, client: Client, requests: int) -> Point:
         seen: list[tuple[float, int]] = []
         turns_before = state_of(address)[2]
         note = lambda progress: seen.append((time.perf_counter(), progress.accepted))  # noqa: E731
-        table = send(made.with_wire(threads=THREADS), client=client, ledger=ledger, progress=note)
+        table = send(made.with_requests(threads=THREADS), client=client, ledger=ledger, progress=note)
         assert table["status"].eq("accepted").all()
     after, logged, turns = state_of(address)
     begins, first = next(one for one in seen if one[1] >= requests * CHUNK // 10)

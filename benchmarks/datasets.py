@@ -39,7 +39,7 @@ asked = json.loads(sys.argv[1])
 place = Path(asked["place"])
 words = "Hello {name}, the shop in {city} has moved."
 call = dict(campaign="benchmark", to="phone", default_region="US",
-    keep=["city"], leave_out=pd.read_parquet(place / "suppressed.parquet")["phone"],
+    keep=["city"], exclude=pd.read_parquet(place / "suppressed.parquet")["phone"],
     rates=pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": [0.0075]}))
 def peak():
     said = dict(line.split(":") for line in open("/proc/self/status"))  # ru_maxrss has the parent's, too

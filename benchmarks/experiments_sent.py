@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from smsotp_nb import Experiment, Ledger, Limits, Plan, Policy, Sandbox, Wire, plan, send
+from smsotp_nb import Experiment, Ledger, Limits, Plan, Policy, RequestOptions, Sandbox, plan, send
 from smsotp_nb._experiments.assigning import drawn, uniform
 from smsotp_nb._experiments.statistics import Share, compare_shares
 from smsotp_nb.errors import SmsOtpWarning
@@ -80,8 +80,8 @@ def sent_in(run: int, frame: pd.DataFrame, box: Sandbox, folder: Path, *, kills:
         test = Experiment(f"run {run}", read_after="14d", ledger=ledger, **how)
         split = test.assign(frame, to="phone")
         texted = dict(split.texted())["texted"]
-        policy, wire = Policy(same_text=None), Wire(chunk_size=CHUNK)
-        made = plan(texted, "Hello!", campaign=f"run {run}/texted", to="phone", policy=policy, wire=wire)
+        policy, requests = Policy(same_text=None), RequestOptions(chunk_size=CHUNK)
+        made = plan(texted, "Hello!", campaign=f"run {run}/texted", to="phone", policy=policy, requests=requests)
         if kills:
             ledger.close()
             if not all(killed(made, path, box.url, at) for at in KILLED_AT):

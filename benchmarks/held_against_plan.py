@@ -65,7 +65,7 @@ def turn(made: Plan, client: sms.Client, kind: type, folder: str, threads: int) 
     with tempfile.TemporaryDirectory(dir=folder) as place, sms.Ledger(Path(place) / "ledger", create=True) as ledger:
         gc.collect()
         sms.send(
-            made.with_wire(threads=threads),
+            made.with_requests(threads=threads),
             client=client,
             ledger=ledger,
             progress=lambda _: marks.append(time.process_time()),

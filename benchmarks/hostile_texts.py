@@ -140,11 +140,11 @@ def on_text() -> dict[str, Callable[[str], Any]]:
     return {
         "phones.normalize": lambda text: phones.normalize(series(text), **US),
         "phones.normalize repair": lambda text: phones.normalize(
-            series(text), reading=phones.Reading(repair=REPAIRS), **US
+            series(text), numbers=phones.NumberOptions(repair=REPAIRS), **US
         ),
         "phones.normalize region": lambda text: phones.normalize(series("2025550123"), region=series(text)),
         "phones.normalize default_region": lambda text: phones.normalize(["2025550123"], default_region=text),
-        "phones.verdict": lambda text: phones.verdict(series(text), **US),
+        "phones.parse": lambda text: phones.parse(series(text), **US),
         "phones.explain": lambda text: phones.explain(text, **US),
         "phones.duplicates": lambda text: phones.duplicates(series(text)),
         "phones.one_phone": lambda text: one_phone(series(text)),
@@ -152,7 +152,7 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "phones.find_columns": lambda text: phones.find_columns(frame(text), **US),
         "phones.weigh_column": lambda text: phones.weigh_column(series(text), **US),
         "phones.edit": lambda text: phones.edit(frame("a"), {0: {"phone": text}}),
-        "phones.report": lambda text: phones.report(phones.normalize(series(text), **US), numbers=series(text)),
+        "phones.report": lambda text: phones.report(phones.normalize(series(text), **US), phones=series(text)),
         "parts.count": parts.count,
         "parts.counts": lambda text: parts.counts([text]),
         "parts.explain": parts.explain,

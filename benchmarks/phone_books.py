@@ -521,7 +521,7 @@ def by_us(it: Book, *, countries: bool = False, **reading: Any) -> list[str | No
     from smsotp_nb import phones
 
     beside = it.country if countries else None
-    judged = phones.normalize(it.phone, region=beside, default_region=it.home, reading=phones.Reading(**reading))
+    judged = phones.normalize(it.phone, region=beside, default_region=it.home, numbers=phones.NumberOptions(**reading))
     return [number if isinstance(number, str) else None for number in judged["to"]]
 
 

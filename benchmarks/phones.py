@@ -102,8 +102,8 @@ def asked(text: str, region: str | None) -> reference.Answer:
 
 def verdict(frame: pd.DataFrame) -> pd.DataFrame:
     if "country" in frame:
-        return phones.verdict(frame["phone"], region=frame["country"])
-    return phones.verdict(frame["phone"], default_region="US")
+        return phones.parse(frame["phone"], region=frame["country"])
+    return phones.parse(frame["phone"], default_region="US")
 
 
 def normalize(frame: pd.DataFrame) -> pd.DataFrame:

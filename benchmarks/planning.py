@@ -67,7 +67,7 @@ def planned(people: pd.DataFrame, numbers: pd.DataFrame, message: dict[str, Any]
     )
     words = arguments.words_of(asked.wording, people, asked.message, asked.keep, list(people.columns))
     stops = np.unique(suppression.persons(people["phone"].iloc[::1000].astype("str")))
-    left_out = [suppression.LeftOut("stops", "SUPPRESSED", stops, len(stops))]
+    left_out = [suppression.Suppression("stops", "SUPPRESSED", stops, len(stops))]
     kept = arguments.carried(people[list(asked.keep)], words)
     return Plan(**assembly.assemble(arguments.MadeOf(people, asked, words, numbers, (), left_out, kept)))
 

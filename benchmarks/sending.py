@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 import requests
 
-from smsotp_nb import Client, Ledger, Settings, Wire, plan, send
+from smsotp_nb import Client, Ledger, RequestOptions, Settings, plan, send
 from smsotp_nb._planning import Plan
 from smsotp_nb._planning.rows import fingerprint
 
@@ -61,7 +61,7 @@ def campaign(count: int, *, chunk_size: int, name: str, wordings: int = 1) -> Pl
     texts = {
         n: f"Hello from branch {n}" + (", where everything is new" * 5 if wordings > 1 else "") for n in range(wordings)
     }
-    made = plan(some, texts, to="phone", campaign=name, by="branch", wire=Wire(chunk_size=chunk_size))
+    made = plan(some, texts, to="phone", campaign=name, by="branch", requests=RequestOptions(chunk_size=chunk_size))
     made = dataclasses.replace(made, _kept=())
     rows = made.rows.iloc[np.arange(count) // chunk_size % wordings].reset_index(drop=True)
     rows["to"] = numbers(count)["to"]
@@ -116,7 +116,7 @@ def sequential(count: int) -> list[tuple[str, float, str]]:
             found["client"].append(rate(ours, count))
             with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger", create=True) as ledger:
                 made = campaign(count, chunk_size=1, name=f"sequential-{turn}")
-                work = lambda: send(made.with_wire(threads=1), client=client, ledger=ledger, progress=False)  # noqa: B023, E731
+                work = lambda: send(made.with_requests(threads=1), client=client, ledger=ledger, progress=False)  # noqa: B023, E731
                 found["ledger"].append(rate(work, count))
     return [
         ("client / Session loop, sequential, 0 ms", median_ratio(found["client"], found["session"]), "at least 2"),
@@ -145,7 +145,12 @@ def with_latency(count: int) -> list[tuple[str, float, str]]:
 def _posting_rate(made: Plan, client: Client, ledger: Ledger, count: int) -> float:
     """The rate from the first claim to the last answer: planning's record and the result table are made once."""
     marks: list[float] = []
-    send(made.with_wire(threads=64), client=client, ledger=ledger, progress=lambda _: marks.append(time.perf_counter()))
+    send(
+        made.with_requests(threads=64),
+        client=client,
+        ledger=ledger,
+        progress=lambda _: marks.append(time.perf_counter()),
+    )
     return count / (marks[-1] - marks[0])
 
 

@@ -67,7 +67,7 @@ def work(tree: str, kind: str, url: str, folder: str) -> None:
             ):
                 gc.collect()
                 seen = Seen()
-                sms.send(made.with_wire(threads=threads), client=client, ledger=ledger, progress=seen)
+                sms.send(made.with_requests(threads=threads), client=client, ledger=ledger, progress=seen)
             print(*(end - start for start, end in zip(seen.first, seen.last, strict=True)), flush=True)
 
 

@@ -113,7 +113,7 @@ def main() -> None:
         with service(LATENCY) as url, client_of(url) as client, far(server) as port:
             base = f"postgresql://postgres@127.0.0.1:{port}"
             there = (f"{base}/{_name(server)}?sslmode=disable" for _ in range(asked.turns))
-            one = lambda name: campaign(rows, chunk_size=CHUNK, name=name).with_wire(threads=THREADS)  # noqa: E731
+            one = lambda name: campaign(rows, chunk_size=CHUNK, name=name).with_requests(threads=THREADS)  # noqa: E731
             paired(one, client, there, asked.turns)
 
 

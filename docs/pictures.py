@@ -29,7 +29,7 @@ CAMPAIGN = (
     "plan = sms.plan(\n"
     '    "../sample_data/recipients.csv", "Hi {name|there}, 20% off until Sunday.", campaign="autumn-sale",\n'
     '    to="phone", region="country", default_region="DE", signature="Acme",\n'
-    '    leave_out="../sample_data/suppression.csv", rates="../sample_data/rates.csv",\n'
+    '    exclude="../sample_data/suppression.csv", rates="../sample_data/rates.csv",\n'
     ")\nplan",
 )
 PASSCODE = ("import smsotp_nb as sms\nbox = sms.Sandbox()\nsms.widgets.OtpForm(box.client())",)
@@ -42,7 +42,7 @@ FORM = (
     'import smsotp_nb as sms\n\npeople = sms.read_recipients("../sample_data/recipients.csv")',
     'box, ledger = sms.Sandbox(), sms.Ledger("form.sqlite", create=True)\n'
     'sms.widgets.CampaignForm(people, client=box, ledger=ledger, rates="../sample_data/rates.csv",\n'
-    '                         leave_out="../sample_data/suppression.csv")',
+    '                         exclude="../sample_data/suppression.csv")',
 )
 CAMPAIGNS = (
     "import warnings\nimport smsotp_nb as sms\n\n"
@@ -51,8 +51,8 @@ CAMPAIGNS = (
     'box, ledger = sms.Sandbox(), sms.Ledger("campaigns.sqlite", create=True)\n'
     'for name, share in (("spring-sale", 40), ("summer-news", 90), ("autumn-sale", 230)):\n'
     '    plan = sms.plan(people.head(share), f"News of {name}.", campaign=name, to="phone", region="country",\n'
-    '                    default_region="DE", leave_out="../sample_data/suppression.csv",\n'
-    "                    wire=sms.Wire(chunk_size=5, threads=1))\n"
+    '                    default_region="DE", exclude="../sample_data/suppression.csv",\n'
+    "                    requests=sms.RequestOptions(chunk_size=5, threads=1))\n"
     '    if name == "autumn-sale":\n        box.fault("drop_after", next=1)\n'
     "    sms.send(plan, box, ledger=ledger, limits=sms.Limits(first=60), progress=False)",
     "sms.widgets.CampaignsPage(ledger, client=box, plans=[plan])",

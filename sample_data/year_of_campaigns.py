@@ -113,7 +113,9 @@ class _Year:
         text = text.replace(". Our", " – our") if month == MISWRITTEN else text
         people = self._people(size * len(days))
         name = f"reminders-{month}"
-        plan = sms.plan(people, text, campaign=name, wire=sms.Wire(chunk_size=-(-len(people) // len(days))), **NAMED)
+        plan = sms.plan(
+            people, text, campaign=name, requests=sms.RequestOptions(chunk_size=-(-len(people) // len(days))), **NAMED
+        )
         with self._ledger._begin(plan, service=self._client.service) as run:
             for chunk, self._now in zip(run.chunks(), days, strict=True):
                 claim = run.claim(chunk)
@@ -129,12 +131,14 @@ class _Year:
     def _lose_a_reply(self) -> None:
         self._now = LOST
         self._box.fault("drop_after", next=1)
-        self._send(sms.plan(self._people(6), VOUCHER, campaign="vouchers", wire=sms.Wire(chunk_size=3), **NAMED))
+        self._send(
+            sms.plan(self._people(6), VOUCHER, campaign="vouchers", requests=sms.RequestOptions(chunk_size=3), **NAMED)
+        )
 
     def _send(self, plan: sms.Plan) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sms.errors.SmsOtpWarning)  # rows are meant to be in doubt
-            sms.send(plan.with_wire(threads=1), self._client, ledger=self._ledger, progress=False)
+            sms.send(plan.with_requests(threads=1), self._client, ledger=self._ledger, progress=False)
         self.sent += [(plan.campaign, self._now)] * (len(self._box.requests) - len(self.sent))
 
     def _people(self, size: int) -> pd.DataFrame:

@@ -7,7 +7,7 @@ A phone list goes in, a costed result table comes out. Running the same call aga
     cost.by_country(results)
 
 The public modules are ``phones, parts, rates, results, otp, cost, charts, widgets, errors``; every
-DataFrame offers the same calls as ``df.sms``. Modules load when they are first used.
+DataFrame offers the same calls as ``df.smsotp``. Modules load when they are first used.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from ._experiments.experiment import Experiment
     from ._ledger import Ledger, Record
     from ._people import People
-    from ._phones import Reading
+    from ._phones import NumberOptions
     from ._planning import Folder, Message, Plan, Template, column, plan
     from ._policy import Policy
     from ._sandbox import Sandbox
-    from ._wire import Wire
+    from ._wire import RequestOptions
     from .otp import Challenge
     from .recipients import read_recipients
     from .settings import Settings
@@ -42,15 +42,15 @@ __all__ = [
     "Ledger",
     "Limits",
     "Message",
+    "NumberOptions",
     "People",
     "Plan",
     "Policy",
-    "Reading",
     "Record",
+    "RequestOptions",
     "Sandbox",
     "Settings",
     "Template",
-    "Wire",
     "charts",
     "column",
     "connect",
@@ -83,13 +83,13 @@ __getattr__ = attributes(
         "_ledger": ["Ledger", "Record"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],
-        "_phones": ["Reading"],
+        "_phones": ["NumberOptions"],
         "_planning": ["Folder", "Message", "Plan", "Template", "column", "plan"],
         "_policy": ["Policy"],
         "recipients": ["read_recipients"],
         "_sandbox": ["Sandbox"],
         "settings": ["Settings"],
-        "_wire": ["Wire"],
+        "_wire": ["RequestOptions"],
     },
 )
 
@@ -104,11 +104,11 @@ class _Sms:
 
 
 def _register() -> None:
-    """Give every frame its ``sms``, unless it has ours already."""
+    """Give every frame its ``smsotp``, unless it has ours already."""
     import pandas as pd
 
-    if getattr(getattr(pd.DataFrame, "sms", None), "__module__", "") != __name__:
-        pd.api.extensions.register_dataframe_accessor("sms")(_Sms)
+    if getattr(getattr(pd.DataFrame, "smsotp", None), "__module__", "") != __name__:
+        pd.api.extensions.register_dataframe_accessor("smsotp")(_Sms)
 
 
 WhenImported("pandas", _register)

@@ -41,7 +41,7 @@ class Sms:
 
     Example:
         >>> people = pd.DataFrame({"phone": ["(415) 555-0100", "nobody"], "country": ["US", "US"]})
-        >>> people.sms.normalize("phone", region="country")["to"].tolist()
+        >>> people.smsotp.normalize("phone", region="country")["to"].tolist()
         ['+14155550100', nan]
     """
 
@@ -53,20 +53,20 @@ class Sms:
         """Normalize a column of phone numbers; see `phones.normalize`. ``region`` is a column name or a Series.
 
         Example:
-            >>> pd.DataFrame({"phone": ["+44 7700 900123"]}).sms.normalize("phone")["problem"].isna().tolist()
+            >>> pd.DataFrame({"phone": ["+44 7700 900123"]}).smsotp.normalize("phone")["problem"].isna().tolist()
             [False]
         """
         return phones.normalize(self._column(column), region=self._regions(region), **options)
 
-    @takes(phones.verdict)
+    @takes(phones.parse)
     def verdict(self, column: str, *, region: str | pd.Series | None = None, **options: Any) -> pd.DataFrame:
-        """Return phonenumbers' own answer for a column; see `phones.verdict`.
+        """Return phonenumbers' own answer for a column; see `phones.parse`.
 
         Example:
-            >>> pd.DataFrame({"phone": ["+1 202 555 0123"]}).sms.verdict("phone")["valid"].tolist()
+            >>> pd.DataFrame({"phone": ["+1 202 555 0123"]}).smsotp.verdict("phone")["valid"].tolist()
             [True]
         """
-        return phones.verdict(self._column(column), region=self._regions(region), **options)
+        return phones.parse(self._column(column), region=self._regions(region), **options)
 
     @takes(planning.plan)
     def plan(self, message: Any, **arguments: Any) -> planning.Plan:
@@ -74,7 +74,7 @@ class Sms:
 
         Example:
             >>> people = pd.DataFrame({"phone": ["+1 202 555 0123"]})
-            >>> people.sms.plan("Hello", to="phone", campaign="hello").campaign
+            >>> people.smsotp.plan("Hello", to="phone", campaign="hello").campaign
             'hello'
         """
         return planning.plan(self._frame, message, **arguments)
@@ -86,7 +86,7 @@ class Sms:
         Example:
             >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
             ...                       "iso": ["US"]})
-            >>> table.sms.cost()["country"].tolist()
+            >>> table.smsotp.cost()["country"].tolist()
             ['United States']
         """
         if columns is None:
@@ -112,7 +112,7 @@ class Sms:
 
         Example:
             >>> frame = pd.DataFrame({"to": ["+12025550123"], "phone": ["(202) 555-0123"], "name": ["Ann"]})
-            >>> frame.sms.masked().iloc[0].tolist()
+            >>> frame.smsotp.masked().iloc[0].tolist()
             ['+1202...0123', '(202)...0123', 'Ann']
         """
         return with_columns(self._frame, {name: _masked(self._column(name)) for name in columns or self._of_numbers()})

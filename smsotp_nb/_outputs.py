@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ._calling import not_path, refuse
-from .errors import FileExists, UsageError
+from .errors import OutputExistsError, UsageError
 
 StrPath = str | os.PathLike[str]
 OWNER: Final = 0o600  # what we write names people: nobody else reads it unless its owner says so
@@ -73,7 +73,7 @@ class Output:
             _give_name(self._beside, self._place.target)
         except FileExistsError:
             message = f"{self.path} appeared while it was being written; it is unchanged"
-            raise FileExists(message, path=str(self.path)) from None
+            raise OutputExistsError(message, path=str(self.path)) from None
 
     def _discard(self) -> None:
         with suppress(OSError):  # what could not be written is not written now either
@@ -90,7 +90,7 @@ def outputs(*paths: StrPath, inputs: Iterable[StrPath] = (), overwrite: bool = F
     written over. Another hard link to a replaced file keeps the old content.
 
     Raises:
-        FileExists: a file is there and ``overwrite`` is not set, or it has appeared since.
+        OutputExistsError: a file is there and ``overwrite`` is not set, or it has appeared since.
         UsageError: a file is one of the ``inputs`` or is named twice (by whatever spelling or link), is a folder, a
             pipe, a device or a link, is write-protected, has no folder; or the system refuses to write it.
     """
@@ -101,7 +101,7 @@ def outputs(*paths: StrPath, inputs: Iterable[StrPath] = (), overwrite: bool = F
         _refuse_unfit(place)
     for place in places:
         if place.old is not None and not overwrite:
-            raise FileExists(f"{place.named} already exists; overwrite=True replaces it", path=str(place.named))
+            raise OutputExistsError(f"{place.named} already exists; overwrite=True replaces it", path=str(place.named))
     with ExitStack() as discarded:
         opened = []
         for place in places:

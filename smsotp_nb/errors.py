@@ -4,7 +4,7 @@
 
     SmsOtpError
     |- UsageError (also ValueError)  the caller fixes the call: which column, which rows, which limit
-    |    |- FileExists               a file already exists and was not to be replaced
+    |    |- OutputExistsError               a file already exists and was not to be replaced
     |- ServiceError                  the service refused: error_code, name, http_status, request_id
     |    |- InsufficientFunds        105400
     |    |- InvalidPhoneNumbers      107111
@@ -14,11 +14,11 @@
     |    |- Throttled                429: retried after its pause, then raised
     |    |- InDoubt                  may have been accepted: never retried, a person settles it
     |- LedgerError                   the campaign record cannot be used as asked
-    |    |- CampaignHeld             another process runs this campaign now
+    |    |- CampaignLockedError             another process runs this campaign now
     |    |- PlanChanged              the plan differs from the one recorded under this campaign
-    |    |- LedgerReplaced           the file was deleted, moved or replaced while it was open
-    |    |- LedgerOlder              the file is older than when this user last saw it: a copy, a backup, a new one
-    |- NotAsExpected                 a test's expectation of the sandbox is not met (also AssertionError)
+    |    |- ReplacedLedgerError           the file was deleted, moved or replaced while it was open
+    |    |- StaleLedgerError              the file is older than when this user last saw it: a copy, a backup, a new one
+    |- ExpectationError                 a test's expectation of the sandbox is not met (also AssertionError)
 
     SmsOtpWarning (also UserWarning)
     |- CampaignIncomplete            ``send`` returned with rows still to go
@@ -37,22 +37,22 @@ from typing import Any
 from ._showing import masked, said, visible
 
 __all__ = [
-    "CampaignHeld",
     "CampaignIncomplete",
-    "FileExists",
+    "CampaignLockedError",
+    "ExpectationError",
     "InDoubt",
     "InsufficientFunds",
     "InvalidPhoneNumbers",
     "LedgerError",
-    "LedgerOlder",
-    "LedgerReplaced",
     "MissingParams",
-    "NotAsExpected",
     "NotSent",
+    "OutputExistsError",
     "PlanChanged",
+    "ReplacedLedgerError",
     "ServiceError",
     "SmsOtpError",
     "SmsOtpWarning",
+    "StaleLedgerError",
     "Throttled",
     "TransportError",
     "UsageError",
@@ -84,11 +84,11 @@ class UsageError(SmsOtpError, ValueError):
         self.problems = tuple(map(said, problems)) or (said(message),)
 
 
-class FileExists(UsageError):
+class OutputExistsError(UsageError):
     """A file to be written already exists, and replacing it was not requested. ``path`` names it.
 
     Example:
-        >>> FileExists("spent.html is there already", path="spent.html").path
+        >>> OutputExistsError("spent.html is there already", path="spent.html").path
         'spent.html'
     """
 
@@ -224,12 +224,12 @@ class LedgerError(SmsOtpError):
     """The campaign record cannot be used as asked. Nothing was sent.
 
     Example:
-        >>> issubclass(CampaignHeld, LedgerError)
+        >>> issubclass(CampaignLockedError, LedgerError)
         True
     """
 
 
-class CampaignHeld(LedgerError):
+class CampaignLockedError(LedgerError):
     """Another process runs this campaign; ``pid`` and ``host`` identify it."""
 
     def __init__(self, message: str, *, pid: int | None = None, host: str | None = None) -> None:
@@ -248,16 +248,16 @@ class PlanChanged(LedgerError):
         self.changed = changed
 
 
-class LedgerReplaced(LedgerError):
+class ReplacedLedgerError(LedgerError):
     """The ledger's file, or its log, is no longer the one that was opened. Nothing more was sent with it.
 
     Example:
-        >>> issubclass(LedgerReplaced, LedgerError)
+        >>> issubclass(ReplacedLedgerError, LedgerError)
         True
     """
 
 
-class LedgerOlder(LedgerError):
+class StaleLedgerError(LedgerError):
     """The ledger lacks what this user last saw in it, so people who were texted may appear in it as not texted.
 
     A file in which only rehearsals were ever recorded texted nobody and does not raise it.
@@ -266,7 +266,7 @@ class LedgerOlder(LedgerError):
         recipients: upper limit of the recipients who were texted and are missing in it.
 
     Example:
-        >>> LedgerOlder("the ledger is older", recipients=15).recipients
+        >>> StaleLedgerError("the ledger is older", recipients=15).recipients
         15
     """
 
@@ -275,7 +275,7 @@ class LedgerOlder(LedgerError):
         self.recipients = recipients
 
 
-class NotAsExpected(SmsOtpError, AssertionError):
+class ExpectationError(SmsOtpError, AssertionError):
     """The sandbox's messages are not what a test expects. Numbers are masked.
 
     Attributes:
@@ -283,7 +283,7 @@ class NotAsExpected(SmsOtpError, AssertionError):
         misses: the nearest misses, in words.
 
     Example:
-        >>> NotAsExpected("expected 1 message, found none", found=0, misses=("message 1: text is 'Hi'",)).found
+        >>> ExpectationError("expected 1 message, found none", found=0, misses=("message 1: text is 'Hi'",)).found
         0
     """
 

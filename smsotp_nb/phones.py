@@ -1,6 +1,6 @@
 """Phone numbers to E.164, with a reason for every row that fails.
 
-``verdict`` is phonenumbers' own answer, untouched. ``normalize`` is our judgement on top of it: ``to`` is filled only
+``parse`` is phonenumbers' own answer, untouched. ``normalize`` is our judgement on top of it: ``to`` is filled only
 where we would text that number. A valid number is a number of some plan; whether anybody can be reached there, and
 whether it is the right person, no plan can say. So what might text a stranger is refused, and every repair is noted.
 
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         Cleaned,
         Explanation,
         Found,
-        Reading,
+        NumberOptions,
         Report,
         ask_owner,
         clean_chunks,
@@ -97,10 +97,10 @@ if TYPE_CHECKING:
         merge_answers,
         normalize,
         normalize_batch,
+        parse,
+        parse_batch,
+        rejected,
         report,
-        unusable,
-        verdict,
-        verdict_batch,
         weigh_column,
     )
 
@@ -109,7 +109,7 @@ __all__ = [
     "Cleaned",
     "Explanation",
     "Found",
-    "Reading",
+    "NumberOptions",
     "Report",
     "ask_owner",
     "clean_chunks",
@@ -121,10 +121,10 @@ __all__ = [
     "merge_answers",
     "normalize",
     "normalize_batch",
+    "parse",
+    "parse_batch",
+    "rejected",
     "report",
-    "unusable",
-    "verdict",
-    "verdict_batch",
     "weigh_column",
 ]
 __getattr__ = attributes(__name__, {"_phones": __all__})

@@ -142,8 +142,8 @@ _KNOWN: Final = (
         "EXCLUDED",
         "plan",
         "skipped",
-        "a campaign that leave_out= names may have reached this person",
-        "nothing, or plan without that campaign in leave_out=",
+        "a campaign that exclude= names may have reached this person",
+        "nothing, or plan without that campaign in exclude=",
     ),
     _yours(
         "SEGMENT_MISSING",

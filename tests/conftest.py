@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.sampling import Sample, leave_out
+from support.sampling import Sample, exclude
 from support.servers import Server, ledger_of, need_server
 
 from smsotp_nb import Client, Ledger, Sandbox
-from smsotp_nb._client import Patience
+from smsotp_nb._client import RetryPolicy
 
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     sample = sample_of(config)
     if not any("::" in argument for argument in config.args):
         glanced_at = partial(_glanced, config)
-        left_out = leave_out(items, sample, at_most=config.option.at_most, glanced_at=glanced_at)
+        left_out = exclude(items, sample, at_most=config.option.at_most, glanced_at=glanced_at)
         config.hook.pytest_deselected(items=left_out)
     folder = Path(__file__).parent
     place = {folder / name: number for number, name in enumerate(LONGEST_FIRST)}
@@ -178,4 +178,4 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
 @pytest.fixture
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What provably was not sent is tried three times, at once: the waiting itself is the client's own test."""
-    monkeypatch.setattr("smsotp_nb._dispatch.requests.PATIENCE", Patience(attempts=3, first_wait=0.001))
+    monkeypatch.setattr("smsotp_nb._dispatch.requests.PATIENCE", RetryPolicy(attempts=3, first_wait=0.001))

@@ -34,22 +34,22 @@ _OTHER_NAMES = {
     **dict.fromkeys(("sender", "sender_id", "from_"), "signature"),
     "name": "campaign", "title": "campaign",
     "country": "region", "default_country": "default_region",
-    **dict.fromkeys(("suppress", "exclude", "blacklist", "blocklist", "opt_outs", "unsubscribed"), "leave_out"),
+    **dict.fromkeys(("suppress", "leave_out", "blacklist", "blocklist", "opt_outs", "unsubscribed"), "exclude"),
     "dry_run": "preflight",
     "timezone": "tz", "groupby": "columns", "by": "columns", "n": "top",
 }  # fmt: skip
 # What is said as an option of another argument, or in the message itself.
 _OPTIONS = {
     **dict.fromkeys(("template_id", "template_data", "template_text"), "message=Template(id, values, preview=...)"),
-    **dict.fromkeys(("priority", "language", "currency", "literal"), "message=Message(words, {}=...)"),
+    **dict.fromkeys(("priority", "language", "currency", "literal"), "message=Message(text, {}=...)"),
     "fill": "message='{{column|words}}'",
     **dict.fromkeys(("budget", "quiet_hours", "per_second", "first", "stop_after"), "limits=Limits({}=...)"),
     **dict.fromkeys(("rate_limit", "max_per_second", "speed"), "limits=Limits(per_second=...)"),
     **dict.fromkeys(("canary", "limit"), "limits=Limits(first=...)"),
-    **dict.fromkeys(("variant", "chunk_size", "threads", "isolate_invalid"), "wire=Wire({}=...)"),
-    **dict.fromkeys(("concurrency", "workers", "max_workers"), "wire=Wire(threads=...)"),
-    "batch_size": "wire=Wire(chunk_size=...)",
-    **dict.fromkeys(("repair", "landlines", "test_numbers", "evidence"), "reading=Reading({}=...)"),
+    **dict.fromkeys(("variant", "chunk_size", "threads", "isolate_invalid"), "requests=RequestOptions({}=...)"),
+    **dict.fromkeys(("concurrency", "workers", "max_workers"), "requests=RequestOptions(threads=...)"),
+    "batch_size": "requests=RequestOptions(chunk_size=...)",
+    **dict.fromkeys(("repair", "landlines", "test_numbers", "evidence"), "numbers=NumberOptions({}=...)"),
 }
 _EVERYDAY: Final = 8  # arguments that an answer names
 

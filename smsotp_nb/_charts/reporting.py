@@ -106,7 +106,7 @@ def report(
         The path.
 
     Raises:
-        FileExists: the file already exists.
+        OutputExistsError: the file already exists.
         UsageError: an unknown extension, a missing folder, not a table of costs, or the file cannot be written.
 
     Example:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import __version__
 from .._sandbox import command
-from ..errors import FileExists, SmsOtpError
+from ..errors import OutputExistsError, SmsOtpError
 from . import cleaning, demo, recorded, sending
 from .terminal import say, with_options
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read it has seen enough
         _say_no_more()
         return BROKEN_PIPE
-    except FileExists as error:
+    except OutputExistsError as error:
         say(f"smsotp-nb: {error.path} already exists; --force replaces it", hang="  ", error=True)
         return USUAL
     except SmsOtpError as error:

@@ -81,7 +81,7 @@ def _cleaned(options: argparse.Namespace, tally: Tally) -> Iterator[phones.Clean
         phone=phone,
         region=region,
         default_region=options.default_region,
-        reading=phones.Reading(repair=options.repair),
+        numbers=phones.NumberOptions(repair=options.repair),
         tally=tally,
     )
     begun = next(cleaned)  # columns and repairs are known to be right

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
             default_region="DE",
             campaign=DEMO_CAMPAIGN,
             signature="Acme",
-            leave_out=data / "suppression.csv",
+            exclude=data / "suppression.csv",
             rates=data / "rates.csv",
             keep=[name for name in ("segment",) if name in people.columns],
         )

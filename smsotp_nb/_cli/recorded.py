@@ -95,7 +95,7 @@ def _say(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from ..phones import Reading
+    from ..phones import NumberOptions
     from ..recipients import read_recipients
 
     let_interrupts_through()
@@ -107,7 +107,7 @@ def _import(options: argparse.Namespace) -> int:
         *("proof", "region", "default_region"),
     )
     how: dict[str, Any] = {name: getattr(options, name) for name in names}
-    how["reading"] = Reading(unreadable="ignore" if options.ignore_unreadable else "refuse")
+    how["numbers"] = NumberOptions(unreadable="ignore" if options.ignore_unreadable else "refuse")
     try:
         new = record(rows, **how)
     except UsageError as error:

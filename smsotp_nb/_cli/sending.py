@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._outputs import outputs
 from .._sandbox.command import path_typed
-from ..errors import CampaignHeld, SmsOtpWarning, UsageError
+from ..errors import CampaignLockedError, SmsOtpWarning, UsageError
 from .terminal import add_ledger, add_numbers, add_reading, let_interrupts_through, reading, say, with_options
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def describe(send: argparse.ArgumentParser) -> None:
     add("--currency", metavar="CODE", help="of the amounts that {column:money} writes, such as EUR")
     add("--signature", metavar="TEXT", help="who signs the message")
     add(
-        "--leave-out", type=path_typed, action="append", default=[], metavar="FILE",
+        "--exclude", type=path_typed, action="append", default=[], metavar="FILE",
         help="people who are not texted; may be repeated",
     )  # fmt: skip
     add("--rates", type=path_typed, metavar="FILE", help="prices by country, for the estimate and the budget")
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     from .._ledger import opened
     from .._planning import overview, plan
     from .._results import files
-    from ..phones import Reading
+    from ..phones import NumberOptions
     from ..recipients import read_recipients
 
     let_interrupts_through()
@@ -81,14 +81,14 @@ def run(options: argparse.Namespace) -> int:
         first=options.first,
     )  # fmt: skip
     out = [] if options.out is None else [options.out]
-    inputs = [path for path in (options.file, options.rates, *options.leave_out) if path is not None]
+    inputs = [path for path in (options.file, options.rates, *options.exclude) if path is not None]
     with opened(options.ledger, begin=True) as ledger:
         made = plan(
             read_recipients(options.file, **reading(options)), _message(options), campaign=options.campaign,
             to=options.to[0] if len(options.to) == 1 else options.to, region=options.region,
             default_region=options.default_region, signature=options.signature,
-            leave_out=options.leave_out or None, rates=options.rates, keep=options.keep, ledger=ledger,
-            reading=Reading(repair=options.repair),
+            exclude=options.exclude or None, rates=options.rates, keep=options.keep, ledger=ledger,
+            numbers=NumberOptions(repair=options.repair),
         )  # fmt: skip
         with _client(options, ledger) as client:
             if not options.yes:
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
                     results = send(made, client, limits=limits, ledger=ledger, progress=sys.stderr.isatty())
                     for file in opened_files:
                         file.file.write(files.as_bytes(results, file.path.name))
-            except CampaignHeld as held:
+            except CampaignLockedError as held:
                 say(f"smsotp-nb: {held}", hang="  ", error=True)
                 return AGAIN
     for path in out:

@@ -86,9 +86,9 @@ def with_options(said: str, options: argparse.Namespace) -> str:
 
     Example:
         >>> given = argparse.Namespace(default_region=None, repair=[])
-        >>> with_options("3 with words behind: Reading(repair=['trailing_note'])", given)
+        >>> with_options("3 with words behind: NumberOptions(repair=['trailing_note'])", given)
         '3 with words behind: --repair trailing_note'
-        >>> with_options("Pass default_region='DE', or pass reading=Reading(unreadable='ignore')", given)
+        >>> with_options("Pass default_region='DE', or pass numbers=NumberOptions(unreadable='ignore')", given)
         "Pass --default-region 'DE'"
         >>> with_options("Write '{name}', or pass sms.Message(..., literal=True) if it is meant literally", given)
         "Write '{name}'"

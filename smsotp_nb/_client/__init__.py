@@ -5,4 +5,4 @@ package, ``operations`` the calls and how they are signed.
 """
 
 from .operations import Client, connect, once
-from .patience import REPEATABLE, Gate, Patience, Tries
+from .patience import REPEATABLE, Gate, RetryPolicy, Tries

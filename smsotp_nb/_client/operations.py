@@ -19,7 +19,7 @@ from .._moments import Now, utc_now
 from ..errors import SmsOtpWarning, UsageError
 from ..settings import Secret, Settings
 from .meaning import Scrubber, error_of, success
-from .patience import Gate, Patience, Tries
+from .patience import Gate, RetryPolicy, Tries
 from .transport import Failure, Transport
 
 log = logging.getLogger("smsotp_nb")
@@ -46,7 +46,7 @@ class Client:
 
     Args:
         settings: address, variant, access key and timeouts.
-        patience: how long to keep trying while nothing of a request has left.
+        retry: how long to keep trying while nothing of a request has left.
         sleep: how to wait, for tests; seconds.
         clock: a monotonic clock, for tests; seconds.
         now: the clock: a function that returns an aware datetime.
@@ -61,17 +61,17 @@ class Client:
         self,
         settings: Settings | None = None,
         *,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
         now: Now = utc_now,
     ) -> None:
         if not isinstance(settings, Settings):
             raise UsageError(f"Client needs Settings, got {given(settings)}; try Settings.from_env()")
-        if patience is not None:
-            refuse(not_a("patience", patience, Patience, wanted="a Patience"))
+        if retry is not None:
+            refuse(not_a("retry", retry, RetryPolicy, wanted="a RetryPolicy"))
         self.settings = settings
-        self.patience = patience or Patience()
+        self.retry = retry or RetryPolicy()
         self.sandbox: Any = None  # set by the sandbox that makes a client for itself
         self._sleep, self._clock, self._now = sleep, clock, now
         self._checked: wire.Body | None = None
@@ -147,7 +147,7 @@ class Client:
         to: Sequence[str],
         body: wire.Body,
         *,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
         may_begin: Callable[[], bool] | None = None,
     ) -> wire.SendReply:
         """Send one body to many numbers, as ``send_message`` does: what a campaign calls.
@@ -166,7 +166,7 @@ class Client:
             return wire.read_send(data, to, request_id=request_id)
 
         request = _Request(wire.SEND, wire.send_request(to, body), read, may_begin)
-        reply: wire.SendReply = self._call(request, patience)
+        reply: wire.SendReply = self._call(request, retry)
         return reply
 
     @in_our_words
@@ -262,11 +262,11 @@ class Client:
         reply: wire.VerifyReply = self._call(request)
         return reply
 
-    def _call(self, request: _Request, patience: Patience | None = None) -> Any:
-        patience = patience or self.patience
-        if patience.attempts == 1:  # a campaign waits and counts by itself
+    def _call(self, request: _Request, retry: RetryPolicy | None = None) -> Any:
+        retry = retry or self.retry
+        if retry.attempts == 1:  # a campaign waits and counts by itself
             return _given(self._once(request))
-        return _given(Tries(Gate(self._sleep), patience, self._clock).make(lambda: self._once(request)))
+        return _given(Tries(Gate(self._sleep), retry, self._clock).make(lambda: self._once(request)))
 
     def _once(self, request: _Request) -> Any:
         """Make one attempt; return the reply or the error it means.
@@ -338,11 +338,11 @@ def once(client: Client) -> Client:
     """Return a client of the same service, over the same connections, that makes one attempt of each request.
 
     Example:
-        >>> once(Client(Settings(base_url="https://sms.example", access_key_id="demo"))).patience.attempts
+        >>> once(Client(Settings(base_url="https://sms.example", access_key_id="demo"))).retry.attempts
         1
     """
     made = object.__new__(type(client))
-    vars(made).update(vars(client), patience=Patience(attempts=1))
+    vars(made).update(vars(client), retry=RetryPolicy(attempts=1))
     return made
 
 

@@ -22,11 +22,11 @@ _NEVER = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long a request is retried while none of it has left: attempts, seconds in all, and the waits between.
 
     Example:
-        >>> Patience(attempts=1).attempts
+        >>> RetryPolicy(attempts=1).attempts
         1
     """
 
@@ -58,11 +58,11 @@ class Tries(tenacity.stop.stop_base):
     """The attempts at one request, which end when the gate says so, or when their number or their time is used up.
 
     Example:
-        >>> Tries(Gate(), Patience()).make(lambda: "an answer")
+        >>> Tries(Gate(), RetryPolicy()).make(lambda: "an answer")
         'an answer'
     """
 
-    def __init__(self, gate: Gate, patience: Patience, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, gate: Gate, patience: RetryPolicy, clock: Callable[[], float] = time.monotonic) -> None:
         self._gate, self._patience, self._clock = gate, patience, clock
         self._began = clock()
         self._waited = 0.0

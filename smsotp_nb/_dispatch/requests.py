@@ -14,7 +14,7 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from .._client import REPEATABLE, Client, Patience, Tries
+from .._client import REPEATABLE, Client, RetryPolicy, Tries
 from .._ledger import Claim, Ending, Run, Wanted, state_line, tried
 from .._planning import Plan
 from .._progress import Bar
@@ -36,8 +36,8 @@ from .pacing import AHEAD, MOST_AHEAD, Pacer, Slots
 from .table import Answer, ProgressCallback, Report, Settled, Tally, accepted
 
 # Long enough for the longest pause that a Retry-After may ask for.
-PATIENCE = Patience(attempts=8, seconds=400.0)
-ONCE = Patience(attempts=1)
+PATIENCE = RetryPolicy(attempts=8, seconds=400.0)
+ONCE = RetryPolicy(attempts=1)
 _OPEN = contextlib.nullcontext()
 FEW = 10  # recipients of the first request to a service that has never answered in its own words
 # What ends a call, beside the codes of the guards and of the ledger.
@@ -327,7 +327,7 @@ class Requests:
         try:
             message = self._message(claim.body)
             may_begin = partial(self._run.may_begin, claim)
-            return self._client._deliver(claim.to, message, patience=ONCE, may_begin=may_begin)
+            return self._client._deliver(claim.to, message, retry=ONCE, may_begin=may_begin)
         except (ServiceError, TransportError) as error:
             return error
         except UsageError as error:  # a text that no request can carry; the check before looks at one of each kind

@@ -54,8 +54,8 @@ def send(
         stop: an event that ends the call like a first interrupt when another thread sets it, except that the table is
             returned. A form's Cancel button uses it.
         ledger: where the campaign is recorded: a Ledger or its path. By default that of the plan, else this user's one
-            ledger. At most ``threads`` x ``chunk_size`` rows of the plan's `Wire` can be in doubt, and twice as many
-            with a ledger on a server.
+            ledger. At most ``threads`` x ``chunk_size`` rows of the plan's `RequestOptions` can be in doubt, and twice
+            as many with a ledger on a server.
 
     Returns:
         The result table: one row for every input row, on its index and in its order, with the columns
@@ -70,7 +70,7 @@ def send(
 
     Raises:
         UsageError: the call cannot work; nothing was sent.
-        CampaignHeld: another process runs this campaign; nothing new was sent.
+        CampaignLockedError: another process runs this campaign; nothing new was sent.
         PlanChanged: the plan differs from the recorded one; nothing new was sent.
         LedgerError: the ledger cannot be used; nothing new was sent.
         KeyboardInterrupt: after an interrupt; every answer that came is recorded.
@@ -285,7 +285,7 @@ def revise(
     Raises:
         UsageError: recipients are missing, no such campaign is recorded for this service, or new recipients come to
             one that was withdrawn. Nothing was changed.
-        CampaignHeld: the campaign is running.
+        CampaignLockedError: the campaign is running.
         LedgerError: the campaign was purged, or is recorded with other kept columns.
 
     Example:

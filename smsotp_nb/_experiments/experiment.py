@@ -14,7 +14,7 @@ from .._calling import in_our_words, not_callable, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._ledger import Ledger, LedgerOrPath, experiments, opened, purging, read_from
 from .._moments import Now, microseconds, utc_now
-from .._phones import Reading as NumberReading
+from .._phones import NumberOptions
 from .._policy import Policy, Window, written
 from ..columns import require
 from ..errors import UsageError
@@ -177,8 +177,8 @@ class Experiment(cards.WithCard):
         region: str | None = None,
         default_region: str | None = None,
         policy: Policy | None = None,
-        leave_out: Any = None,
-        reading: NumberReading = NumberReading(),
+        exclude: Any = None,
+        numbers: NumberOptions = NumberOptions(),
     ) -> Split:
         """Draw the arms of a list and record them. The same list again, in any order, has the same arms.
 
@@ -192,8 +192,8 @@ class Experiment(cards.WithCard):
             region: the column of each number's country.
             default_region: two-letter country code for rows without a country.
             policy: as for `plan`: who is capped now is not drawn.
-            leave_out: as for `plan`.
-            reading: as for `plan`.
+            exclude: as for `plan`.
+            numbers: as for `plan`.
 
         Returns:
             The Split: the frame with its arms, their sizes, the sample-ratio check, and other experiments on the same
@@ -215,8 +215,8 @@ class Experiment(cards.WithCard):
             "region": region,
             "default_region": default_region,
             "policy": policy,
-            "leave_out": leave_out,
-            "reading": reading,
+            "exclude": exclude,
+            "numbers": numbers,
         }
         now = microseconds(self._now())
         with opened(self._ledger) as book:

@@ -244,7 +244,7 @@ class Ledger(LedgerBase):
         """Record a plan, or resume a recorded campaign, and hold it until the run is closed.
 
         Raises:
-            CampaignHeld: another process or call runs it.
+            CampaignLockedError: another process or call runs it.
             PlanChanged: the plan is not the recorded one.
             LedgerError: another live account or address has already texted people under this name.
         """
@@ -366,7 +366,7 @@ class Ledger(LedgerBase):
             ``what`` (str: campaigns, recipients, and so on) and ``rows`` (Int64) of what was taken over.
 
         Raises:
-            UsageError: this ledger is in a file. CampaignHeld: a campaign of the file is running.
+            UsageError: this ledger is in a file. CampaignLockedError: a campaign of the file is running.
             LedgerError: this ledger is not empty, or the file went to another one. Nothing was changed.
 
         Example:

@@ -22,7 +22,7 @@ from .._results.contract import DETAILS, STATES, ordered
 from .._services import is_rehearsal, name_key
 from .._showing import visible
 from .._wire import Numbers, mask
-from ..errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
+from ..errors import CampaignLockedError, LedgerError, SmsOtpWarning, UsageError
 from .file import copies
 from .file.locks import RunLock
 from .file.store import Store
@@ -71,7 +71,7 @@ class LedgerBase:
         with self._store.reading() as connection:
             found = contacts.unsettled(connection, but=but)
         for number, name in found:
-            with contextlib.suppress(CampaignHeld), self._holding(number, name):
+            with contextlib.suppress(CampaignLockedError), self._holding(number, name):
                 give_up(self._store, number, OWNER_DIED, now=self._clock())
 
     @contextlib.contextmanager
@@ -83,7 +83,7 @@ class LedgerBase:
             lock.release()
 
     def _purge(self, number: int, name: str) -> int:
-        """Purge a campaign; return how many rows it had. Raises CampaignHeld where it, or a test of it, is running."""
+        """Purge a campaign; return how many rows it had. Raises CampaignLockedError while it or a test of it runs."""
         with contextlib.ExitStack() as held:
             held.enter_context(self._holding(number, name))
             tests = purging.tests_of(self._store, number)
@@ -98,7 +98,7 @@ class LedgerBase:
             return True
         try:
             self._purge(number, name)
-        except CampaignHeld:
+        except CampaignLockedError:
             return False
         return True
 
@@ -236,7 +236,7 @@ class Record:
         Raises:
             UsageError: a number is not in doubt in this campaign, a row is of another campaign, service or request, or
                 ``accepted`` is neither True nor False. Nothing was changed.
-            CampaignHeld: the campaign is running.
+            CampaignLockedError: the campaign is running.
         """
         if not isinstance(accepted, bool | np.bool_):
             raise UsageError(
@@ -255,7 +255,7 @@ class Record:
 
         Raises:
             UsageError: a number was not rejected in this campaign, or a row is another one's. Nothing was changed.
-            CampaignHeld: the campaign is running.
+            CampaignLockedError: the campaign is running.
         """
         return self._move(_own(rows, self.name, self.service), REJECTED, PLANNED, "to retry")
 
@@ -373,7 +373,7 @@ class Record:
         it. The file is then overwritten when the ledger is next opened.
 
         Raises:
-            CampaignHeld: the campaign is running.
+            CampaignLockedError: the campaign is running.
         """
         gone = self._ledger._purge(self._number, self.name)
         purging.warn_of_unreached(self._store, above=4)
@@ -412,7 +412,7 @@ class Record:
         if not reading.counts(self._store, self._number)["sending"]:
             return
         # Where it is held, they are under way.
-        with contextlib.suppress(CampaignHeld), self._ledger._holding(self._number, self.name):
+        with contextlib.suppress(CampaignLockedError), self._ledger._holding(self._number, self.name):
             give_up(self._store, self._number, OWNER_DIED, now=self._ledger._clock())
 
     def _found_accepted(self, lines: pd.DataFrame, source: str, reason: str, *, priced: bool) -> int:
@@ -560,7 +560,7 @@ def not_its_plan(plan: object, name: str) -> str | None:
     if plan._held.folder is not None:  # of which no rows are read
         return (
             "the plan of a Folder revises no campaign: withdraw what is to go, and plan it as a campaign of its own "
-            f"with leave_out=sms.record({name!r})"
+            f"with exclude=sms.record({name!r})"
         )
     if plan.campaign != name:
         return f"the plan is of campaign {plan.campaign!r}, and this is {name!r}"

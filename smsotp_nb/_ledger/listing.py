@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .._moments import moment
 from .._services import name_key
-from ..errors import CampaignHeld
+from ..errors import CampaignLockedError
 from .reading import frames as reading
 from .reading import spending
 from .reading.spending import Billed
@@ -70,6 +70,6 @@ def _counts(ledger: Ledger, number: int, name: str, service: str) -> dict[str, i
     """Count the rows of a campaign; rows under way of a process that died are in doubt."""
     found = reading.counts(ledger._store, number)
     if found["sending"]:
-        with contextlib.suppress(CampaignHeld):
+        with contextlib.suppress(CampaignLockedError):
             return ledger.record(name, service=service).counts
     return found

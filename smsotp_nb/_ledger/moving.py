@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CampaignHeld, LedgerError
+from ..errors import CampaignLockedError, LedgerError
 from .file import copies
 from .file.store import Store
 from .opening import Move, move_of
@@ -132,7 +132,9 @@ def _refuse_changed(file: Statements, path: Path, begun: Move | None, held: set[
         raise LedgerError(f"the ledger {path} is being taken over by another server; nothing was changed here")
     began = [name for number, name in _unfinished(file) if number not in held]
     if began:
-        raise CampaignHeld(f"campaign {began[0]!r} was begun in {path} meanwhile; nothing was changed. Call again")
+        raise CampaignLockedError(
+            f"campaign {began[0]!r} was begun in {path} meanwhile; nothing was changed. Call again"
+        )
 
 
 def _filled(served: Statements) -> bool:

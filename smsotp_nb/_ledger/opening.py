@@ -17,7 +17,7 @@ from .._moments import said
 from .._own_files import JOURNAL, files_of_sqlite, is_of_another, tighten
 from .._schema import limit, strange
 from .._services import REHEARSAL
-from ..errors import LedgerError, LedgerOlder
+from ..errors import LedgerError, StaleLedgerError
 from .file.disk import OWN, beside, notes_folder
 from .file.last_seen import Mark, Marks, Seal, Session
 from .file.locks import Anchor
@@ -303,7 +303,7 @@ def _refuse_others(connection: sqlite3.Connection, path: Path) -> None:
     if not new and version < VERSION:
         raise LedgerError(
             f"{path} was written before the first release (ledger version {version}, this one knows {VERSION}); "
-            "choose another path for the ledger, and pass to `leave_out=` those whom its campaigns texted"
+            "choose another path for the ledger, and pass to `exclude=` those whom its campaigns texted"
         )
 
 
@@ -413,12 +413,12 @@ def _held_people(marks: Marks) -> bool:
     return any(session.live for session in marks.sessions())
 
 
-def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) -> LedgerOlder:
+def _older(path: Path, connection: sqlite3.Connection, behind: list[Session]) -> StaleLedgerError:
     latest = "SELECT max(max(started_at), max(coalesce(settled_at, 0))) FROM attempt"
     own = None if _is_new(connection) else connection.execute(latest).fetchone()[0]
     recipients = sum(session.recipients for session in behind)
     ends = f"It ends at {said(own)}" if own else "No request is recorded in it"
-    return LedgerOlder(
+    return StaleLedgerError(
         f"the ledger {path} is older than the one that was last used here: it is a copy or a backup, or a new file in "
         f"the place of another. {ends}; the latest was used at {said(max(session.at for session in behind))}, and up "
         f"to {counted(recipients, 'recipient')} whom it texted since may stand as not texted in "

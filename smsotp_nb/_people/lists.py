@@ -25,7 +25,7 @@ from .._frames import as_pandas
 from .._ledger import Said
 from .._moments import microseconds
 from .._pandas import STR, is_missing
-from .._phones import Reading, international, not_reading, own_columns, said_no, warn_of_doubtful
+from .._phones import NumberOptions, international, not_reading, own_columns, said_no, warn_of_doubtful
 from .._recipients import KEY, without_value
 from .._showing import cited, few, spelled
 from ..columns import require
@@ -50,7 +50,7 @@ class How:
     region: str | None
     default_region: str | None
     written: dates.Written
-    reading: Reading
+    reading: NumberOptions
 
     def check(self) -> None:
         """Refuse a zone that there is not, and what says nothing of how dates are written."""
@@ -131,7 +131,7 @@ def _judged(frame: pd.DataFrame, how: How, region: Any, *, opted_out: bool) -> p
     """Judge the numbers on the places 0.. of their rows; a row of an opt-out may have several."""
     beside = None if region is None else frame[region]
     judge = said_no if opted_out else phones.normalize
-    found = judge(frame[how.column], region=beside, default_region=how.default_region, reading=how.reading)
+    found = judge(frame[how.column], region=beside, default_region=how.default_region, numbers=how.reading)
     return found if opted_out else found.reset_index(drop=True)
 
 

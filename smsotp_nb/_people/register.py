@@ -23,7 +23,7 @@ from .._moments import Now, microseconds, moment, utc_now
 from .._outputs import write_file
 from .._wire import Numbers, mask
 from ..errors import SmsOtpWarning, UsageError
-from ..phones import Reading
+from ..phones import NumberOptions
 from . import lists
 
 _SHOWN = 5
@@ -36,7 +36,7 @@ class Imported(int):
     Attributes:
         read: entries that were read, those that were recorded before among them.
         matched: people of these entries whom the register knew, by any opt-out or opt-in before the import. Whether a
-            campaign texts somebody on the list is not asked: `plan` says that of a list in ``leave_out``.
+            campaign texts somebody on the list is not asked: `plan` says that of a list in ``exclude``.
         unreadable: rows that could not be read.
         first_day: of what was said, as the list has it; None for a list without times.
         last_day: of what was said.
@@ -167,7 +167,7 @@ class People:
         proof: str | None = None,
         region: str | None = None,
         default_region: str | None = None,
-        reading: Reading = Reading(),
+        numbers: NumberOptions = NumberOptions(),
     ) -> Imported:
         """Record the opt-outs of a list; return how many entries are new, so that the same list may come again.
 
@@ -186,7 +186,7 @@ class People:
             proof: the column of what shows it.
             region: the column of each number's country.
             default_region: two-letter country code for numbers without a country.
-            reading: how the numbers are read, see `Reading`. With ``unreadable="ignore"`` the others are recorded
+            numbers: how the numbers are read, see `NumberOptions`. With ``unreadable="ignore"`` the others are recorded
                 although some rows cannot be read; a warning names those. An opt-out whose number can be read and whose
                 time cannot counts as said now.
 
@@ -204,7 +204,7 @@ class People:
             ... )
             1 new of 1 read, said of 12 November 2026
         """
-        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format), reading)
+        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format), numbers)
         return self._import(list, how, source, opted_out=True)
 
     @in_our_words
@@ -221,7 +221,7 @@ class People:
         proof: str | None = None,
         region: str | None = None,
         default_region: str | None = None,
-        reading: Reading = Reading(),
+        numbers: NumberOptions = NumberOptions(),
     ) -> Imported:
         """Record the opt-ins of a list; arguments, result and errors are those of `import_optouts`, but for ``at``.
 
@@ -233,7 +233,7 @@ class People:
                 "without one it would end every opt-out of these people. Who agrees right now is recorded by "
                 "opt_in(numbers, source=...)"
             )
-        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format), reading)
+        how = lists.How(column, at, zone, proof, region, default_region, Written(dayfirst, format), numbers)
         return self._import(list, how, source, opted_out=False)
 
     @in_our_words
@@ -346,7 +346,7 @@ class People:
                 name = f" name {' or '.join(named)}," if named else ""
                 raise UsageError(
                     f"{found.told('so nothing was recorded')}. Correct them,{name} or pass "
-                    "reading=Reading(unreadable='ignore') to record the others",
+                    "numbers=NumberOptions(unreadable='ignore') to record the others",
                     problems=tuple(found.problems),
                 )
             new, matched = self._record(book._store, found.said, source)

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from .cells.repairs import clean
     from .columns import SAYING_NO, Found, find_columns
     from .countries import ask, country_name, place, time_zones
-    from .judging.answers import verdict
+    from .judging.answers import parse
     from .judging.evidence import DRAWN, Evidence, Level, drawn
     from .judging.explanation import Explanation, explain
     from .judging.judgement import first_usable, normalize, normalize_columns, weigh_column
-    from .judging.policy import Reading, not_reading
+    from .judging.policy import NumberOptions, not_reading
     from .judging.several import duplicates, explode, of_any_country, one_phone, one_phone_digits, said_no, spellings
     from .owner.merging import Answers, Cells, edit, merge_answers, with_cells, without_rows
     from .owner.questions import ask_owner, name_of_row, text_of
-    from .pieces import Cleaned, clean_chunks, normalize_batch, verdict_batch
-    from .summary import Report, Tally, free_names, report, unusable
+    from .pieces import Cleaned, clean_chunks, normalize_batch, parse_batch
+    from .summary import Report, Tally, free_names, rejected, report
     from .vocabulary import PROBLEMS, meaning_of_note
 
 # Nothing is loaded before it is used: a sandbox, which asks for countries only, starts without pandas.
@@ -59,7 +59,7 @@ __getattr__ = attributes(
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],
         "judging.judgement": ["first_usable", "normalize", "normalize_columns", "weigh_column"],
-        "judging.policy": ["Reading", "not_reading"],
+        "judging.policy": ["NumberOptions", "not_reading"],
         "judging.several": [
             "duplicates",
             "explode",
@@ -69,7 +69,7 @@ __getattr__ = attributes(
             "said_no",
             "spellings",
         ],
-        "judging.answers": ["verdict"],
+        "judging.answers": ["parse"],
         "owner.merging": ["Answers", "Cells", "edit", "merge_answers", "with_cells", "without_rows"],
         "owner.questions": ["ask_owner", "name_of_row", "text_of"],
         "all_columns": [
@@ -78,9 +78,9 @@ __getattr__ = attributes(
         ],
         "pieces": [
             *("Cleaned", "clean_chunks"),
-            *("normalize_batch", "verdict_batch"),
+            *("normalize_batch", "parse_batch"),
         ],
-        "summary": ["Report", "Tally", "free_names", "report", "unusable"],
+        "summary": ["Report", "Tally", "free_names", "rejected", "report"],
         "vocabulary": ["PROBLEMS", "meaning_of_note"],
     },
 )

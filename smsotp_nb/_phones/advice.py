@@ -25,7 +25,7 @@ from .fast.tables import KINDS
 from .judging import answers
 from .judging.evidence import DRAWN, drawn
 from .judging.judgement import normalize, weigh_column
-from .judging.policy import HAS_SOME, Reading, reserved
+from .judging.policy import HAS_SOME, NumberOptions, reserved
 from .judging.readings import RANK
 from .vocabulary import REPAIRS
 
@@ -71,59 +71,59 @@ class Advice:
     def add(
         self,
         judged: pd.DataFrame,
-        numbers: pd.Series | pd.DataFrame,
+        phones: pd.Series | pd.DataFrame,
         *,
         region: Any,
         default_region: str | None,
-        reading: Reading,
+        numbers: NumberOptions,
     ) -> None:
         """Read a judged part of a list again: refused rows with each repair, rows without a country by all plans."""
-        if isinstance(numbers, pd.DataFrame):
-            numbers = cells_judged(numbers, judged)
-        beside = None if region is None else cells.column(region, what="region", like=numbers)
+        if isinstance(phones, pd.DataFrame):
+            phones = cells_judged(phones, judged)
+        beside = None if region is None else cells.column(region, what="region", like=phones)
         unread = ["MISSING", "NOTE_SAYS_NO", "REGION_UNKNOWN"]  # the last is no matter of how a number is written
-        self._without_country(judged["problem"].eq("REGION_UNKNOWN"), numbers, beside, default_region, reading)
+        self._without_country(judged["problem"].eq("REGION_UNKNOWN"), phones, beside, default_region, numbers)
         out = (judged["to"].isna() & ~judged["problem"].isin(unread)).to_numpy(bool)
         refused = np.flatnonzero(out)[: REREAD - self.reread]
         self.reread += len(refused)
         if len(refused):
             # The whole column says how some of its rows are read.
-            evidence = weigh_column(numbers, region=beside, default_region=default_region, reading=reading)
+            evidence = weigh_column(phones, region=beside, default_region=default_region, numbers=numbers)
             self._with_repairs(
-                numbers.iloc[refused],
+                phones.iloc[refused],
                 None if beside is None else beside.iloc[refused],
                 default_region,
-                reading.replace(evidence=evidence),
+                numbers.replace(evidence=evidence),
                 of_cell=judged["problem"].iloc[refused].isin(IN_CELLS).to_numpy(bool),
             )
         if self.asked < ASKED:
-            alone = np.arange(len(numbers)) if beside is None else np.flatnonzero(beside.isna())
-            chosen = numbers.iloc[alone[drawn(len(alone), DRAWN)]]
+            alone = np.arange(len(phones)) if beside is None else np.flatnonzero(beside.isna())
+            chosen = phones.iloc[alone[drawn(len(alone), DRAWN)]]
             self._by_all_plans(cells.read(chosen).text, (default_region or "").upper())
 
     def _without_country(
         self,
         unknown: pd.Series,
-        numbers: pd.Series,
+        phones: pd.Series,
         beside: pd.Series | None,
         default_region: str | None,
-        reading: Reading,
+        numbers: NumberOptions,
     ) -> None:
         """Count rows that read by the default alone, where the column beside them may be one of states."""
         if beside is not None and default_region is not None and unknown.any():
-            found = normalize(numbers[unknown.to_numpy(bool)], default_region=default_region, reading=reading)
+            found = normalize(phones[unknown.to_numpy(bool)], default_region=default_region, numbers=numbers)
             self.cured.update({("region", str(beside.name), default_region): int(found["to"].notna().sum())})
 
     def _with_repairs(
-        self, numbers: pd.Series, region: Any, default_region: str | None, reading: Reading, *, of_cell: Mask
+        self, phones: pd.Series, region: Any, default_region: str | None, numbers: NumberOptions, *, of_cell: Mask
     ) -> None:
         """Read refused rows with each repair that may change them; ``of_cell`` have a problem of their cell's text."""
-        texts = cells.read(numbers).text
-        for repair in set(REPAIRS) - set(reading.repair):
+        texts = cells.read(phones).text
+        for repair in set(REPAIRS) - set(numbers.repair):
             rows = np.flatnonzero(of_cell & cells.matches(texts, MAY_HELP[repair]) if repair in MAY_HELP else ~of_cell)
-            asked = reading.replace(repair=[*reading.repair, repair])
+            asked = numbers.replace(repair=[*numbers.repair, repair])
             beside = None if region is None else region.iloc[rows]
-            found = normalize(numbers.iloc[rows], region=beside, default_region=default_region, reading=asked)
+            found = normalize(phones.iloc[rows], region=beside, default_region=default_region, numbers=asked)
             found = found[found["to"].notna()]
             kinds = zip(found["region"].fillna(""), found["type"].fillna(""), strict=True)
             self.cured.update((repair, *kind) for kind in kinds)
@@ -150,8 +150,8 @@ class Advice:
         Example:
             >>> from smsotp_nb import phones
             >>> cells = [f"0491 570 1{n:02} (ring twice)" for n in range(6, 12)]
-            >>> phones.report(phones.normalize(cells, default_region="AU"), numbers=cells, default_region="AU").advice
-            ("6 rows with unknown words behind the number: Reading(repair=['trailing_note'])",)
+            >>> phones.report(phones.normalize(cells, default_region="AU"), phones=cells, default_region="AU").advice
+            ("6 rows with unknown words behind the number: NumberOptions(repair=['trailing_note'])",)
         """
         return (*self._default_told(), *self._repairs_told())
 
@@ -197,7 +197,9 @@ class Advice:
                 rest = f", {total - most:,} of them of other countries or kinds" if total > most else ""
                 what = f"reading as {said} of {country_name(region)} with a plus{rest}"
             least = "at least " if self.reread >= REREAD else ""
-            lines.append(f"{least}{total:,} {'row' if total == 1 else 'rows'} {what}: Reading(repair=[{repair!r}])")
+            lines.append(
+                f"{least}{total:,} {'row' if total == 1 else 'rows'} {what}: NumberOptions(repair=[{repair!r}])"
+            )
         return lines
 
 

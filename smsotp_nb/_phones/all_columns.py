@@ -153,14 +153,14 @@ def named_countries(names: Iterable[Any]) -> list[Any]:
 
 
 def by_another_country(
-    countries: pd.Series, numbers: pd.Series, judged: pd.DataFrame, **how: Any
+    countries: pd.Series, phones: pd.Series, judged: pd.DataFrame, **how: Any
 ) -> npt.NDArray[np.intp]:
     """Return the places of numbers, judged by a default country alone, that are other valid ones by these countries."""
     known = regions.read(cells.read(countries).text)
     there = np.array([*known.names, None], object)[known.place]
     elsewhere = pd.notna(there) & (there != judged["region"].to_numpy(object))
     rows = np.flatnonzero(judged["to"].notna().to_numpy() & elsewhere)
-    to = normalize(numbers.iloc[rows], region=countries.iloc[rows], **how)["to"]
+    to = normalize(phones.iloc[rows], region=countries.iloc[rows], **how)["to"]
     found: npt.NDArray[np.intp] = rows[to.notna().to_numpy() & (to.to_numpy() != judged["to"].iloc[rows].to_numpy())]
     return found
 

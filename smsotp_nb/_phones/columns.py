@@ -15,7 +15,7 @@ from .._recipients import add_columns
 from .cells import notes, regions
 from .cells import text as cells
 from .judging.judgement import normalize
-from .judging.policy import Reading
+from .judging.policy import NumberOptions
 
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5
@@ -427,7 +427,7 @@ def _agree(numbers: pd.Series, column: Column, default_region: str | None) -> bo
     alone = normalize(chosen)["region"]
     many = pd.concat([chosen] * len(kinds), ignore_index=True)
     countries = pd.Series(np.repeat([column.known.names[kind] for kind in kinds], len(rows)))
-    judged = normalize(many, region=countries, reading=Reading(evidence="none"))
+    judged = normalize(many, region=countries, numbers=NumberOptions(evidence="none"))
     fits = (judged["region"] == countries.set_axis(judged.index)).to_numpy(bool).reshape(len(kinds), len(rows))
     used = fits.any(axis=0) | alone.notna().to_numpy(bool)
     if used.sum() < SEVERAL:

@@ -1,7 +1,7 @@
 """Lists that come in pieces: Arrow's record batches for engines that move data so, and frames one after the other.
 
 Engines such as Spark (``mapInArrow``), Ray (``map_batches``), Dask, Polars and DuckDB hand a function record batches or
-tables, and take some back. ``verdict_batch`` and ``normalize_batch`` are such functions: all columns of the batch come
+tables, and take some back. ``parse_batch`` and ``normalize_batch`` are such functions: all columns of the batch come
 back in their order, the new ones behind them, and what a row gets depends on that row alone, never on its batch.
 """
 
@@ -19,10 +19,10 @@ from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from ..columns import require, several_named
 from ..errors import UsageError
-from .judging.answers import verdict
+from .judging.answers import parse
 from .judging.evidence import Evidence
 from .judging.judgement import first_usable, normalize, normalize_columns, weigh_column
-from .judging.policy import Reading, not_reading
+from .judging.policy import NumberOptions, not_reading
 from .reference import COLUMNS
 from .summary import Tally, free_names, with_reasons
 
@@ -34,10 +34,10 @@ TAKEN_PREFIX: Final = "sms_"
 
 
 @in_our_words
-def verdict_batch(batch: Batch, *, phone: str, region: str | None = None, default_region: str | None = None) -> Batch:
+def parse_batch(batch: Batch, *, phone: str, region: str | None = None, default_region: str | None = None) -> Batch:
     """Add phonenumbers' own answer to a record batch, or to a table, which is then returned.
 
-    ``phone`` and ``region`` name columns of the batch; all else is as in ``verdict``. The added columns are always the
+    ``phone`` and ``region`` name columns of the batch; all else is as in ``parse``. The added columns are always the
     same, prefixed with ``sms_`` if the batch has a column of that name: ``e164, region, cc`` (string), ``valid``
     (bool), ``type, reason, extension`` (string).
 
@@ -48,11 +48,11 @@ def verdict_batch(batch: Batch, *, phone: str, region: str | None = None, defaul
 
     Example:
         >>> batch = pa.record_batch({"phone": ["030 901820", None], "id": [7, 8]})
-        >>> verdict_batch(batch, phone="phone", default_region="DE").select(["id", "e164", "valid"]).to_pylist()
+        >>> parse_batch(batch, phone="phone", default_region="DE").select(["id", "e164", "valid"]).to_pylist()
         [{'id': 7, 'e164': '+4930901820', 'valid': True}, {'id': 8, 'e164': None, 'valid': False}]
     """
     numbers, regions = _asked(batch, phone, region)
-    return _beside(batch, verdict(numbers, region=regions, default_region=default_region), VERDICT_SCHEMA)
+    return _beside(batch, parse(numbers, region=regions, default_region=default_region), VERDICT_SCHEMA)
 
 
 @in_our_words
@@ -62,14 +62,14 @@ def normalize_batch(
     phone: str,
     region: str | None = None,
     default_region: str | None = None,
-    reading: Reading = Reading(),
+    numbers: NumberOptions = NumberOptions(),
 ) -> Batch:
     """Normalize the numbers of a record batch, or of a table, which is then returned.
 
     ``phone`` and ``region`` name columns of the batch; all else is as in ``normalize``. The added columns are always
     the same, all strings, prefixed with ``sms_`` if the batch has a column of that name: ``to`` (only if we would text
     the number), ``region, cc, type`` (of valid numbers), ``problem``, ``note``. Rows are judged independently of their
-    batch: the evidence of ``reading`` is what ``weigh_column`` found in the whole column or in a sample of it, else
+    batch: the evidence of ``numbers`` is what ``weigh_column`` found in the whole column or in a sample of it, else
     there is none.
 
     Raises:
@@ -78,17 +78,17 @@ def normalize_batch(
 
     Example:
         >>> import functools, pickle
-        >>> reading = Reading(repair=["lost_plus"])
-        >>> clean = functools.partial(normalize_batch, phone="phone", region="country", reading=reading)
+        >>> numbers = NumberOptions(repair=["lost_plus"])
+        >>> clean = functools.partial(normalize_batch, phone="phone", region="country", numbers=numbers)
         >>> batch = pa.record_batch({"phone": ["030 901820", "14155550100"], "country": ["Germany", None]})
         >>> pickle.loads(pickle.dumps(clean))(batch).select(["to", "note"]).to_pylist()
         [{'to': '+4930901820', 'note': 'REGION_NAME FIXED_LINE'},
          {'to': '+14155550100', 'note': 'PLUS_RESTORED TEST_NUMBER'}]
     """
-    numbers, regions = _asked(batch, phone, region)
-    refuse(not_reading(reading))
-    alone = reading.replace(evidence=reading._gathered)
-    judged = normalize(numbers, region=regions, default_region=default_region, reading=alone)
+    cells, regions = _asked(batch, phone, region)
+    refuse(not_reading(numbers))
+    alone = numbers.replace(evidence=numbers._gathered)
+    judged = normalize(cells, region=regions, default_region=default_region, numbers=alone)
     return _beside(batch, judged, NORMALIZE_SCHEMA)
 
 
@@ -180,7 +180,7 @@ def clean_chunks(
     phone: str | list[str],
     region: str | None = None,
     default_region: str | None = None,
-    reading: Reading = Reading(),
+    numbers: NumberOptions = NumberOptions(),
     tally: Tally | None = None,
 ) -> Iterator[Cleaned]:
     """Normalize a list that comes in chunks, such as from ``recipients.read_chunks``.
@@ -202,20 +202,20 @@ def clean_chunks(
         raise UsageError(f"chunks must be frames one after the other, such as a list of them, got {given(chunks)}{one}")
     refuse(None if tally is None else not_a("tally", tally, Tally, wanted="a Tally()"))
     tally = tally if tally is not None else Tally()
-    refuse(not_reading(reading))
+    refuse(not_reading(numbers))
     names = phone if isinstance(phone, list) else [phone]
     evidence: list[Evidence] = []
     for chunk in map(as_pandas, chunks):
         _check(chunk, names, region)
-        numbers = [chunk[name] for name in names]
+        cells = [chunk[name] for name in names]
         how: dict[str, Any] = {
             "region": chunk[region] if region is not None else None,
             "default_region": default_region,
         }
-        evidence = evidence or [weigh_column(each, reading=reading, **how) for each in numbers]
-        judged = first_usable(numbers, normalize_columns(numbers, evidence, reading=reading, **how))
-        raw = numbers[0] if len(names) == 1 else chunk[names]
-        repeats = tally.add(judged, raw, reading=reading.replace(evidence=evidence[0]), **how)
+        evidence = evidence or [weigh_column(each, numbers=numbers, **how) for each in cells]
+        judged = first_usable(cells, normalize_columns(cells, evidence, numbers=numbers, **how))
+        raw = cells[0] if len(names) == 1 else chunk[names]
+        repeats = tally.add(judged, raw, numbers=numbers.replace(evidence=evidence[0]), **how)
         left_out = _unusable(chunk, judged)
         judged["problem"] = judged["problem"].mask(repeats, "DUPLICATE_OF")
         named = judged.rename(columns=free_names(judged.columns, chunk.columns))

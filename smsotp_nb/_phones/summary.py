@@ -24,7 +24,7 @@ from ..problems import asked_for
 from .advice import Advice, cells_judged
 from .cells import text as cells
 from .countries import country_name
-from .judging.policy import Reading
+from .judging.policy import NumberOptions
 from .judging.several import one_phone
 from .vocabulary import NOTES, PROBLEMS
 
@@ -146,7 +146,7 @@ class Report(WithCard):
             "Phone list",
             f"{share(self.usable / self.rows if self.rows else 0.0)} of the rows can be texted.",
             (*blocks, *self._tables(), *([Note("i", in_words(self.source))] if self.source else [])),
-            "Ask the list's owner for what the table says. Unusable rows: phones.unusable, or --unusable FILE."
+            "Ask the list's owner for what the table says. Unusable rows: phones.rejected, or --unusable FILE."
             if left_out
             else "Every row has a number.",
         )
@@ -212,21 +212,21 @@ class Tally:
     def add(
         self,
         judged: AnyFrame,
-        numbers: object = None,
+        phones: object = None,
         *,
         region: object = None,
         default_region: str | None = None,
-        reading: Reading = Reading(),
+        numbers: NumberOptions = NumberOptions(),
     ) -> npt.NDArray[np.bool_]:
         """Count a judged frame; return which rows repeat a number seen before, in this frame or an earlier one.
 
         The advice needs the raw ``numbers``, and with what they were judged.
         """
         judged = as_pandas(judged)
-        numbers = as_pandas(numbers)
-        refuse(not_judged("Tally.add", judged), _not_beside(judged, numbers))
-        if isinstance(numbers, pd.DataFrame):
-            numbers = cells_judged(numbers, judged)
+        phones = as_pandas(phones)
+        refuse(not_judged("Tally.add", judged), _not_beside(judged, phones))
+        if isinstance(phones, pd.DataFrame):
+            phones = cells_judged(phones, judged)
         usable = judged["to"].notna().to_numpy(bool)
         self.rows += len(judged)
         self.usable += int(usable.sum())
@@ -237,10 +237,10 @@ class Tally:
         if "column" in judged:
             self.columns.update(_counts(judged["column"][usable]))
         self._count_notes(judged["note"], usable)
-        self._keep_examples(judged, numbers)
-        if numbers is not None:
-            column = cells.column(numbers, what="numbers")
-            self.advice.add(judged, column, region=region, default_region=default_region, reading=reading)
+        self._keep_examples(judged, phones)
+        if phones is not None:
+            column = cells.column(phones, what="phones")
+            self.advice.add(judged, column, region=region, default_region=default_region, numbers=numbers)
         repeats = np.zeros(len(judged), bool)
         repeats[usable] = self.met.add(_digits(one_phone(judged["to"][usable])))
         self.repeated += int(repeats.sum())
@@ -330,27 +330,27 @@ def _counted(name: str, counts: Counter[str]) -> pd.DataFrame:
 def report(
     judged: AnyFrame,
     *,
-    numbers: object = None,
+    phones: object = None,
     region: object = None,
     default_region: str | None = None,
-    reading: Reading = Reading(),
+    numbers: NumberOptions = NumberOptions(),
 ) -> Report:
     """Summarize what ``normalize`` returned.
 
     If the raw ``numbers`` are passed, every code comes with examples, and ``advice`` counts what would help; for that,
-    pass ``region``, ``default_region`` and ``reading`` as they were given to ``normalize``.
+    pass ``region``, ``default_region`` and ``numbers`` as they were given to ``normalize``.
 
     Example:
         >>> from smsotp_nb import phones
         >>> numbers = ["+14155550100", "n/a", "5550100"]
-        >>> phones.report(phones.normalize(numbers, default_region="US"), numbers=numbers).problems["ask"].tolist()
+        >>> phones.report(phones.normalize(numbers, default_region="US"), phones=numbers).problems["ask"].tolist()
         ['the area codes', 'the numbers that are missing']
     """
     judged = as_pandas(judged)
-    numbers = as_pandas(numbers)
-    refuse(not_judged("report()", judged), _not_beside(judged, numbers))
+    phones = as_pandas(phones)
+    refuse(not_judged("report()", judged), _not_beside(judged, phones))
     tally = Tally()
-    tally.add(judged, numbers, region=region, default_region=default_region, reading=reading)
+    tally.add(judged, phones, region=region, default_region=default_region, numbers=numbers)
     return tally.report()
 
 
@@ -376,7 +376,7 @@ def _not_beside(judged: Any, numbers: Any) -> str | None:
 
 
 @in_our_words
-def unusable(people: AnyFrame, judged: AnyFrame) -> pd.DataFrame:
+def rejected(people: AnyFrame, judged: AnyFrame) -> pd.DataFrame:
     """Return the rows that cannot be texted, with ``problem``, ``note``, ``meaning`` and what to ``ask`` for.
 
     They are ordered by problem, then as in the list; ``results.write`` exports the frame safely. If ``people`` has a
@@ -385,13 +385,13 @@ def unusable(people: AnyFrame, judged: AnyFrame) -> pd.DataFrame:
     Example:
         >>> from smsotp_nb import phones
         >>> people = pd.DataFrame({"name": ["Ada", "Bob"], "phone": ["+14155550100", "n/a"]})
-        >>> phones.unusable(people, phones.normalize(people["phone"]))[["name", "problem"]]
+        >>> phones.rejected(people, phones.normalize(people["phone"]))[["name", "problem"]]
           name  problem
         1  Bob  MISSING
     """
     people = as_pandas(people)
     judged = as_pandas(judged)
-    refuse(not_frame("people", people), not_judged("unusable()", judged))
+    refuse(not_frame("people", people), not_judged("rejected()", judged))
     if len(people) != len(judged) or not people.index.equals(judged.index):
         raise UsageError("people and judged must be the same rows: judged = phones.normalize(people[column])")
     rows = np.flatnonzero(judged["to"].isna())

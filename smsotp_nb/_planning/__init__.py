@@ -32,8 +32,8 @@ from .._ledger import LedgerOrPath
 from .._pandas import lent
 from .._phones import Advice
 from .._policy import Policy
-from .._wire import Wire
-from ..phones import Reading
+from .._wire import RequestOptions
+from ..phones import NumberOptions
 from ..recipients import read_recipients
 from . import arguments, assembly, folder, joining, suppression
 from .bodies import gsm_parts
@@ -56,12 +56,12 @@ def plan(
     default_region: str | None = None,
     by: str | pd.Series[Any] | None = None,
     signature: str | None = None,
-    leave_out: Any = None,
+    exclude: Any = None,
     keep: Sequence[str] = (),
     rates: AnyFrame | str | Path | None = None,
     policy: Policy | None = None,
-    reading: Reading = Reading(),
-    wire: Wire = Wire(),
+    numbers: NumberOptions = NumberOptions(),
+    requests: RequestOptions = RequestOptions(),
     ledger: LedgerOrPath | None = None,
 ) -> Plan:
     """Plan a campaign without sending anything.
@@ -83,7 +83,7 @@ def plan(
         campaign: name under which the send is recorded. The same name again means the same campaign.
         to: the column with the phone numbers, or a Series on the same index. Of several columns, such as ``["mobile",
             "phone"]``, the first usable number of each row is texted; the card says how many are of which. A row of
-            which a cell says no, or any of whose numbers `leave_out` has, is not texted.
+            which a cell says no, or any of whose numbers `exclude` has, is not texted.
         region: each number's country: a column name, or a Series on the same index.
         default_region: two-letter country code for rows without a country.
         by: each row's segment, for messages by segment: a column name, or a Series on the same index. Labels are
@@ -91,15 +91,15 @@ def plan(
             without a name as ``segment``).
         signature: the sender's name, 2 to 16 characters, which the service joins to the message. Required in the cn
             variant. Without one nothing is put in front of the message.
-        leave_out: whom not to text: numbers, a Series, a frame or the path of a file (SUPPRESSED); the record, plan or
+        exclude: whom not to text: numbers, a Series, a frame or the path of a file (SUPPRESSED); the record, plan or
             result table of another campaign, of which those count whom it may have reached or is about to (EXCLUDED);
             or a list of these.
         keep: your own columns to carry into the results and the ledger.
         rates: a rate table (see `rates.check`), or the path of one; the rates of today, in UTC, count.
         policy: how often a person may be texted over all campaigns, see `Policy`. Without one, nobody gets the same
             message again within three days. `send` decides it when the request leaves.
-        reading: how phone numbers are read, see `Reading`; also those of ``leave_out``.
-        wire: how the campaign travels: variant, size of requests, threads; see `Wire`.
+        numbers: how phone numbers are read, see `NumberOptions`; also those of ``exclude``.
+        requests: how the campaign travels: variant, size of requests, threads; see `RequestOptions`.
         ledger: the Ledger, or its path, in which `send` records the plan. It is asked whom opt-outs and the policy hold
             back now, and how the plan differs from the recorded campaign of this name; the plan's card and rows
             say so. By default this user's one ledger, where there is one. Planning records nothing.
@@ -138,7 +138,7 @@ def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:
     numbers, advice = asked.judged(people), Advice()
     asked.advise(advice, people, numbers)
     numbers = asked.held(advice, people, numbers)
-    left_out = suppression.left_out(call["leave_out"], asked.numbers)
+    left_out = suppression.left_out(call["exclude"], asked.numbers)
     kept = arguments.carried(people[list(asked.keep)], words)
     asked = dataclasses.replace(asked, message=arguments.as_now(asked.message))
     made_of = arguments.MadeOf(
@@ -158,6 +158,6 @@ def _in_files(lists: Folder, call: Mapping[str, Any]) -> dict[str, Any]:
     target = folder.target_of(lists, joining.FILES)
     sample = source.sample(asked.columns, joining.BATCH)
     words = arguments.words_of(asked.wording, sample, asked.message, asked.keep, source.columns)
-    left_out = suppression.left_out(call["leave_out"], asked.numbers)
+    left_out = suppression.left_out(call["exclude"], asked.numbers)
     asking = Asking(asked, words, source.columns, asked.weighed(sample), left_out)
     return joining.planned(source, target, asking, memory=folder.megabytes(lists.memory))

@@ -33,11 +33,11 @@ from .._phones import (
 from .._policy import Policy, not_policy
 from .._results import contract
 from .._showing import NoText, cited, is_whole, text_of
-from .._wire import Wire
+from .._wire import RequestOptions
 from ..columns import absent, several_named
 from ..errors import UsageError
 from . import mistakes, segments, wording
-from .suppression import LeftOut, Numbers
+from .suppression import Numbers, Suppression
 from .wording import Message, label_of, plain_words
 
 Made = TypeVar("Made")
@@ -85,7 +85,7 @@ class Asked:
     """
 
     campaign: str
-    wire: Wire
+    wire: RequestOptions
     keep: tuple[str, ...]
     to: pd.Series[Any] | None
     region: pd.Series[Any] | None
@@ -125,14 +125,14 @@ class Asked:
         """Count what would help the numbers of these rows."""
         how = self._how(frame)
         if evidence:
-            how["reading"] = how["reading"].replace(evidence=evidence[0])
+            how["numbers"] = how["numbers"].replace(evidence=evidence[0])
         columns = self._columns(frame)
         advice.add(judged, columns[0] if len(columns) == 1 else pd.concat(columns, axis=1), **how)
 
     def held(self, advice: Advice, frame: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
         """Hold back numbers that are other valid ones by a column of countries that ``region`` does not name."""
         columns, held = self._columns(frame), np.zeros(len(judged), bool)
-        how = {"default_region": self.numbers.default_region, "reading": self.numbers.reading.replace(evidence="none")}
+        how = {"default_region": self.numbers.default_region, "numbers": self.numbers.reading.replace(evidence="none")}
         for name in self.countries:
             numbers = columns[0] if len(columns) == 1 else cells_judged(pd.concat(columns, axis=1), judged)
             places = by_another_country(frame[name], numbers, judged, **how)
@@ -150,7 +150,7 @@ class Asked:
         return {
             "region": self.region if name is None else frame[name],
             "default_region": self.numbers.default_region,
-            "reading": self.numbers.reading,
+            "numbers": self.numbers.reading,
         }
 
 
@@ -169,8 +169,10 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
     wrong += _not_numbers("region", region, frame) if region is not None else []
     keep = _names(call["keep"], wrong)
     wrong += _not_kept(frame, keep)
-    wrong += filter(None, [_not_campaign(call["campaign"]), not_policy(call["policy"]), not_reading(call["reading"])])
-    wired = not_a("wire", call["wire"], Wire, wanted="a Wire, such as Wire(chunk_size=500)")
+    wrong += filter(None, [_not_campaign(call["campaign"]), not_policy(call["policy"]), not_reading(call["numbers"])])
+    wired = not_a(
+        "requests", call["requests"], RequestOptions, wanted="a RequestOptions, such as RequestOptions(chunk_size=500)"
+    )
     book: rate_tables.Book = {}
     if call["rates"] is not None:
         book = _gather(wrong, lambda: _read_rates(call["rates"], _today())) or {}
@@ -178,7 +180,7 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
     if wired:
         wrong.append(wired)
     else:
-        worded = _gather(wrong, lambda: wording_of(frame, message, call["wire"].variant))
+        worded = _gather(wrong, lambda: wording_of(frame, message, call["requests"].variant))
     if worded:
         wrong += segments.not_columns(frame, message["by"], worded, message["priority"])
     refuse(*wrong, said=REFUSED)
@@ -188,11 +190,11 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
     countries_in = region if isinstance(region, str) else None
     return Asked(
         campaign=call["campaign"].strip(),
-        wire=call["wire"],
+        wire=call["requests"],
         keep=keep,
         to=to if given_column else None,
         region=None if countries_in else region,
-        numbers=Numbers(tuple(numbers_in), countries_in, call["default_region"], call["reading"]),
+        numbers=Numbers(tuple(numbers_in), countries_in, call["default_region"], call["numbers"]),
         countries=_not_named(frame, numbers_in, call),
         rates=book,
         today=_today(),
@@ -355,7 +357,7 @@ def wording_of(frame: pd.DataFrame, message: Mapping[str, Any], variant: wire.Va
             other = "message is a Series on another index than the recipients; take it from the same frame"
             refuse(f"{other}, or for a message by segment write message=series.to_dict()")
         own, words = wording.Column(str(texts.name)), message["words"]
-        message = {**message, "words": replace(words, words=own) if isinstance(words, Message) else own}
+        message = {**message, "words": replace(words, text=own) if isinstance(words, Message) else own}
         columns = texts.to_frame().iloc[:0]
     read = wording.read(message, variant).fitted(columns.columns)
     refuse(*mistakes.no_columns(read, columns), mistakes.signature_beside_text(read, variant))
@@ -405,7 +407,7 @@ class MadeOf:
     words: Words = field(repr=False)
     numbers: pd.DataFrame = field(repr=False)
     advice: tuple[str, ...]
-    left_out: Sequence[LeftOut] = field(repr=False)
+    left_out: Sequence[Suppression] = field(repr=False)
     kept: pd.DataFrame = field(repr=False)
 
     def reworded(self, message: Any, *, by: Any, signature: Any) -> MadeOf:
@@ -430,7 +432,7 @@ def as_now(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, Message):
-        return replace(value, words=_copied(value.words))
+        return replace(value, text=_copied(value.text))
     if isinstance(value, pd.Series):
         return lent(value.to_frame()).iloc[:, 0]
     if isinstance(value, Mapping):
@@ -452,7 +454,7 @@ def _merged(before: Mapping[str, Any], message: Any, by: Any, signature: Any) ->
     same = is_template and isinstance(words, str) and before["kind"] == "template_id" and before["words"] == words
     for name in ("join", "replace", *(["preview"] if same else [])):
         said[name] = before[name] if said[name] is None else said[name]
-    if is_template and not said["values"].words:
+    if is_template and not said["values"].text:
         said["values"] = before["values"]
     labels = {label_of(key) for key in words} if isinstance(words, Mapping) else set()
     said["priority"] = said["priority"] or [first for first in before["priority"] if label_of(first) in labels]

@@ -24,7 +24,7 @@ from .arguments import MadeOf, Words
 from .bodies import Ints, Worded
 from .rows import TRIMMED, InMemory, fingerprint
 from .segments import Segments
-from .suppression import LeftOut
+from .suppression import Suppression
 
 Positions = npt.NDArray[np.intp]
 _HINT_TEXTS = 50
@@ -100,7 +100,7 @@ def people_of(numbers: pd.DataFrame) -> tuple[Ints, pd.Series[Any]]:
 
 
 def problems(
-    numbers: pd.DataFrame, people: Ints, beside: pd.Series[Any], worded: Worded, left_out: Sequence[LeftOut]
+    numbers: pd.DataFrame, people: Ints, beside: pd.Series[Any], worded: Worded, left_out: Sequence[Suppression]
 ) -> tuple[pd.Series[str], pd.Series[str], list[int]]:
     """Return problem and note of every row, duplicates aside, and how many rows each list to leave out matches."""
     matched = []

@@ -15,7 +15,7 @@ import pandas as pd
 from .._calling import given, in_our_words, not_path, refuse
 from .._phones import DRAWN, drawn
 from .._recipients import parquet, tables
-from ..errors import FileExists, UsageError
+from ..errors import OutputExistsError, UsageError
 
 _SUFFIXES: Final = (".parquet", ".pq")
 _AMOUNT: Final = re.compile(r"\A([0-9]{1,7}(?:\.[0-9]{1,3})?) ?(MB|GB)\Z", re.IGNORECASE)
@@ -89,7 +89,7 @@ def target_of(folder: Folder, files: Sequence[str]) -> Path:
 
     Raises:
         UsageError: it is the list's own, a file, or in a folder that is not there.
-        FileExists: it holds other files.
+        OutputExistsError: it holds other files.
     """
     target = Path(folder.into).expanduser().absolute()
     if target.resolve() == Path(folder.folder).expanduser().resolve():
@@ -98,7 +98,7 @@ def target_of(folder: Folder, files: Sequence[str]) -> Path:
         raise UsageError(f"into= {str(target)!r} is a file; name a folder for the plan's files")
     others = sorted(path.name for path in target.iterdir() if path.name not in files) if target.is_dir() else []
     if others:
-        raise FileExists(
+        raise OutputExistsError(
             f"{target} holds other files ({', '.join(others[:3])}{' ...' if others[3:] else ''}), which a plan would "
             "replace; name a folder of its own",
             path=str(target),

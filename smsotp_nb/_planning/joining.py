@@ -31,7 +31,7 @@ from . import bodies as body_rows
 from .arguments import Asked, Words
 from .folder import Source
 from .rows import FIRST, MESSAGES, NOTED, OTHERS, PLANNED, SKIPPED, InFiles, fingerprint, in_blocks
-from .suppression import LeftOut
+from .suppression import Suppression
 
 KEPT: Final = "kept_"  # and the number of a kept column
 VARYING: Final = ("text", "content", "template_id", "template_data")
@@ -62,7 +62,7 @@ class Asking:
     words: Words
     columns: tuple[str, ...]
     evidence: Sequence[Evidence]
-    left_out: Sequence[LeftOut]
+    left_out: Sequence[Suppression]
     advice: Advice = field(default_factory=Advice)
     of_columns: Counter[str] = field(default_factory=Counter)
     matched: Counter[int] = field(default_factory=Counter)

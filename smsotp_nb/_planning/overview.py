@@ -243,14 +243,12 @@ def left_out(lists: pd.DataFrame) -> list[cards.Note]:
         read += f", {one['unreadable']:,} unreadable" if one["unreadable"] else ""
         if one["matched"]:
             rows = cards.counted(one["matched"], "row is on {}", "rows are on {}")
-            notes.append(cards.Note("i", f"leave_out: {rows.format(one['list'])} ({read})."))
+            notes.append(cards.Note("i", f"exclude: {rows.format(one['list'])} ({read})."))
             continue
         check = " See whether it is the right file, and default_region= that of its numbers."
         no = one["problem"] == "SUPPRESSED"
         notes.append(
-            cards.Note(
-                "!" if no else "i", f"leave_out: {one['list']} matches nobody of this list ({read}).{check * no}"
-            )
+            cards.Note("!" if no else "i", f"exclude: {one['list']} matches nobody of this list ({read}).{check * no}")
         )
     return notes
 

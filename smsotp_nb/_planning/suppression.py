@@ -26,7 +26,7 @@ from .._results.contract import STATES
 from .._showing import cited, spelled
 from ..columns import absent
 from ..errors import UsageError
-from ..phones import Reading
+from ..phones import NumberOptions
 
 Ints = npt.NDArray[np.int64]
 _SHOWN = 5
@@ -42,11 +42,11 @@ class Numbers:
     to: tuple[str, ...]
     region: str | None
     default_region: str | None
-    reading: Reading
+    reading: NumberOptions
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Suppression:
     """People to leave out: what their list is called, their problem, they themselves as `persons` has them, in order,
     how many entries were read, and how many could not be.
     """
@@ -73,10 +73,10 @@ class _Column:
     sheet: str | None = None
 
 
-def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
+def left_out(exclude: Any, numbers: Numbers) -> list[Suppression]:
     """Return the lists to leave out: first of who said no, then of whom another campaign has.
 
-    ``leave_out`` is a list of numbers, a Series, a frame or a path; the record of a campaign, its result table or its
+    ``exclude`` is a list of numbers, a Series, a frame or a path; the record of a campaign, its result table or its
     plan, of which those count whom it may have reached or is about to; or a list of all these. A frame's numbers stand
     in its columns ``to`` (the recipients' names for them), else in ``to`` or ``phone``, else in its only one; other
     columns of phone numbers count, too. Its ``region`` column is used where it has it, else all of countries. Capitals
@@ -86,11 +86,11 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
     Raises:
         UsageError: the column is not clear, or entries cannot be read; it lists them. LedgerError: it was purged.
     """
-    found: list[LeftOut] = []
-    for source in _sources(leave_out):
+    found: list[Suppression] = []
+    for source in _sources(exclude):
         reached, name = _reached(source), _name(source)
         if reached is not None:
-            found.append(LeftOut(name, "EXCLUDED", np.unique(persons(reached)), len(reached)))
+            found.append(Suppression(name, "EXCLUDED", np.unique(persons(reached)), len(reached)))
             continue
         table, more = usable(source), []
         if isinstance(table, str | Path):
@@ -113,7 +113,7 @@ def left_out(leave_out: Any, numbers: Numbers) -> list[LeftOut]:
     return sorted(found, key=lambda one: one.problem, reverse=True)
 
 
-def table(left_out: Sequence[LeftOut], matched: Sequence[int]) -> pd.DataFrame:
+def table(left_out: Sequence[Suppression], matched: Sequence[int]) -> pd.DataFrame:
     """Return the lists as rows: ``list, problem`` (str), ``read, matched, unreadable`` (Int64)."""
     rows = [
         (one.name, one.problem, one.read, many, one.unreadable) for one, many in zip(left_out, matched, strict=True)
@@ -134,16 +134,16 @@ def _name(source: Any) -> str:
     return f"a {type(source).__name__}" if isinstance(source, pd.DataFrame | pd.Series) else "a list of numbers"
 
 
-def _sources(leave_out: Any) -> list[Any]:
+def _sources(exclude: Any) -> list[Any]:
     """Return the lists that are given: one, or in a list of others each by itself."""
-    leave_out = as_pandas(leave_out)
-    if leave_out is None:
+    exclude = as_pandas(exclude)
+    if exclude is None:
         return []
-    if isinstance(leave_out, list | tuple) and not all(pd.api.types.is_scalar(one) for one in map(_number, leave_out)):
-        several = [one for one in leave_out if not pd.api.types.is_scalar(_number(one))]
-        alone = [one for one in leave_out if pd.api.types.is_scalar(_number(one))]
+    if isinstance(exclude, list | tuple) and not all(pd.api.types.is_scalar(one) for one in map(_number, exclude)):
+        several = [one for one in exclude if not pd.api.types.is_scalar(_number(one))]
+        alone = [one for one in exclude if pd.api.types.is_scalar(_number(one))]
         return [*several, *([alone] if alone else [])]
-    return [leave_out]
+    return [exclude]
 
 
 def _number(entry: Any) -> Any:
@@ -173,7 +173,7 @@ def _is_result(table: pd.DataFrame) -> bool:
     return alone and bool(table["status"].isin(STATES).all())
 
 
-def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> LeftOut:
+def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> Suppression:
     """Read the columns of a list. Where they may be E.164 without the plus, both readings of each entry count, and so
     do those by countries beside them that the plan does not name.
 
@@ -186,7 +186,7 @@ def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> 
     for column in columns:
         cells, problem = column.cells, None
         for countries in column.countries:
-            found = said_no(cells, region=countries, default_region=numbers.default_region, reading=reading)
+            found = said_no(cells, region=countries, default_region=numbers.default_region, numbers=reading)
             said = found["problem"][~found.index.duplicated()].set_axis(cells.index)
             if problem is not None and countries is not None and not found["to"].dropna().isin(to[-1]).all():
                 told.append(f"also by the countries in {cited(countries.name)}")
@@ -195,7 +195,7 @@ def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> 
         assert problem is not None
         if cells.name == "to" or column.beside or column.sheet:
             least = 7 if cells.name == "to" else 11
-            with_plus = phones.normalize(international(cells, least=least), reading=reading)
+            with_plus = phones.normalize(international(cells, least=least), numbers=reading)
             to.append(with_plus["to"])
             problem = problem.mask(with_plus["to"].notna(), None)
         # A blank entry is none, and a number of a kind that is never texted needs no suppression.
@@ -205,7 +205,7 @@ def _read(name: str, why: str, columns: Sequence[_Column], numbers: Numbers) -> 
         read += int((~problem.isin(["MISSING"]).to_numpy() & ~unread).sum())
         unreadable += int(unread.sum()) + len(column.lost)
     name += f" ({'; '.join(dict.fromkeys(told))})" if told else ""
-    return LeftOut(name, why, np.unique(persons(pd.concat(to).dropna())), read, unreadable)
+    return Suppression(name, why, np.unique(persons(pd.concat(to).dropna())), read, unreadable)
 
 
 def persons(to: pd.Series[str]) -> Ints:
@@ -242,7 +242,7 @@ def _of_sheet(frame: pd.DataFrame, numbers: Numbers) -> list[_Column]:
     regions = [None, *(frame[name] for name in own.countries)] if beside is None else [frame[beside]]
     if not own.numbers and (found := may_be_numbers(frame)):
         raise UsageError(
-            f"sheet {sheet} of leave_out= has cells that may be numbers, in {', '.join(map(cited, found))}, and no "
+            f"sheet {sheet} of exclude= has cells that may be numbers, in {', '.join(map(cited, found))}, and no "
             "column that reads as numbers: name default_region=, call their column 'phone', or pass the sheets that "
             "count, as read_recipients(path, sheet=...) reads them"
         )
@@ -262,7 +262,7 @@ def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any
         if not Path(source).expanduser().is_file():
             shown = given(str(source)) if isinstance(source, str) else repr(str(source))
             raise UsageError(
-                f"leave_out={shown} not found; pass the path of a file, a list of numbers, or record(name), which is "
+                f"exclude={shown} not found; pass the path of a file, a list of numbers, or record(name), which is "
                 "a campaign"
             )
         return source
@@ -273,7 +273,7 @@ def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any
         return source
     if isinstance(source, Mapping | bytes) or not isinstance(source, Iterable):
         raise UsageError(
-            f"leave_out= must be numbers, a Series, frame or path, a result table, a plan, a record, or a list of "
+            f"exclude= must be numbers, a Series, frame or path, a result table, a plan, a record, or a list of "
             f"these, got {given(source)}"
         )
     return list(source)
@@ -287,7 +287,7 @@ def _phone_columns(frame: pd.DataFrame, numbers: Numbers) -> list[Any]:
     columns = ", ".join(map(cited, frame.columns))
     wanted = " or ".join(map(repr, dict.fromkeys((*numbers.to, "to", "phone"))))
     raise UsageError(
-        f"leave_out= has no column {wanted} (columns: {columns}); rename its column of the numbers, "
+        f"exclude= has no column {wanted} (columns: {columns}); rename its column of the numbers, "
         "or pass it as a Series"
     )
 
@@ -333,8 +333,8 @@ def _unreadable(
         " name default_region=, or beside them a column of their countries," if "REGION_MISSING" in {*problems} else ""
     )
     return UsageError(
-        f"{counted(len(lines), 'entry', 'entries')} of leave_out={of_sheet} cannot be read, so these people could "
+        f"{counted(len(lines), 'entry', 'entries')} of exclude={of_sheet} cannot be read, so these people could "
         f"not be left out: {'; '.join(lines[:_SHOWN])}{more}. Correct them,{name} or pass "
-        "reading=Reading(unreadable='ignore')",
+        "numbers=NumberOptions(unreadable='ignore')",
         problems=lines,
     )

@@ -20,7 +20,7 @@ from .._pandas import STR, lent
 from .._policy import Policy
 from .._results.contract import without_zone
 from .._showing import capital, visible
-from .._wire import Body, Wire, mask
+from .._wire import Body, RequestOptions, mask
 from ..errors import LedgerError, SmsOtpError, UsageError
 from . import assembly, bodies, overview, segments
 from .arguments import Asked, MadeOf
@@ -86,7 +86,7 @@ class Plan(cards.WithCard):
         return self._asked.campaign
 
     @property
-    def _wire(self) -> Wire:
+    def _wire(self) -> RequestOptions:
         """As given to `plan`."""
         return self._asked.wire
 
@@ -159,7 +159,7 @@ class Plan(cards.WithCard):
 
     @property
     def left_out(self) -> pd.DataFrame:
-        """The lists of ``leave_out``, a row each: ``list`` (str: its file or campaign), ``problem`` (str: SUPPRESSED,
+        """The lists of ``exclude``, a row each: ``list`` (str: its file or campaign), ``problem`` (str: SUPPRESSED,
         EXCLUDED), ``read, matched, unreadable`` (Int64: entries that are numbers, rows of this list on it, entries that
         are none)."""
         return lent(self._left_out)
@@ -298,13 +298,13 @@ class Plan(cards.WithCard):
         return Plan(**assembly.assemble(made_of, planned_before=before), _ledger=self._ledger, _asks=self._asks)
 
     @in_our_words
-    def with_wire(self, *, threads: int | None = None, isolate_invalid: bool | None = None) -> Plan:
-        """Return the same plan, sent by so many threads, or with invalid numbers isolated or not; see `Wire`.
+    def with_requests(self, *, threads: int | None = None, isolate_invalid: bool | None = None) -> Plan:
+        """Return the same plan, sent by so many threads, or with invalid numbers isolated or not; see `RequestOptions`.
 
         Example:
             >>> import smsotp_nb as sms
             >>> made = sms.plan(pd.DataFrame({"phone": ["+12025550123"]}), "Hello", to="phone", campaign="demo")
-            >>> made.with_wire(threads=8).recipients
+            >>> made.with_requests(threads=8).recipients
             1
         """
         changes = {"threads": threads, "isolate_invalid": isolate_invalid}

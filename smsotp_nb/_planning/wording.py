@@ -88,7 +88,7 @@ class Message(_Words):
     """Words of a campaign, and how they are meant. `plan` takes it for the words, for everybody or for one segment.
 
     Args:
-        words: a text, ``column("msg")``, a Series of whole messages, or a dict with a message for each segment.
+        text: a text, ``column("msg")``, a Series of whole messages, or a dict with a message for each segment.
         language: in which numbers, amounts and times are written, such as ``"de"`` or ``"pt-BR"``. By default the key
             of a segment where that is a language, else English.
         currency: of ``{column:money}``, such as ``"EUR"``.
@@ -116,7 +116,7 @@ class Message(_Words):
         Message('Hallo {name}, bitte {owed:money}.', language='de', currency='EUR')
     """
 
-    words: Any
+    text: Any
     _: KW_ONLY
     language: str | None = None
     currency: str | None = None
@@ -128,15 +128,15 @@ class Message(_Words):
     field: Literal["text", "content"] | None = None
 
     def __post_init__(self) -> None:
-        none = self.words is None or isinstance(self.words, _Words)
-        text = "words must be a text, a column, a Series or a dict with a message for each segment, got"
+        none = self.text is None or isinstance(self.text, _Words)
+        text = "text must be a text, a column, a Series or a dict with a message for each segment, got"
         refuse(
-            f"{text} {given(self.words)}" if none else None,
+            f"{text} {given(self.text)}" if none else None,
             *_not_options(self),
             None if self.join is None else not_text("join", self.join),
             None if self.field is None else not_choice("field", self.field, ("text", "content")),
         )
-        object.__setattr__(self, "words", as_pandas(self.words))
+        object.__setattr__(self, "text", as_pandas(self.text))
 
 
 @made_in_our_words
@@ -211,7 +211,7 @@ def arguments_of(message: Any, *, by: Any, signature: Any) -> dict[str, Any]:
 
 def plain_words(value: Any) -> Any:
     """Return the words of a `Message`; anything else as it is."""
-    return value.words if isinstance(value, Message) else value
+    return value.text if isinstance(value, Message) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def write(
     like the file, or as ``sheet_name`` says.
 
     Raises:
-        FileExists: the file already exists.
+        OutputExistsError: the file already exists.
         UsageError: an unknown extension, a missing folder, a column the format cannot hold, too many rows for Excel, a
             full disk, or Excel support is not installed.
 

@@ -41,7 +41,7 @@ def write(questions: Questions, path: StrPath, *, inputs: Iterable[StrPath] = ()
     brackets included: it is a cell of text that stays text when it is edited.
 
     Raises:
-        FileExists: the file is there and ``overwrite`` is not set.
+        OutputExistsError: the file is there and ``overwrite`` is not set.
         UsageError: another ending than ``.xlsx``, more rows than a sheet holds, or the file cannot be written.
     """
     if Path(path).suffix.lower() != ".xlsx":

@@ -279,7 +279,7 @@ def growing(*paths: StrPath, inputs: Iterable[StrPath] = (), overwrite: bool = F
     """Open tables that grow frame by frame. All of them appear when the block ends without an error, otherwise none.
 
     Raises:
-        FileExists: as `write`.
+        OutputExistsError: as `write`.
         UsageError: as `write`; an extension other than ``.csv, .tsv, .xlsx``; more rows than an Excel sheet holds.
 
     Example:

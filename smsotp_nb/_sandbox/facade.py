@@ -39,7 +39,7 @@ from .._lazy import needed_for
 from .._own_files import READ_WRITE, OwnFiles, private_folder
 from .._services import SandboxService
 from .._showing import visible
-from ..errors import NotAsExpected, SmsOtpError, UsageError
+from ..errors import ExpectationError, SmsOtpError, UsageError
 from ..settings import Secret, Settings, state_folder
 from .access import HOST, is_loopback, not_token
 from .choices import Rules
@@ -300,7 +300,7 @@ class Sandbox:
                 last message to ignore.
 
         Raises:
-            NotAsExpected: an AssertionError that says what was expected, what was found and what came nearest,
+            ExpectationError: an AssertionError that says what was expected, what was found and what came nearest,
                 including refused and failed requests; numbers are masked.
             UsageError: the expectation cannot be read.
 
@@ -531,10 +531,10 @@ def good(status: int, reply: Any) -> Any:
     return reply
 
 
-def _not_as_expected(found: Any) -> NotAsExpected:
+def _not_as_expected(found: Any) -> ExpectationError:
     near = tuple(_masked(words) for words in found["misses"])
     lines = "".join(f"\n  nearest: {words}" for words in near)
-    return NotAsExpected(_masked(found["error"]) + lines, found=found["found"], misses=near)
+    return ExpectationError(_masked(found["error"]) + lines, found=found["found"], misses=near)
 
 
 def named(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from .._ledger import Record
 from .._showing import capital
 from .._showing import label as shown_label
 from .._wire import mask
-from ..errors import CampaignHeld, SmsOtpError, UsageError
+from ..errors import CampaignLockedError, SmsOtpError, UsageError
 from . import skin
 from .controls import Filling, Leafing, Pinned, offer
 from .stages import PRESSED_ANOTHER, Sign, Stages, refused
@@ -209,7 +209,7 @@ class Settling(Stages):
 
     def _not_settled(self, error: SmsOtpError, outcome: str) -> None:
         """Say why nothing more was changed, and read anew what is in doubt."""
-        if isinstance(error, CampaignHeld):
+        if isinstance(error, CampaignLockedError):
             who = f"process {error.pid} on {error.host}" if error.pid else "another process"
             words = f"{outcome} {capital(who)} is sending this campaign: wait until it ends."
             self._show("choosing", words, "warn")

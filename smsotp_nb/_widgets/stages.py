@@ -35,7 +35,7 @@ FIELDS = {
     "sheet": "“Sheet”",
     "encoding": "“Encoding”",
     "sep": "“Separator between cells”",
-    "leave_out": "the suppression list",
+    "exclude": "the suppression list",
     "rates": "the rates",
     "keep": "the columns to keep",
     "signature": "the signature",
@@ -246,7 +246,7 @@ def in_the_form(words: str) -> str:
     Example:
         >>> in_the_form("content= is empty"), in_the_form("rates='x.csv' is no file; pass rates=RateTable(...)")
         ('The text is empty.', "The rates 'x.csv' is no file.")
-        >>> in_the_form("entry 2: REGION_MISSING. Correct it, or pass reading=Reading(unreadable='ignore')")
+        >>> in_the_form("entry 2: REGION_MISSING. Correct it, or pass numbers=NumberOptions(unreadable='ignore')")
         'Entry 2: no calling code in the number and no country beside it. Correct it.'
     """
     words = _CODE.sub(lambda code: in_words(code[0]) if code[0] in PROBLEMS else code[0], _ASIDE.sub("", words))
@@ -261,7 +261,7 @@ def _named(found: re.Match[str]) -> str:
 
 _ARGUMENT = re.compile(r"\b([a-z_]+)=(?:(?=[\s:])|('))")
 _CALL = re.compile(rf"\b[A-Za-z_]\w*\((?!\d|s\))|\bsms\.\w|\bSeries\b|\b(?!(?:{'|'.join(FIELDS)})=)[a-z_]+=")
-_CLAUSES = re.compile(r"(?<=[.;])(?= \S)|(?=, (?:or|sms\.))|(?=: (?:write|pass|sms\.|Reading\(|[a-z_]+=))")
+_CLAUSES = re.compile(r"(?<=[.;])(?= \S)|(?=, (?:or|sms\.))|(?=: (?:write|pass|sms\.|NumberOptions\(|[a-z_]+=))")
 _CODE = re.compile(r"(?<!['\w])[A-Z][A-Z_]{4,}(?!['\w])")
 _ASIDE = re.compile(r" \((?:note [A-Z_]{1,40}|\w+\(\w+=\.\.\.\)[^()]{0,40})\)")  # a note for code alone
 _QUOTED = re.compile(r"'[^']*'|\{[^{}]*\}")

@@ -54,7 +54,7 @@ from .replies import (
 )
 from .requests import (
     Body,
-    Wire,
+    RequestOptions,
     check_body,
     check_otp_send,
     check_otp_verify,

@@ -63,7 +63,7 @@ class Body:
 
 @made_in_our_words
 @dataclass(frozen=True, slots=True, repr=False)
-class Wire(Options):
+class RequestOptions(Options):
     """How a campaign travels to the service.
 
     Args:
@@ -77,8 +77,8 @@ class Wire(Options):
         UsageError: an option that is none; lists all of them.
 
     Example:
-        >>> Wire(chunk_size=500).replace(threads=8)
-        Wire(chunk_size=500, threads=8)
+        >>> RequestOptions(chunk_size=500).replace(threads=8)
+        RequestOptions(chunk_size=500, threads=8)
     """
 
     variant: Variant = "intl"

@@ -16,7 +16,7 @@ import smsotp_nb as sms
 from smsotp_nb.widgets import CampaignForm
 people = sms.read_recipients("../sample_data/recipients.csv")
 box = sms.Sandbox(state="form-sandbox.sqlite")
-form = CampaignForm(people, client=box.client(), leave_out="../sample_data/suppression.csv",
+form = CampaignForm(people, client=box.client(), exclude="../sample_data/suppression.csv",
                     rates="../sample_data/rates.csv")
 form
 """

@@ -25,9 +25,9 @@ for n in range(11):
     early = sms.plan(people.head(2), f"News {n}.", to="phone", campaign=f"Early {n}")
     ledger._begin(early, service=box.client().service).close()
 plan = sms.plan(people, "20% off until Sunday.", to="phone", campaign="autumn-sale", keep=["name"],
-                wire=sms.Wire(chunk_size=5))
+                requests=sms.RequestOptions(chunk_size=5))
 box.fault("drop_after", next=2)
-sms.send(plan.with_wire(threads=1), box.client(), ledger=ledger, limits=sms.Limits(first=25), progress=False)
+sms.send(plan.with_requests(threads=1), box.client(), ledger=ledger, limits=sms.Limits(first=25), progress=False)
 page = CampaignsPage(ledger, client=box.client(), plans=[plan])
 page
 """

@@ -14,7 +14,7 @@ warnings.simplefilter("ignore")
 box = sms.Sandbox()
 some = pd.DataFrame({"phone": [f"+1 202 555 {n:04d}" for n in range(100, 140)]})
 people = pd.DataFrame({"phone": [f"+1 415 555 {n:04d}" for n in range(100, 140)]})
-plan = sms.plan(some, "Hi", to="phone", campaign="autumn-sale", wire=sms.Wire(chunk_size=1))
+plan = sms.plan(some, "Hi", to="phone", campaign="autumn-sale", requests=sms.RequestOptions(chunk_size=1))
 done = sms.send(plan, client=box.client(), limits=sms.Limits(first=4))
 """
 FORMS = (

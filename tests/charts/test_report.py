@@ -16,7 +16,7 @@ from support.sending import sent
 from support.tables import table, two_currencies
 
 import smsotp_nb as sms
-from smsotp_nb import Client, Ledger, Limits, Sandbox, Wire, charts, cost
+from smsotp_nb import Client, Ledger, Limits, RequestOptions, Sandbox, charts, cost
 from smsotp_nb.errors import UsageError
 
 
@@ -106,7 +106,7 @@ def test_no_name_of_the_code_and_no_number_is_in_a_report(tmp_path: Path) -> Non
 def test_the_period_of_a_ledger_is_that_of_its_messages(client: Client, ledger: Ledger, tmp_path: Path) -> None:
     """First and last message by the clock, the file and the campaigns it was made from, and that it was a rehearsal."""
     people = pd.DataFrame({"phone": [example(region) for region in ("US", "DE", "FR")]})
-    plan = sms.plan(people, "Hello", to="phone", campaign="autumn", wire=Wire(chunk_size=1))
+    plan = sms.plan(people, "Hello", to="phone", campaign="autumn", requests=RequestOptions(chunk_size=1))
     sent(plan, client, ledger, limits=Limits(first=2))
     sms.send_test(plan, client, to=example("GB"), ledger=ledger)
     text = Shown(charts.report(ledger, tmp_path / "spent.html").read_text(encoding="utf-8")).text
@@ -237,7 +237,7 @@ def test_every_figure_is_that_of_the_replies(client: Client, ledger: Ledger, box
     numbers = [example(region) for region in ("US", "DE", "IN", "NA", "BR", "FR")]
     people = pd.DataFrame({"phone": numbers, "n": range(len(numbers))})
     text = "{n}: 20 % off – until Sunday " * 6
-    plan = sms.plan(people, text, to="phone", campaign="autumn", wire=Wire(chunk_size=4))
+    plan = sms.plan(people, text, to="phone", campaign="autumn", requests=RequestOptions(chunk_size=4))
     made = sms.send(plan, client=client, ledger=ledger, progress=False)
     inbox = box.inbox
     exact = [Decimal(str(price)) for price in inbox["price"]]

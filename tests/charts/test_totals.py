@@ -21,7 +21,7 @@ from support.phone_lists import example
 from support.sending import sent
 from support.tables import whole
 
-from smsotp_nb import Ledger, Sandbox, Wire, charts, cost, plan
+from smsotp_nb import Ledger, RequestOptions, Sandbox, charts, cost, plan
 
 FEW = ["US", "DE", "FR", "IN", "NG"]
 MANY = [region for region in sorted(phonenumbers.SUPPORTED_REGIONS) if region not in ("BV", "TF")][::5][:40]
@@ -81,7 +81,7 @@ def campaign(box: Sandbox, ledger: Ledger, regions: list[str], known: list[str],
         campaign=f"after {len(ledger.campaigns())} others",
         signature="Acme",
         rates=rates(known),
-        wire=Wire(chunk_size=3),
+        requests=RequestOptions(chunk_size=3),
     )
     with box.client() as client:
         table = sent(made, client, ledger)

@@ -23,7 +23,7 @@ from requests import PreparedRequest
 from support.tracebacks import chain
 
 from smsotp_nb import Client, Sandbox, Settings
-from smsotp_nb._client import Gate, Patience, Tries
+from smsotp_nb._client import Gate, RetryPolicy, Tries
 from smsotp_nb._client.meaning import Scrubber, retry_after, success
 from smsotp_nb._client.transport import Packed, RawReply, ReplyTooLarge, unpacked
 from smsotp_nb._moments import utc_now
@@ -85,7 +85,7 @@ def test_throttling_without_end_is_raised_after_the_last_attempt(service: respon
     for _ in range(3):
         service.post(URL, status=429, headers={"Retry-After": "1", "X-Uni-Request-Id": "r-9"})
     with pytest.raises(Throttled) as caught:
-        deliver(client(), patience=Patience(attempts=3))
+        deliver(client(), retry=RetryPolicy(attempts=3))
     error = caught.value
     assert (error.attempts, error.retry_after, error.http_status, error.request_id) == (3, 1.0, 429, "r-9")
 
@@ -104,7 +104,7 @@ def test_a_connection_that_nobody_takes_is_tried_again_with_growing_waits(nobody
     """Nothing left this machine, so it may be tried again; after the last attempt the error says so."""
     waits: list[float] = []
     with pytest.raises(NotSent) as caught:
-        deliver(client(nobody, sleep=waits.append), patience=Patience(attempts=5, first_wait=1.0, longest_wait=4.0))
+        deliver(client(nobody, sleep=waits.append), retry=RetryPolicy(attempts=5, first_wait=1.0, longest_wait=4.0))
     assert (caught.value.phase, caught.value.attempts, len(waits)) == ("connect", 5, 4)
     assert all(0 <= wait <= most for wait, most in zip(waits, (1, 2, 4, 4), strict=True))
     assert "nothing was sent" in str(caught.value)
@@ -122,14 +122,14 @@ def test_a_gate_that_stops_ends_the_attempts() -> None:
         made.append(NotSent("no connection", phase="connect"))
         return made[-1]
 
-    assert Tries(Stopped(sleep=lambda _: None), Patience()).make(attempt) is made[1]
+    assert Tries(Stopped(sleep=lambda _: None), RetryPolicy()).make(attempt) is made[1]
     assert len(made) == 2
 
 
 def test_the_client_s_own_patience_and_sleep_are_used(nobody: str) -> None:
     """``sleep`` and ``patience`` of the constructor hold for all three operations."""
     waits: list[float] = []
-    one = client(nobody, sleep=waits.append, patience=Patience(attempts=3))
+    one = client(nobody, sleep=waits.append, retry=RetryPolicy(attempts=3))
     for call in (
         lambda: one.send_message(ANN, text="Hi"),
         lambda: one.send_otp(ANN),
@@ -416,5 +416,5 @@ def test_a_reply_is_in_doubt_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("smsotp_nb._client.transport.MAX_REPLY", LIMIT)
     with BreakingServer(Script((encoded("gzip", lambda data: bomb()),))) as server:
         settings = Settings(base_url=f"http://127.0.0.1:{server.port}", access_key_id="key")
-        with Client(settings, patience=Patience(attempts=1)) as one, pytest.raises(InDoubt, match="ReplyTooLarge"):
+        with Client(settings, retry=RetryPolicy(attempts=1)) as one, pytest.raises(InDoubt, match="ReplyTooLarge"):
             one.send_message("+12025550123", text="Hello")

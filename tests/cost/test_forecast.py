@@ -423,7 +423,7 @@ def test_refusals_in_a_ledger_are_counted(client: sms.Client, tmp_path: Path) ->
     """What the service refused is counted from the ledger as from the results, under the currency of its country."""
     people = pd.DataFrame({"phone": ["+12025550123", REFUSED, "+12025550147"], "name": ["A", "B", "C"]})
     with sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
-        plan = small_plan(people, campaign="autumn", wire=sms.Wire(chunk_size=1))
+        plan = small_plan(people, campaign="autumn", requests=sms.RequestOptions(chunk_size=1))
         results = sms.send(plan, client=client, ledger=ledger, progress=False)
         results = results.join(ledger.record("autumn").details)
         tables = [daily(source, tz="UTC") for source in (ledger, ledger.path, results, ledger.record("autumn"))]
@@ -438,7 +438,9 @@ def test_a_purge_takes_no_refusal_out_of_the_sums(client: sms.Client, tmp_path: 
     people = pd.DataFrame({"phone": ["+12025550123", REFUSED, "+12025550147"], "name": ["A", "B", "C"]})
     with sms.Ledger(tmp_path / "ledger.sqlite", create=True) as ledger:
         for name in ("autumn", "winter"):
-            plan = small_plan(people, campaign=name, wire=sms.Wire(chunk_size=1), message=f"News of {name}.")
+            plan = small_plan(
+                people, campaign=name, requests=sms.RequestOptions(chunk_size=1), message=f"News of {name}."
+            )
             sms.send(plan, client=client, ledger=ledger, progress=False)
         before = daily(ledger, tz="UTC")
         ledger.record("autumn").purge()

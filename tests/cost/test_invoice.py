@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, otp, plan, send, send_test
+from smsotp_nb import Client, Ledger, RequestOptions, Sandbox, cost, otp, plan, send, send_test
 from smsotp_nb._cost.invoice_columns import found_columns
 from smsotp_nb._cost.invoice_lines import invoice_of as read_lines
 from smsotp_nb._dates import Written
@@ -33,7 +33,7 @@ AMOUNTS = [
 
 @pytest.fixture
 def sent(client: Client, ledger: Ledger) -> pd.DataFrame:
-    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", requests=RequestOptions(chunk_size=4))
     return send(made, client=client, ledger=ledger, progress=False)
 
 
@@ -41,7 +41,7 @@ def sent(client: Client, ledger: Ledger) -> pd.DataFrame:
 def doubtful(box: Sandbox, ledger: Ledger) -> pd.DataFrame:
     """The first of three requests loses its reply: four rows are in doubt."""
     box.fault("drop_after", next=1)
-    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", requests=RequestOptions(chunk_size=4))
     with pytest.warns(SmsOtpWarning, match="4 rows .* in doubt"):
         return send(made, client=box.client(), ledger=ledger, progress=False)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from smsotp_nb import Client, Ledger, Sandbox, Wire, cost, otp, plan, send
+from smsotp_nb import Client, Ledger, RequestOptions, Sandbox, cost, otp, plan, send
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 PEOPLE = pd.DataFrame(
@@ -19,7 +19,7 @@ Layout = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def sale(client: Client, ledger: Ledger) -> pd.DataFrame:
-    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", wire=Wire(chunk_size=4))
+    made = plan(PEOPLE, "Hello", to="phone", campaign="sale", requests=RequestOptions(chunk_size=4))
     return send(made, client=client, ledger=ledger, progress=False)
 
 

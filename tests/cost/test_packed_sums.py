@@ -23,7 +23,7 @@ from ledger import ledger_fuzz
 from support.sending import sent
 from support.tables import whole
 
-from smsotp_nb import Ledger, Limits, People, Plan, Sandbox, Wire, cost, otp, plan
+from smsotp_nb import Ledger, Limits, People, Plan, RequestOptions, Sandbox, cost, otp, plan
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.reading import spending as summing
 from smsotp_nb._ledger.record import beginning
@@ -57,7 +57,7 @@ def planned(campaign: str, people: list[str], text: str, keep: tuple[str, ...] =
         keep=keep,
         rates=RATES,
         policy=None,
-        wire=Wire(chunk_size=3),
+        requests=RequestOptions(chunk_size=3),
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from support.sending import sent
 
-from smsotp_nb import Ledger, Record, Sandbox, Wire, charts, cost, plan, send
+from smsotp_nb import Ledger, Record, RequestOptions, Sandbox, charts, cost, plan, send
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 NUMBERS = ["+12025550123", "+12025550147", "+33199001000", "+4915199000100"]
@@ -28,7 +28,7 @@ def sources_of(box: Sandbox, ledger: Ledger) -> dict[str, Any]:
         keep=["segment"],
         rates=RATES,
         policy=None,
-        wire=Wire(chunk_size=2),
+        requests=RequestOptions(chunk_size=2),
     )
     with box.client() as client:
         results = sent(made, client, ledger)

@@ -11,7 +11,7 @@ from support.phone_lists import example
 from support.tables import whole
 
 import smsotp_nb as sms
-from smsotp_nb import Client, Ledger, Limits, Sandbox, Wire, cost
+from smsotp_nb import Client, Ledger, Limits, RequestOptions, Sandbox, cost
 from smsotp_nb.errors import UsageError
 
 REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")
@@ -29,7 +29,13 @@ def people() -> pd.DataFrame:
 
 def send(client: Client, ledger: Ledger, campaign: str, **wording: str) -> pd.DataFrame:
     plan = sms.plan(
-        people(), to="phone", campaign=campaign, rates=RATES, keep=list(KEPT), wire=Wire(chunk_size=5), **wording
+        people(),
+        to="phone",
+        campaign=campaign,
+        rates=RATES,
+        keep=list(KEPT),
+        requests=RequestOptions(chunk_size=5),
+        **wording,
     )
     return sms.send(plan, client=client, ledger=ledger, progress=False).join(ledger.record(campaign).details)
 
@@ -237,7 +243,7 @@ def test_rows_in_doubt_are_told_beside_a_cost_of_nothing(box: Sandbox, ledger: L
 def test_a_message_whose_parts_are_not_known_counts_as_one_part(box: Sandbox, ledger: Ledger) -> None:
     """An invoice without parts settles doubts: the price of a part stays what it is."""
     people = pd.DataFrame({"phone": [f"+120255501{n:02}" for n in range(4)]})
-    made = sms.plan(people, "Hello", to="phone", campaign="doubtful", wire=Wire(chunk_size=2))
+    made = sms.plan(people, "Hello", to="phone", campaign="doubtful", requests=RequestOptions(chunk_size=2))
     with box.client() as client:
         sms.send(made, client, ledger=ledger, limits=Limits(first=2), progress=False)
         box.fault("drop_after", next=1)

@@ -11,7 +11,7 @@ import pytest
 from kills.people import numbers
 from support.sending import sent
 
-from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, Wire, plan
+from smsotp_nb import Client, Ledger, Limits, Plan, RequestOptions, Sandbox, plan
 from smsotp_nb.errors import LedgerError
 
 STRANGER = "+12025550199"
@@ -20,7 +20,7 @@ STRANGER = "+12025550199"
 def made() -> Plan:
     """Two teams in a chunk each, with words of its own."""
     frame = pd.DataFrame({"phone": numbers(6), "team": list("aaabbb")})
-    return plan(frame, "Hello {team}", to="phone", campaign="autumn", wire=Wire(chunk_size=3))
+    return plan(frame, "Hello {team}", to="phone", campaign="autumn", requests=RequestOptions(chunk_size=3))
 
 
 def recorded(ledger: Ledger, first: Plan, client: Client) -> Path:
@@ -82,7 +82,13 @@ def test_nobody_who_was_texted_takes_the_place_of_another(box: Sandbox, client: 
 def test_nobody_who_was_texted_in_an_earlier_call_is_texted_the_same_words_again(
     box: Sandbox, client: Client, ledger: Ledger
 ) -> None:
-    alike = plan(pd.DataFrame({"phone": numbers(6)}), "Hello", to="phone", campaign="autumn", wire=Wire(chunk_size=3))
+    alike = plan(
+        pd.DataFrame({"phone": numbers(6)}),
+        "Hello",
+        to="phone",
+        campaign="autumn",
+        requests=RequestOptions(chunk_size=3),
+    )
     sent(alike, client, ledger, limits=Limits(first=3))
     with ledger._store.writing() as connection:
         connection.execute(ANYBODY.format(numbers(1)[0][1:], 4))
@@ -94,6 +100,6 @@ def test_nobody_who_was_texted_in_an_earlier_call_is_texted_the_same_words_again
 def test_a_list_in_another_order_continues(box: Sandbox, client: Client, ledger: Ledger) -> None:
     sent(made(), client, ledger, limits=Limits(first=2))
     turned = pd.DataFrame({"phone": numbers(6)[::-1], "team": list("bbbaaa")})
-    again = plan(turned, "Hello {team}", to="phone", campaign="autumn", wire=Wire(chunk_size=3))
+    again = plan(turned, "Hello {team}", to="phone", campaign="autumn", requests=RequestOptions(chunk_size=3))
     assert sent(again, client, ledger)["status"].eq("accepted").all()
     assert sorted(box.inbox["to"]) == sorted(numbers(6))

@@ -13,7 +13,7 @@ from kills.service import Service
 from support.sending import sent as quietly_sent
 from support.sending import status
 
-from smsotp_nb import Ledger, Limits, Plan, Wire, plan
+from smsotp_nb import Ledger, Limits, Plan, RequestOptions, plan
 from smsotp_nb.errors import UsageError
 
 RATES = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": ["0.0075"]})
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("little_patience")
 def campaign(rows: int = 60, **options: Any) -> Plan:
     """Sixty people in requests of ten, each request estimated and billed at 0.075."""
     people = pd.DataFrame({"phone": numbers(rows)})
-    given = {"rates": RATES, "wire": Wire(chunk_size=10), **options}
+    given = {"rates": RATES, "requests": RequestOptions(chunk_size=10), **options}
     return plan(people, "Hello", to="phone", campaign="autumn", **given)
 
 
@@ -86,7 +86,7 @@ def test_what_was_throttled_is_counted_once(limits: Limits, service: Service, le
 
 def test_the_halves_of_a_refused_list_are_counted_once(service: Service, ledger: Ledger) -> None:
     service.script(["accept", "refuse", "accept", "accept"])
-    found = sent(service, ledger, campaign().with_wire(isolate_invalid=True), limits=Limits(budget={"USD": "0.30"}))
+    found = sent(service, ledger, campaign().with_requests(isolate_invalid=True), limits=Limits(budget={"USD": "0.30"}))
     assert found == {"accepted": 40, "planned": 20}
 
 

@@ -18,7 +18,7 @@ import pytest
 from kills import service as scripted
 from kills.service import Post, Service
 
-from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, Template, Wire, plan, preflight, send
+from smsotp_nb import Client, Ledger, Limits, Plan, RequestOptions, Sandbox, Template, plan, preflight, send
 from smsotp_nb.errors import CampaignIncomplete, LedgerError, PlanChanged, SmsOtpWarning, UsageError
 from smsotp_nb.results import Progress
 
@@ -27,7 +27,7 @@ PEOPLE = pd.DataFrame({"phone": [f"+12025550{number}" for number in range(100, 1
 
 
 def campaign(name: str = "autumn", people: pd.DataFrame = PEOPLE, **options: object) -> Plan:
-    given: dict[str, object] = {"rates": RATES, "wire": Wire(chunk_size=10), **options}
+    given: dict[str, object] = {"rates": RATES, "requests": RequestOptions(chunk_size=10), **options}
     return plan(people, "Hello", to="phone", campaign=name, **given)  # type: ignore[arg-type]
 
 
@@ -95,10 +95,12 @@ def test_quiet_hours_go_by_the_numbers_own_clock(box: Sandbox, client: Client, l
 
 def test_a_run_of_refusals_stops_the_campaign(box: Sandbox, client: Client, ledger: Ledger) -> None:
     """Three refused requests in a row end the call; what was not tried stays planned."""
-    made = plan(PEOPLE, Template("no_such_template"), to="phone", campaign="autumn", wire=Wire(chunk_size=10))
+    made = plan(
+        PEOPLE, Template("no_such_template"), to="phone", campaign="autumn", requests=RequestOptions(chunk_size=10)
+    )
     with pytest.warns(CampaignIncomplete, match="too many requests in a row"):
         results = send(
-            made.with_wire(threads=1), client=client, ledger=ledger, progress=False, limits=Limits(stop_after=3)
+            made.with_requests(threads=1), client=client, ledger=ledger, progress=False, limits=Limits(stop_after=3)
         )
     assert by_problem(results) == {"rejected": 30, "REJECTED": 30, "planned": 30, "FAILING": 30}
     assert len(box.inbox) == 0
@@ -108,7 +110,7 @@ def test_the_refused_numbers_of_a_list_are_found(box: Sandbox, client: Client, l
     """isolate_invalid=True posts a list refused with 107111 in halves; the refused number alone is rejected."""
     people = pd.DataFrame({"phone": [*PEOPLE["phone"].head(9), "+19075550111"]})
     results = send(
-        campaign(people=people).with_wire(isolate_invalid=True), client=client, ledger=ledger, progress=False
+        campaign(people=people).with_requests(isolate_invalid=True), client=client, ledger=ledger, progress=False
     )
     assert results["status"].tolist() == ["accepted"] * 9 + ["rejected"]
     assert ledger.record("autumn").details["error_code"].tolist()[-1] == "107111"
@@ -145,7 +147,9 @@ def test_a_cancelled_call_returns_the_table_and_the_next_goes_on(box: Sandbox, c
 
     box.fault("latency", seconds=0.2)  # the progress is told a few times in a second
     with pytest.warns(CampaignIncomplete, match="send again"):
-        results = send(campaign().with_wire(threads=1), client=client, ledger=ledger, progress=after_some, stop=stop)
+        results = send(
+            campaign().with_requests(threads=1), client=client, ledger=ledger, progress=after_some, stop=stop
+        )
     assert 10 <= (results["status"] == "accepted").sum() < 60
     assert set(results["status"]) == {"accepted", "planned"}
     box.fault("latency", seconds=0)
@@ -154,12 +158,12 @@ def test_a_cancelled_call_returns_the_table_and_the_next_goes_on(box: Sandbox, c
 
 
 def test_only_who_was_added_is_texted_under_a_new_name(box: Sandbox, client: Client, ledger: Ledger) -> None:
-    """A grown list is refused under its old name; leave_out= leaves out whom the recorded campaign has."""
+    """A grown list is refused under its old name; exclude= leaves out whom the recorded campaign has."""
     send(campaign(people=PEOPLE.head(50)), client=client, ledger=ledger, progress=False)
     with pytest.raises(PlanChanged, match="10 recipients added") as refused:
         send(campaign(), client=client, ledger=ledger, progress=False)
     assert "sms.revise(plan, client" in str(refused.value)
-    added = campaign("autumn, added", leave_out=ledger.record("autumn"))
+    added = campaign("autumn, added", exclude=ledger.record("autumn"))
     assert added.skipped["problem"].eq("EXCLUDED").sum() == 50
     send(added, client=client, ledger=ledger, progress=False)
     assert len(box.inbox) == 60
@@ -212,7 +216,7 @@ def test_a_text_that_no_request_can_carry_leaves_nothing_in_doubt(
 
     monkeypatch.setattr(Plan, "_message", broken)
     with pytest.raises(UsageError, match="surrogate"):
-        send(made.with_wire(threads=1), client=client, ledger=ledger, progress=False)
+        send(made.with_requests(threads=1), client=client, ledger=ledger, progress=False)
     assert ledger.record("autumn").counts["in_doubt"] == 0
     assert ledger.record("autumn").counts["accepted"] == len(box.inbox) == 1
 
@@ -256,7 +260,7 @@ def test_the_record_shows_itself_as_cards(box: Sandbox, client: Client, ledger: 
     """Ledger and campaign have a card; a row in doubt stands with its evidence and a masked number."""
     box.fault("drop_after", next=1)
     with pytest.warns(SmsOtpWarning):
-        send(campaign(people=PEOPLE.head(12)).with_wire(threads=1), client=client, ledger=ledger, progress=False)
+        send(campaign(people=PEOPLE.head(12)).with_requests(threads=1), client=client, ledger=ledger, progress=False)
     said = ledger.card().text()
     assert "autumn" in said
     assert "sandbox" in said
@@ -308,7 +312,7 @@ def billing(ledger: Ledger) -> Iterator[Callable[..., float]]:
 
             with mock.patch("kills.service.result", result), pytest.warns(SmsOtpWarning):
                 send(
-                    campaign(rates=rates(price)).with_wire(threads=more.get("threads", 1)),
+                    campaign(rates=rates(price)).with_requests(threads=more.get("threads", 1)),
                     client=client,
                     ledger=ledger,
                     progress=False,

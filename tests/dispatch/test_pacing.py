@@ -382,7 +382,7 @@ def test_no_more_requests_than_asked_for_are_under_way_and_the_next_are_claimed(
     ledger: Ledger, slow: Sandbox, watched: Watched
 ) -> None:
     plan, watched.until = plan_of(ROWS, chunk_size=2), is_ahead
-    table = send(plan.with_wire(threads=THREADS), client=slow.client(), ledger=ledger, progress=False)
+    table = send(plan.with_requests(threads=THREADS), client=slow.client(), ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
     posts = slow.requests.loc[slow.requests["action"].eq("sms.message.send")]
     assert len(posts) == ROWS // 2
@@ -395,7 +395,9 @@ def test_a_stop_while_claims_wait_leaves_nothing_in_doubt(ledger: Ledger, slow: 
     plan, stop = plan_of(ROWS, chunk_size=2), threading.Event()
     watched.until, watched.then = is_ahead, stop.set
     with pytest.warns(CampaignIncomplete):
-        table = send(plan.with_wire(threads=THREADS), client=slow.client(), ledger=ledger, stop=stop, progress=False)
+        table = send(
+            plan.with_requests(threads=THREADS), client=slow.client(), ledger=ledger, stop=stop, progress=False
+        )
     assert table["status"].value_counts().to_dict() == {"accepted": 2 * THREADS, "planned": ROWS - 2 * THREADS}
     assert len(slow.inbox) == 2 * THREADS
     ended = ledger.record("autumn").requests["outcome"]
@@ -413,7 +415,7 @@ def test_failures_in_a_row_end_the_call_for_claims_that_wait(ledger: Ledger, slo
     slow.fault("drop_after", action="sms.message.send")
     with pytest.warns(SmsOtpWarning):
         table = send(
-            plan.with_wire(threads=THREADS),
+            plan.with_requests(threads=THREADS),
             client=slow.client(deadline=2.0),
             ledger=ledger,
             progress=False,
@@ -431,7 +433,7 @@ def test_a_claim_that_would_wait_too_long_is_made_again(
     monkeypatch.setattr("smsotp_nb._dispatch.requests.AHEAD", 0.05)
     watched.until = lambda seen: bool(seen.given_back)
     plan = plan_of(24, chunk_size=2)
-    table = send(plan.with_wire(threads=2), client=slow.client(), ledger=ledger, progress=False)
+    table = send(plan.with_requests(threads=2), client=slow.client(), ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
     assert ledger.record("autumn").details["attempts"].eq(1).all()
     assert ledger.record("autumn").requests["outcome"].eq("NOT_SENT").any()
@@ -440,7 +442,9 @@ def test_a_claim_that_would_wait_too_long_is_made_again(
 
 def test_a_ledger_in_a_file_claims_nothing_ahead(box: Sandbox, watched: Watched, tmp_path: object) -> None:
     with Ledger(f"{tmp_path}/ledger.sqlite", create=True) as ledger:
-        send(plan_of(40, chunk_size=2).with_wire(threads=THREADS), client=box.client(), ledger=ledger, progress=False)
+        send(
+            plan_of(40, chunk_size=2).with_requests(threads=THREADS), client=box.client(), ledger=ledger, progress=False
+        )
     assert 0 < watched.most_claimed <= THREADS
 
 

@@ -16,7 +16,7 @@ START = (
     "box = sandbox.client()\n"
     "ledger = sms.Ledger('ledger.sqlite', create=True)\n"
     "people = pd.DataFrame({'phone': [f'+1 202 555 {n:04d}' for n in range(100, 140)]})\n"
-    "plan = sms.plan(people, 'Hi', to='phone', campaign='autumn-<b>sale', wire=sms.Wire(chunk_size=1))\n"
+    "plan = sms.plan(people, 'Hi', to='phone', campaign='autumn-<b>sale', requests=sms.RequestOptions(chunk_size=1))\n"
 )
 SENDS = {
     "first": "done = sms.send(plan, client=box, ledger=ledger, limits=sms.Limits(first=4))",
@@ -24,7 +24,7 @@ SENDS = {
     "    while len(sandbox.inbox) < 8: time.sleep(0.05)\n"
     "    _thread.interrupt_main()\n"
     "threading.Thread(target=interrupt).start()\n"
-    "sms.send(plan.with_wire(threads=1), box, ledger=ledger, limits=sms.Limits(per_second=4))",
+    "sms.send(plan.with_requests(threads=1), box, ledger=ledger, limits=sms.Limits(per_second=4))",
     "failed": "import smsotp_nb._ledger.sending.run as run\n"
     "def broken(self, *_, **__): raise RuntimeError('the disk is gone')\n"
     "whole, run.Run.settle_reply = run.Run.settle_reply, broken\n"

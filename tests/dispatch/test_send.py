@@ -14,7 +14,7 @@ from kills.service import STRANGER, Post, Service
 from support.sending import sent, status
 
 from smsotp_nb import Client, Ledger, Limits, Plan, Sandbox, cost, plan, results, send, send_test
-from smsotp_nb.errors import CampaignHeld, CampaignIncomplete, PlanChanged, SmsOtpWarning, UsageError
+from smsotp_nb.errors import CampaignIncomplete, CampaignLockedError, PlanChanged, SmsOtpWarning, UsageError
 from smsotp_nb.results import Progress
 from smsotp_nb.settings import Settings
 
@@ -256,7 +256,7 @@ def test_a_throttled_request_is_posted_again_at_once_where_the_service_says_zero
 def test_throttled_for_too_long_stops_with_rows_planned(service: Service, ledger: Ledger) -> None:
     service.usual = "throttle"
     with pytest.warns(CampaignIncomplete, match="throttled"):
-        table = send(plan_of(30).with_wire(threads=1), client=service.client(), ledger=ledger, progress=False)
+        table = send(plan_of(30).with_requests(threads=1), client=service.client(), ledger=ledger, progress=False)
     assert table["problem"].fillna("").tolist() == ["THROTTLED"] * 30
     assert len(service.posts) == 3
     service.usual = "accept"
@@ -269,7 +269,7 @@ def test_throttled_for_too_long_stops_with_rows_planned(service: Service, ledger
 def test_out_of_funds_keeps_the_rest_and_a_top_up_goes_on(ledger: Ledger) -> None:
     with Sandbox(balance="0.2") as box, box.client() as client:  # 26 texts at 0.0075
         with pytest.warns(CampaignIncomplete, match="20 accepted, .* 30 to go; the balance does not cover"):
-            table = send(plan_of(50).with_wire(threads=1), client=client, ledger=ledger, progress=False)
+            table = send(plan_of(50).with_requests(threads=1), client=client, ledger=ledger, progress=False)
         assert status(table) == {"accepted": 20, "planned": 30}
         assert table["problem"].fillna("").tolist() == [""] * 20 + ["NO_FUNDS"] * 30
         assert ledger.record("autumn").details["error_code"].iloc[20] == "105400"
@@ -281,7 +281,7 @@ def test_out_of_funds_keeps_the_rest_and_a_top_up_goes_on(ledger: Ledger) -> Non
 def test_a_refused_account_stops_instead_of_rejecting_every_chunk(service: Service, ledger: Ledger) -> None:
     service.usual = "account"
     with pytest.warns(CampaignIncomplete, match="account or its key was refused"):
-        table = send(plan_of(50).with_wire(threads=1), client=service.client(), ledger=ledger, progress=False)
+        table = send(plan_of(50).with_requests(threads=1), client=service.client(), ledger=ledger, progress=False)
     assert status(table) == {"rejected": 10, "planned": 40}
 
 
@@ -289,7 +289,7 @@ def test_a_service_that_is_down_leaves_all_rows_planned(ledger: Ledger) -> None:
     with Service() as gone:
         client = gone.client()
     with pytest.warns(CampaignIncomplete, match="could not be reached"):
-        table = send(plan_of(30).with_wire(threads=2), client=client, ledger=ledger, progress=False)
+        table = send(plan_of(30).with_requests(threads=2), client=client, ledger=ledger, progress=False)
     assert status(table) == {"planned": 30}
     assert set(table["problem"].dropna()) == {"NOT_SENT"}
     assert ledger.record("autumn").details["attempts"].max() == 1
@@ -334,7 +334,7 @@ def test_two_sends_at_once_the_second_is_told_who_runs_it(ledger: Ledger) -> Non
         first = threading.Thread(target=sent, args=(plan_of(10), service.client(), ledger))
         first.start()
         assert arrived.wait(120)
-        with pytest.raises(CampaignHeld, match="another call in this kernel"):
+        with pytest.raises(CampaignLockedError, match="another call in this kernel"):
             sent(plan_of(10), service.client(), Ledger(ledger.path))
         answer.set()
         first.join()

@@ -17,7 +17,7 @@ from kills.people import numbers, plan_of
 from kills.service import Post, Service
 from support.sending import sent, status
 
-from smsotp_nb import Ledger, Limits, Wire, plan, send
+from smsotp_nb import Ledger, Limits, RequestOptions, plan, send
 from smsotp_nb._dispatch.crew import Crew
 from smsotp_nb._dispatch.guards import QuietHours
 from smsotp_nb._dispatch.pacing import Pacer
@@ -134,7 +134,7 @@ def test_a_budget_is_asked_when_the_turn_has_come(service: Service, ledger: Ledg
         to="phone",
         campaign="autumn",
         rates=rates,
-        wire=Wire(chunk_size=10),
+        requests=RequestOptions(chunk_size=10),
     )
     service.seen = lambda post: clock.sleep(0.1)
     table = sent(made, service.client(), ledger, threads=4, limits=Limits(budget={"USD": "0.20"}, per_second=40))

@@ -33,7 +33,7 @@ def plan(people: pd.DataFrame) -> sms.Plan:
         signature="Acme",
         rates=FOLDER / "rates.csv",
         keep=["segment"],
-        leave_out=FOLDER / "suppression.csv",
+        exclude=FOLDER / "suppression.csv",
         campaign="autumn-sale",
     )
 
@@ -67,7 +67,7 @@ def readings(cell: str) -> set[str]:
 def own_readings(cell: str, region: str) -> set[str]:
     """Return the readings with a calling code, and the one in the country beside the cell."""
     international = {number for number in readings(cell) if number[1:].startswith(re.sub(r"\D", "", cell)[:4])}
-    judged = phones.verdict([cell], region=[region], default_region="DE")
+    judged = phones.parse([cell], region=[region], default_region="DE")
     return international | set(judged.loc[judged["valid"], "e164"])
 
 
@@ -85,7 +85,7 @@ def test_every_number_we_would_text_is_reserved_or_an_example(people: pd.DataFra
 def test_no_repair_asked_for_leads_to_anybody(people: pd.DataFrame) -> None:
     everything = ("lost_plus", "trailing_note", "vanity")
     judged = phones.normalize(
-        people["phone"], region=people["country"], default_region="DE", reading=phones.Reading(repair=everything)
+        people["phone"], region=people["country"], default_region="DE", numbers=phones.NumberOptions(repair=everything)
     )
     assert everybodys_or_nobodys(set(judged["to"].dropna())) == set()
 

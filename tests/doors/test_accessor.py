@@ -22,16 +22,16 @@ def test_normalize_and_verdict_take_a_region_by_name_or_as_a_series() -> None:
     """A column's name and the column itself are the same."""
     expected = phones.normalize(PEOPLE["phone"], region=PEOPLE["country"], default_region="DE")
     for region in ("country", PEOPLE["country"]):
-        pd.testing.assert_frame_equal(PEOPLE.sms.normalize("phone", region=region, default_region="DE"), expected)
+        pd.testing.assert_frame_equal(PEOPLE.smsotp.normalize("phone", region=region, default_region="DE"), expected)
     pd.testing.assert_frame_equal(
-        PEOPLE.sms.verdict("phone", region="country"), phones.verdict(PEOPLE["phone"], region=PEOPLE["country"])
+        PEOPLE.smsotp.verdict("phone", region="country"), phones.parse(PEOPLE["phone"], region=PEOPLE["country"])
     )
 
 
 @pytest.mark.parametrize("name", ["normalize", "verdict"])
 def test_every_argument_of_the_room_is_passed_on(name: str) -> None:
     """The accessor offers what the room takes, with the same defaults, and hands it over."""
-    offered, taken = (inspect.signature(getattr(on, name)).parameters for on in (PEOPLE.sms, phones))
+    offered, taken = (inspect.signature(getattr(on, name)).parameters for on in (PEOPLE.smsotp, phones))
     defaults = {word: it.default for word, it in taken.items() if word != "numbers"}
     assert {word: it.default for word, it in offered.items() if word != "column"} == defaults
     seen: list[int] = []
@@ -44,20 +44,20 @@ def test_every_argument_of_the_room_is_passed_on(name: str) -> None:
     }
     arguments = {word: value for word, value in chosen.items() if word in taken}
     many = pd.concat([PEOPLE] * 100, ignore_index=True)
-    found = getattr(many.sms, name)("phone", region="country", progress=seen.append, **arguments)
+    found = getattr(many.smsotp, name)("phone", region="country", progress=seen.append, **arguments)
     pd.testing.assert_frame_equal(found, getattr(phones, name)(many["phone"], region=many["country"], **arguments))
     assert seen[-1] == 300
 
 
 def test_plan_offers_the_planners_arguments_and_hands_them_over() -> None:
     """Every argument stands in the signature, with the planner's default, and arrives as it was given."""
-    offered, taken = (dict(inspect.signature(plan).parameters) for plan in (PEOPLE.sms.plan, planned))
+    offered, taken = (dict(inspect.signature(plan).parameters) for plan in (PEOPLE.smsotp.plan, planned))
     del taken["people"]
     assert [(one.name, one.kind, one.default) for one in offered.values()] == [
         (one.name, one.kind, one.default) for one in taken.values()
     ]
     given = {"to": "phone", "campaign": "c", "region": "country", "signature": "Acme", "keep": ["country"]}
-    found, expected = PEOPLE.sms.plan("Hi", **given), planned(PEOPLE, "Hi", **given)
+    found, expected = PEOPLE.smsotp.plan("Hi", **given), planned(PEOPLE, "Hi", **given)
     pd.testing.assert_frame_equal(found.rows, expected.rows)
     assert (found.campaign, found.texts.tolist()) == ("c", expected.texts.tolist())
 
@@ -65,18 +65,18 @@ def test_plan_offers_the_planners_arguments_and_hands_them_over() -> None:
 def test_cost_is_by_country_unless_columns_are_named() -> None:
     """Tab completion finds both tables."""
     given = table(3).assign(segment=["a", "b", "a"])
-    pd.testing.assert_frame_equal(given.sms.cost(), cost.by_country(given))
-    pd.testing.assert_frame_equal(given.sms.cost("segment", decimals=True), cost.by(given, "segment", decimals=True))
-    assert given.sms.card() == cost.card(given)
+    pd.testing.assert_frame_equal(given.smsotp.cost(), cost.by_country(given))
+    pd.testing.assert_frame_equal(given.smsotp.cost("segment", decimals=True), cost.by(given, "segment", decimals=True))
+    assert given.smsotp.card() == cost.card(given)
 
 
 def test_masked_numbers_cannot_be_called() -> None:
     """A frame to be shown: the middle of each number is gone, missing ones stay missing, the frame is untouched."""
     given = table(2, to=["+12025550123", None])
-    assert given.sms.masked()["to"].fillna("").tolist() == ["+1202...0123", ""]
+    assert given.smsotp.masked()["to"].fillna("").tolist() == ["+1202...0123", ""]
     assert given["to"].iloc[0] == "+12025550123"
-    assert PEOPLE.sms.masked("phone")["phone"].iloc[0] == "(415)...0100"
-    assert PEOPLE.sms.masked("phone").index.tolist() == ["a", "b", "b"]
+    assert PEOPLE.smsotp.masked("phone")["phone"].iloc[0] == "(415)...0100"
+    assert PEOPLE.smsotp.masked("phone").index.tolist() == ["a", "b", "b"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_masked_numbers_cannot_be_called() -> None:
 def test_a_column_that_was_kept_with_the_same_numbers_is_masked_too(phone: list[object]) -> None:
     """A raw phone column beside the result is found by its digits, whatever its spelling; other columns stay."""
     given = table(2, to=["+12025550123", None]).assign(phone=phone, order=[2024000555, 7], name=["Ann", "Ben"])
-    shown = given.sms.masked()
+    shown = given.smsotp.masked()
     assert "5550" not in "".join(re.findall("[0-9]", "".join(shown["phone"].fillna("").astype("str"))))
     assert shown[["order", "name"]].equals(given[["order", "name"]])
     assert given["phone"].tolist()[:1] == phone[:1]
@@ -100,18 +100,21 @@ def test_columns_that_are_called_by_numbers_are_masked() -> None:
     """As those of a list without a head are."""
     given = table(1, to=["+12025550123"]).assign(name="Ann").rename(columns={"name": 1})
     given[0] = "(202) 555-0123"
-    assert given.sms.masked()[[0, 1]].to_numpy().tolist() == [["(202)...0123", "Ann"]]
-    assert given.sms.masked(0)["to"].tolist() == ["+12025550123"]
+    assert given.smsotp.masked()[[0, 1]].to_numpy().tolist() == [["(202)...0123", "Ann"]]
+    assert given.smsotp.masked(0)["to"].tolist() == ["+12025550123"]
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: PEOPLE.sms.normalize("fone"), "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'country')"),
-        (lambda: PEOPLE.sms.verdict("phone", region="land"), "no column 'land'"),
-        (lambda: PEOPLE.sms.masked(), "no column 'to'"),
-        (lambda: pd.concat([PEOPLE, PEOPLE], axis=1).sms.verdict("phone"), "2 columns are named 'phone'"),
-        (lambda: PEOPLE.sms.cost(), "not a result table"),
+        (
+            lambda: PEOPLE.smsotp.normalize("fone"),
+            "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'country')",
+        ),
+        (lambda: PEOPLE.smsotp.verdict("phone", region="land"), "no column 'land'"),
+        (lambda: PEOPLE.smsotp.masked(), "no column 'to'"),
+        (lambda: pd.concat([PEOPLE, PEOPLE], axis=1).smsotp.verdict("phone"), "2 columns are named 'phone'"),
+        (lambda: PEOPLE.smsotp.cost(), "not a result table"),
     ],
     ids=["column", "region", "masked", "twice", "cost"],
 )

@@ -9,7 +9,7 @@ import pytest
 
 USE = """
 import pandas
-assert pandas.DataFrame({"to": ["+12025550123"]}).sms.masked()["to"].tolist() == ["+1202...0123"]
+assert pandas.DataFrame({"to": ["+12025550123"]}).smsotp.masked()["to"].tolist() == ["+1202...0123"]
 """
 ORDERS = {
     "we first": "import smsotp_nb, pandas",

@@ -75,13 +75,13 @@ def same(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
 FRAME_DOORS: dict[str, Callable[[Callable[[pd.DataFrame], Any]], pd.DataFrame]] = {
     "plan": lambda kind: planned(kind(PEOPLE), keep=["points"]).rows,
     "the texts of a plan": lambda kind: planned(kind(PEOPLE)).bodies,
-    "plan suppress=": lambda kind: planned(PEOPLE, leave_out=kind(PEOPLE[["phone"]].head(1))).rows,
-    "plan exclude=": lambda kind: planned(PEOPLE, leave_out=kind(SUMMED)).rows,
+    "plan suppress=": lambda kind: planned(PEOPLE, exclude=kind(PEOPLE[["phone"]].head(1))).rows,
+    "plan exclude=": lambda kind: planned(PEOPLE, exclude=kind(SUMMED)).rows,
     "plan rates=": lambda kind: planned(PEOPLE, rates=kind(rates())).estimate,
     "phones.find_columns": lambda kind: sms.phones.find_columns(kind(PEOPLE)).shares,
     "phones.explode": lambda kind: sms.phones.explode(kind(PEOPLE.dropna()), "phone"),
     "phones.report": lambda kind: sms.phones.report(kind(judged())).problems,
-    "phones.unusable": lambda kind: sms.phones.unusable(kind(PEOPLE), kind(judged())),
+    "phones.rejected": lambda kind: sms.phones.rejected(kind(PEOPLE), kind(judged())),
     "phones.clean_chunks": lambda kind: next(sms.phones.clean_chunks([kind(PEOPLE)], phone="phone")).rows,
     "rates.check": lambda kind: sms.rates.check(kind(rates())),
     "results.check": lambda kind: sms.results.check(kind(SUMMED), columns=["status", "parts"]),
@@ -132,9 +132,9 @@ def test_a_frame_of_another_library_is_read_as_pandas_own(
 
 COLUMN_DOORS: dict[str, Callable[[Callable[[pd.Series], Any]], Any]] = {
     "phones.normalize": lambda kind: sms.phones.normalize(kind(PEOPLE["phone"]), region=kind(PEOPLE["country"])),
-    "phones.verdict": lambda kind: sms.phones.verdict(kind(PEOPLE["phone"]), region=kind(PEOPLE["country"])),
+    "phones.parse": lambda kind: sms.phones.parse(kind(PEOPLE["phone"]), region=kind(PEOPLE["country"])),
     "plan region=": lambda kind: planned(PEOPLE, region=kind(PEOPLE["country"])).rows,
-    "plan suppress=": lambda kind: planned(PEOPLE, leave_out=kind(PEOPLE["phone"].head(1))).rows,
+    "plan suppress=": lambda kind: planned(PEOPLE, exclude=kind(PEOPLE["phone"].head(1))).rows,
     "phones.duplicates": lambda kind: sms.phones.duplicates(kind(PEOPLE["phone"].head(3))).to_frame("row"),
     "parts.counts": lambda kind: pd.DataFrame(sms.parts.counts(kind(PEOPLE["name"]))),
 }
@@ -162,7 +162,7 @@ def test_a_campaign_comes_back_in_the_kind_that_went_in(
     assert again["status"].tolist() == ["accepted", "accepted", "skipped", "skipped", "skipped"]
     assert again["points"].tolist()[:4] == [5, 7, 5, 1]
     same(sms.results.check(again)[["to", "id", "at", "price"]], table[["to", "id", "at", "price"]])
-    assert type(table.sms.like(people)) is type(native)
+    assert type(table.smsotp.like(people)) is type(native)
 
 
 @kinds

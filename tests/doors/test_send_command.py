@@ -40,11 +40,11 @@ def test_nothing_is_sent_without_yes_and_nobody_is_texted_twice_with_it(
     assert "20  recipients to go now" in capsys.readouterr().out
     assert texted(box) == []
     Path("stops.csv").write_text("phone\n+4915123456789\n", encoding="utf-8")
-    again = [*command, "--yes", "--keep", "store", "--out", "results.csv", "--leave-out", "stops.csv"]
+    again = [*command, "--yes", "--keep", "store", "--out", "results.csv", "--exclude", "stops.csv"]
     assert main(again) == 0
     said = capsys.readouterr()
     assert "doors: 20 accepted" in said.out
-    assert "! leave_out: stops.csv matches nobody of this list (1 entry read)." in said.err
+    assert "! exclude: stops.csv matches nobody of this list (1 entry read)." in said.err
     assert pd.read_csv("results.csv")["store"].tolist() == ["north"] * 20
     assert main(again) == 2
     assert "results.csv already exists; --force replaces it" in capsys.readouterr().err
@@ -84,10 +84,10 @@ def test_a_dry_run_is_one_card_in_the_words_of_the_command(
     assert main([*command, "--repair", "trailing_note"]) == 0
     assert "19  recipients to go now" in capsys.readouterr().out
     Path("stop.csv").write_text("phone\n0171 3920000\n", encoding="utf-8")
-    assert main([*command, "--leave-out", "stop.csv"]) == 2
+    assert main([*command, "--exclude", "stop.csv"]) == 2
     refused = capsys.readouterr().err
     assert "REGION_MISSING" in refused
-    assert "Reading(" not in refused
+    assert "NumberOptions(" not in refused
     assert texted(box) == []
 
 
@@ -136,7 +136,7 @@ def test_results_that_cannot_be_written_are_told_before_anybody_is_texted(
 ) -> None:
     """A list that the campaign is made of is never replaced."""
     before = Path("stop.csv").write_text("phone\n+13155550100\n", encoding="utf-8")
-    assert main([*command, "--yes", "--leave-out", "stop.csv", "--out", out, "--force"]) == 2
+    assert main([*command, "--yes", "--exclude", "stop.csv", "--out", out, "--force"]) == 2
     assert said in capsys.readouterr().err
     assert texted(box) == []
     assert len(Path("stop.csv").read_text(encoding="utf-8")) == before

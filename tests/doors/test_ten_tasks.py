@@ -20,7 +20,7 @@ MOST = 25
 FIRST = """
 plan = sms.plan(
     "recipients.csv", "Hi {name|there}, 20% off until Sunday.", campaign="autumn", to="phone", region="country",
-    default_region="DE", signature="Acme", leave_out="suppression.csv", rates="rates.csv", keep=["segment"],
+    default_region="DE", signature="Acme", exclude="suppression.csv", rates="rates.csv", keep=["segment"],
 )
 results = sms.send(plan, client)
 spent = sms.cost.by_country(results)
@@ -162,7 +162,7 @@ def test_the_money_runs_out_and_a_request_is_lost(given: dict[str, Any]) -> None
             "Hi",
             campaign="big",
             to="phone",
-            wire=sms.Wire(chunk_size=4, threads=1),
+            requests=sms.RequestOptions(chunk_size=4, threads=1),
         )
         box.fault("drop_before", next=1)
         first = sms.send(plan, box, progress=False)

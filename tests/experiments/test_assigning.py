@@ -48,7 +48,7 @@ def test_who_could_not_be_texted_is_not_drawn(ledger: Ledger, box: Sandbox) -> N
     People(ledger).opt_out(NUMBERS[3], source="phone call")
     send(arm_plan(frame.iloc[[4]], "a", "earlier"), client=box.client(), ledger=ledger, progress=False)
     policy = Policy(caps=[(1, "24h")])
-    split = experiment(ledger).assign(frame, to="phone", policy=policy, leave_out=[NUMBERS[5]])
+    split = experiment(ledger).assign(frame, to="phone", policy=policy, exclude=[NUMBERS[5]])
     assert dict(zip(split.left_out.index, split.left_out["problem"], strict=True)) == {
         0: "NOT_A_NUMBER", 2: "DUPLICATE_OF", 3: "OPTED_OUT", 4: "CAPPED", 5: "SUPPRESSED",
     }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Experiment, Folder, Ledger, Plan, Policy, Sandbox, Wire, plan, preflight, send
+from smsotp_nb import Experiment, Folder, Ledger, Plan, Policy, RequestOptions, Sandbox, plan, preflight, send
 from smsotp_nb.errors import SmsOtpWarning
 
 from .people import arms_of, customers, experiment, send_arms
@@ -117,7 +117,7 @@ def test_a_plan_that_texts_the_holdout_by_a_near_name_says_so_everywhere(ledger:
         assert said in text
         assert f"{others} recipients are in another arm of the experiment 'autumn' and will be texted." in text
         assert asked in text
-        assert "pass leave_out=" in text
+        assert "pass exclude=" in text
     with pytest.raises(SmsOtpWarning, match=re.escape(said)):
         send(made, client=box.client(), ledger=ledger, progress=False)
     assert len(box.inbox) == 0
@@ -131,7 +131,7 @@ def test_the_way_that_is_named_leaves_them_out(ledger: Ledger, box: Sandbox) -> 
     """By the name, and by exclude= with the rows of the holdout."""
     frame = drawn(ledger).assign(customers(), to="phone").frame
     held = frame[frame["arm"].eq("holdout").to_numpy(bool)]
-    for made in (newsletter(ledger, "autumn/b"), newsletter(ledger, "spring", leave_out=held)):
+    for made in (newsletter(ledger, "autumn/b"), newsletter(ledger, "spring", exclude=held)):
         assert "will be texted" not in str(made)
         send(made, client=box.client(), ledger=ledger, progress=False)
     assert not set(box.inbox["to"]) & set(held["phone"])
@@ -140,7 +140,7 @@ def test_the_way_that_is_named_leaves_them_out(ledger: Ledger, box: Sandbox) -> 
 def test_a_campaign_of_quite_another_name_is_not_renamed(ledger: Ledger) -> None:
     drawn(ledger)
     text = " ".join(str(newsletter(ledger, "spring")).split())
-    assert "held out by the experiment 'autumn' and will be texted. To leave them out, pass leave_out=" in text
+    assert "held out by the experiment 'autumn' and will be texted. To leave them out, pass exclude=" in text
     assert "another arm" not in text
 
 
@@ -268,7 +268,9 @@ def test_what_an_extra_outcome_cost_is_a_range_while_messages_may_have_been_bill
     """From what is known to what it is if all of them were billed; of no known cost nothing is said."""
     test = drawn(ledger, arms={"plain": 80})
     part = dict(test.assign(customers(), to="phone").texted())["plain"]
-    made = plan(part, "Hello", to="phone", campaign="autumn/plain", ledger=ledger, wire=Wire(chunk_size=20))
+    made = plan(
+        part, "Hello", to="phone", campaign="autumn/plain", ledger=ledger, requests=RequestOptions(chunk_size=20)
+    )
     box.fault("drop_after", **fault)
     doubt = int(send_quietly(made, box, ledger)["status"].eq("in_doubt").sum())
     later = experiment(ledger, now=lambda: BEGUN + timedelta(days=20), arms={"plain": 80}, **HOW)

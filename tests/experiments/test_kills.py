@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kills.child import fork
 
-from smsotp_nb import Ledger, Sandbox, Wire, send
+from smsotp_nb import Ledger, RequestOptions, Sandbox, send
 from smsotp_nb.errors import SmsOtpWarning
 from smsotp_nb.results import Progress
 
@@ -30,8 +30,8 @@ def work(path: Path, url: str, arm: str, *, dies_at: int | None = None, everybod
     with Ledger(path) as ledger, warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
         parts = dict(experiment(ledger).assign(customers(), to="phone").texted())
-        made = arm_plan(customers() if everybody else parts[arm], arm, wire=Wire(chunk_size=2))
-        return len(send(made.with_wire(threads=2), client=Sandbox.at(url).client(), ledger=ledger, progress=watch))
+        made = arm_plan(customers() if everybody else parts[arm], arm, requests=RequestOptions(chunk_size=2))
+        return len(send(made.with_requests(threads=2), client=Sandbox.at(url).client(), ledger=ledger, progress=watch))
 
 
 def test_kills_and_resumes_change_nothing(ledger: Ledger, box: Sandbox) -> None:

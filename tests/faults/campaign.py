@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.clients import Patience
+from support.clients import RetryPolicy
 
 from smsotp_nb import Client, Settings
 from smsotp_nb._wire import Body, SendReply
@@ -114,8 +114,8 @@ class ColdStart(Exception):
 @contextlib.contextmanager
 def ours(settings: Settings) -> Iterator[Call]:
     """Give this package's client as a function of operation and text, with three attempts and no waiting."""
-    patience = Patience(attempts=3, seconds=1000)
-    with Client(settings, patience=patience, sleep=lambda seconds: None) as client:
+    patience = RetryPolicy(attempts=3, seconds=1000)
+    with Client(settings, retry=patience, sleep=lambda seconds: None) as client:
 
         def call(operation: str, text: str) -> Any:
             if operation == "message":

@@ -20,7 +20,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from smsotp_nb import Client, Settings
 from smsotp_nb import _wire as wire
-from smsotp_nb._client import Patience, transport
+from smsotp_nb._client import RetryPolicy, transport
 from smsotp_nb._wire import Body
 from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError
 from smsotp_nb.settings import Secret
@@ -287,7 +287,7 @@ def test_a_proxy_of_the_environment_is_used_only_when_asked_for_and_never_for_lo
             assert send(one) == "accepted"
             assert (len(server.sends), proxied.connections) == (2, 0)
     settings = Settings(base_url="https://sms.test", access_key_id=KEY, trust_env=True)
-    with Client(settings, patience=Patience(attempts=1)) as one:
+    with Client(settings, retry=RetryPolicy(attempts=1)) as one:
         assert send(one) == "NotSent"
     assert proxied.connections == 1
 
@@ -303,7 +303,7 @@ def test_a_tunnel_that_is_refused_was_not_a_send(monkeypatch: pytest.MonkeyPatch
     with BreakingServer(Script((refuses_the_tunnel,))) as proxy:
         monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
         settings = Settings(base_url="https://sms.test", access_key_id=KEY, trust_env=True)
-        with Client(settings, sleep=lambda seconds: None, patience=Patience(attempts=2)) as one:
+        with Client(settings, sleep=lambda seconds: None, retry=RetryPolicy(attempts=2)) as one:
             assert send(one) == "NotSent"
         assert proxy.connections == 2
 
@@ -503,7 +503,7 @@ def test_the_password_of_a_proxy_is_not_printed(monkeypatch: pytest.MonkeyPatch,
         monkeypatch.setenv("https_proxy", f"http://ann:opensesame@127.0.0.1:{proxy.port}")
         monkeypatch.setattr(HTTPConnection, "debuglevel", 1)
         settings = Settings(base_url="https://sms.test", access_key_id=KEY, trust_env=True)
-        with Client(settings, sleep=lambda seconds: None, patience=Patience(attempts=1)) as one:
+        with Client(settings, sleep=lambda seconds: None, retry=RetryPolicy(attempts=1)) as one:
             assert send(one) == "NotSent"
     assert capsys.readouterr().out == ""
 

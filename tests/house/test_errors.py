@@ -13,7 +13,7 @@ from smsotp_nb import errors
 
 EVERY = [
     errors.UsageError("two things are wrong", problems=("no column 'fone'", "text= is empty")),
-    errors.FileExists("spent.html is there already", path="spent.html"),
+    errors.OutputExistsError("spent.html is there already", path="spent.html"),
     errors.ServiceError(
         "refused", error_code="107145", name="RestrictedSmsTemplate", http_status=400, request_id="r-1"
     ),
@@ -24,11 +24,11 @@ EVERY = [
     errors.Throttled("slow down", retry_after=2.0, attempts=3, request_id="r-2"),
     errors.InDoubt("no answer", phase="headers", http_status=200, seconds=30.0, request_id="r-3"),
     errors.LedgerError("a newer version wrote this file"),
-    errors.CampaignHeld("held", pid=4711, host="desk"),
+    errors.CampaignLockedError("held", pid=4711, host="desk"),
     errors.PlanChanged("changed", added=1, removed=2, changed=3),
-    errors.LedgerReplaced("replaced"),
-    errors.LedgerOlder("older", recipients=15),
-    errors.NotAsExpected("found none", found=2, misses=("message 1: text is 'Hi'",)),
+    errors.ReplacedLedgerError("replaced"),
+    errors.StaleLedgerError("older", recipients=15),
+    errors.ExpectationError("found none", found=2, misses=("message 1: text is 'Hi'",)),
 ]
 
 

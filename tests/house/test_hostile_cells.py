@@ -65,7 +65,7 @@ def test_a_cell_that_cannot_be_read_is_a_row_with_its_problem(cell: str) -> None
     assert judged["to"].tolist()[0] == GOOD
     assert pd.isna(judged["to"].iloc[1])
     assert isinstance(judged["problem"].iloc[1], str)
-    assert sms.phones.verdict(column)["valid"].tolist() == [True, False]
+    assert sms.phones.parse(column)["valid"].tolist() == [True, False]
 
 
 ANYWHERE: dict[str, Callable[[], Any]] = {
@@ -112,17 +112,17 @@ def planned(**given: Any) -> object:
 TAKEN: dict[str, Callable[[Any], object]] = {
     "numbers": lambda cell: sms.phones.normalize(objects(cell, GOOD)),
     "a list of numbers": lambda cell: sms.phones.normalize([cell, GOOD]),
-    "verdict": lambda cell: sms.phones.verdict(objects(cell, GOOD)),
+    "verdict": lambda cell: sms.phones.parse(objects(cell, GOOD)),
     "region": lambda cell: sms.phones.normalize(["2025550123"], region=objects(cell)),
-    "verdict region": lambda cell: sms.phones.verdict(["2025550123"], region=objects(cell)),
+    "verdict region": lambda cell: sms.phones.parse(["2025550123"], region=objects(cell)),
     "find_columns": lambda cell: sms.phones.find_columns(pd.DataFrame({"a": objects(cell, GOOD)})),
     "find_columns country": lambda cell: sms.phones.find_columns(
         pd.DataFrame({"phone": ["2025550123"] * 2, "country": objects(cell, "US")})
     ),
     "plan": lambda cell: sms.plan(pd.DataFrame({"a": objects(cell)}), "Hello", to="a", campaign="c"),
-    "leave_out": lambda cell: planned(leave_out=objects(cell)),
-    "a list to leave out": lambda cell: planned(leave_out=[cell]),
-    "leave_out of results": lambda cell: planned(leave_out=kept(cell)),
+    "exclude": lambda cell: planned(exclude=objects(cell)),
+    "a list to leave out": lambda cell: planned(exclude=[cell]),
+    "exclude of results": lambda cell: planned(exclude=kept(cell)),
     "rates": lambda cell: planned(rates=of_rates(cell)),
     "price": lambda cell: sms.rates.check(of_rates(cell).assign(price=objects(cell))),
     "duplicates": lambda cell: sms.phones.duplicates(objects(cell, GOOD)),
@@ -141,7 +141,7 @@ TAKEN: dict[str, Callable[[Any], object]] = {
     "converted currency": lambda cell: cost.convert(sums().assign(currency=objects(cell)), {"USD": 1.1}, to="EUR"),
     "bars": lambda cell: charts.bars(sums().assign(cost=objects(cell))),
     "summed again": lambda cell: cost.by(sums().assign(parts=objects(cell)), "iso"),
-    "masked": lambda cell: kept(cell).sms.masked(),
+    "masked": lambda cell: kept(cell).smsotp.masked(),
     "searched": lambda cell: ResultsView(kept(cell)).page(Asked(search="x")),
 }
 

@@ -49,7 +49,7 @@ def test_a_blank_region_is_no_region_whatever_stands_for_it(blank: object, dtype
     people = people.astype({"country": dtype})
     found = phones.normalize(people["phone"], region=people["country"], default_region="DE")
     assert found["to"].tolist() == ["+4930901820", "+14155550100", "+4930901820"]
-    checked = phones.verdict(people["phone"], region=people["country"], default_region="DE")
+    checked = phones.parse(people["phone"], region=people["country"], default_region="DE")
     assert checked["e164"].tolist() == found["to"].tolist()
 
 
@@ -59,7 +59,7 @@ def test_frames_are_alike_whatever_pandas_takes_text_for(inferred: bool) -> None
     """``future.infer_string`` decides what the caller's columns are, and nothing of what he gets."""
     with pd.option_context("future.infer_string", inferred):
         found = phones.normalize(pd.Series(["+14155550100", None]))
-        made = plan(pd.DataFrame({"phone": ["+12025550123", None], "name": ["Ann", "Bob"]}), leave_out=["+12025550147"])
+        made = plan(pd.DataFrame({"phone": ["+12025550123", None], "name": ["Ann", "Bob"]}), exclude=["+12025550147"])
     assert set(dtype_names(found).values()) == {"str"}
     assert made.rows["status"].tolist() == ["planned", "skipped"]
     assert dtype_names(made.rows)["to"] == "str"
@@ -68,7 +68,7 @@ def test_frames_are_alike_whatever_pandas_takes_text_for(inferred: bool) -> None
 def test_the_header_of_a_bare_list_is_a_number_in_a_column_of_objects_too() -> None:
     """A list without a header, read by pandas 2 into objects: its first number is left out as well."""
     bare = pd.DataFrame({"+12025550123": ["+12025550147"]}, dtype=object)
-    made = plan(pd.DataFrame({"phone": ["+12025550123", "+12025550147", "+12025550199"], "name": "x"}), leave_out=bare)
+    made = plan(pd.DataFrame({"phone": ["+12025550123", "+12025550147", "+12025550199"], "name": "x"}), exclude=bare)
     assert made.rows["status"].tolist() == ["skipped", "skipped", "planned"]
 
 

@@ -35,14 +35,14 @@ CAMPAIGN = """
     from pathlib import Path
     import pandas as pd
     import smsotp_nb as sms
-    from smsotp_nb.errors import CampaignHeld
+    from smsotp_nb.errors import CampaignLockedError
 
     people = pd.DataFrame({"phone": ["+12025550123", "+12025550124"], "name": ["Ann", "Zoë"]})
     plan = sms.plan(people, "Hi {name}", to="phone", campaign="autumn", signature="Acme")
     home = Path("home")
     with sms.Sandbox(state="box.sqlite") as box, box.client() as client:
         with sms.Ledger(home / "l.sqlite", create=True) as ledger:
-            first = sms.send(plan.with_wire(threads=2), client, ledger=ledger)
+            first = sms.send(plan.with_requests(threads=2), client, ledger=ledger)
             again = sms.send(plan, client, ledger=ledger)
             ledger.backup("l.backup")
             assert sms.cost.by_country(ledger)["messages"].tolist() == [2]

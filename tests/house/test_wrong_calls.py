@@ -56,7 +56,7 @@ def test_what_is_no_longer_an_argument_says_what_is_written_instead() -> None:
     with pytest.raises(UsageError, match=r"no argument fill=; write message='\{column\|words\}'"):
         sms.plan(people, message="Hi {name}", to="phone", fill={"name": "there"}, campaign="x")  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"needs message and campaign= and to=\. It takes message, campaign="):
-        people.sms.plan()
+        people.smsotp.plan()
 
 
 def test_a_passcode_takes_a_sandbox(box: sms.Sandbox) -> None:

@@ -98,7 +98,7 @@ class Files:
                     ledger = Ledger(path) if path != self.path or self._copies or path.exists() else self.first()
                     with ledger:
                         send(
-                            self.plan.with_wire(threads=2),
+                            self.plan.with_requests(threads=2),
                             client=client,
                             ledger=ledger,
                             **{"progress": False, **options},

@@ -156,7 +156,7 @@ class _Story:
         ledger.close()
 
     def _send(self, ledger: Ledger) -> pd.DataFrame:
-        return send(self.plan.with_wire(threads=THREADS), client=self.client, ledger=ledger, progress=False)
+        return send(self.plan.with_requests(threads=THREADS), client=self.client, ledger=ledger, progress=False)
 
     @staticmethod
     def _resolve(ledger: Ledger) -> None:

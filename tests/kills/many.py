@@ -19,7 +19,7 @@ from pathlib import Path
 
 from smsotp_nb import Client, Ledger, Plan, send
 from smsotp_nb._results.contract import STATES
-from smsotp_nb.errors import CampaignHeld, SmsOtpWarning
+from smsotp_nb.errors import CampaignLockedError, SmsOtpWarning
 
 from .child import fork
 from .judge import Audit, Judge, audit
@@ -69,7 +69,7 @@ def _all_of(works: list[Work], seed: int) -> Callable[[], None]:
             work = left.popleft()
             try:
                 work.run()
-            except CampaignHeld:  # somebody else is at it: come back when the others are done
+            except CampaignLockedError:  # somebody else is at it: come back when the others are done
                 left.append(work)
                 time.sleep(chance.uniform(0.02, 0.2))
 
@@ -136,7 +136,7 @@ def _interrupted(times: int, moments: random.Random) -> Interrupts:
 
 
 def _send(plan: Plan, client: Client, ledger: Ledger) -> None:
-    send(plan.with_wire(threads=THREADS), client=client, ledger=ledger, progress=False)
+    send(plan.with_requests(threads=THREADS), client=client, ledger=ledger, progress=False)
 
 
 def _ended_before(call: Callable[[], None], seconds: float, service: Service, found: Interrupts) -> bool:

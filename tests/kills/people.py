@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from smsotp_nb import Ledger, People, Plan, Policy, Wire, plan
+from smsotp_nb import Ledger, People, Plan, Policy, RequestOptions, plan
 
 # Area codes of the United States in which 555-0100 to 555-0199 are valid and nobody's; 907 is special in the sandbox.
 AREAS = (
@@ -30,8 +30,8 @@ def plan_of(
     people = pd.DataFrame({"phone": numbers(count)})
     # The same words to the same people by another campaign would be held back.
     words = text or ("Hello" if campaign.strip() == "autumn" else f"Hello from {campaign}")
-    wire = Wire(chunk_size=chunk_size)
-    return plan(people, words, to="phone", campaign=campaign, policy=ROOMY, wire=wire, **options)
+    requests = RequestOptions(chunk_size=chunk_size)
+    return plan(people, words, to="phone", campaign=campaign, policy=ROOMY, requests=requests, **options)
 
 
 def registered(ledger: Ledger) -> Ledger:

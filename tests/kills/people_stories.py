@@ -27,9 +27,9 @@ from unittest import mock
 import pandas as pd
 import psycopg
 
-from smsotp_nb import Ledger, Limits, People, Plan, Policy, Sandbox, Wire, plan, send
+from smsotp_nb import Ledger, Limits, People, Plan, Policy, RequestOptions, Sandbox, plan, send
 from smsotp_nb._ledger.sending.holds import Holds
-from smsotp_nb.errors import CampaignHeld, PlanChanged, SmsOtpWarning, UsageError
+from smsotp_nb.errors import CampaignLockedError, PlanChanged, SmsOtpWarning, UsageError
 
 from .child import Child, fork
 from .judge import Judge
@@ -132,8 +132,8 @@ def plan_of(policy: int, campaign: str, version: int, many: int, suppressed: boo
         to="phone",
         campaign=campaign,
         policy=Policy(**POLICIES[policy]),
-        wire=Wire(chunk_size=CHUNK),
-        leave_out=numbers(many)[3:5] if suppressed else None,
+        requests=RequestOptions(chunk_size=CHUNK),
+        exclude=numbers(many)[3:5] if suppressed else None,
     )
 
 
@@ -180,7 +180,7 @@ class Story:
         with Ledger(self._path) as ledger:
             while time.monotonic() < ends:
                 act = chance.choices([self._send, self._stop, self._change, self._withdraw], [12, 5, 4, 0.3])[0]
-                with contextlib.suppress(CampaignHeld, PlanChanged, UsageError):
+                with contextlib.suppress(CampaignLockedError, PlanChanged, UsageError):
                     act(chance, ledger)
                 time.sleep(chance.uniform(0, 0.1))
 
@@ -193,7 +193,7 @@ class Story:
     def _send(self, chance: random.Random, ledger: Ledger) -> None:
         made = self._plan(chance)
         send(
-            made.with_wire(threads=chance.randint(1, 3), isolate_invalid=chance.random() < 0.3),
+            made.with_requests(threads=chance.randint(1, 3), isolate_invalid=chance.random() < 0.3),
             client=Sandbox.at(self._judge.box.url).client(),
             ledger=ledger,
             progress=False,

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from smsotp_nb import Client
-from smsotp_nb._client import Patience
+from smsotp_nb._client import RetryPolicy
 from smsotp_nb.settings import Settings
 
 # Fates of a post in which the service accepted it, and those in which the client may know that it did not.
@@ -82,7 +82,7 @@ class Service:
     def client(self, **settings: Any) -> Client:
         """Return a client that does not wait long, known to the ledger as the service ``scripted``."""
         chosen = {"base_url": self.url, "access_key_id": "demo", "service": "scripted", "read_timeout": 5.0}
-        return Client(Settings(**(chosen | settings)), patience=Patience(attempts=2, first_wait=0.001))
+        return Client(Settings(**(chosen | settings)), retry=RetryPolicy(attempts=2, first_wait=0.001))
 
     def take(self, fields: dict[str, Any]) -> Post:
         """Decide the fate of a post and count it."""

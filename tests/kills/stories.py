@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from smsotp_nb import Client, Ledger, Limits, Plan, send
-from smsotp_nb._client import Patience
+from smsotp_nb._client import RetryPolicy
 from smsotp_nb._dispatch.pacing import Pacer
 from smsotp_nb._ledger.file.store import Store
 from smsotp_nb._ledger.server.store import ServerStore
@@ -221,7 +221,7 @@ class Story(RuleBasedStateMachine):
         self.service.script(fates)
         with contextlib.ExitStack() as stack:
             stack.enter_context(
-                mock.patch("smsotp_nb._dispatch.requests.PATIENCE", Patience(attempts=2, first_wait=0.001))
+                mock.patch("smsotp_nb._dispatch.requests.PATIENCE", RetryPolicy(attempts=2, first_wait=0.001))
             )
             stack.enter_context(mock.patch.object(Pacer, "throttled"))  # waiting has tests of its own
             stack.enter_context(warnings.catch_warnings())
@@ -229,7 +229,7 @@ class Story(RuleBasedStateMachine):
             speaking = stack.enter_context(client or self.service.client())
             warnings.simplefilter("ignore", SmsOtpWarning)
             send(
-                (plan or self.plan).with_wire(threads=threads, isolate_invalid=isolate_invalid),
+                (plan or self.plan).with_requests(threads=threads, isolate_invalid=isolate_invalid),
                 progress=progress,
                 limits=Limits(first=first),
                 client=speaking,

@@ -38,7 +38,7 @@ def interrupted_and_sent(place: str | Path, owner: type, name: str, *, after: bo
         made = plan_of(8, chunk_size=2)
 
         def sent() -> Any:
-            return send(made.with_wire(threads=1), client=client, ledger=ledger, progress=False)
+            return send(made.with_requests(threads=1), client=client, ledger=ledger, progress=False)
 
         with struck(owner, name, after=after), pytest.raises(KeyboardInterrupt):
             sent()

@@ -51,7 +51,7 @@ class Work:
             client = Sandbox.at(self.url).client()
             with registered(Ledger(self.ledger, create=True)) as ledger:
                 send(
-                    self.plan.with_wire(threads=self.concurrency),
+                    self.plan.with_requests(threads=self.concurrency),
                     client=client,
                     ledger=ledger,
                     progress=progress,

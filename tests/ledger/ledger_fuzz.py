@@ -31,7 +31,7 @@ import pandas as pd
 from ipywidgets import Widget
 from support.cpu_time import TooSlow, at_most
 
-from smsotp_nb import Ledger, People, Plan, Sandbox, Wire, _cli, cost, plan, send
+from smsotp_nb import Ledger, People, Plan, RequestOptions, Sandbox, _cli, cost, plan, send
 from smsotp_nb._ledger import Record, listed, refusals, snapshot_of
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignsPage
@@ -83,7 +83,7 @@ def _planned(campaign: str, first: int, after: int) -> Plan:
         f"Hello {{team}} of {campaign}",
         to="phone",
         campaign=campaign,
-        wire=Wire(chunk_size=2),
+        requests=RequestOptions(chunk_size=2),
         policy=None,
         keep=["team", "city"],  # all are of one city, so the ledger keeps sums by it
     )

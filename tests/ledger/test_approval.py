@@ -117,7 +117,7 @@ def test_an_approval_holds_for_fewer_recipients(ledger: Ledger, client: Client, 
     by("ben")
     approved(ledger)
     by("anna")
-    fewer = plan_of(12, leave_out=numbers(3), chunk_size=2, text="Hello")
+    fewer = plan_of(12, exclude=numbers(3), chunk_size=2, text="Hello")
     found = send(fewer, client=client, ledger=ledger, progress=False)
     assert found["status"].value_counts().to_dict() == {"accepted": 9, "skipped": 3}
 

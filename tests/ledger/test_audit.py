@@ -13,7 +13,7 @@ from kills.people import numbers, plan_of
 from support.servers import stored
 
 from smsotp_nb import Client, Ledger, Limits, People, revise, send
-from smsotp_nb.errors import CampaignHeld, LedgerError, UsageError
+from smsotp_nb.errors import CampaignLockedError, LedgerError, UsageError
 
 pytestmark = pytest.mark.both_ledgers
 SECRET = "because +12025550199 asked"
@@ -61,7 +61,7 @@ def test_a_decision_about_rows_in_doubt_is_told(ledger: Ledger) -> None:
 def test_what_was_not_done_is_not_told(ledger: Ledger) -> None:
     with ledger._begin(plan_of(4), service="a service"):
         before = len(ledger.audit())
-        with pytest.raises(CampaignHeld):
+        with pytest.raises(CampaignLockedError):
             ledger.record("autumn").purge()
     ledger._revise(plan_of(4), service="a service", reason="nothing new")
     with pytest.raises(UsageError):

@@ -14,7 +14,7 @@ from kills.people import numbers
 from support.ledger_rows import by_row
 from support.tables import whole
 
-from smsotp_nb import Ledger, Limits, Plan, Wire, cost, plan
+from smsotp_nb import Ledger, Limits, Plan, RequestOptions, cost, plan
 from smsotp_nb._dispatch.guards import Watch
 from smsotp_nb._ledger import Claim, Ending, Run
 from smsotp_nb._ledger.reading import frames as reading
@@ -31,7 +31,15 @@ def made(name: str = "autumn") -> Plan:
     """Fifty people in chunks of five, and one who is none."""
     phones = [*numbers(20), "nobody", *numbers(50)[20:]]
     frame = pd.DataFrame({"phone": phones, "n": range(len(phones))})
-    return plan(frame, f"Hello {name}", to="phone", campaign=name, keep=["n"], rates=RATES, wire=Wire(chunk_size=5))
+    return plan(
+        frame,
+        f"Hello {name}",
+        to="phone",
+        campaign=name,
+        keep=["n"],
+        rates=RATES,
+        requests=RequestOptions(chunk_size=5),
+    )
 
 
 def record(to: str, n: int, **other: Any) -> MessageRecord:
@@ -157,7 +165,7 @@ def test_what_was_billed_without_a_currency_counts_as_others_of_its_estimate_wer
 def test_the_estimates_still_to_go_are_those_of_rows_not_sent(ledger: Ledger) -> None:
     """Whole chunks that were sent, or are under way, say nothing of what the rest will cost."""
     people = pd.DataFrame({"phone": ["+12025550100", "+12025550101", "+33199001234", "+33199001235"]})
-    mixed = plan(people, "Hello", to="phone", campaign="mixed", rates=RATES, wire=Wire(chunk_size=1))
+    mixed = plan(people, "Hello", to="phone", campaign="mixed", rates=RATES, requests=RequestOptions(chunk_size=1))
     with ledger._begin(mixed, service="live.example") as run:
         assert (run.without_estimate(), run.estimate_currencies()) == (["FR"], ["USD"])
         for position in (0, 1):

@@ -36,7 +36,7 @@ DAMAGED: dict[str, tuple[str, Callable[[Record], object]]] = {
 
 NO_NUMBER = {"nought": "0", "16 digits": "9999999999999999", "the largest": "9223372036854775807", "nothing": "NULL"}
 EXCLUDED: dict[str, Callable[[Ledger], object]] = {
-    "excluded": lambda it: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=it.record("autumn")),
+    "excluded": lambda it: plan(ANN, "Hi", to="phone", campaign="spring", exclude=it.record("autumn")),
     "planned with the ledger": lambda it: it._prospect(
         plan(ANN, "Hi", to="phone", campaign="spring", policy=Policy(caps=[(1, "7d")])),
         service="a service",
@@ -103,7 +103,7 @@ def test_a_chunk_and_its_request_that_contradict_each_other_text_nobody_again(
         with Ledger(copy) as ledger:
             for use in (
                 lambda: send(ledger_fuzz.planned("autumn", slice(0, 8)), client=client, ledger=ledger, progress=False),
-                lambda: plan(ANN, "Hi", to="phone", campaign="spring", leave_out=ledger.record("autumn")),
+                lambda: plan(ANN, "Hi", to="phone", campaign="spring", exclude=ledger.record("autumn")),
             ):
                 with pytest.raises(LedgerError, match="contradicts what it says of their requests"):
                     use()

@@ -111,7 +111,7 @@ def test_a_kernel_on_another_machine_goes_on_and_texts_nobody_twice(
         refused, line = ben.run(notebook.sends), ben.run(notebook.looks)
         card = ben.run("print(campaign.card())")
         assert re.search(
-            r"CampaignHeld: .* is being run by anna on anna-laptop \(process 1\) since 20.* it can be taken over after",
+            r"CampaignLockedError: .* is being run by anna on anna-laptop \(process 1\) since 20.* it can be taken over after",  # noqa: E501
             refused,
         )
         assert "to go" in line
@@ -159,7 +159,7 @@ def test_two_kernels_on_one_machine_hand_a_campaign_over(notebook: Notebook, tmp
             assert "Recorded in" in notebook.begin(kernel)
         first.begin(notebook.sends)
         wait_for_messages(Sandbox.at(state.with_suffix(".url").read_text(encoding="utf-8")))
-        assert "CampaignHeld: " in second.run(notebook.sends)
+        assert "CampaignLockedError: " in second.run(notebook.sends)
         first.kill()
         notebook.begin(second)
         assert "accepted" in second.run(notebook.goes_on)

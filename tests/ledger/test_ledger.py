@@ -18,13 +18,13 @@ from kills.child import fork
 from kills.people import numbers, plan_of
 from support.tables import whole
 
-from smsotp_nb import Ledger, Plan, Wire, plan, results
+from smsotp_nb import Ledger, Plan, RequestOptions, plan, results
 from smsotp_nb._ledger import Claim, Ending, Run, Wanted
 from smsotp_nb._ledger.record import recording
 from smsotp_nb._ledger.rows import columns
 from smsotp_nb._ledger.server.address import Address
 from smsotp_nb._wire import MessageRecord, SendReply
-from smsotp_nb.errors import CampaignHeld, PlanChanged, UsageError
+from smsotp_nb.errors import CampaignLockedError, PlanChanged, UsageError
 
 SERVICE = "a service"
 pytestmark = pytest.mark.both_ledgers
@@ -74,7 +74,13 @@ def test_a_campaign_reads_back_as_a_result_table_by_position_whatever_the_caller
     rates = pd.DataFrame({"iso": ["US", "FR"], "currency": ["USD", "EUR"], "price": ["0.0075", "0.05"]})
     frame = people(segment=["a", None, "c", "d"], size=[1, 2, 3, 4]).set_index(pd.Index(["x", "x", "y", "x"]))
     made = plan(
-        frame, "Hello", to="phone", campaign="autumn", keep=["segment", "size"], rates=rates, wire=Wire(chunk_size=2)
+        frame,
+        "Hello",
+        to="phone",
+        campaign="autumn",
+        keep=["segment", "size"],
+        rates=rates,
+        requests=RequestOptions(chunk_size=2),
     )
     begin(made).close()
     found = whole(ledger.record("autumn"))
@@ -233,7 +239,9 @@ def test_ids_of_any_shape_and_missing_fields_read_back(begin: Callable[..., Run]
 @pytest.mark.parametrize("rows", [recording.TOGETHER - 1, recording.TOGETHER, recording.TOGETHER * 2 + 1])
 def test_every_row_is_recorded_however_many_there_are(rows: int, ledger: Ledger, begin: Callable[..., Run]) -> None:
     frame = pd.DataFrame({"phone": numbers(rows), "own": range(rows)})
-    begin(plan(frame, "Hello", to="phone", campaign="autumn", keep=["own"], wire=Wire(chunk_size=7))).close()
+    begin(
+        plan(frame, "Hello", to="phone", campaign="autumn", keep=["own"], requests=RequestOptions(chunk_size=7))
+    ).close()
     found = whole(ledger.record("autumn"))
     assert found["to"].tolist() == frame["phone"].tolist()
     assert found["own"].tolist() == frame["own"].tolist()
@@ -376,7 +384,7 @@ def test_one_name_on_two_services_is_two_campaigns_and_the_card_says_so(
 
 def test_a_second_call_in_this_kernel_hears_so(begin: Callable[..., Run]) -> None:
     run = begin(plan_of(10))
-    with pytest.raises(CampaignHeld, match="another call in this kernel") as caught:
+    with pytest.raises(CampaignLockedError, match="another call in this kernel") as caught:
         begin(plan_of(10))
     assert caught.value.pid == os.getpid()
     run.close()
@@ -385,7 +393,7 @@ def test_a_second_call_in_this_kernel_hears_so(begin: Callable[..., Run]) -> Non
 
 def test_nothing_is_resolved_while_the_campaign_runs(ledger: Ledger, begin: Callable[..., Run]) -> None:
     in_doubt_campaign(begin)
-    with begin(plan_of(10)), pytest.raises(CampaignHeld):
+    with begin(plan_of(10)), pytest.raises(CampaignLockedError):
         ledger.record("autumn").settle(numbers(1), accepted=False)
 
 
@@ -400,7 +408,7 @@ def test_another_process_hears_the_pid_and_the_lock_ends_with_its_holder(tmp_pat
     child = fork(hold)
     os.read(heard, 1)
     with Ledger(tmp_path / "l.sqlite", create=True) as ledger:
-        with pytest.raises(CampaignHeld, match=f"process {child.pid} on ") as caught:
+        with pytest.raises(CampaignLockedError, match=f"process {child.pid} on ") as caught:
             ledger._begin(plan_of(10), service=SERVICE)
         assert caught.value.pid == child.pid
         assert child.kill()
@@ -412,7 +420,7 @@ def test_a_ledger_reached_through_a_link_has_the_same_lock(tmp_path: Path, ledge
     link = tmp_path / "elsewhere" / "link.sqlite"
     link.parent.mkdir()
     link.symlink_to(ledger.path)
-    with ledger._begin(plan_of(10), service=SERVICE), Ledger(link) as other, pytest.raises(CampaignHeld):
+    with ledger._begin(plan_of(10), service=SERVICE), Ledger(link) as other, pytest.raises(CampaignLockedError):
         other._begin(plan_of(10), service=SERVICE)
 
 
@@ -429,7 +437,7 @@ def test_a_forked_child_uses_the_ledger_without_harm_to_its_parent(ledger: Ledge
     claimed(run)
     counted = fork(lambda: ledger.record("autumn").counts["planned"]).result()
     assert counted == 10
-    with pytest.raises(CampaignHeld):
+    with pytest.raises(CampaignLockedError):
         fork(lambda: ledger._begin(plan_of(20), service=SERVICE)).result()
     claimed(run, 1)
     run.close()
@@ -441,7 +449,7 @@ def test_eight_processes_open_a_new_ledger_and_record_one_campaign(tmp_path: Pat
         with Ledger(tmp_path / "new" / "l.sqlite", create=True) as ledger:
             try:
                 ledger._begin(plan_of(50), service=SERVICE).close()
-            except CampaignHeld:
+            except CampaignLockedError:
                 return "held"
         return "had"
 

@@ -33,7 +33,9 @@ EDITS = {
 
 
 def planned() -> Plan:
-    return sms.plan(PEOPLE, "Hello", to="phone", campaign="autumn", policy=None, wire=sms.Wire(chunk_size=2))
+    return sms.plan(
+        PEOPLE, "Hello", to="phone", campaign="autumn", policy=None, requests=sms.RequestOptions(chunk_size=2)
+    )
 
 
 def editing(path: Path, statements: list[str], *, at: int) -> Callable[[object], None]:
@@ -58,7 +60,10 @@ def test_what_is_altered_meanwhile_ends_in_an_error_and_in_no_table(edit: str, a
         box.fault("latency", seconds=0.05)  # so that a request is under way when the callback comes
         with pytest.raises(LedgerError):
             sms.send(
-                planned().with_wire(threads=1), client=client, ledger=ledger, progress=editing(path, EDITS[edit], at=at)
+                planned().with_requests(threads=1),
+                client=client,
+                ledger=ledger,
+                progress=editing(path, EDITS[edit], at=at),
             )
         assert not box.inbox["to"].duplicated().any()
 
@@ -69,7 +74,7 @@ def test_what_took_back_the_latest_requests_is_noticed_when_the_ledger_is_opened
         box.fault("latency", seconds=0.05)
         heard = editing(path, TAKEN_BACK, at=5)
         with Ledger(path, create=True) as ledger, pytest.raises(LedgerError):
-            sms.send(planned().with_wire(threads=1), client=client, ledger=ledger, progress=heard)
+            sms.send(planned().with_requests(threads=1), client=client, ledger=ledger, progress=heard)
         with pytest.raises(LedgerError), Ledger(path) as ledger:
             sms.send(planned(), client=client, ledger=ledger, progress=False)
         assert not box.inbox["to"].duplicated().any()

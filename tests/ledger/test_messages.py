@@ -30,7 +30,7 @@ from smsotp_nb._ledger.rows.statements import (
 )
 from smsotp_nb._ledger.sending.settling import Wanted
 from smsotp_nb._ledger.server.connection import Connection
-from smsotp_nb.errors import LedgerError, LedgerReplaced
+from smsotp_nb.errors import LedgerError, ReplacedLedgerError
 
 COUNTRY = "INSERT INTO country (iso, cc) VALUES (?, ?)"
 KNOWN = "SELECT count(*) FROM country"
@@ -140,7 +140,7 @@ def test_a_campaign_asks_little_before_its_first_request_and_after_its_last(
         return reply
 
     monkeypatch.setattr(Client, "_deliver", noted)
-    table = send(plan_of(20, chunk_size=2).with_wire(threads=1), client=box.client(), ledger=ledger, progress=False)
+    table = send(plan_of(20, chunk_size=2).with_requests(threads=1), client=box.client(), ledger=ledger, progress=False)
     assert table["status"].eq("accepted").all()
     before, after = asked[1] - asked[0], proxy.asked - asked[-1]
     assert 10 < before <= 44
@@ -240,7 +240,7 @@ def asked(server: Server, box: Sandbox, requests: int) -> int:
         name = server.database().split("/")[3].split("?")[0]
         with Ledger(f"postgresql://postgres@127.0.0.1:{proxy.port}/{name}?sslmode=disable", create=True) as ledger:
             plan = plan_of(2 * requests, chunk_size=2, campaign=f"of {requests}")
-            table = send(plan.with_wire(threads=1), client=box.client(), ledger=ledger, progress=False)
+            table = send(plan.with_requests(threads=1), client=box.client(), ledger=ledger, progress=False)
             asked = proxy.asked  # every one of them was answered; whether the goodbye is counted by then, nobody knows
         assert table["status"].eq("accepted").all()
         return asked
@@ -324,7 +324,7 @@ def test_a_draft_is_not_confirmed_by_another_database(
         assert run.claim(0) is not None
         assert messages == [True]
         seen_as(ledger, **other)
-        with pytest.raises(LedgerReplaced):
+        with pytest.raises(ReplacedLedgerError):
             run.claim(1)
         assert messages == [True, False]
         assert len(attempts(address)) == 1
@@ -344,7 +344,7 @@ def test_what_asks_for_nothing_is_not_confirmed_by_another_database(address: str
         with ledger._store.writing() as connection:
             connection.execute(country, ("AA", "1"))
         seen_as(ledger, requests=10**9)
-        with pytest.raises(LedgerReplaced), ledger._store.writing() as connection:
+        with pytest.raises(ReplacedLedgerError), ledger._store.writing() as connection:
             connection.execute(country, ("BB", "2"))
     with psycopg.connect(address) as recorded:
         assert recorded.execute("SELECT iso FROM country").fetchall() == [("AA",)]

@@ -22,7 +22,7 @@ from smsotp_nb._ledger.file.store import Store
 from smsotp_nb._ledger.opening import Move
 from smsotp_nb._ledger.server.connection import Connection
 from smsotp_nb._ledger.server.store import Served
-from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, SmsOtpWarning, UsageError
+from smsotp_nb.errors import CampaignLockedError, LedgerError, SmsOtpWarning, StaleLedgerError, UsageError
 
 STOPPED, FORGOTTEN = numbers(20)[17], numbers(20)[18]
 
@@ -69,7 +69,7 @@ def _experiment(ledger: Ledger) -> Experiment:
 def _send(made: Any, client: Client, ledger: Ledger, **options: Any) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
-        return send(made.with_wire(threads=1), client=client, ledger=ledger, progress=False, **options)
+        return send(made.with_requests(threads=1), client=client, ledger=ledger, progress=False, **options)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_the_file_is_closed_for_good_also_in_a_kernel_that_has_it_open(path: Pat
     with Ledger(path) as open_before:
         half = open_before.record("half")
         run = open_before._begin(plan_of(6, campaign="later", text="later"), service="a service")
-        with Ledger(address) as ledger, pytest.raises(CampaignHeld, match="being run by another call"):
+        with Ledger(address) as ledger, pytest.raises(CampaignLockedError, match="being run by another call"):
             ledger.import_from(path)
         run.close()
         with Ledger(address) as ledger:
@@ -200,7 +200,10 @@ def _goes_elsewhere(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("happens", "error", "words"),
-    [(_begins_a_campaign, CampaignHeld, "'meanwhile' was begun"), (_goes_elsewhere, LedgerError, "by another server")],
+    [
+        (_begins_a_campaign, CampaignLockedError, "'meanwhile' was begun"),
+        (_goes_elsewhere, LedgerError, "by another server"),
+    ],
 )
 def test_what_happens_to_the_file_before_it_is_locked_is_seen(
     path: Path, address: str, monkeypatch: pytest.MonkeyPatch, happens: Any, error: Any, words: str
@@ -239,7 +242,7 @@ def test_a_backup_of_the_time_before_is_refused(path: Path, address: str, tmp_pa
         backup = ledger.backup(tmp_path / "backup.sqlite")
     with Ledger(address) as ledger:
         ledger.import_from(path)
-    with pytest.raises(LedgerOlder):
+    with pytest.raises(StaleLedgerError):
         Ledger(backup)
 
 

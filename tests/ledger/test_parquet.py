@@ -36,9 +36,13 @@ def months(box: Sandbox, tmp_path: Path) -> Ledger:
     clock = pd.Timestamp("2026-10-30T09:00Z")
     ledger = Ledger(tmp_path / "l.sqlite", create=True, now=lambda: clock.to_pydatetime())
     frame = people(9).assign(segment=["a", "b", "ü"] * 3)
-    sent(plan(frame, keep=["segment"], wire=sms.Wire(chunk_size=2), campaign="october"), box.client(), ledger)
     sent(
-        plan(frame, message="Half of them", wire=sms.Wire(chunk_size=2), campaign="part"),
+        plan(frame, keep=["segment"], requests=sms.RequestOptions(chunk_size=2), campaign="october"),
+        box.client(),
+        ledger,
+    )
+    sent(
+        plan(frame, message="Half of them", requests=sms.RequestOptions(chunk_size=2), campaign="part"),
         box.client(),
         ledger,
         limits=sms.Limits(first=4),
@@ -46,7 +50,7 @@ def months(box: Sandbox, tmp_path: Path) -> Ledger:
     clock = pd.Timestamp("2026-11-02T09:00Z")
     box.fault("drop_after", next=1)
     sent(
-        plan(frame, message="Later", keep=["segment"], wire=sms.Wire(chunk_size=3), campaign="november"),
+        plan(frame, message="Later", keep=["segment"], requests=sms.RequestOptions(chunk_size=3), campaign="november"),
         box.client(),
         ledger,
     )
@@ -134,7 +138,7 @@ def test_a_second_call_writes_what_changed(months: Ledger, folder: Path, box: Sa
         plan(
             people(9).assign(segment=["a", "b", "ü"] * 3),
             message="Half of them",
-            wire=sms.Wire(chunk_size=2),
+            requests=sms.RequestOptions(chunk_size=2),
             campaign="part",
         ),
         box.client(),

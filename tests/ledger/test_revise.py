@@ -12,7 +12,7 @@ import pytest
 from kills.people import ROOMY, numbers
 
 import smsotp_nb as sms
-from smsotp_nb.errors import CampaignHeld, LedgerError, PlanChanged, UsageError
+from smsotp_nb.errors import CampaignLockedError, LedgerError, PlanChanged, UsageError
 
 pytestmark = [pytest.mark.both_ledgers, pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")]
 NEW = "Doors open at nine."
@@ -22,7 +22,7 @@ def planned(
     people: int | list[str], *, text: str = "Hello", campaign: str = "autumn", chunk_size: int = 1, **more: Any
 ) -> sms.Plan:
     frame = pd.DataFrame({"phone": numbers(people) if isinstance(people, int) else people}).assign(name="Ann")
-    how: dict[str, Any] = {"wire": sms.Wire(chunk_size=chunk_size), "policy": ROOMY, **more}
+    how: dict[str, Any] = {"requests": sms.RequestOptions(chunk_size=chunk_size), "policy": ROOMY, **more}
     return sms.plan(frame, text, to="phone", campaign=campaign, **how)
 
 
@@ -45,7 +45,7 @@ def box() -> Iterator[sms.Sandbox]:
 @pytest.fixture
 def begun(ledger: sms.Ledger, box: sms.Sandbox) -> sms.Ledger:
     """A campaign of six people, two of whom have the message; in a file and on a server."""
-    sent(planned(6).with_wire(threads=1), box, ledger, limits=sms.Limits(first=2))  # in order: the first two rows
+    sent(planned(6).with_requests(threads=1), box, ledger, limits=sms.Limits(first=2))  # in order: the first two rows
     return ledger
 
 
@@ -131,7 +131,7 @@ def test_who_is_missing_is_not_taken_out_unasked(begun: sms.Ledger, box: sms.San
 
 
 def test_nobody_may_be_left_of_a_campaign(begun: sms.Ledger, box: sms.Sandbox) -> None:
-    nobody = planned(6, leave_out=numbers(6))
+    nobody = planned(6, exclude=numbers(6))
     assert sms.revise(nobody, box, reason="called off", missing="withdraw", ledger=begun) == (0, 0, 4)
     assert sent(nobody, box, begun).count("skipped") == 4
 
@@ -145,7 +145,7 @@ def test_who_has_the_message_may_be_missing(begun: sms.Ledger, box: sms.Sandbox)
 
 def test_who_was_in_doubt_and_is_missing_is_not_sent_by_the_plan_in_force(begun: sms.Ledger, box: sms.Sandbox) -> None:
     box.fault("drop_after", next=1)
-    sent(planned(6).with_wire(threads=1), box, begun, limits=sms.Limits(first=3))
+    sent(planned(6).with_requests(threads=1), box, begun, limits=sms.Limits(first=3))
     campaign = begun.record("autumn")
     doubt = campaign.in_doubt
     assert len(doubt) == 1
@@ -173,14 +173,14 @@ def test_words_of_those_who_all_have_the_message_change_nothing(begun: sms.Ledge
 
 
 def test_who_is_left_out_counts_as_withdrawn(begun: sms.Ledger, box: sms.Sandbox) -> None:
-    plan = planned(6, leave_out=numbers(6)[5:], text=NEW)
+    plan = planned(6, exclude=numbers(6)[5:], text=NEW)
     assert sms.revise(plan, box, reason="typo", ledger=begun) == (3, 0, 1)
     assert sms.revise(plan, box, reason="typo", ledger=begun) == (0, 0, 0)
     assert sent(plan, box, begun) == ["accepted"] * 5 + ["skipped"]
 
 
 def test_an_earlier_plan_may_come_back(begun: sms.Ledger, box: sms.Sandbox) -> None:
-    first, second = planned(6), planned(6, leave_out=numbers(6)[5:])
+    first, second = planned(6), planned(6, exclude=numbers(6)[5:])
     sms.revise(second, box, reason="opt-out", ledger=begun)
     with pytest.raises(PlanChanged, match="this plan held until") as refused:
         sent(first, box, begun)
@@ -225,14 +225,14 @@ def test_other_kept_columns_are_said_with_the_way_on(begun: sms.Ledger, box: sms
 
 
 def test_a_campaign_that_runs_is_not_revised(begun: sms.Ledger, box: sms.Sandbox) -> None:
-    with begun._begin(planned(6), service=box.service), pytest.raises(CampaignHeld):
+    with begun._begin(planned(6), service=box.service), pytest.raises(CampaignLockedError):
         sms.revise(planned(8), box, reason="more", ledger=begun)
 
 
 def test_one_that_was_withdrawn_takes_nobody_in(begun: sms.Ledger, box: sms.Sandbox) -> None:
     begun.record("autumn").withdraw()
     longer = planned(8)
-    step = re.compile(r"it was withdrawn: .*leave_out=sms\.record\('autumn'")
+    step = re.compile(r"it was withdrawn: .*exclude=sms\.record\('autumn'")
     with pytest.raises(PlanChanged, match=step):
         sent(longer, box, begun)
     assert step.search(" ".join(sms.preflight(longer, box, ledger=begun).text().split()))

@@ -25,14 +25,14 @@ from support.canaries import hits
 from support.cutting import CuttingProxy
 from support.servers import Pooler, Server, need_pooler, need_server
 
-from smsotp_nb import Client, Ledger, People, Sandbox, Wire, cost, plan, revise, send
+from smsotp_nb import Client, Ledger, People, RequestOptions, Sandbox, cost, plan, revise, send
 from smsotp_nb._ledger import Ending, Run
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.rows.statements import NotGuessed, Statements
 from smsotp_nb._ledger.sending.holds import Said
 from smsotp_nb._ledger.server.connection import Connection
 from smsotp_nb._ledger.server.last_seen import Sighting
-from smsotp_nb.errors import CampaignHeld, LedgerError, LedgerOlder, LedgerReplaced
+from smsotp_nb.errors import CampaignLockedError, LedgerError, ReplacedLedgerError, StaleLedgerError
 
 
 @pytest.fixture
@@ -220,8 +220,8 @@ def test_the_documented_setup_shows_no_value_whatever_the_server_logs(
         ledger = opened.enter_context(Ledger(address, create=True))
         people, frame = People(ledger), pd.DataFrame({"phone": numbers(10), "name": "Odysseus"})
         people.opt_out(out, source="on-the-phone", proof="proof-of-it")
-        wire = Wire(chunk_size=2, threads=1)
-        made = plan(frame, "Hello dear {name}", to="phone", campaign="a-campaign", keep=["name"], wire=wire)
+        requests = RequestOptions(chunk_size=2, threads=1)
+        made = plan(frame, "Hello dear {name}", to="phone", campaign="a-campaign", keep=["name"], requests=requests)
         box.fault("drop_after", next=1)
         with pytest.warns(UserWarning, match="in doubt"):
             send(made, client=client, ledger=ledger, progress=False)
@@ -301,7 +301,7 @@ def test_each_role_does_what_it_may_and_is_refused_the_rest(
         assert his.approve(his.proposal, reason="read") == 10
         box.fault("drop_after", next=1)
         with pytest.warns(UserWarning, match="in doubt"):
-            send(plan.with_wire(threads=1), client=client, ledger=sender, progress=False)
+            send(plan.with_requests(threads=1), client=client, ledger=sender, progress=False)
         doubt = hers.in_doubt
         refuses("campaigns_approver", lambda: hers.settle(doubt, accepted=False))
         assert hers.counts["in_doubt"] == len(doubt) == 2
@@ -442,7 +442,7 @@ def stops_before_its_bytes(work: Work) -> Callable[[], object]:
         with Ledger(work.ledger) as ledger, Sandbox.at(work.url).client(deadline=1.0) as client:
             from smsotp_nb import send
 
-            return send(work.plan.with_wire(threads=1), client=client, ledger=ledger, progress=False)
+            return send(work.plan.with_requests(threads=1), client=client, ledger=ledger, progress=False)
 
     return task
 
@@ -465,14 +465,14 @@ def test_a_sender_that_sleeps_between_claim_and_bytes_texts_nobody_after_a_perso
     with Ledger(address) as ledger:
         campaign = ledger.record("autumn")
         assert campaign.counts["sending"] == 2
-        with pytest.raises(CampaignHeld, match=rf"process {child.pid}\) since .* it can be taken over after"):
+        with pytest.raises(CampaignLockedError, match=rf"process {child.pid}\) since .* it can be taken over after"):
             campaign.retry([])
         while campaign.counts["in_doubt"] == 0:
             time.sleep(0.05)
         assert campaign.settle(campaign.in_doubt, accepted=False, reason="the provider has no record") == 2
         work.run()
     os.kill(child.pid, signal.SIGCONT)
-    with pytest.raises(CampaignHeld, match="taken over"):
+    with pytest.raises(CampaignLockedError, match="taken over"):
         child.result()
     found = audit(address, judge.texted("autumn"), campaign="autumn")
     assert (found.rows, found.duplicates, found.lost, found.in_doubt) == (6, 0, 0, 0), found.odd
@@ -575,9 +575,9 @@ def test_a_restored_dump_is_refused_until_a_person_says_so(
     server.call("psql", "-h", str(server.folder), "-U", "postgres", "-f", str(dump), name)
     with monkeypatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path / "new"))
-        with pytest.raises(LedgerOlder, match="made anew"):
+        with pytest.raises(StaleLedgerError, match="made anew"):
             Ledger(address)
-    with pytest.raises(LedgerOlder, match=r"made anew.*Up to 4 recipients.*accept_older=True") as raised:
+    with pytest.raises(StaleLedgerError, match=r"made anew.*Up to 4 recipients.*accept_older=True") as raised:
         Ledger(address)
     assert raised.value.recipients == 4
     with Ledger(address, accept_older=True) as ledger:
@@ -606,9 +606,9 @@ def test_a_standby_that_is_promoted_is_refused_although_a_kernel_holds_the_ledge
         own_server.call("pg_ctl", "-D", str(own_server.data), "-w", "promote")
         with pytest.raises(LedgerError, match="cannot be used"):
             run.claim(1)
-        with pytest.raises(LedgerOlder, match="a standby was promoted"):
+        with pytest.raises(StaleLedgerError, match="a standby was promoted"):
             run.claim(1)
-        with pytest.raises(LedgerOlder, match="a standby was promoted"):
+        with pytest.raises(StaleLedgerError, match="a standby was promoted"):
             Ledger(address)
         run.close()
 
@@ -642,11 +642,11 @@ def test_a_promoted_standby_is_refused_to_everybody_until_somebody_accepts_it(
         own_server.call("pg_ctl", "-D", str(own_server.data), "-w", "promote")
         with pytest.raises(LedgerError, match="cannot be used"):
             looker.campaigns()
-        with pytest.raises(LedgerOlder, match="a standby was promoted"):
+        with pytest.raises(StaleLedgerError, match="a standby was promoted"):
             looker.campaigns()
         for of in ("looker", "new", "sender"):
             home(of)
-            with pytest.raises(LedgerOlder, match=r"a standby was promoted.*once for all"):
+            with pytest.raises(StaleLedgerError, match=r"a standby was promoted.*once for all"):
                 Ledger(address)
         home("new")
         with Ledger(address, accept_older=True) as accepting:
@@ -693,7 +693,7 @@ def test_a_database_that_is_exchanged_under_an_open_connection_ends_the_run(addr
             "ALTER TABLE ledger RENAME TO former",
             "ALTER TABLE other RENAME TO ledger",
         )
-        with pytest.raises(LedgerReplaced, match="made anew"):
+        with pytest.raises(ReplacedLedgerError, match="made anew"):
             run.claim(0)
         run.close()
 
@@ -775,7 +775,7 @@ def test_a_clock_that_is_set_back_lets_nobody_in_and_holds_nobody_up(
 
     def meanwhile() -> None:
         set_clock(shifted, "-1 hour")
-        with pytest.raises(CampaignHeld, match="can be taken over after") as raised:
+        with pytest.raises(CampaignLockedError, match="can be taken over after") as raised:
             work.run()
         refused.append(raised.value)
 
@@ -800,7 +800,7 @@ def test_a_clock_that_is_set_forward_gives_the_campaign_away_and_texts_nobody_tw
         second.append(work.run())
 
     before_the_bytes(monkeypatch, meanwhile)
-    with pytest.raises(CampaignHeld, match="was taken over by"):
+    with pytest.raises(CampaignLockedError, match="was taken over by"):
         work.run()
     assert (second[0]["accepted"], second[0]["in_doubt"]) == (10, 2)
     found = audit(shifted, judge.texted("autumn"), campaign="autumn")

@@ -25,7 +25,7 @@ from smsotp_nb._ledger.file.last_seen import SLOT, Mark, Session
 from smsotp_nb._ledger.file.store import Store
 from smsotp_nb._ledger.rows.statements import numbers_of
 from smsotp_nb._ledger.server.last_seen import Sighting
-from smsotp_nb.errors import LedgerError, LedgerOlder
+from smsotp_nb.errors import LedgerError, StaleLedgerError
 
 WAIT = 10.0
 
@@ -328,7 +328,7 @@ def test_an_older_copy_is_noticed_by_a_mark_that_is_full(tmp_path: Path, monkeyp
     assert (tmp_path / "l.sqlite-mark").stat().st_size == 4 * SLOT
     Ledger(path).close()
     path.write_bytes(copy.read_bytes())
-    with pytest.raises(LedgerOlder):
+    with pytest.raises(StaleLedgerError):
         Ledger(path)
 
 
@@ -367,7 +367,7 @@ def test_an_older_copy_of_what_only_held_rehearsals_is_taken_as_it_is(
         act(ledger)
     for held in (copy.read_bytes(), b""):
         path.write_bytes(held)
-        with pytest.raises(LedgerOlder):
+        with pytest.raises(StaleLedgerError):
             Ledger(path, create=True)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from support.servers import ledger_of
 
-from smsotp_nb import Ledger, Limits, Message, Plan, Sandbox, Wire, plan, revise, send
+from smsotp_nb import Ledger, Limits, Message, Plan, RequestOptions, Sandbox, plan, revise, send
 from smsotp_nb.errors import CampaignIncomplete
 
 TYPO = {"en": "Hi {name}, 20% of until Sunday", "de": "Hallo {name}, 20 % bis Sonntag"}
@@ -32,7 +32,13 @@ def people(many: int) -> pd.DataFrame:
 
 
 def planned(many: int, words: dict[str, str] | Message, **more: Any) -> Plan:
-    chosen: dict[str, Any] = {"to": "phone", "campaign": "sale", "wire": Wire(chunk_size=1), "rates": RATES, **more}
+    chosen: dict[str, Any] = {
+        "to": "phone",
+        "campaign": "sale",
+        "requests": RequestOptions(chunk_size=1),
+        "rates": RATES,
+        **more,
+    }
     return plan(people(many), words, by="language", **chosen)
 
 
@@ -113,7 +119,7 @@ def test_each_text_says_whose_it_is_and_why_it_came(ledger: Ledger) -> None:
 
 
 def test_a_row_to_go_has_the_text_that_it_would_get_and_one_that_does_not_go_has_none(ledger: Ledger) -> None:
-    made = planned(3, TYPO, leave_out=["+12025550101"])
+    made = planned(3, TYPO, exclude=["+12025550101"])
     ledger._begin(made, service="sandbox:a").close()
     campaign = ledger.record("sale")
     assert campaign.results["message"].isna().tolist() == [False, True, False]

@@ -40,7 +40,7 @@ def doubtful(at: Service, ledger: Ledger, name: str, **settings: str) -> pd.Data
     with at.client(**settings) as client:
         at.script(["accept"])  # it is known to speak the interface
         people = plan_of(3, campaign=name, chunk_size=1)
-        table: pd.DataFrame = send(people.with_wire(threads=1), client=client, ledger=ledger, progress=False)
+        table: pd.DataFrame = send(people.with_requests(threads=1), client=client, ledger=ledger, progress=False)
     return table[table["status"].eq("in_doubt")]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from support.answers import MessageRecord, OtpReply, VerifyReply
-from support.clients import Patience
+from support.clients import RetryPolicy
 
 from smsotp_nb import Client, Sandbox, otp
 from smsotp_nb.errors import InDoubt, SmsOtpWarning, UsageError
@@ -234,7 +234,7 @@ def test_an_unusable_request_gets_one_error_and_no_advice(box: Sandbox) -> None:
 
 
 def deaf_client(url: str) -> Client:
-    return Client(Settings(base_url=url, access_key_id="k", read_timeout=2), patience=Patience(attempts=1))
+    return Client(Settings(base_url=url, access_key_id="k", read_timeout=2), retry=RetryPolicy(attempts=1))
 
 
 def test_a_verify_without_an_answer_raises(recorder: Any, mute_service: str) -> None:

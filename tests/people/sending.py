@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from smsotp_nb import Ledger, Plan, Sandbox, Wire, plan, send
+from smsotp_nb import Ledger, Plan, RequestOptions, Sandbox, plan, send
 from smsotp_nb.errors import CampaignIncomplete
 
 NUMBERS = [f"+1202555{n:04}" for n in range(100, 130)]
@@ -26,7 +26,7 @@ class Clock:
 
 
 def plan_of(name: str, numbers: list[str] = NUMBERS, text: str = "Hello!", **more: Any) -> Plan:
-    more.setdefault("wire", Wire(chunk_size=7))
+    more.setdefault("requests", RequestOptions(chunk_size=7))
     return plan(pd.DataFrame({"phone": numbers}), text, to="phone", campaign=name, **more)
 
 
@@ -34,7 +34,7 @@ def sent(made: Plan, box: Sandbox, ledger: Ledger, *, threads: int | None = None
     """Send without a word of what is held back."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CampaignIncomplete)
-        return send(made.with_wire(threads=threads), box, ledger=ledger, **{"progress": False, **more})
+        return send(made.with_requests(threads=threads), box, ledger=ledger, **{"progress": False, **more})
 
 
 def outcome(table: pd.DataFrame) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.servers import stored
 
-from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, Wire, revise, send
+from smsotp_nb import Ledger, Limits, People, Policy, RequestOptions, Sandbox, revise, send
 from smsotp_nb.errors import CampaignIncomplete, PlanChanged, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -76,9 +76,13 @@ def test_an_opt_out_while_a_campaign_runs_holds_what_has_not_left(box: Sandbox, 
         if told.accepted >= 7 and not done:
             done.append(people.opt_out(NUMBERS[20:], source="phone"))
 
-    made = plan_of("a", wire=Wire(chunk_size=1))
+    made = plan_of("a", requests=RequestOptions(chunk_size=1))
     table = send(
-        made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
+        made.with_requests(threads=1),
+        client=box.client(),
+        ledger=ledger,
+        progress=progress,
+        limits=Limits(per_second=60),
     )
     assert set(table["status"][20:]) <= {"skipped", "accepted"}
     assert outcome(table)["skipped OPTED_OUT"] >= 2
@@ -135,7 +139,7 @@ def test_a_withdrawn_campaign_texts_nobody_whatever_cell_runs_again(box: Sandbox
 
 def test_who_was_left_out_does_not_come_back_after_a_withdrawal(box: Sandbox, ledger: Ledger) -> None:
     """Nobody who is left out is withdrawn, so a longer plan would add them: a withdrawn campaign takes nobody in."""
-    sent(plan_of("a", leave_out=NUMBERS[20:]), box, ledger, limits=Limits(first=5))
+    sent(plan_of("a", exclude=NUMBERS[20:]), box, ledger, limits=Limits(first=5))
     ledger.record("a").withdraw()
     with pytest.raises(UsageError, match="was withdrawn"):
         revise(plan_of("a"), box, reason="more people", ledger=ledger)
@@ -186,7 +190,7 @@ def test_people_who_were_reached_may_be_missing_from_a_later_plan(box: Sandbox, 
 
 def test_more_are_left_out_when_a_campaign_goes_on(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a"), box, ledger, limits=Limits(first=5))
-    table = sent(plan_of("a", leave_out=[NUMBERS[0], NUMBERS[12]]), box, ledger)
+    table = sent(plan_of("a", exclude=[NUMBERS[0], NUMBERS[12]]), box, ledger)
     assert outcome(table) == {"accepted": 29, "skipped SUPPRESSED": 1}
     assert table["status"].iloc[0] == "accepted"
     assert NUMBERS[12] not in set(box.inbox["to"])

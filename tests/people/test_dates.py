@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from smsotp_nb import Ledger, People, Reading, Sandbox
+from smsotp_nb import Ledger, NumberOptions, People, Sandbox
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -252,8 +252,8 @@ def test_an_opt_in_of_before_does_not_bring_back_who_was_forgotten(ledger: Ledge
 def test_an_opt_out_whose_time_cannot_be_read_still_counts(ledger: Ledger) -> None:
     """Who lets unreadable rows pass loses no opt-out whose number is there, and no opt-in comes of such a row."""
     with pytest.warns(SmsOtpWarning, match="counts as said now"):
-        stopped(ledger, "no idea", reading=Reading(unreadable="ignore"))
+        stopped(ledger, "no idea", numbers=NumberOptions(unreadable="ignore"))
     assert People(ledger).is_opted_out(ONE)
     with pytest.warns(SmsOtpWarning, match="are not recorded"):
-        agreed(ledger, "no idea", "2026-01-02", reading=Reading(unreadable="ignore"))
+        agreed(ledger, "no idea", "2026-01-02", numbers=NumberOptions(unreadable="ignore"))
     assert People(ledger).is_opted_out(ONE)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from smsotp_nb import Ledger, Limits, People, Policy, Sandbox, Wire, preflight, revise, send
+from smsotp_nb import Ledger, Limits, People, Policy, RequestOptions, Sandbox, preflight, revise, send
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
 
@@ -68,9 +68,13 @@ def test_arms_drawn_while_a_campaign_runs_hold_what_has_not_left(
             hold_out(ledger, NUMBERS[20:], arm=arm)
             done.append(True)
 
-    made = plan_of("autumn/plain", wire=Wire(chunk_size=1))
+    made = plan_of("autumn/plain", requests=RequestOptions(chunk_size=1))
     table = send(
-        made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
+        made.with_requests(threads=1),
+        client=box.client(),
+        ledger=ledger,
+        progress=progress,
+        limits=Limits(per_second=60),
     )
     assert outcome(table)[f"skipped {problem}"] >= 2
     assert set(box.inbox["to"]) == set(table["to"][table["status"].eq("accepted")])

@@ -17,7 +17,7 @@ from kills.service import Service
 from support.answers import Ending, Wanted
 from support.sending import once_admitted
 
-from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Wire, revise, send, send_test
+from smsotp_nb import Client, Ledger, Limits, People, Policy, RequestOptions, Sandbox, revise, send, send_test
 from smsotp_nb.errors import LedgerError, PlanChanged, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -34,7 +34,11 @@ def sent_while(act: Callable[[], object], made: Any, box: Sandbox, ledger: Ledge
             done.append(act())
 
     return send(
-        made.with_wire(threads=1), client=box.client(), ledger=ledger, progress=progress, limits=Limits(per_second=60)
+        made.with_requests(threads=1),
+        client=box.client(),
+        ledger=ledger,
+        progress=progress,
+        limits=Limits(per_second=60),
     )
 
 
@@ -48,7 +52,7 @@ def test_an_opt_out_right_after_somebody_is_forgotten_is_not_missed(box: Sandbox
         people.forget(STRANGER)
         people.opt_out(NUMBERS[29], source="phone")
 
-    assert outcome(sent_while(act, plan_of("a", wire=Wire(chunk_size=1)), box, ledger)) == {
+    assert outcome(sent_while(act, plan_of("a", requests=RequestOptions(chunk_size=1)), box, ledger)) == {
         "accepted": 29,
         "skipped OPTED_OUT": 1,
     }
@@ -58,13 +62,17 @@ def test_an_opt_out_right_after_somebody_is_forgotten_is_not_missed(box: Sandbox
 def test_a_cap_of_two_is_reached_by_two_and_ends_with_its_window(box: Sandbox, ledger: Ledger, clock: Clock) -> None:
     """However often a run looks at the request of another campaign, it is one contact."""
     twice = Policy(caps=[(2, "24h")], same_text=None)
-    other = plan_of("other", text="other", wire=Wire(chunk_size=30))
-    made = plan_of("a", wire=Wire(chunk_size=1), policy=twice)
+    other = plan_of("other", text="other", requests=RequestOptions(chunk_size=30))
+    made = plan_of("a", requests=RequestOptions(chunk_size=1), policy=twice)
     assert outcome(sent_while(lambda: sent(other, box, ledger), made, box, ledger)) == {"accepted": 30}
     clock.later(hours=10)
-    another = plan_of("another", text="another", wire=Wire(chunk_size=30))
+    another = plan_of("another", text="another", requests=RequestOptions(chunk_size=30))
     fresh = plan_of(
-        "b", [*NUMBERS], text="b", wire=Wire(chunk_size=1), policy=Policy(caps=[(4, "24h")], same_text=None)
+        "b",
+        [*NUMBERS],
+        text="b",
+        requests=RequestOptions(chunk_size=1),
+        policy=Policy(caps=[(4, "24h")], same_text=None),
     )
     assert outcome(sent_while(lambda: sent(another, box, ledger), fresh, box, ledger)) == {"accepted": 30}
     held = sent(plan_of("c", text="c", policy=Policy(caps=[(3, "24h")])), box, ledger)
@@ -77,7 +85,7 @@ def test_who_is_met_meanwhile_waits_until_the_first_contact_is_out_of_the_window
 ) -> None:
     sent(plan_of("first", text="first"), box, ledger)
     clock.later(hours=10)
-    made = plan_of("a", wire=Wire(chunk_size=1), policy=Policy(caps=[(2, "24h")]))
+    made = plan_of("a", requests=RequestOptions(chunk_size=1), policy=Policy(caps=[(2, "24h")]))
     table = sent_while(lambda: sent(plan_of("other", text="other"), box, ledger), made, box, ledger)
     held = table.loc[table["problem"].eq("CAPPED"), "not_before"].dt.tz_localize("UTC")
     assert len(held) > 10
@@ -123,11 +131,11 @@ def test_answers_stay_with_their_rows_when_a_longer_list_has_another_order(box: 
 def test_a_campaign_goes_on_changing_when_somebody_was_forgotten(box: Sandbox, ledger: Ledger) -> None:
     sent(plan_of("a"), box, ledger, limits=Limits(first=5))
     People(ledger).forget(NUMBERS[0])
-    assert outcome(sent(plan_of("a", leave_out=[NUMBERS[20]]), box, ledger)) == {
+    assert outcome(sent(plan_of("a", exclude=[NUMBERS[20]]), box, ledger)) == {
         "accepted": 29,
         "skipped SUPPRESSED": 1,
     }
-    without = plan_of("a", [*NUMBERS[1:], STRANGER], leave_out=[NUMBERS[20]])
+    without = plan_of("a", [*NUMBERS[1:], STRANGER], exclude=[NUMBERS[20]])
     assert revise(without, box, reason="more people", ledger=ledger).added == 1
     assert outcome(sent(without, box, ledger)) == {"accepted": 29, "skipped SUPPRESSED": 1}
     assert box.inbox["to"].is_unique
@@ -159,7 +167,7 @@ def test_who_died_does_not_hold_others_back_for_ever(box: Sandbox, ledger: Ledge
 
 def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None:
     """A request under way is refused for a moment (HTTP 429), a row is rejected, one is in doubt: none goes again."""
-    made = plan_of("a", NUMBERS[:4], wire=Wire(chunk_size=1))
+    made = plan_of("a", NUMBERS[:4], requests=RequestOptions(chunk_size=1))
     with Service() as service, service.client() as client:
         with ledger._begin(made, service=client.service) as run:
             chunks = run.chunks()
@@ -178,7 +186,7 @@ def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None
         assert not service.posts
         with pytest.raises(UsageError, match="was withdrawn"):
             revise(
-                plan_of("a", NUMBERS[:6], wire=Wire(chunk_size=1)),
+                plan_of("a", NUMBERS[:6], requests=RequestOptions(chunk_size=1)),
                 client,
                 reason="more people",
                 ledger=ledger,
@@ -187,12 +195,12 @@ def test_what_comes_back_after_a_withdrawal_is_withdrawn(ledger: Ledger) -> None
 
 def test_rejected_and_doubtful_rows_go_again_with_the_corrected_words(ledger: Ledger) -> None:
     made, corrected = (
-        plan_of("a", text="Helo", wire=Wire(chunk_size=1)),
-        plan_of("a", text="Hello", wire=Wire(chunk_size=1)),
+        plan_of("a", text="Helo", requests=RequestOptions(chunk_size=1)),
+        plan_of("a", text="Hello", requests=RequestOptions(chunk_size=1)),
     )
     with Service() as service:
         service.script(["accept", "refuse", "lost"])
-        sent_to(service, made.with_wire(threads=1), ledger, limits=Limits(first=3))
+        sent_to(service, made.with_requests(threads=1), ledger, limits=Limits(first=3))
         campaign = ledger.record("a")
         assert ledger._revise(corrected, service=campaign.service, reason="typo").reworded == 27
         campaign.retry(campaign.rejected)
@@ -262,7 +270,7 @@ def test_a_run_is_stopped_by_a_withdrawal_of_another_process(box: Sandbox, ledge
 
         assert fork(withdraws).result() > 20
 
-    table = sent_while(act, plan_of("a", wire=Wire(chunk_size=1)), box, ledger)
+    table = sent_while(act, plan_of("a", requests=RequestOptions(chunk_size=1)), box, ledger)
     assert outcome(table)["skipped WITHDRAWN"] > 20
     assert len(box.inbox) == outcome(table)["accepted"]
 
@@ -273,7 +281,9 @@ def test_what_comes_back_is_held_by_what_happened_while_it_was_under_way(
     box: Sandbox, ledger: Ledger, meanwhile: str, positions: tuple[int, ...] | None
 ) -> None:
     """The run knew of nobody when it began, so it gathers what holds its rows back in a later claim."""
-    with ledger._begin(plan_of("a", NUMBERS[:6], wire=Wire(chunk_size=3)), service=box.client().service) as run:
+    with ledger._begin(
+        plan_of("a", NUMBERS[:6], requests=RequestOptions(chunk_size=3)), service=box.client().service
+    ) as run:
         claim = run.claim(0, positions)
         assert claim
         if meanwhile == "says stop":
@@ -291,7 +301,9 @@ def test_what_comes_back_is_held_by_what_happened_while_it_was_under_way(
 def test_a_campaign_that_is_sent_and_purged_meanwhile_counts(box: Sandbox, ledger: Ledger, known: bool) -> None:
     if known:
         sent(plan_of("before", [STRANGER]), box, ledger)
-    with ledger._begin(plan_of("a", NUMBERS[:4], wire=Wire(chunk_size=2)), service=box.client().service) as run:
+    with ledger._begin(
+        plan_of("a", NUMBERS[:4], requests=RequestOptions(chunk_size=2)), service=box.client().service
+    ) as run:
         assert run.claim(0)
         sent(plan_of("b", NUMBERS[2:3]), box, ledger)
         ledger.record("b").purge()

@@ -11,7 +11,7 @@ import pytest
 from support.answers import Ending, MessageRecord, Messages, SendReply
 from support.servers import sampled, stored
 
-from smsotp_nb import Experiment, Ledger, People, Sandbox, Template, Wire, plan, send
+from smsotp_nb import Experiment, Ledger, People, RequestOptions, Sandbox, Template, plan, send
 
 from .sending import NUMBERS, plan_of
 
@@ -92,12 +92,14 @@ def test_two_entries_that_differ_by_forgotten_numbers_alone_become_one(ledger: L
 def test_ids_and_errors_of_the_service_lose_the_number(ledger: Ledger, box: Sandbox, tmp_path: Path) -> None:
     three = [ASKED, NEIGHBOUR, "+12025550125"]
     asked = ".".join(number[1:] for number in three)
-    with ledger._begin(plan_of("a", three, wire=Wire(chunk_size=3)), service=box.client().service) as run:
+    with ledger._begin(plan_of("a", three, requests=RequestOptions(chunk_size=3)), service=box.client().service) as run:
         claim = run.claim(0)
         assert claim
         records = [MessageRecord(f"id-{number}", number, "US", "1", 1, 7500) for number in three]
         run.settle_reply(claim, SendReply(Messages.of(records), request_id=f"rq-{asked}"), seconds=0.1)
-    with ledger._begin(plan_of("b", three, text="Ho", wire=Wire(chunk_size=3)), service=box.client().service) as run:
+    with ledger._begin(
+        plan_of("b", three, text="Ho", requests=RequestOptions(chunk_size=3)), service=box.client().service
+    ) as run:
         claim = run.claim(0)
         assert claim
         run.settle(claim, Ending("rejected", "body", 400, f"107111 {ASKED}", f"InvalidPhoneNumbers: {asked}", asked))

@@ -78,7 +78,7 @@ class Story:
     left_out: list[str] = field(default_factory=list)
 
     def plan(self) -> Plan:
-        return self._planned("autumn", self.rows, self.text, leave_out=self.left_out or None)
+        return self._planned("autumn", self.rows, self.text, exclude=self.left_out or None)
 
     def _planned(self, name: str, rows: list[str], text: str, **more: Any) -> Plan:
         policy = Policy(caps=[(2, "24h")])
@@ -86,7 +86,7 @@ class Story:
             pd.DataFrame({"phone": rows}), text, to="phone", campaign=name, rates=RATES, policy=policy,
             ledger=self.ledger, **more,
         )  # fmt: skip
-        return made.with_wire(threads=1)
+        return made.with_requests(threads=1)
 
     def take(self, step: str, value: Any) -> None:
         with contextlib.suppress(SmsOtpError):  # a step that this history does not allow changes nothing
@@ -128,7 +128,7 @@ class Story:
     def retry(self, _: None) -> None:
         record("autumn", self.box, self.ledger).retry()
 
-    def leave_out(self, who: list[str]) -> None:
+    def exclude(self, who: list[str]) -> None:
         self.left_out = who
 
     def reword(self, _: None) -> None:
@@ -275,7 +275,7 @@ def test_the_button_of_the_form_says_what_goes(history: list[tuple[str, Any]], f
             people, client=story.box.client(), ledger=story.ledger, policy=Policy(caps=[(2, "24h")]), type_above=0
         )
         wanted = Choices(
-            campaign="autumn", to="phone", kind="text", words=text, rates=RATES, leave_out=story.left_out or None
+            campaign="autumn", to="phone", kind="text", words=text, rates=RATES, exclude=story.left_out or None
         )
         if not steps.check(wanted):
             steps.check(wanted, both=in_both(steps.met))

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import smsotp_nb as sms
-from smsotp_nb import Ledger, People, Policy, Reading, Sandbox, Wire
+from smsotp_nb import Ledger, NumberOptions, People, Policy, RequestOptions, Sandbox
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 from .sending import NUMBERS, Clock, outcome, plan_of, sent
@@ -46,10 +46,12 @@ def test_a_cap_of_zero_is_refused_and_not_read_as_one(cap: Any) -> None:
 def test_a_batch_of_only_capped_people_ends_and_does_not_hide_who_comes_after(box: Sandbox, ledger: Ledger) -> None:
     """Mautic #3560: a batch in which everybody was over the cap was fetched again for ever."""
     sent(plan_of("first", NUMBERS[:21], text="first"), box, ledger)
-    table = sent(plan_of("second", policy=DAILY, wire=Wire(chunk_size=7)), box, ledger, threads=1)
+    table = sent(plan_of("second", policy=DAILY, requests=RequestOptions(chunk_size=7)), box, ledger, threads=1)
     assert outcome(table) == {"planned CAPPED": 21, "accepted": 9}
     requests = len(ledger.record("second").requests)
-    assert outcome(sent(plan_of("second", policy=DAILY, wire=Wire(chunk_size=7)), box, ledger)) == outcome(table)
+    assert outcome(
+        sent(plan_of("second", policy=DAILY, requests=RequestOptions(chunk_size=7)), box, ledger)
+    ) == outcome(table)
     assert len(ledger.record("second").requests) == requests == 2
 
 
@@ -69,14 +71,14 @@ def test_a_list_of_opt_outs_with_unreadable_numbers_is_listed_and_nothing_record
     for new, matched in ((1, 0), (0, 1)):
         with pytest.warns(SmsOtpWarning, match=r"2 of 3 rows cannot be read, and are not recorded, .*: row 3: "):
             found = people.import_optouts(
-                path, column="phone", source="provider", at="received", reading=Reading(unreadable="ignore")
+                path, column="phone", source="provider", at="received", numbers=NumberOptions(unreadable="ignore")
             )
         assert (found, found.read, found.matched, found.unreadable) == (new, 1, matched, 2)
     assert people.is_opted_out(NUMBERS[10])
     assert repr(found) == "0 new of 1 read, 1 person known before, 2 unreadable, said of 15 January 2026"
     path.write_text("phone\n\n-\n", encoding="utf-8")
     with pytest.warns(SmsOtpWarning, match="no number, so nothing was recorded|1 of 1 row cannot be read"):
-        found = people.import_optouts(path, column="phone", source="p", reading=Reading(unreadable="ignore"))
+        found = people.import_optouts(path, column="phone", source="p", numbers=NumberOptions(unreadable="ignore"))
     assert (found.read, found.matched) == (0, 0)
 
 

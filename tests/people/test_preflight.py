@@ -61,7 +61,7 @@ def test_what_is_shown_together_is_of_one_look(ledger: Ledger, clock: Clock, mon
         going = int((shown[3]["status"].eq("planned") & shown[3]["problem"].isna()).sum())
         assert going == shown[4]["planned"] == len(NUMBERS) - shown[5]["rows"].sum() == shown[6]["messages"].sum()
     assert going == len(NUMBERS) - len(HELD)
-    assert len({id(made.with_wire(threads=2)._seen()), id(made._seen())}) == 2
+    assert len({id(made.with_requests(threads=2)._seen()), id(made._seen())}) == 2
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -32,7 +32,7 @@ TYPES = {**dict.fromkeys(["e164", "region", "cc"], pa.string()), "valid": pa.boo
 TYPES |= dict.fromkeys(["type", "reason", "extension"], pa.string())
 NAMES = ["to", "region", "cc", "type", "problem", "note"]
 KINDS = [
-    Kind(phones.verdict_batch, pa.schema(TYPES), phones.verdict),
+    Kind(phones.parse_batch, pa.schema(TYPES), phones.parse),
     Kind(phones.normalize_batch, pa.schema([(name, pa.string()) for name in NAMES]), phones.normalize),
 ]
 
@@ -136,9 +136,9 @@ def test_what_a_column_says_is_passed_in(columns: dict[str, list[str]]) -> None:
     """With the evidence of the whole column each row is read as the column is, wherever it is cut."""
     batch, frame = pa.record_batch(columns), pd.DataFrame(columns)
     evidence = phones.weigh_column(frame["phone"], region=frame["region"], default_region="DE")
-    reading = phones.Reading(evidence=evidence)
+    reading = phones.NumberOptions(evidence=evidence)
     work = functools.partial(
-        phones.normalize_batch, phone="phone", region="region", default_region="DE", reading=reading
+        phones.normalize_batch, phone="phone", region="region", default_region="DE", numbers=reading
     )
     work = pickle.loads(pickle.dumps(work))
     pieces = pa.Table.from_batches([work(batch.slice(first, 7)) for first in range(0, len(batch), 7)])
@@ -211,7 +211,7 @@ def test_a_name_that_is_taken_gets_a_prefix() -> None:
     assert found.schema.names == ["phone", "region", "to", "sms_region", "cc", "type", "problem", "note"]
     assert found.column("region").to_pylist() == found.column("sms_region").to_pylist() == ["DE"]
     with pytest.raises(UsageError, match=r"columns 'sms_region' already.* rename them"):
-        phones.verdict_batch(found, phone="phone")
+        phones.parse_batch(found, phone="phone")
 
 
 @both

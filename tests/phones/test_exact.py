@@ -171,14 +171,14 @@ def test_progress_and_stop() -> None:
     """Progress is told after each chunk; an exception from it stops the work."""
     numbers = pd.Series([f"+1 202 555 {n:04}" for n in range(engine.CHUNK * 2)])
     seen: list[int] = []
-    phones.verdict(numbers, progress=seen.append)
+    phones.parse(numbers, progress=seen.append)
     assert seen == [engine.CHUNK, engine.CHUNK * 2]
 
     def stop(done: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        phones.verdict(numbers, progress=stop)
+        phones.parse(numbers, progress=stop)
 
 
 def test_shipped_tables_are_those_of_their_version() -> None:
@@ -200,7 +200,7 @@ def test_another_version_is_answered_by_its_own_rules(monkeypatch: pytest.Monkey
     monkeypatch.setattr(tables, "load", lambda: tables.build())
     for size in (1_000, 3_000):
         frame = phone_lists.corpus(size, seed=size)
-        found = phones.verdict(frame["phone"], region=frame["country"])
+        found = phones.parse(frame["phone"], region=frame["country"])
         pd.testing.assert_frame_equal(found, reference.verdict(frame["phone"], frame["country"]))
 
 
@@ -234,10 +234,10 @@ def megabytes(name):
     return int(open("/proc/self/status").read().split(name + ":")[1].split()[0]) * 1024 / 1e6
 
 numbers = pd.read_feather(sys.argv[1])["phone"].astype(STR)  # pandas 2 reads objects, which would be copied
-phones.verdict(numbers.head(2_000), default_region="US")
+phones.parse(numbers.head(2_000), default_region="US")
 open("/proc/self/clear_refs", "w").write("5")
 before = megabytes("VmRSS")
-found = phones.verdict(numbers, default_region="US")
+found = phones.parse(numbers, default_region="US")
 print(megabytes("VmHWM") - before)
 """
 
@@ -389,12 +389,12 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def assert_alike(numbers: Any, **how: Any) -> None:
+def assert_alike(listed: Any, **how: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judgement, "JUDGED_BY_ROWS", 0)
-        by_column, weighed = phones.normalize(numbers, **how), phones.weigh_column(numbers, **how)
+        by_column, weighed = phones.normalize(listed, **how), phones.weigh_column(listed, **how)
         patch.setattr(judgement, "JUDGED_BY_ROWS", 1 << 40)
-        by_row, counted = phones.normalize(numbers, **how), phones.weigh_column(numbers, **how)
+        by_row, counted = phones.normalize(listed, **how), phones.weigh_column(listed, **how)
     pd.testing.assert_frame_equal(by_row, by_column)
     assert str(counted) == str(weighed)
     assert (counted.of_parts, counted.narrow) == (weighed.of_parts, weighed.narrow)
@@ -403,20 +403,20 @@ def assert_alike(numbers: Any, **how: Any) -> None:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_address_books(options: dict[str, Any]) -> None:
-    reading = phones.Reading(**options)
+    reading = phones.NumberOptions(**options)
     for book in phone_books.books(60, len(str(options)), held_out="evidence" in options):
-        assert_alike(book.phone, default_region=book.home, reading=reading)
-        assert_alike(book.phone, region=book.country, reading=reading)
+        assert_alike(book.phone, default_region=book.home, numbers=reading)
+        assert_alike(book.phone, region=book.country, numbers=reading)
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_lists_of_every_rule(options: dict[str, Any]) -> None:
-    reading = phones.Reading(**options)
+    reading = phones.NumberOptions(**options)
     draw = random.Random(str(options))
     for region in ("AR", "BR", "DE", "FR", "GB", "IT", "MX", "US"):
         for it in phone_rules.of_one_region(region, phone_rules.people(region, 9, draw), draw):
-            assert_alike(it.phone, region=it.country, default_region=it.default, reading=reading)
+            assert_alike(it.phone, region=it.country, default_region=it.default, numbers=reading)
 
 
 @pytest.mark.parametrize("size", [LIMIT - 1, LIMIT, LIMIT + 1, 2_000])
@@ -424,9 +424,9 @@ def test_either_side_of_the_limit(size: int) -> None:
     people = phone_lists.messy(size, seed=size)
     assert_alike(people["phone"], region=people["country"])
     assert_alike(people["phone"], default_region="DE")
-    whole = phones.normalize(people["phone"], region=people["country"], reading=phones.Reading(evidence="none"))
+    whole = phones.normalize(people["phone"], region=people["country"], numbers=phones.NumberOptions(evidence="none"))
     first = phones.normalize(
-        people["phone"].head(9), region=people["country"].head(9), reading=phones.Reading(evidence="none")
+        people["phone"].head(9), region=people["country"].head(9), numbers=phones.NumberOptions(evidence="none")
     )
     pd.testing.assert_frame_equal(first, whole.head(9))
 
@@ -437,7 +437,7 @@ def test_rows_that_differ_in_one_thing_are_decided_apart(options: dict[str, Any]
     cells = ["(4915112345678", "4915112345678", "493012345678", "447911123456", "00494915112345678", "00493912345678"]
     pairs = [(cell, country) for cell in cells for country in ("US", None, "DE", "GB", "FR")]
     people = pd.DataFrame(pairs * 10, columns=["phone", "country"])
-    assert_alike(people["phone"], region=people["country"], reading=phones.Reading(**options))
+    assert_alike(people["phone"], region=people["country"], numbers=phones.NumberOptions(**options))
 
 
 @settings(max_examples=30, deadline=None)

@@ -21,8 +21,8 @@ FR = "+33199001234"
 
 
 def row(number: object, region: object = None, **options: object) -> pd.Series:
-    reading = phones.Reading(**options)  # type: ignore[arg-type]
-    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], reading=reading)
+    reading = phones.NumberOptions(**options)  # type: ignore[arg-type]
+    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], numbers=reading)
     return frame.fillna("").iloc[0]
 
 
@@ -374,7 +374,7 @@ def test_a_no_to_two_numbers_is_not_lost_when_they_get_a_row_each() -> None:
 def test_every_optional_repair_has_a_case() -> None:
     """The table of repairs and the cases above name the same ones."""
     with pytest.raises(UsageError, match=f"pass a set of {', '.join(REPAIRS)}"):
-        phones.Reading(repair=["none"])
+        phones.NumberOptions(repair=["none"])
 
 
 class TestStrangers:
@@ -383,35 +383,35 @@ class TestStrangers:
     def test_float_text_gains_a_digit(self) -> None:
         """Read as it stands, the .0 of a New Zealand number becomes a digit of another valid number."""
         number = digits(example("NZ"))
-        shorter = next(number[:end] for end in (10, 11, 9) if phones.verdict(["+" + number[:end] + "0"])["valid"][0])
+        shorter = next(number[:end] for end in (10, 11, 9) if phones.parse(["+" + number[:end] + "0"])["valid"][0])
         text = f"{shorter}.0"
-        assert phones.verdict([text], default_region="NZ")["e164"][0] == f"+{shorter}0"
+        assert phones.parse([text], default_region="NZ")["e164"][0] == f"+{shorter}0"
         assert row(text, "NZ")["to"] in ("", f"+{shorter}")
 
     def test_calling_code_or_area_code(self) -> None:
         """Both readings valid: flagged, although phonenumbers has an answer."""
         text = digits(example("DE"))
-        assert phones.verdict([text], default_region="DE")["valid"][0]
+        assert phones.parse([text], default_region="DE")["valid"][0]
         assert row(text, "DE")["problem"] == "AMBIGUOUS_READING"
 
     def test_second_number_as_extension(self) -> None:
         """phonenumbers reads the first of two numbers and calls the second an extension."""
         text = f"{example('ES').national_number},{example('ES').national_number + 1}"
-        assert phones.verdict([text], default_region="ES")["valid"][0]
+        assert phones.parse([text], default_region="ES")["valid"][0]
         assert row(text, "ES")["problem"] == "MULTIPLE_NUMBERS"
 
     def test_note_becomes_digits(self) -> None:
         """phonenumbers reads the letters of a note as digits."""
         number = example("AT")
         text = f"0{number.national_number} (home)"
-        assert phones.verdict([text], default_region="AT")["e164"][0] == f"+{digits(number)}4663"
+        assert phones.parse([text], default_region="AT")["e164"][0] == f"+{digits(number)}4663"
         assert row(text, "AT")["to"] == f"+{digits(number)}"
 
     def test_two_decimals_or_two_digits(self) -> None:
         """``.00`` may be a money format or the last pair of digits; where both are valid nobody is texted."""
         short = f"0{example('AT').national_number}"
         long = f"{short}00"
-        assert phones.verdict([short, long], default_region="AT")["valid"].all()
+        assert phones.parse([short, long], default_region="AT")["valid"].all()
         assert row(f"{short}.00", "AT")["problem"] == "AMBIGUOUS_READING"
 
     def test_zero_that_belongs_to_the_number(self) -> None:
@@ -422,18 +422,18 @@ class TestStrangers:
 
     def test_count_or_digits_behind(self) -> None:
         """``(2)`` may be the second of two or the last digit; a plan of free length takes both."""
-        assert phones.verdict(["0171 1234567 (2)"], default_region="DE")["valid"][0]
+        assert phones.parse(["0171 1234567 (2)"], default_region="DE")["valid"][0]
         assert row("0171 1234567 (2)", "DE")["problem"] == "AMBIGUOUS_READING"
 
     def test_float_ending_in_groups(self) -> None:
         """The .0 of a number in groups is no digit either."""
-        assert phones.verdict(["+49 171 1234567.0"])["e164"][0] == "+4917112345670"
+        assert phones.parse(["+49 171 1234567.0"])["e164"][0] == "+4917112345670"
         assert row("+49 171 1234567.0")["to"] == "+491711234567"
 
     def test_keypad_slip(self) -> None:
         """phonenumbers drops a lone letter; here O is a zero if the number without it is none."""
         text = f"0{example('AT').national_number}O7"
-        assert phones.verdict([text], default_region="AT")["valid"][0]
+        assert phones.parse([text], default_region="AT")["valid"][0]
         assert row(text, "AT")["to"] == ""
 
 
@@ -471,7 +471,7 @@ def test_default_region_serves_only_blanks() -> None:
     "options",
     [
         {"default_region": "Atlantis"},
-        {"reading": "lost_plus"},
+        {"numbers": "lost_plus"},
         {"region": "US"},
         {"region": ["US"]},
         {"region": pd.Series(["US", "US"], index=[5, 6])},
@@ -480,7 +480,7 @@ def test_default_region_serves_only_blanks() -> None:
 )
 def test_wrong_calls_are_explained(options: dict[str, object]) -> None:
     """Trouble with the call is an error that says what was expected."""
-    with pytest.raises(UsageError, match=r"must be a Reading|is not a country|default_region=|same frame"):
+    with pytest.raises(UsageError, match=r"must be a NumberOptions|is not a country|default_region=|same frame"):
         phones.normalize([US, US], **options)  # type: ignore[arg-type]
 
 
@@ -499,7 +499,7 @@ def test_wrong_calls_are_explained(options: dict[str, object]) -> None:
 )
 def test_a_reading_that_makes_no_sense_is_refused(options: dict[str, object]) -> None:
     with pytest.raises(UsageError, match=rf"{next(iter(options))}=.*(pass|say|True or False)"):
-        phones.Reading(**options)  # type: ignore[arg-type]
+        phones.NumberOptions(**options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])

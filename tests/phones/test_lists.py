@@ -35,7 +35,7 @@ def judged(people: pd.DataFrame) -> pd.DataFrame:
 
 def test_report_counts(people: pd.DataFrame, judged: pd.DataFrame) -> None:
     """Rows, usable, repaired, repeated; each problem and note with meaning, question and examples."""
-    report = phones.report(judged, numbers=people["phone"])
+    report = phones.report(judged, phones=people["phone"])
     assert (report.rows, report.usable, report.repaired, report.repeated) == (7, 4, 2, 1)
     assert report.problems[["problem", "rows", "examples"]].values.tolist() == [
         ["MISSING", 2, "n/a"],
@@ -68,18 +68,20 @@ def test_report_of_nothing_and_of_a_wrong_frame() -> None:
 
 def advised(numbers: list[str], default_region: str | None, **given: Any) -> tuple[str, ...]:
     judged = phones.normalize(numbers, default_region=default_region, **given)
-    return phones.report(judged, numbers=numbers, default_region=default_region, **given).advice
+    return phones.report(judged, phones=numbers, default_region=default_region, **given).advice
 
 
 def test_advice_names_the_cure_and_counts_it() -> None:
     """What each repair would bring, and a default country that reads the list as another country's landlines."""
     noted = [f"0491 570 1{n:02} (ring twice)" for n in range(10, 17)]
-    assert advised(noted, "AU") == ("7 rows with unknown words behind the number: Reading(repair=['trailing_note'])",)
-    abroad = [f"331990012{n:02}" for n in range(30)]
-    assert advised(abroad, "US", reading=phones.Reading(evidence="none")) == (
-        "30 rows reading as landlines of France with a plus: Reading(repair=['lost_plus'])",
+    assert advised(noted, "AU") == (
+        "7 rows with unknown words behind the number: NumberOptions(repair=['trailing_note'])",
     )
-    assert advised(noted, "AU", reading=phones.Reading(repair=["trailing_note"])) == ()
+    abroad = [f"331990012{n:02}" for n in range(30)]
+    assert advised(abroad, "US", numbers=phones.NumberOptions(evidence="none")) == (
+        "30 rows reading as landlines of France with a plus: NumberOptions(repair=['lost_plus'])",
+    )
+    assert advised(noted, "AU", numbers=phones.NumberOptions(repair=["trailing_note"])) == ()
     swedish = [f"070-174 06 {n:02}" for n in range(12)]
     (told,) = advised(swedish, "DE")
     assert told.startswith("of 12 numbers without a calling code ")
@@ -89,7 +91,7 @@ def test_advice_names_the_cure_and_counts_it() -> None:
     assert advised(swedish, "SE") == ()
     american, states = [f"(202) 555-01{n:02}" for n in range(9)], pd.Series(["NY", "TX", "FL"] * 3, name="state")
     judged = phones.normalize(american, region=states, default_region="US")
-    report = phones.report(judged, numbers=american, region=states, default_region="US")
+    report = phones.report(judged, phones=american, region=states, default_region="US")
     assert report.advice == (
         "in 9 rows 'state' is not a country, and the number is valid in US: leave region= out if that column holds "
         "no countries",
@@ -130,13 +132,13 @@ def test_no_doubt_about_a_default_that_is_right() -> None:
 def test_unusable_rows_carry_their_reasons(people: pd.DataFrame, judged: pd.DataFrame) -> None:
     """Ordered by problem; the caller's columns stay, its frame too."""
     before = people.copy()
-    unusable = phones.unusable(people, judged)
+    unusable = phones.rejected(people, judged)
     assert unusable["problem"].tolist() == ["MISSING", "MISSING", "LOCAL_ONLY"]
     assert unusable["ask"].tolist()[2] == "the area codes"
     assert unusable.columns.tolist() == ["phone", "country", "problem", "note", "meaning", "ask"]
     pd.testing.assert_frame_equal(people, before)
     with pytest.raises(UsageError, match="the same rows"):
-        phones.unusable(people.iloc[:2], judged)
+        phones.rejected(people.iloc[:2], judged)
 
 
 @pytest.mark.parametrize(

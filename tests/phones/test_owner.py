@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from smsotp_nb import phones, read_recipients
-from smsotp_nb.errors import FileExists, UsageError
+from smsotp_nb.errors import OutputExistsError, UsageError
 
 PEOPLE = pd.DataFrame(
     {
@@ -121,7 +121,7 @@ def test_another_list_cannot_be_judged_for_this_one(tmp_path: Path) -> None:
 
 def test_a_file_that_is_there_stays_and_the_list_always(tmp_path: Path) -> None:
     file = written(PEOPLE, tmp_path / "ask.xlsx")
-    with pytest.raises(FileExists):
+    with pytest.raises(OutputExistsError):
         written(PEOPLE, file)
     with pytest.raises(UsageError, match="itself"):
         written(PEOPLE, file, overwrite=True, inputs=[file])

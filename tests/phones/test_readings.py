@@ -19,8 +19,8 @@ Numbers = list[phonenumbers.PhoneNumber]
 
 
 def row(number: object, region: object = None, **options: object) -> pd.Series:
-    reading = phones.Reading(**options)  # type: ignore[arg-type]
-    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], reading=reading)
+    reading = phones.NumberOptions(**options)  # type: ignore[arg-type]
+    frame = phones.normalize(pd.Series([number], dtype=object), region=[region], numbers=reading)
     return frame.fillna("").iloc[0]
 
 
@@ -76,7 +76,7 @@ def test_carrier_prefixes_text_no_stranger(region: str) -> None:
     """00 and the own calling code, where 00 and some digits are also how a carrier is chosen."""
     numbers = [*valid_numbers(region, "MOBILE", 150), *valid_numbers(region, "FIXED_LINE", 150)]
     alone = phones.normalize(
-        [f"00{digits(it)}" for it in numbers], default_region=region, reading=phones.Reading(evidence="none")
+        [f"00{digits(it)}" for it in numbers], default_region=region, numbers=phones.NumberOptions(evidence="none")
     )
     for judged in (alone, phones.normalize([f"00{digits(it)}" for it in numbers], default_region=region)):
         wrong = judged["to"].notna() & (judged["to"] != [f"+{digits(it)}" for it in numbers])
@@ -88,11 +88,11 @@ def test_british_list_beside_germany() -> None:
     """Rows that are no German numbers tell what the others are; each says so."""
     numbers = valid_numbers("GB", "MOBILE", 300)
     raw = [digits(it) for it in numbers]
-    assert phones.verdict(raw, default_region="DE")["valid"].mean() > 0.5
+    assert phones.parse(raw, default_region="DE")["valid"].mean() > 0.5
     judged = phones.normalize(raw, default_region="DE")
     assert judged["to"].tolist() == [f"+{number}" for number in raw]
     assert (judged["note"] == "PLUS_RESTORED COLUMN_EVIDENCE:100%:44").all()
-    alone = phones.normalize(raw, default_region="DE", reading=phones.Reading(evidence="none"))
+    alone = phones.normalize(raw, default_region="DE", numbers=phones.NumberOptions(evidence="none"))
     assert alone["to"].isna().all()
 
 
@@ -102,7 +102,7 @@ def test_the_share_stands_in_the_note() -> None:
     austrian = [str(it.national_number) for it in valid_numbers("AT", "MOBILE", 10)]
     judged = phones.normalize(british + austrian, default_region="AT")
     assert set(judged["note"][:90]) == {"PLUS_RESTORED"}  # each row by itself
-    asked = phones.normalize(british + austrian, default_region="AT", reading=phones.Reading(evidence="majority"))
+    asked = phones.normalize(british + austrian, default_region="AT", numbers=phones.NumberOptions(evidence="majority"))
     assert asked["to"].tolist() == [f"+{it}" for it in british] + [f"+43{it}" for it in austrian]
     assert set(asked["note"][:90]) == {"PLUS_RESTORED COLUMN_EVIDENCE:90%:44"}
 
@@ -163,7 +163,7 @@ def test_a_column_of_numbers_written_in_two_ways_texts_no_stranger(
         raw = [it.national_number or 0 for it in few] + [int(digits(it)) for it in many]
         truth = pd.Series([f"+{digits(it)}" for it in [*few, *many]])
         for where in ({"default_region": home}, {"region": [home] * len(raw)}):
-            judged = phones.normalize(written(raw), reading=phones.Reading(repair=asked), **where)  # type: ignore[arg-type]
+            judged = phones.normalize(written(raw), numbers=phones.NumberOptions(repair=asked), **where)  # type: ignore[arg-type]
             assert not (judged["to"].notna() & (judged["to"] != truth)).any()
             unsure = judged["problem"].notna()
             assert set(judged["problem"][unsure]) <= {"AMBIGUOUS_READING"} | NO_NUMBER
@@ -186,7 +186,9 @@ def test_danish_list_beside_italy() -> None:
     judged = phones.normalize(numbers, default_region="IT")
     wrong = judged["to"].notna() & (judged["to"] != [f"+{number}" for number in numbers])
     assert not wrong.any()
-    assert phones.normalize(numbers, default_region="IT", reading=phones.Reading(evidence="none"))["to"].isna().all()
+    assert (
+        phones.normalize(numbers, default_region="IT", numbers=phones.NumberOptions(evidence="none"))["to"].isna().all()
+    )
 
 
 def test_without_a_country_no_plus_is_restored() -> None:
@@ -201,9 +203,11 @@ def test_parts_of_a_list_are_judged_by_the_whole() -> None:
     """Evidence gathered from the whole column serves any part of it."""
     raw = [digits(it) for it in valid_numbers("GB", "MOBILE", 100)]
     found = phones.weigh_column(raw, default_region="DE")
-    parts = [phones.normalize([number], default_region="DE", reading=phones.Reading(evidence=found)) for number in raw]
+    parts = [
+        phones.normalize([number], default_region="DE", numbers=phones.NumberOptions(evidence=found)) for number in raw
+    ]
     assert [part["to"][0] for part in parts] == phones.normalize(raw, default_region="DE")["to"].tolist()
-    told = str(phones.explain(raw[0], default_region="DE", reading=phones.Reading(evidence=found)))
+    told = str(phones.explain(raw[0], default_region="DE", numbers=phones.NumberOptions(evidence=found)))
     assert "The column: with a plus: " in told
     assert "taken" in told
 
@@ -228,12 +232,14 @@ def test_widening_a_float32_brings_no_digit_back(dtype: str) -> None:
     assert phones.normalize(widened, default_region="US")["problem"].tolist() == lost
     found = phones.weigh_column(widened, default_region="US")
     assert (
-        phones.normalize(widened[:1], default_region="US", reading=phones.Reading(evidence=found))["problem"].tolist()
+        phones.normalize(widened[:1], default_region="US", numbers=phones.NumberOptions(evidence=found))[
+            "problem"
+        ].tolist()
         == lost[:1]
     )
     right = phones.normalize(numbers.astype(dtype), default_region="US")["problem"]  # type: ignore[call-overload]
     assert "SCI_NOTATION_LOST_DIGITS" not in right.tolist()
-    alone = phones.normalize(widened, default_region="US", reading=phones.Reading(evidence="none"))["problem"]
+    alone = phones.normalize(widened, default_region="US", numbers=phones.NumberOptions(evidence="none"))["problem"]
     assert "SCI_NOTATION_LOST_DIGITS" not in alone.tolist()
 
 
@@ -266,7 +272,7 @@ def test_a_single_reading_that_is_valid_is_taken() -> None:
     told = phones.explain("044 222 123 4567", region="MX")
     assert "taken" in told.steps[-2]
     told = phones.explain("33199001234", region="US")
-    assert "only when asked for with Reading(repair=['lost_plus'])" in str(told)
+    assert "only when asked for with NumberOptions(repair=['lost_plus'])" in str(told)
     assert told.row["problem"] == "TOO_LONG"
     assert phones.explain("447911123456", region="FR").row["to"] == "+447911123456"
 
@@ -275,7 +281,7 @@ def test_a_column_of_italian_mobiles_keeps_them() -> None:
     """Numbers of a column have lost their zeros, but a mobile that is also a landline with a zero stays a mobile."""
     numbers = pd.Series([3912345678, 3512345678, 3123456789])
     assert phones.normalize(numbers, default_region="IT")["to"].tolist() == [f"+39{number}" for number in numbers]
-    assert phones.verdict([f"0{number}" for number in numbers], default_region="IT")["valid"].any()
+    assert phones.parse([f"0{number}" for number in numbers], default_region="IT")["valid"].any()
 
 
 LISTS = {
@@ -297,10 +303,10 @@ def test_a_long_list_is_judged_as_short_ones(written: Callable[[pd.Series], pd.S
     messy = phone_lists.messy(1_500, seed=14, regions=regions)
     numbers = written(messy["phone"])
     for evidence in (
-        phones.weigh_column(numbers, region=messy["country"], reading=phones.Reading(evidence="none")),
+        phones.weigh_column(numbers, region=messy["country"], numbers=phones.NumberOptions(evidence="none")),
         _british(),
     ):
-        options = {"reading": phones.Reading(repair=asked, evidence=evidence)}
+        options = {"numbers": phones.NumberOptions(repair=asked, evidence=evidence)}
         whole = phones.normalize(numbers, region=messy["country"], **options)
         parts = [
             phones.normalize(numbers[at : at + 10], region=messy["country"][at : at + 10], **options)
@@ -317,9 +323,9 @@ def test_a_list_is_judged_by_what_is_weighed_of_it(written: Callable[[pd.Series]
     messy = phone_lists.messy(size, seed=15, regions=["BR", "DE", "GB", "IT", "MX", "US"])
     numbers = written(messy["phone"])
     given = {"region": messy["country"].where(messy.index % 3 > 0), "default_region": "DE"}
-    weighed = phones.Reading(evidence=phones.weigh_column(numbers, **given))
+    weighed = phones.NumberOptions(evidence=phones.weigh_column(numbers, **given))
     pd.testing.assert_frame_equal(
-        phones.normalize(numbers, **given), phones.normalize(numbers, **given, reading=weighed)
+        phones.normalize(numbers, **given), phones.normalize(numbers, **given, numbers=weighed)
     )
 
 
@@ -334,12 +340,14 @@ def test_repeated_rows_have_the_same_answer() -> None:
     cells = [("Germany", 14155550100.0), ("DE", "0171 3920123"), ("de", "0171 3920123"), (None, "0171 3920123")]
     rows = [*zip(made["country"], made["phone"], strict=True), *cells]
     once = phones.normalize(
-        [cell for _, cell in rows], region=[country for country, _ in rows], reading=phones.Reading(evidence="none")
+        [cell for _, cell in rows],
+        region=[country for country, _ in rows],
+        numbers=phones.NumberOptions(evidence="none"),
     )
     times = 25
     many = phones.normalize(
         [cell for _, cell in rows] * times,
         region=[country for country, _ in rows] * times,
-        reading=phones.Reading(evidence="none"),
+        numbers=phones.NumberOptions(evidence="none"),
     )
     pd.testing.assert_frame_equal(many, pd.concat([once] * times, ignore_index=True))

@@ -18,7 +18,7 @@ COLUMNS = ["e164", "region", "cc", "valid", "type", "reason", "extension"]
 
 def test_columns_and_dtypes() -> None:
     """Seven columns, text as str, valid as bool; the index of the input."""
-    frame = phones.verdict(pd.Series(["+14155550100", None], index=[7, 7]))
+    frame = phones.parse(pd.Series(["+14155550100", None], index=[7, 7]))
     assert frame.columns.tolist() == COLUMNS
     assert {name: dtype for name, dtype in dtype_names(frame).items() if dtype != "str"} == {"valid": "bool"}
     assert frame.index.tolist() == [7, 7]
@@ -43,7 +43,7 @@ def test_columns_and_dtypes() -> None:
 )
 def test_reason_is_phonenumbers_own(number: str | None, region: str | None, reason: str | None) -> None:
     """The parse error's name, the ValidationResult's name, NOT_IN_USE, or missing when valid."""
-    answer = phones.verdict(pd.Series([number], dtype=object), region=[region]).iloc[0]
+    answer = phones.parse(pd.Series([number], dtype=object), region=[region]).iloc[0]
     assert (answer["reason"] if isinstance(answer["reason"], str) else None) == reason
     assert answer["valid"] == (reason is None)
 
@@ -52,15 +52,15 @@ def test_equal_rows_get_equal_answers_whatever_their_order() -> None:
     """Distinct pairs are asked once and spread over the rows they came from."""
     numbers = ["030 901820", "+33 1 99 00 12 34", "030 901820", None, "030 901820"]
     regions = ["DE", "DE", "AT", "DE", "DE"]
-    frame = phones.verdict(numbers, region=regions)
-    alone = [phones.verdict([number], region=[region]) for number, region in zip(numbers, regions, strict=True)]
+    frame = phones.parse(numbers, region=regions)
+    alone = [phones.parse([number], region=[region]) for number, region in zip(numbers, regions, strict=True)]
     expected = pd.concat(alone, ignore_index=True)
     pd.testing.assert_frame_equal(frame, expected)
 
 
 def test_region_is_used_as_it_stands_and_default_fills_blanks() -> None:
     """No kind reading here: UK is unknown to phonenumbers, a blank takes the default."""
-    frame = phones.verdict(["030 901820"] * 3, region=["UK", "", None], default_region="DE")
+    frame = phones.parse(["030 901820"] * 3, region=["UK", "", None], default_region="DE")
     assert frame["valid"].tolist() == [False, True, True]
 
 
@@ -68,7 +68,7 @@ def test_region_is_used_as_it_stands_and_default_fills_blanks() -> None:
 @pytest.mark.parametrize("cell", [49, 49.0, True, float("nan"), None, "", Decimal("NaN"), pd.NA], ids=repr)
 def test_region_cells_of_any_kind_mean_the_same_in_lists_of_any_length(cell: object, size: int) -> None:
     """What is no text is not taken for a blank in short lists and for a code in long ones."""
-    found = phones.verdict(["030 901820"] * size, region=pd.Series([cell] * size, dtype=object), default_region="DE")
+    found = phones.parse(["030 901820"] * size, region=pd.Series([cell] * size, dtype=object), default_region="DE")
     blank = cell == "" if isinstance(cell, str) else pd.isna(cell)
     assert found["valid"].tolist() == [bool(blank)] * size
 
@@ -87,13 +87,13 @@ def test_region_cells_of_any_kind_mean_the_same_in_lists_of_any_length(cell: obj
 )
 def test_numbers_become_text_without_a_decimal_point(numbers: object) -> None:
     """A column of numbers is read as the digits it holds."""
-    assert phones.verdict(numbers, default_region="US")["e164"].tolist() == ["+14155550100", "+14155550100"]
+    assert phones.parse(numbers, default_region="US")["e164"].tolist() == ["+14155550100", "+14155550100"]
 
 
 NUMBER = "+1 415 555 0100"
 
 
-@pytest.mark.parametrize("call", [phones.verdict, phones.normalize])
+@pytest.mark.parametrize("call", [phones.parse, phones.normalize])
 @pytest.mark.parametrize(
     ("numbers", "told"),
     [
@@ -115,7 +115,7 @@ NUMBER = "+1 415 555 0100"
 )
 def test_what_is_no_column_is_refused_in_words(call: Callable[..., pd.DataFrame], numbers: object, told: str) -> None:
     """A value, a table or a set is not guessed into rows; nor is it one as the region."""
-    with pytest.raises(UsageError, match=f"^numbers must be a column.*{told}"):
+    with pytest.raises(UsageError, match=f"^phones must be a column.*{told}"):
         call(numbers)
     if numbers is not None:
         with pytest.raises(UsageError, match=f"^region must be a column.*{told}"):
@@ -124,4 +124,4 @@ def test_what_is_no_column_is_refused_in_words(call: Callable[..., pd.DataFrame]
 
 def test_half_a_surrogate_pair_is_no_crash() -> None:
     """A character no column can hold is read as an unknown sign."""
-    assert phones.verdict(pd.Series(["+1 415 555 0100\ud83d"], dtype=object))["valid"][0]
+    assert phones.parse(pd.Series(["+1 415 555 0100\ud83d"], dtype=object))["valid"][0]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from support.small_plans import RATES, number, people, plan
 
-from smsotp_nb import Message, Template, Wire, phones, results
+from smsotp_nb import Message, RequestOptions, Template, phones, results
 from smsotp_nb.errors import UsageError
 
 # -- the call -------------------------------------------------------------------------------------------------------
@@ -26,7 +26,11 @@ MISTAKES = [
     pytest.param({"campaign": None}, "campaign= must be a name", id="campaign missing"),
     pytest.param({"keep": ["nmae"]}, r"did you mean 'name'\?", id="keep unknown"),
     pytest.param({"keep": ["name", "name"]}, "twice", id="keep twice"),
-    pytest.param({"wire": Wire(variant="cn")}, "signature= is required in the cn variant", id="cn without signature"),
+    pytest.param(
+        {"requests": RequestOptions(variant="cn")},
+        "signature= is required in the cn variant",
+        id="cn without signature",
+    ),
     pytest.param({"signature": "x"}, "2 to 16 characters", id="signature short"),
     pytest.param({"message": " "}, "message= is empty", id="blank text"),
     pytest.param({"message": 5}, "message= must be text, got 5", id="text no text"),
@@ -187,7 +191,7 @@ GERMAN = [f"0171 3920{number:03}" for number in range(187)]
         pytest.param(
             [f"{number} (ring twice)" for number in GERMAN[:6]],
             "DE",
-            "6 rows with unknown words behind the number: Reading(repair=['trailing_note'])",
+            "6 rows with unknown words behind the number: NumberOptions(repair=['trailing_note'])",
             id="repair",
         ),
     ],
@@ -197,7 +201,7 @@ def test_a_plan_says_what_would_help_the_list(numbers: list[str], default_region
     frame = pd.DataFrame({"phone": numbers, "name": "Ann"})
     made = plan(frame, message="Hi {name}", default_region=default_region)
     judged = phones.normalize(numbers, default_region=default_region)
-    assert made.advice == phones.report(judged, numbers=numbers, default_region=default_region).advice
+    assert made.advice == phones.report(judged, phones=numbers, default_region=default_region).advice
     assert made.reworded("Hello {name}").advice == made.advice
     assert [line[: len(said)] for line in made.advice] == [said] * bool(said)
     card = " ".join(str(made).split())

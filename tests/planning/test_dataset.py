@@ -25,7 +25,7 @@ import smsotp_nb as sms
 from smsotp_nb import plan, sandbox
 from smsotp_nb._ledger.sending import comparison
 from smsotp_nb._planning import UNASKED, joining, rows
-from smsotp_nb.errors import FileExists, PlanChanged, SmsOtpWarning, UsageError
+from smsotp_nb.errors import OutputExistsError, PlanChanged, SmsOtpWarning, UsageError
 
 RATES = pd.DataFrame({"iso": ["US", "DE", "GB"], "currency": ["USD", "EUR", "USD"], "price": [0.0075, 0.0713, 0.04]})
 BY = {"de": "Hallo {name}", "en": "Hi {name} 😀", "fr": "Salut à tous"}
@@ -144,20 +144,20 @@ def test_an_error_of_a_piece_names_its_file_and_the_row_in_the_whole_list(tmp_pa
             "by": "language",
             "region": "country",
             "rates": RATES,
-            "wire": sms.Wire(chunk_size=7),
+            "requests": sms.RequestOptions(chunk_size=7),
         },
         {"message": sms.Message("Hi {name|you}", replace={"ë": "e"}), "signature": "Acme"},
         {"message": sms.Template("t1", ["name", "points"]), "region": "country"},
-        {"leave_out": "second", "region": "country", "reading": sms.Reading(repair=["lost_plus"])},
+        {"exclude": "second", "region": "country", "numbers": sms.NumberOptions(repair=["lost_plus"])},
     ],
     ids=["one text", "constant", "segments", "content", "template", "left out"],
 )
 def test_the_same_plan_as_in_memory(tmp_path: Path, changes: dict[str, Any]) -> None:
     """Rows, problems, notes, bodies, requests, fingerprint and estimate of both are equal."""
     made = people(3_000, seed=len(changes))
-    if "leave_out" in changes:
+    if "exclude" in changes:
         numbers = plan(made, ledger=UNASKED, **CALL | {"region": "country"}).rows["to"].dropna()
-        changes = changes | {"leave_out": numbers.iloc[150:400]}
+        changes = changes | {"exclude": numbers.iloc[150:400]}
     mine, other = both(tmp_path, made, **changes)
     assert other.fingerprint == mine.fingerprint
     rows = mine.rows
@@ -222,7 +222,12 @@ def sent(made: Any, box: sms.Sandbox, ledger: sms.Ledger, **options: Any) -> pd.
 def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
     """The inbox, the ledger and the costs are those of the plan in memory, whichever of the two is sent again."""
     mine, other = both(
-        tmp_path, people(3_000), region="country", rates=RATES, keep=["points"], wire=sms.Wire(chunk_size=50)
+        tmp_path,
+        people(3_000),
+        region="country",
+        rates=RATES,
+        keep=["points"],
+        requests=sms.RequestOptions(chunk_size=50),
     )
     planned = mine.rows[mine.rows["status"].eq("planned").to_numpy()]
     words = dict(zip(planned["to"], mine.texts.take(planned["body"].to_numpy("int64")), strict=True))
@@ -245,7 +250,7 @@ def test_send_texts_everybody_once_with_their_words(tmp_path: Path) -> None:
 def test_a_killed_send_is_resumed_by_the_same_call(tmp_path: Path) -> None:
     """A process killed by SIGKILL while it sends texts nobody twice; a new plan of the same files goes on."""
     place, whole = saved(tmp_path, people(1_500))
-    call = CALL | {"wire": sms.Wire(chunk_size=5)}
+    call = CALL | {"requests": sms.RequestOptions(chunk_size=5)}
     with sms.Sandbox() as box:
         child = _child(tmp_path, box.url)
         try:
@@ -275,7 +280,7 @@ from pathlib import Path
 import smsotp_nb as sms
 folder = Path(sys.argv[1])
 made = sms.plan(sms.Folder(folder / "list", into=folder / "plan"), to="phone", campaign="demo", default_region="US",
-    message="Hi {name}", wire=sms.Wire(chunk_size=5))
+    message="Hi {name}", requests=sms.RequestOptions(chunk_size=5))
 with sms.Ledger(folder / "ledger.sqlite", create=True) as ledger:
     sms.send(made, client=sms.Sandbox.at(sys.argv[2]).client(), ledger=ledger, progress=False,
         limits=sms.Limits(per_second=50))
@@ -448,7 +453,7 @@ def test_wrong_folders(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("keep me")
     (tmp_path / "a file").write_text("")
-    with pytest.raises(FileExists, match=r"other files \(mine.txt\)"):
+    with pytest.raises(OutputExistsError, match=r"other files \(mine.txt\)"):
         sms.plan(sms.Folder(place, into=tmp_path / "notes"), **CALL)
     for into, told in (
         (place, "is the folder of the list itself"),

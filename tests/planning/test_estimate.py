@@ -13,7 +13,7 @@ from support.dtypes import dtype_names
 from support.small_plans import RATES, number, people, plan
 from support.tables import table as billed_rows
 
-from smsotp_nb import Message, Template, Wire, cost, parts
+from smsotp_nb import Message, RequestOptions, Template, cost, parts
 
 # -- estimate -------------------------------------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ def test_template_text_makes_the_estimate_known() -> None:
     ("changes", "text"),
     [
         pytest.param({}, "[Acme] Hi", id="intl"),
-        pytest.param({"wire": Wire(variant="cn")}, "【Acme】Hi", id="cn"),
+        pytest.param({"requests": RequestOptions(variant="cn")}, "【Acme】Hi", id="cn"),
         pytest.param({"message": Message("Hi", join="{content} /{signature}")}, "Hi /Acme", id="own"),
     ],
 )

@@ -16,7 +16,7 @@ from support.sending import sent
 from support.small_plans import number, people, plan
 
 import smsotp_nb as sms
-from smsotp_nb import Ledger, Limits, Reading, Wire, phones, results, send
+from smsotp_nb import Ledger, Limits, NumberOptions, RequestOptions, phones, results, send
 from smsotp_nb.errors import LedgerError, SmsOtpWarning, UsageError
 
 
@@ -48,7 +48,7 @@ WITHOUT_PLUS = int(number(1)[1:])
     ],
 )
 def test_each_column_of_numbers_of_a_list_counts_whatever_its_name(source: dict[str, list[str]]) -> None:
-    made = plan(people(3), leave_out=pd.DataFrame(source))
+    made = plan(people(3), exclude=pd.DataFrame(source))
     assert problems(made) == ["", "SUPPRESSED", ""]
     assert all(repr(name) in made.left_out["list"][0] for name in source)
 
@@ -64,14 +64,14 @@ def test_each_column_of_numbers_of_a_list_counts_whatever_its_name(source: dict[
 )
 def test_a_column_of_other_things_is_none_of_numbers(name: str, cells: list[Any]) -> None:
     listed = pd.DataFrame({"phone": [number(7), number(8), number(9)], name: cells})
-    made = plan(people(3), leave_out=listed, default_region="DE")
+    made = plan(people(3), exclude=listed, default_region="DE")
     assert made.left_out[["list", "read", "unreadable"]].values.tolist() == [["a DataFrame", 3, 0]]
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
     listed = pd.DataFrame([[number(7), number(8), number(1)]], columns=["phone", "Mobile", "Mobile"])
     with pytest.raises(UsageError, match="several columns of the list are called 'Mobile'; rename them"):
-        plan(people(3), leave_out=listed)
+        plan(people(3), exclude=listed)
 
 
 def test_each_sheet_of_a_workbook_counts(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_each_sheet_of_a_workbook_counts(tmp_path: Path) -> None:
         for at, sheet in enumerate(("Jan", "Feb")):
             pd.DataFrame({"phone": [number(at)]}).to_excel(book, sheet_name=sheet, index=False)
         pd.DataFrame({"read me": ["whom not to text", "see the wiki"]}).to_excel(book, sheet_name="About", index=False)
-    made = plan(people(3), leave_out=tmp_path / "stops.xlsx")
+    made = plan(people(3), exclude=tmp_path / "stops.xlsx")
     assert problems(made) == ["SUPPRESSED", "SUPPRESSED", ""]
 
 
@@ -111,7 +111,7 @@ def test_national_numbers_of_any_column_and_sheet_of_a_list_count(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*the first one, is read as a person")
         for source in (beside, tmp_path / "stops.xlsx"):
-            made = sms.plan(listed, "Hi", campaign="c", to="phone", default_region="DE", leave_out=source)
+            made = sms.plan(listed, "Hi", campaign="c", to="phone", default_region="DE", exclude=source)
             assert made.rows["problem"].eq("SUPPRESSED").sum() == len({*range(len(rows)), *rows})
 
 
@@ -119,18 +119,18 @@ def test_a_sheet_of_numbers_that_cannot_be_read_is_refused_and_one_without_any_i
     with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
         pd.DataFrame({"phone": [number(1)]}).to_excel(book, sheet_name="Jan", index=False)
         pd.DataFrame({"About": ["see the wiki", "2026-01-15"]}).to_excel(book, sheet_name="About", index=False)
-    assert plan(people(3), leave_out=tmp_path / "stops.xlsx").left_out["list"].tolist() == ["stops.xlsx"]
+    assert plan(people(3), exclude=tmp_path / "stops.xlsx").left_out["list"].tolist() == ["stops.xlsx"]
     for cells in (["0151 23456789"] * 3, ["see 0151 23456789", "nobody", "Ann", "Bob"]):
         with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
             pd.DataFrame({"phone": [number(1)]}).to_excel(book, sheet_name="Jan", index=False)
             pd.DataFrame({"Feb": cells}).to_excel(book, sheet_name="Feb", index=False)
         with pytest.raises(UsageError, match=r"sheet 'Feb'.*name default_region="):
-            plan(people(3), leave_out=tmp_path / "stops.xlsx")
+            plan(people(3), exclude=tmp_path / "stops.xlsx")
     with pd.ExcelWriter(tmp_path / "stops.xlsx") as book:
         pd.DataFrame({"phone": [number(1)]}).to_excel(book, sheet_name="Jan", index=False)
         pd.DataFrame({"phone": [number(2), "0151 23"]}).to_excel(book, sheet_name="Feb", index=False)
-    with pytest.raises(UsageError, match=r"1 entry of leave_out= \(sheet 'Feb'\) cannot be read.*entry 3"):
-        plan(people(3), leave_out=tmp_path / "stops.xlsx")
+    with pytest.raises(UsageError, match=r"1 entry of exclude= \(sheet 'Feb'\) cannot be read.*entry 3"):
+        plan(people(3), exclude=tmp_path / "stops.xlsx")
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_a_column_that_may_hold_numbers_and_does_not_count_is_told(
         listed.to_excel(book, sheet_name="Feb", index=False)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        made = sms.plan(people(3), "Hi", campaign="c", to="phone", leave_out=listed, default_region="US")
-        sms.plan(people(3), "Hi", campaign="c", to="phone", leave_out=tmp_path / "stops.xlsx", default_region="US")
+        made = sms.plan(people(3), "Hi", campaign="c", to="phone", exclude=listed, default_region="US")
+        sms.plan(people(3), "Hi", campaign="c", to="phone", exclude=tmp_path / "stops.xlsx", default_region="US")
         assert sms.People(ledger).import_optouts(listed, column="phone", source="p", default_region="US") == 3
     assert all(
         f"may hold numbers that do not count: '{name}'" in str(one.message).replace(" of sheet 'Feb'", "")
@@ -174,7 +174,7 @@ def test_a_column_that_may_hold_numbers_and_does_not_count_is_told(
 )
 def test_a_column_of_times_amounts_or_ids_holds_nobody(ledger: Ledger, name: str, cells: list[str]) -> None:
     listed = pd.DataFrame({"phone": [number(7), number(8), number(9)], name: cells})
-    made = plan(people(3).assign(phone=["+12025550101", number(11), number(12)]), leave_out=listed, default_region="US")
+    made = plan(people(3).assign(phone=["+12025550101", number(11), number(12)]), exclude=listed, default_region="US")
     assert problems(made) == ["", "", ""]
     assert sms.People(ledger).import_optouts(listed, column="phone", source="p", default_region="US") == 3
 
@@ -182,15 +182,15 @@ def test_a_column_of_times_amounts_or_ids_holds_nobody(ledger: Ledger, name: str
 def test_why_a_column_is_in_doubt_is_told() -> None:
     listed = {"phone": [number(7)] * 3, "Büro": ["0151 2345678", "0151 2345679", "0151 2345677"]}
     with pytest.warns(SmsOtpWarning, match=r"'Büro' \(their country is not known\)"):
-        plan(people(3), leave_out=pd.DataFrame(listed))
+        plan(people(3), exclude=pd.DataFrame(listed))
     landlines = pd.DataFrame({"phone": [number(7)] * 3, "x": ["4930901820", "4930901821", "4930901822"]})
     with pytest.warns(SmsOtpWarning, match=r"'x' \(its numbers are of landlines\)"):
-        plan(people(3), leave_out=landlines, default_region="DE")
+        plan(people(3), exclude=landlines, default_region="DE")
 
 
 @pytest.mark.parametrize("source", [[], pd.DataFrame({"phone": []}), pd.Series([], dtype="str")])
 def test_a_list_without_entries_is_told(source: Any) -> None:
-    made = plan(people(3), leave_out=source)
+    made = plan(people(3), exclude=source)
     assert made.left_out[["read", "matched"]].values.tolist() == [[0, 0]]
     assert "0 entries read" in str(made)
 
@@ -215,7 +215,7 @@ def test_a_list_without_entries_is_told(source: Any) -> None:
     ],
 )  # fmt: skip
 def test_numbers_are_left_out_in_any_form(source: Any) -> None:
-    made = plan(people(3, country=["US"] * 3), region="country", default_region="US", leave_out=source)
+    made = plan(people(3, country=["US"] * 3), region="country", default_region="US", exclude=source)
     assert problems(made) == ["", "SUPPRESSED", ""]
 
 
@@ -225,7 +225,7 @@ def test_numbers_of_a_file_are_left_out(tmp_path: Path, content: str) -> None:
     file = tmp_path / "stop.csv"
     file.write_text(content, encoding="utf-8")
     for path in (file, str(file)):
-        assert problems(plan(people(2), default_region="US", leave_out=path)) == ["", "SUPPRESSED"]
+        assert problems(plan(people(2), default_region="US", exclude=path)) == ["", "SUPPRESSED"]
 
 
 @pytest.mark.parametrize("name", ["sent.csv", "sent.xlsx", "sent.parquet"])
@@ -241,37 +241,37 @@ def test_the_results_of_another_send_exclude_whom_they_name(
         assert read["to"].dtype == "int64"
         sources.append(read)
         for numbers in (read["to"], read["to"].tolist()):
-            assert problems(plan(listed_of(table), default_region="US", leave_out=numbers)) == [
+            assert problems(plan(listed_of(table), default_region="US", exclude=numbers)) == [
                 "SUPPRESSED",
                 "SUPPRESSED",
                 "",
             ]
     for source in sources:
-        assert problems(plan(listed_of(table), leave_out=source)) == ["EXCLUDED", "EXCLUDED", ""]
+        assert problems(plan(listed_of(table), exclude=source)) == ["EXCLUDED", "EXCLUDED", ""]
 
 
 def test_numbers_of_several_countries_lose_nobody_with_their_plus() -> None:
     numbers = ["+4915112345678", "+33612345678", "+393123456789", "+5491123456789", "+264811234567", "+12025550123"]
     listed = pd.DataFrame({"phone": numbers, "name": "Ann"})
-    made = plan(listed, default_region="US", leave_out=pd.Series([int(to) for to in numbers], name="to"))
+    made = plan(listed, default_region="US", exclude=pd.Series([int(to) for to in numbers], name="to"))
     assert problems(made) == ["SUPPRESSED"] * len(numbers)
 
 
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        pytest.param(["hello", number(1)], "1 entry of leave_out= cannot be read", id="unreadable"),
-        pytest.param([12345], "1 entry of leave_out= cannot be read", id="a short integer"),
-        pytest.param("missing.csv", "leave_out='missing.csv' not found; pass the path", id="no file"),
+        pytest.param(["hello", number(1)], "1 entry of exclude= cannot be read", id="unreadable"),
+        pytest.param([12345], "1 entry of exclude= cannot be read", id="a short integer"),
+        pytest.param("missing.csv", "exclude='missing.csv' not found; pass the path", id="no file"),
         pytest.param(number(0), "not found; pass the path", id="a number instead of a list"),
         pytest.param({number(0): "x"}, "must be numbers, a Series, frame or path", id="dict"),
-        pytest.param(5, "leave_out= must be numbers, a Series, .*, got 5", id="int"),
+        pytest.param(5, "exclude= must be numbers, a Series, .*, got 5", id="int"),
         pytest.param(pd.DataFrame({"a": [1], "b": [2]}), "has no column 'phone' or 'to'", id="which column"),
     ],
 )
 def test_an_exclusion_that_cannot_be_understood_is_refused(source: Any, says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        plan(leave_out=source)
+        plan(exclude=source)
 
 
 @pytest.mark.parametrize(
@@ -287,16 +287,16 @@ def test_an_exclusion_that_cannot_be_understood_is_refused(source: Any, says: st
     ],
 )
 def test_words_and_second_numbers_in_a_cell_of_a_stop_list_leave_nobody_in(cell: str, whom: list[int]) -> None:
-    made = plan(people(3), leave_out=[cell], default_region="US", reading=Reading(unreadable="ignore"))
+    made = plan(people(3), exclude=[cell], default_region="US", numbers=NumberOptions(unreadable="ignore"))
     assert problems(made) == ["SUPPRESSED" if n in whom else "" for n in range(3)]
     assert made.left_out[["read", "unreadable"]].values.tolist() == [[1, 0]]
-    assert plan(people(3), leave_out=[cell], default_region="US").fingerprint == made.fingerprint
+    assert plan(people(3), exclude=[cell], default_region="US").fingerprint == made.fingerprint
 
 
 @pytest.mark.parametrize("cell", ["2025550101/2", "202 555 0101 or 202 555 99", "STOP", "1-800-FLOWERS"])
 def test_a_cell_of_a_stop_list_with_a_number_that_cannot_be_read_is_unreadable(cell: str) -> None:
-    with pytest.raises(UsageError, match="1 entry of leave_out= cannot be read"):
-        plan(people(3), leave_out=[cell], default_region="US")
+    with pytest.raises(UsageError, match="1 entry of exclude= cannot be read"):
+        plan(people(3), exclude=[cell], default_region="US")
 
 
 @pytest.mark.parametrize("name", ["Land", "country", "code_pays", "ISO"])
@@ -310,7 +310,7 @@ def test_countries_of_a_stop_list_that_the_plan_does_not_name_count_too(
     region = {"name": "home", "Series": listed["home"], None: None}[by]
     listed["phone"] = listed["phone"] if by else ["+61491570156", "+4930901820"]
     stops = pd.DataFrame({"phone": ["0491 570 156", "+12025550199"], name: ["AU", "US"]})
-    made = plan(listed, region=region, default_region=default, leave_out=stops)
+    made = plan(listed, region=region, default_region=default, exclude=stops)
     assert problems(made) == ["SUPPRESSED", ""]
     assert made.left_out["list"].tolist() == [f"a DataFrame (also by the countries in '{name}')"]
     assert f"(also by the countries in '{name}') (2 entries read)" in " ".join(str(made).split())
@@ -319,7 +319,7 @@ def test_countries_of_a_stop_list_that_the_plan_does_not_name_count_too(
 def test_several_numbers_of_one_cell_of_a_stop_list_are_those_of_the_country_beside_them() -> None:
     listed = pd.DataFrame({"phone": ["+4930901820", "+4930901821", "+12025550123"], "name": "Ann"})
     stops = pd.DataFrame({"phone": ["030 901820, 030 901821"], "country": ["DE"]})
-    assert problems(plan(listed, default_region=None, leave_out=stops)) == ["SUPPRESSED", "SUPPRESSED", ""]
+    assert problems(plan(listed, default_region=None, exclude=stops)) == ["SUPPRESSED", "SUPPRESSED", ""]
 
 
 def test_every_column_of_a_stop_list_with_numbers_of_its_people_counts() -> None:
@@ -333,7 +333,7 @@ def test_every_column_of_a_stop_list_with_numbers_of_its_people_counts() -> None
         }
     )
     with pytest.warns(SmsOtpWarning, match=r"'agent phone' \(its name may speak of somebody else\)"):
-        made = plan(people(7), leave_out=stops)
+        made = plan(people(7), exclude=stops)
     assert problems(made) == ["", *["SUPPRESSED"] * 5, ""]
     assert made.left_out.values.tolist() == [
         ["a DataFrame (columns 'phone', 'Mobile (opted out)', 'fax')", "SUPPRESSED", 7, 5, 1]
@@ -343,17 +343,17 @@ def test_every_column_of_a_stop_list_with_numbers_of_its_people_counts() -> None
 @pytest.mark.parametrize("name", ["customer mobile", "verified phone", "phone updated", "Kunden-Telefon", "Tel/Fax"])
 def test_a_second_column_of_phones_counts_whatever_else_its_name_says(ledger: Ledger, name: str) -> None:
     stops = pd.DataFrame({"phone": ["2025550107"], name: ["2025550101"]})
-    assert problems(plan(people(3), leave_out=stops, default_region="US")) == ["", "SUPPRESSED", ""]
+    assert problems(plan(people(3), exclude=stops, default_region="US")) == ["", "SUPPRESSED", ""]
     assert sms.People(ledger).import_optouts(stops, column="phone", source="p", default_region="US") == 2
 
 
 def test_an_index_of_numbers_and_files_of_any_name_leave_people_out(tmp_path: Path) -> None:
     stops = pd.DataFrame({"phone": [number(1)], "mobile": [number(2)]}).set_index("phone")
-    assert problems(plan(people(3), leave_out=stops)) == ["", "SUPPRESSED", "SUPPRESSED"]
+    assert problems(plan(people(3), exclude=stops)) == ["", "SUPPRESSED", "SUPPRESSED"]
     stops.reset_index().to_csv(tmp_path / "stop.list", index=False)
-    assert problems(plan(people(3), leave_out=[str(tmp_path / "stop.list")])) == ["", "SUPPRESSED", "SUPPRESSED"]
+    assert problems(plan(people(3), exclude=[str(tmp_path / "stop.list")])) == ["", "SUPPRESSED", "SUPPRESSED"]
     with pytest.raises(UsageError, match="several columns of the list are called 'phone'"):
-        plan(people(3), leave_out=pd.DataFrame([[number(1), number(2)]], columns=["phone", "phone"]))
+        plan(people(3), exclude=pd.DataFrame([[number(1), number(2)]], columns=["phone", "phone"]))
 
 
 @pytest.mark.filterwarnings("ignore:.*there are rows in 'old' as well")
@@ -363,23 +363,23 @@ def test_hidden_sheets_of_a_stop_list_count(tmp_path: Path, ledger: Ledger) -> N
         for sheet, place in (("new", 1), ("old", 2)):
             pd.DataFrame({"phone": [number(place)], "name": "Ann"}).to_excel(book, sheet_name=sheet, index=False)
         book.sheets["old"].sheet_state = "hidden"
-    assert problems(plan(people(3), leave_out=file)) == ["", "SUPPRESSED", "SUPPRESSED"]
+    assert problems(plan(people(3), exclude=file)) == ["", "SUPPRESSED", "SUPPRESSED"]
     with pytest.raises(UsageError, match="rows in several sheets, also in 'old'"):
         sms.People(ledger).import_optouts(file, column="phone", source="p")
 
 
 def test_unreadable_entries_stop_the_plan_and_are_listed_or_are_ignored_on_request() -> None:
-    with pytest.raises(UsageError, match="2 entries of leave_out= cannot be read") as caught:
-        plan(leave_out=["hello", None, "", "n/a", number(1), "2025550103"])
+    with pytest.raises(UsageError, match="2 entries of exclude= cannot be read") as caught:
+        plan(exclude=["hello", None, "", "n/a", number(1), "2025550103"])
     assert [problem.split(":")[0] for problem in caught.value.problems] == ["entry 0", "entry 5"]
     assert "2025550103" not in str(caught.value)
-    made = plan(leave_out=["hello", number(1)], reading=Reading(unreadable="ignore"))
+    made = plan(exclude=["hello", number(1)], numbers=NumberOptions(unreadable="ignore"))
     assert problems(made) == ["", "SUPPRESSED", "", ""]
-    assert len(plan(leave_out=["+1 800 234 5678", number(0)]).skipped) == 1  # of a kind that is never texted
+    assert len(plan(exclude=["+1 800 234 5678", number(0)]).skipped) == 1  # of a kind that is never texted
 
 
 def test_a_results_file_is_a_suppression_list_too() -> None:
-    made = plan(leave_out=pd.DataFrame({"to": [WITHOUT_PLUS], "status": ["accepted"]}))
+    made = plan(exclude=pd.DataFrame({"to": [WITHOUT_PLUS], "status": ["accepted"]}))
     assert problems(made) == ["", "SUPPRESSED", "", ""]
 
 
@@ -389,11 +389,11 @@ def test_a_campaign_excludes_whom_it_may_have_reached_and_nobody_else(service: S
 
     def look(_: Post) -> None:
         if len(service.posts) == 4:
-            found.append(plan(people(10), leave_out=ledger.record("demo"), campaign="next"))
+            found.append(plan(people(10), exclude=ledger.record("demo"), campaign="next"))
 
     service.seen = look
     service.script(["accept", "lost", "refuse", "accept"])
-    made = plan(people(10), message="Hello", wire=Wire(chunk_size=2))
+    made = plan(people(10), message="Hello", requests=RequestOptions(chunk_size=2))
     sent(made, service.client(), ledger, threads=1, limits=Limits(first=8))
     assert problems(found[0]) == ["EXCLUDED"] * 4 + [""] * 2 + ["EXCLUDED"] * 2 + [""] * 2
 
@@ -402,7 +402,7 @@ def test_a_purged_campaign_excludes_nobody_and_says_so(service: Service, ledger:
     send(plan_of(2), client=service.client(), ledger=ledger, progress=False)
     ledger.record("autumn").purge()
     with pytest.raises(LedgerError, match="purged"):
-        plan(leave_out=ledger.record("autumn"))
+        plan(exclude=ledger.record("autumn"))
 
 
 # -- two numbers, one phone --------------------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ def test_two_numbers_of_one_phone_are_one_person(one: str, other: str, turned: b
     assert problems(made) == ["", "DUPLICATE_OF"]
     assert "DUPLICATE_OF:x" in made.rows["note"].iloc[1]
     assert made.rows["to"].tolist() == [first, second]
-    assert problems(plan(both.head(1), leave_out=[second])) == ["SUPPRESSED"]
+    assert problems(plan(both.head(1), exclude=[second])) == ["SUPPRESSED"]
     assert phones.duplicates(pd.Series([first, second], index=["x", "y"])).tolist()[1] == "x"
     assert phones.report(phones.normalize(pd.Series([first, second]))).repeated == 1
 
@@ -431,14 +431,14 @@ def test_the_old_mobile_digit_of_mexico_is_the_same_phone() -> None:
     listed = pd.DataFrame({"phone": ["+525512345678", "+5215512345678"], "name": ["Ann", "Ann"]})
     assert problems(plan(listed)) == ["", "DUPLICATE_OF"]
     for source in (["+521 55 1234 5678"], pd.Series([5215512345678], name="to"), pd.Series(["+5215512345678"])):
-        assert problems(plan(listed.head(1), leave_out=source)) == ["SUPPRESSED"]
+        assert problems(plan(listed.head(1), exclude=source)) == ["SUPPRESSED"]
 
 
 def test_a_campaign_that_texted_one_number_of_a_phone_excludes_the_other(service: Service, ledger: Ledger) -> None:
     first = plan(pd.DataFrame({"phone": ["+5491123456789"], "name": ["Ann"]}))
     send(first, client=service.client(), ledger=ledger, progress=False)
     listed = pd.DataFrame({"phone": ["+541123456789"], "name": ["Ann"]})
-    assert problems(plan(listed, leave_out=ledger.record("demo"), campaign="next")) == ["EXCLUDED"]
+    assert problems(plan(listed, exclude=ledger.record("demo"), campaign="next")) == ["EXCLUDED"]
 
 
 # -- one id, many records ----------------------------------------------------------------------------------------------
@@ -462,9 +462,9 @@ def test_a_plan_says_how_much_of_each_list_was_read_and_matched(tmp_path: Path) 
     other.write_text("phone\n07911 123456\n", encoding="utf-8")
     listed = pd.DataFrame({"phone": ["+12025550123", "+12025550124", "+12025550123"]})
     texted = sms.plan(listed[1:2], "Hi", campaign="before", to="phone")
-    how: dict[str, Any] = {"to": "phone", "default_region": "GB", "reading": sms.Reading(unreadable="ignore")}
+    how: dict[str, Any] = {"to": "phone", "default_region": "GB", "numbers": sms.NumberOptions(unreadable="ignore")}
     given = [stops, str(other), texted]
-    made = sms.plan(listed, "Hi", campaign="told", leave_out=given, **how)
+    made = sms.plan(listed, "Hi", campaign="told", exclude=given, **how)
     columns = ["list", "problem", "read", "matched", "unreadable"]
     assert made.left_out[columns].values.tolist() == [
         ["stops.csv", "SUPPRESSED", 2, 2, 1],
@@ -472,11 +472,11 @@ def test_a_plan_says_how_much_of_each_list_was_read_and_matched(tmp_path: Path) 
         ["campaign 'before'", "EXCLUDED", 1, 1, 0],
     ]
     card = " ".join(str(made).split())
-    assert "! leave_out: old.csv matches nobody of this list (1 entry read)." in card
-    assert "i leave_out: 2 rows are on stops.csv (2 entries read, 1 unreadable)." in card
+    assert "! exclude: old.csv matches nobody of this list (1 entry read)." in card
+    assert "i exclude: 2 rows are on stops.csv (2 entries read, 1 unreadable)." in card
     listed.to_parquet(tmp_path / "list.parquet")
     (tmp_path / "work").mkdir()
     folder = sms.Folder(tmp_path, into=tmp_path / "work" / "plan")
-    pd.testing.assert_frame_equal(sms.plan(folder, "Hi", campaign="f", leave_out=given, **how).left_out, made.left_out)
+    pd.testing.assert_frame_equal(sms.plan(folder, "Hi", campaign="f", exclude=given, **how).left_out, made.left_out)
     assert made.reworded("Ho").left_out.equals(made.left_out)
     assert sms.plan(listed, "Hi", campaign="none", to="phone").left_out.empty

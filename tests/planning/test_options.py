@@ -14,8 +14,8 @@ import smsotp_nb as sms
 from smsotp_nb.errors import UsageError
 
 VALUES: dict[str, tuple[Any, Any]] = {
-    "reading": (sms.Reading(repair=["vanity", "lost_plus"], landlines=False), sms.Reading()),
-    "wire": (sms.Wire(chunk_size=5, threads=2), sms.Wire()),
+    "numbers": (sms.NumberOptions(repair=["vanity", "lost_plus"], landlines=False), sms.NumberOptions()),
+    "requests": (sms.RequestOptions(chunk_size=5, threads=2), sms.RequestOptions()),
     "limits": (sms.Limits(budget={"USD": 5}, quiet_hours=("21:00", "08:00"), stop_after=None), sms.Limits()),
     "message": (sms.Message({"de": "Hi", "en": sms.column("msg")}, priority=["en"], literal=True), sms.Message("a")),
     "template": (sms.Template("t", {"who": "name"}, preview="Hi {who}", language="de"), sms.Template("t")),
@@ -30,7 +30,7 @@ def test_options_are_values_whose_repr_makes_them(made: Any, plain: Any) -> None
     assert made != repr(made)
 
 
-@pytest.mark.parametrize("name", ["reading", "wire", "limits"])
+@pytest.mark.parametrize("name", ["numbers", "requests", "limits"])
 def test_options_are_replaced_one_by_one(name: str) -> None:
     made, plain = VALUES[name]
     assert made.replace() == made
@@ -40,12 +40,12 @@ def test_options_are_replaced_one_by_one(name: str) -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], object], list[str]]] = {
-    "reading": (
-        lambda: sms.Reading(repair=["all"], landlines=None, unreadable="no", evidence="most"),  # type: ignore[arg-type]
+    "numbers": (
+        lambda: sms.NumberOptions(repair=["all"], landlines=None, unreadable="no", evidence="most"),  # type: ignore[arg-type]
         ["repair=", "landlines=", "unreadable=", "evidence="],
     ),
-    "wire": (
-        lambda: sms.Wire(variant="us", chunk_size=1001, threads=True, isolate_invalid=None),  # type: ignore[arg-type]
+    "requests": (
+        lambda: sms.RequestOptions(variant="us", chunk_size=1001, threads=True, isolate_invalid=None),  # type: ignore[arg-type]
         ["variant= must be one of 'intl'", "chunk_size= must be a whole number from 1 to 1000", "threads=", "isola"],
     ),
     "limits": (
@@ -60,9 +60,9 @@ WRONG: dict[str, tuple[Callable[[], object], list[str]]] = {
         lambda: sms.Template(None, keep_words="no", replace="PLAIN"),  # type: ignore[arg-type]
         ["id must be", "keep_words=", "replace="],
     ),
-    "chunk_size, a bool": (lambda: sms.Wire(chunk_size=True), ["chunk_size="]),
-    "chunk_size, a float": (lambda: sms.Wire(chunk_size=10.0), ["chunk_size="]),  # type: ignore[arg-type]
-    "chunk_size, nothing": (lambda: sms.Wire(chunk_size=0), ["chunk_size="]),
+    "chunk_size, a bool": (lambda: sms.RequestOptions(chunk_size=True), ["chunk_size="]),
+    "chunk_size, a float": (lambda: sms.RequestOptions(chunk_size=10.0), ["chunk_size="]),  # type: ignore[arg-type]
+    "chunk_size, nothing": (lambda: sms.RequestOptions(chunk_size=0), ["chunk_size="]),
 }  # fmt: skip
 
 
@@ -74,16 +74,21 @@ def test_wrong_options_are_told_all_at_once(make: Callable[[], object], told: li
     assert [word for word in told if word not in str(caught.value)] == []
 
 
-@pytest.mark.parametrize("kind", [sms.Reading, sms.Wire, sms.Limits, sms.Message, sms.Template])
+@pytest.mark.parametrize("kind", [sms.NumberOptions, sms.RequestOptions, sms.Limits, sms.Message, sms.Template])
 def test_a_misspelt_option_is_named(kind: Callable[..., object]) -> None:
-    words = {} if kind in (sms.Reading, sms.Wire, sms.Limits) else {"words" if kind is sms.Message else "id": "Hi"}
+    words = (
+        {}
+        if kind in (sms.NumberOptions, sms.RequestOptions, sms.Limits)
+        else {"text" if kind is sms.Message else "id": "Hi"}
+    )
     with pytest.raises(UsageError, match="no argument misspelt="):
         kind(**words, misspelt=1)
 
 
-@pytest.mark.parametrize("name", ["reading", "wire"])
+@pytest.mark.parametrize("name", ["numbers", "requests"])
 def test_what_is_no_such_value_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name}= must be a {name.title()}, such as"):
+    kind = {"numbers": "NumberOptions", "requests": "RequestOptions"}[name]
+    with pytest.raises(UsageError, match=f"{name}= must be a {kind}, such as"):
         plan(**{name: {"chunk_size": 5}})
 
 
@@ -128,18 +133,21 @@ def test_whom_to_leave_out_may_come_in_many_forms_at_once(client: sms.Client, tm
             number(0), str(file), pd.DataFrame({"phone": [number(2)]}), ledger.record("recorded"), table, about_to,
             refused,
         ]  # fmt: skip
-        made = plan(people(8), leave_out=left_out, campaign="next")
+        made = plan(people(8), exclude=left_out, campaign="next")
     assert made.rows["problem"].fillna("").tolist() == ["SUPPRESSED"] * 3 + ["EXCLUDED"] * 3 + [""] * 2
 
 
 def test_who_said_no_is_suppressed_even_where_a_campaign_has_them() -> None:
-    made = plan(people(2), leave_out=[plan(people(1)), number(0)], campaign="next")
+    made = plan(people(2), exclude=[plan(people(1)), number(0)], campaign="next")
     assert made.rows["problem"].fillna("").tolist() == ["SUPPRESSED", ""]
 
 
 def test_the_wire_of_a_plan_may_be_changed_and_its_words_stay() -> None:
-    made = plan(wire=sms.Wire(chunk_size=2))
-    changed = made.with_wire(threads=8, isolate_invalid=True)
-    assert (made._wire, changed._wire) == (sms.Wire(chunk_size=2), sms.Wire("intl", 2, 8, isolate_invalid=True))
+    made = plan(requests=sms.RequestOptions(chunk_size=2))
+    changed = made.with_requests(threads=8, isolate_invalid=True)
+    assert (made._wire, changed._wire) == (
+        sms.RequestOptions(chunk_size=2),
+        sms.RequestOptions("intl", 2, 8, isolate_invalid=True),
+    )
     assert changed.fingerprint == made.fingerprint
     assert changed.reworded("Hello")._wire == changed._wire

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.dtypes import dtype_names
 from support.small_plans import RATES, number, people, plan
 
-from smsotp_nb import Message, Template, Wire, parts
+from smsotp_nb import Message, RequestOptions, Template, parts
 from smsotp_nb.errors import UsageError
 
 # -- rows -----------------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_a_plan_without_sendable_rows_is_still_a_plan(frame: pd.DataFrame) -> No
 def test_problems_in_the_order_in_which_they_are_judged() -> None:
     frame = people(6, phone=[number(0), number(0), "hello", None, number(4), number(5)])
     frame["name"] = ["a", "b", "c", "d", None, "f"]
-    made = plan(frame, leave_out=[number(5)])
+    made = plan(frame, exclude=[number(5)])
     assert made.rows["problem"].tolist()[1:] == [
         "DUPLICATE_OF",
         "NOT_A_NUMBER",
@@ -150,7 +150,7 @@ def test_any_index_stays_as_it_is(index: pd.Index) -> None:
 
 def test_equal_bodies_are_grouped_first_and_cut_second() -> None:
     frame = people(7, city=["x", "y", "x", "x", "y", "x", "x"])
-    made = plan(frame, message="Hi {city}", wire=Wire(chunk_size=2))
+    made = plan(frame, message="Hi {city}", requests=RequestOptions(chunk_size=2))
     assert made.rows["body"].tolist() == [0, 1, 0, 0, 1, 0, 0]
     assert made.rows["chunk"].tolist() == [0, 3, 0, 1, 3, 1, 2]
     assert made.bodies["recipients"].tolist() == [5, 2]
@@ -228,7 +228,7 @@ def test_a_plan_equals_a_row_by_row_reading(rows: list[tuple[Any, Any, Any]], si
         "content": {"message": "{a}-{b}!", "signature": "Acme"},
         "template": {"message": Template("t", ["a", "b"], preview="{a}-{b}!")},
     }[kind]
-    made = plan(frame, rates=RATES, wire=Wire(chunk_size=size), **wording)
+    made = plan(frame, rates=RATES, requests=RequestOptions(chunk_size=size), **wording)
     planned = made.rows[made.rows["status"] == "planned"]
     assert planned["to"].is_unique
     assert (planned.groupby("chunk").size() <= size).all()
@@ -258,7 +258,7 @@ def test_the_fingerprint_covers_numbers_bodies_and_order_and_nothing_else() -> N
     base = plan().fingerprint
     same = [
         plan(people().set_axis(list("abcd"))),
-        plan(wire=Wire(chunk_size=1)),
+        plan(requests=RequestOptions(chunk_size=1)),
         plan(rates=RATES),
         plan(keep=["name"]),
         plan(campaign="other"),

@@ -48,7 +48,7 @@ NEW: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_reworded_is_the_plan_of_the_new_words(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Against planning anew; of what was kept by ``by`` nothing is lost."""
     frame = spoken("de", "en", "de", "en", "fr", phone=[number(0), number(1), "hello", number(1), number(4)])
-    options = {"leave_out": [number(4)], "keep": ["name"], "rates": RATES, "wire": sms.Wire(chunk_size=2)}
+    options = {"exclude": [number(4)], "keep": ["name"], "rates": RATES, "requests": sms.RequestOptions(chunk_size=2)}
     reworded = plan(frame, **before, **options).reworded(**after)
     anew = plan(frame, **after, **options)
     assert reworded.fingerprint == anew.fingerprint
@@ -78,7 +78,7 @@ def test_the_callers_frame_may_have_changed_since() -> None:
 def test_rows_held_back_by_words_are_judged_anew_and_others_stay() -> None:
     frame = spoken("de", "fr", None, "en", "de", phone=[number(0), number(1), number(2), "hello", number(4)])
     frame["name"] = [None, "Ben", "Cy", "Di", "Ed"]
-    made = plan(frame, message=WORDS, by="language", leave_out=[number(4)])
+    made = plan(frame, message=WORDS, by="language", exclude=[number(4)])
     assert problems(made) == ["VALUE_MISSING", "SEGMENT_UNKNOWN", "SEGMENT_MISSING", "NOT_A_NUMBER", "SUPPRESSED"]
     more = made.reworded({"de": "Hallo", "fr": "Salut {name}", "en": "Hi"})
     assert problems(more) == ["", "", "SEGMENT_MISSING", "NOT_A_NUMBER", "SUPPRESSED"]
@@ -174,7 +174,9 @@ def test_a_mistaken_call_says_what_to_change(changes: dict[str, Any], says: str)
 
 
 def test_in_the_cn_variant_a_text_keeps_its_signature() -> None:
-    made = plan(people(1, phone=["+8613800138000"]), message="a", signature="Acme", wire=sms.Wire(variant="cn"))
+    made = plan(
+        people(1, phone=["+8613800138000"]), message="a", signature="Acme", requests=sms.RequestOptions(variant="cn")
+    )
     assert made.reworded("b")._message(0).signature == "Acme"
 
 

@@ -102,7 +102,7 @@ def test_a_plan_on_an_index_of_labels_that_repeat() -> None:
 
 
 def test_from_the_accessor() -> None:
-    made = spoken("de", "en").sms.plan(
+    made = spoken("de", "en").smsotp.plan(
         message=sms.Message(WORDS, priority=["en"]), to="phone", by="language", campaign="demo"
     )
     assert texts(made) == ["Hallo N0", "Hi N1"]
@@ -176,7 +176,7 @@ def test_a_format_is_refused_for_the_rows_of_its_own_segment_alone() -> None:
 
 
 def test_a_number_that_cannot_be_texted_is_its_problem_first() -> None:
-    made = plan(spoken("fr", "de", phone=["hello", number(1)]), message=WORDS, by="language", leave_out=[number(1)])
+    made = plan(spoken("fr", "de", phone=["hello", number(1)]), message=WORDS, by="language", exclude=[number(1)])
     assert made.rows["problem"].tolist() == ["NOT_A_NUMBER", "SUPPRESSED"]
 
 
@@ -449,7 +449,7 @@ SENT: dict[str, dict[str, Any]] = {
 def test_each_person_has_the_words_of_their_segment_once(words: dict[str, Any], ledger: sms.Ledger) -> None:
     """Sixty people of three segments, two of them once more in another; sent twice, seen in the inbox."""
     frame = spoken(*["de", "en", "es"] * 20, "de", "en", phone=[number(n) for n in [*range(60), 1, 0]])
-    made = plan(frame, by="language", rates=RATES, wire=sms.Wire(chunk_size=7), **words)
+    made = plan(frame, by="language", rates=RATES, requests=sms.RequestOptions(chunk_size=7), **words)
     with sms.Sandbox(rules=Rules(templates={f"t_{label}": text for label, text in GREETINGS.items()})) as box:
         for _ in range(2):
             results = sms.send(made, client=box.client(), ledger=ledger, progress=False)

@@ -49,7 +49,7 @@ def test_a_no_counts_without_a_number_and_at_each_number_of_a_row(tmp_path: Path
         {"mobile": ["+12025550102 STOP", "+12025550105"], "phone": [None, "+12025550102"]}, index=[6, 7]
     )
     listed = pd.concat([rows, repeated], ignore_index=True)
-    made = sms.plan(listed, "Hi", campaign="c", to=["mobile", "phone"], leave_out=["+12025550113"])
+    made = sms.plan(listed, "Hi", campaign="c", to=["mobile", "phone"], exclude=["+12025550113"])
     problem = ["NOTE_SAYS_NO", "NOTE_SAYS_NO", None, "SUPPRESSED", "DUPLICATE_OF", None, "NOTE_SAYS_NO", "DUPLICATE_OF"]
     for word in ("gestorben", "geen sms", "не писать", "退订", "†"):
         assert (
@@ -76,7 +76,7 @@ def test_a_no_counts_without_a_number_and_at_each_number_of_a_row(tmp_path: Path
     (tmp_path / "list").mkdir()
     listed.to_parquet(tmp_path / "list" / "a.parquet")
     folder = sms.Folder(tmp_path / "list", into=tmp_path / "plan")
-    large = sms.plan(folder, "Hi", campaign="c", to=["mobile", "phone"], leave_out=["+12025550113"])
+    large = sms.plan(folder, "Hi", campaign="c", to=["mobile", "phone"], exclude=["+12025550113"])
     assert texts(large.rows["problem"]) == problem
     assert large.fingerprint == made.fingerprint
     for at, plan in enumerate((made, large)):  # an opt-out of the ledger is one of all numbers of a row
@@ -99,7 +99,9 @@ def test_an_opt_out_at_another_number_counts_while_the_campaign_runs(tmp_path: P
             people.opt_out("+12025550119", source="phone call")
 
     with sms.Sandbox() as box, box.client() as client:
-        made = sms.plan(rows, "Hi {m}", campaign="c", to=["m", "p"], wire=sms.Wire(chunk_size=1, threads=1))
+        made = sms.plan(
+            rows, "Hi {m}", campaign="c", to=["m", "p"], requests=sms.RequestOptions(chunk_size=1, threads=1)
+        )
         found = sms.send(made, client, ledger=ledger, progress=told, limits=sms.Limits(per_second=10))
         assert box.inbox["to"].tolist() == rows["m"].tolist()[:9]
     assert found["problem"][9] == "OPTED_OUT"
@@ -114,7 +116,7 @@ def test_who_was_texted_at_another_number_is_not_added_by_a_revision(tmp_path: P
         sms.send(sms.plan(before, "Hi", **how), client, ledger=ledger)
         with pytest.raises(UsageError, match=r"1 recipient of this plan has this message already, at another"):
             sms.revise(sms.plan(after, "Hi", **how), client, reason="filled in", ledger=ledger)
-        rest = sms.plan(after, "Hi", leave_out=sms.record("c", client, ledger=ledger), **how)
+        rest = sms.plan(after, "Hi", exclude=sms.record("c", client, ledger=ledger), **how)
         assert rest.left_out["list"].tolist() == ["campaign 'c'"]
         sms.revise(rest, client, reason="filled in", ledger=ledger)
         sms.send(rest, client, ledger=ledger)
@@ -128,7 +130,7 @@ def test_the_first_usable_number_of_each_row_counts() -> None:
     assert texts(judged["column"]) == COLUMN
     assert judged.index.equals(PEOPLE.index)
     assert texts(judged["problem"])[2:4] == ["MISSING", "NOTE_SAYS_NO"]
-    report = phones.report(judged, numbers=PEOPLE[BOTH], default_region="DE")
+    report = phones.report(judged, phones=PEOPLE[BOTH], default_region="DE")
     assert report.columns.values.tolist() == [["phone", 3], ["mobile", 1]]
     assert report.problems.set_index("problem")["examples"]["NOTE_SAYS_NO"] == "0151 23456780 STOP"
     assert "By column" in str(report)
@@ -145,7 +147,7 @@ def test_a_no_or_a_stop_list_counts_in_whichever_column_it_meets_a_row(tmp_path:
     frame.to_parquet(tmp_path / "list.parquet", index=False)
     (tmp_path / "work").mkdir()
     for source in (frame, sms.Folder(tmp_path, into=tmp_path / "work" / "plan")):
-        made = sms.plan(source, "Hello", campaign="no", to=["a", "b"], leave_out=[ours[1], "+12025550111", ours[3]])
+        made = sms.plan(source, "Hello", campaign="no", to=["a", "b"], exclude=[ours[1], "+12025550111", ours[3]])
         assert texts(made.rows["problem"]) == ["NOTE_SAYS_NO", "SUPPRESSED", None, "SUPPRESSED", "NOTE_SAYS_NO"]
         assert made.rows["to"].iloc[2] == ours[2]
         assert made.left_out["matched"].tolist() == [2]
@@ -182,7 +184,7 @@ def test_a_plan_says_how_many_are_of_which_column(tmp_path: Path) -> None:
 def test_a_no_in_any_of_the_columns_of_a_list_is_a_no() -> None:
     """Whoever is held back at one number is not texted at another."""
     stops = pd.DataFrame({"mobile": ["0151 23456789"], "phone": ["030 90182001"]})
-    made = sms.plan(PEOPLE, "Hello", campaign="no", to=BOTH, default_region="DE", leave_out=stops)
+    made = sms.plan(PEOPLE, "Hello", campaign="no", to=BOTH, default_region="DE", exclude=stops)
     assert made.rows["problem"].tolist()[:2] == ["SUPPRESSED", "SUPPRESSED"]
 
 
@@ -230,7 +232,7 @@ def test_a_no_at_one_number_holds_for_the_other_rows_of_its_person(tmp_path: Pat
     faxes = pd.DataFrame({"mobile": ["Fax: 2025550101", None], "phone": [other, one]})
     cases: list[tuple[pd.DataFrame, list[str], dict[str, Any], list[str | None]]] = [
         (told, ["phone"], {}, ["NOTE_SAYS_NO", "DUPLICATE_OF", "DUPLICATE_OF", None]),
-        (pairs, BOTH, {"leave_out": [other]}, ["SUPPRESSED", "DUPLICATE_OF", None]),
+        (pairs, BOTH, {"exclude": [other]}, ["SUPPRESSED", "DUPLICATE_OF", None]),
         (unread, ["phone"], {}, ["NOTE_SAYS_NO", "DUPLICATE_OF", None, "NOTE_SAYS_NO", "DUPLICATE_OF"]),
         (faxes, BOTH, {}, [None, None]),
     ]

@@ -567,17 +567,17 @@ def test_an_entry_of_a_list_of_no_whose_value_the_workbook_lacks_is_unreadable(t
     stops = tmp_path / "stops.xlsx"
     book.save(stops)
     people = pd.DataFrame({"phone": ["+12025550160", "+12025550161"]})
-    with pytest.raises(UsageError, match=r"1 entry of leave_out= .* cell B3: an error or a formula without a value"):
-        sms.plan(people, "Hello", campaign="no", to="phone", leave_out=stops)
-    ignored = sms.Reading(unreadable="ignore")
-    plan = sms.plan(people, "Hello", campaign="no", to="phone", leave_out=stops, reading=ignored)
+    with pytest.raises(UsageError, match=r"1 entry of exclude= .* cell B3: an error or a formula without a value"):
+        sms.plan(people, "Hello", campaign="no", to="phone", exclude=stops)
+    ignored = sms.NumberOptions(unreadable="ignore")
+    plan = sms.plan(people, "Hello", campaign="no", to="phone", exclude=stops, numbers=ignored)
     assert plan.left_out[["read", "matched", "unreadable"]].values.tolist() == [[2, 1, 1]]
     corrected = sms.read_recipients(stops).dropna(subset=["phone"])
-    assert sms.plan(people, "Hello", campaign="no", to="phone", leave_out=corrected).left_out["read"].tolist() == [2]
+    assert sms.plan(people, "Hello", campaign="no", to="phone", exclude=corrected).left_out["read"].tolist() == [2]
     register = sms.People(sms.Ledger(tmp_path / "ledger.sqlite", create=True))
     with pytest.raises(UsageError, match="1 of 3 rows cannot be read, so nothing was recorded: cell B3"):
         register.import_optouts(stops, column="phone", source="p")
-    assert register.import_optouts(stops, column="phone", source="p", reading=ignored) == 2
+    assert register.import_optouts(stops, column="phone", source="p", numbers=ignored) == 2
 
 
 def test_cells_are_read_as_a_workbook_shows_them(tmp_path: Path) -> None:
@@ -639,5 +639,5 @@ def test_a_hidden_row_of_a_list_of_no_still_says_no(tmp_path: Path) -> None:
     stops = tmp_path / "stops.xlsx"
     stops.write_bytes(book(*TABLE, CY, change=hide_row)())
     people = pd.DataFrame({"Mobile": [BO[1], "+12025550162"]})
-    plan = sms.plan(people, "Hello", campaign="no", to="Mobile", leave_out=stops)
+    plan = sms.plan(people, "Hello", campaign="no", to="Mobile", exclude=stops)
     assert plan.rows["status"].tolist() == ["skipped", "planned"]

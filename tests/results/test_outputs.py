@@ -24,7 +24,7 @@ import pytest
 from smsotp_nb import Client, Ledger, charts, plan, results, send
 from smsotp_nb._outputs import Output, outputs, write_file
 from smsotp_nb._results import files, workbook
-from smsotp_nb.errors import FileExists, UsageError
+from smsotp_nb.errors import OutputExistsError, UsageError
 
 OLD = b"what the user had"
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def new(file: Path, **options: object) -> Path:
 
 
 def test_a_file_is_replaced_only_when_told(old: Path) -> None:
-    with pytest.raises(FileExists, match=r"list\.csv already exists; overwrite=True replaces it") as caught:
+    with pytest.raises(OutputExistsError, match=r"list\.csv already exists; overwrite=True replaces it") as caught:
         new(old)
     assert caught.value.path == str(old)
     assert old.read_bytes() == OLD
@@ -57,7 +57,7 @@ def test_a_file_that_appears_meanwhile_is_left_as_it_is(tmp_path: Path) -> None:
     """Between the first look and the last step a file may come from elsewhere, even where replacing was allowed."""
     for overwrite in (False, True):
         file = tmp_path / f"{overwrite}.csv"
-        with pytest.raises(FileExists, match="appeared while"):
+        with pytest.raises(OutputExistsError, match="appeared while"):
             write_file(file, lambda opened, file=file: file.write_bytes(OLD), overwrite=overwrite)  # type: ignore[misc]
         assert file.read_bytes() == OLD
     assert sorted(os.listdir(tmp_path)) == ["False.csv", "True.csv"]
@@ -117,7 +117,7 @@ def test_a_planted_link_is_never_followed(old: Path, leads_to: str, overwrite: b
 
 def test_a_link_that_is_planted_meanwhile_is_not_followed_either(old: Path) -> None:
     file = old.parent / "out.csv"
-    with pytest.raises(FileExists, match="appeared while"):
+    with pytest.raises(OutputExistsError, match="appeared while"):
         write_file(file, lambda _: file.symlink_to(old))
     assert old.read_bytes() == OLD
 
@@ -398,7 +398,7 @@ def test_every_writer_replaces_only_when_told(tmp_path: Path, write: Callable[[P
     files = [tmp_path / f"a.{ending}" for ending in ("csv", "parquet", "xlsx", "txt", "html")]
     for file in files:
         file.write_bytes(OLD)
-    with pytest.raises(FileExists):
+    with pytest.raises(OutputExistsError):
         write(tmp_path, False)
     assert {file.read_bytes() for file in files} == {OLD}
     write(tmp_path, True)
@@ -423,7 +423,7 @@ def test_a_campaign_is_not_exported_over_its_ledger(tmp_path: Path, client: Clie
         with pytest.raises(UsageError, match="itself"):
             campaign.export(ledger.path, overwrite=True)
         assert campaign.export(tmp_path / "hello.csv").is_file()
-        with pytest.raises(FileExists):
+        with pytest.raises(OutputExistsError):
             campaign.export(tmp_path / "hello.csv")
         assert campaign.counts["accepted"] == 1
 

@@ -19,7 +19,7 @@ import pytest
 from support.sockets import call, without_token
 
 from smsotp_nb import Sandbox
-from smsotp_nb.errors import NotAsExpected, UsageError
+from smsotp_nb.errors import ExpectationError, UsageError
 
 ROOT = Path(__file__).parents[2]
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
@@ -273,7 +273,7 @@ def test_box_expect_raises_an_assertion_error_that_masks_numbers(filled: Sandbox
     with pytest.raises(AssertionError) as caught:
         filled.expect(to=FR, text_matches="Bob", within=0.1)
     error = caught.value
-    assert isinstance(error, NotAsExpected)
+    assert isinstance(error, ExpectationError)
     assert "Expected at least 1 message with to +3319...1234 and text matching 'Bob' within 0.1 s" in str(error)
     assert "nearest: message 2 at" in str(error)
     assert FR not in str(error)

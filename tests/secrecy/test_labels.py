@@ -71,7 +71,7 @@ def rates_of(people: pd.DataFrame) -> pd.DataFrame:
 
 Refused = Callable[[pd.DataFrame, Ledger], object]
 DOORS: dict[str, Refused] = {
-    "suppress": lambda people, _: sms.plan(people, "Hi", to="phone", campaign="a", leave_out=unread(people)),
+    "suppress": lambda people, _: sms.plan(people, "Hi", to="phone", campaign="a", exclude=unread(people)),
     "rates": lambda people, _: sms.plan(people, "Hi", to="phone", campaign="a", rates=rates_of(people)),
     "regions of others": lambda people, _: sms.phones.normalize(people["phone"], region=pd.Series(["US"] * 10)),
     "opt-outs": lambda people, ledger: imported(people, ledger, "name"),
@@ -93,7 +93,7 @@ def test_an_error_names_rows_by_masked_labels(door: Refused, people: pd.DataFram
 
 def test_a_warning_names_rows_by_masked_labels(people: pd.DataFrame, ledger: Ledger) -> None:
     with pytest.warns(SmsOtpWarning, match=r"\.\.\.") as caught:
-        imported(people, ledger, "name", reading=sms.Reading(unreadable="ignore"))
+        imported(people, ledger, "name", numbers=sms.NumberOptions(unreadable="ignore"))
     assert numbers_in(str(caught[0].message)) == []
 
 

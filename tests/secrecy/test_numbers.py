@@ -19,7 +19,7 @@ import pytest
 from faults.acts import after_reading, body, throttle
 from faults.server import Act, BreakingServer, Peer, Script
 from support.canaries import hits
-from support.clients import Patience
+from support.clients import RetryPolicy
 from support.tracebacks import frames
 
 import smsotp_nb as sms
@@ -65,7 +65,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     broken = {
         name: Client(Settings(f"http://127.0.0.1:{server.port}", "key"), sleep=stop) for name, server in servers.items()
     }
-    broken["not sent"] = Client(Settings("http://127.0.0.1:9", "key"), patience=Patience(attempts=1))
+    broken["not sent"] = Client(Settings("http://127.0.0.1:9", "key"), retry=RetryPolicy(attempts=1))
     with Sandbox() as box, Ledger(folder / "ledger.sqlite", create=True) as ledger:
         yield Ground(folder, box, ledger, broken)
     for server in servers.values():
@@ -94,10 +94,10 @@ MASKED: dict[str, Door] = {
     "plan, column": lambda on: on.plan(to="fone"),
     "plan, region": lambda on: on.plan(region="land"),
     "plan, placeholder": lambda on: on.plan(message="{nme}"),
-    "plan, suppress": lambda on: on.plan(leave_out=ODD),
+    "plan, suppress": lambda on: on.plan(exclude=ODD),
     "plan, rates": lambda on: on.plan(rates=5),
     "plan, keep": lambda on: on.plan(keep=["city"]),
-    "plan, exclude": lambda on: on.plan(leave_out=5),
+    "plan, exclude": lambda on: on.plan(exclude=5),
     "send, no plan": lambda on: on.send(PEOPLE),
     "send, changed": lambda on: on.send(on.plan("done", message="Other")),
     "send, no rate": lambda on: on.send(on.plan(), limits=sms.Limits(budget={"USD": 1})),
@@ -124,11 +124,11 @@ MASKED: dict[str, Door] = {
     "report": lambda on: sms.charts.report(on.results, "/nowhere/x.html"),
     "phones report": lambda on: sms.phones.report(PEOPLE),
     "normalize, frame": lambda on: sms.phones.normalize(PEOPLE),
-    "normalize, repair": lambda on: sms.phones.normalize(PEOPLE["phone"], reading=sms.Reading(repair=["none"])),
-    "verdict, frame": lambda on: sms.phones.verdict(PEOPLE),
-    "accessor, column": lambda on: PEOPLE.sms.normalize("fone"),
-    "accessor, masked": lambda on: PEOPLE.sms.masked("fone"),
-    "accessor, plan": lambda on: PEOPLE.sms.plan(message="Hello", to="fone", campaign="other"),
+    "normalize, repair": lambda on: sms.phones.normalize(PEOPLE["phone"], numbers=sms.NumberOptions(repair=["none"])),
+    "verdict, frame": lambda on: sms.phones.parse(PEOPLE),
+    "accessor, column": lambda on: PEOPLE.smsotp.normalize("fone"),
+    "accessor, masked": lambda on: PEOPLE.smsotp.masked("fone"),
+    "accessor, plan": lambda on: PEOPLE.smsotp.plan(message="Hello", to="fone", campaign="other"),
     "ledger, rows": lambda on: on_a_full_disk(on, "INSERT ON recipient"),
     "ledger, chunks": lambda on: on_a_full_disk(on, "INSERT ON chunk"),
     "ledger, destinations": lambda on: on_a_full_disk(on, "INSERT ON destination"),

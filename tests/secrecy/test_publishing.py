@@ -63,7 +63,7 @@ def test_whoever_has_the_list_cannot_say_whose_a_row_is(k: int, seed: int) -> No
 def test_a_mask_is_joined_at_once() -> None:
     """The reason why masks are for the eye and this form is for publishing."""
     table = pd.DataFrame({"to": [f"+1{202 + n // 10_000}555{n % 10_000:04}" for n in range(0, 80_000, 8)]})
-    masks = table.sms.masked()["to"]
+    masks = table.smsotp.masked()["to"]
     assert masks.ne(table["to"]).all()
     assert masks.value_counts().eq(1).mean() > 0.9
 

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 import requests
 
-from smsotp_nb import Client, Folder, Ledger, People, Plan, Sandbox, Wire, otp, plan, send, send_test
-from smsotp_nb.errors import CampaignHeld, LedgerError, SmsOtpWarning, UsageError
+from smsotp_nb import Client, Folder, Ledger, People, Plan, RequestOptions, Sandbox, otp, plan, send, send_test
+from smsotp_nb.errors import CampaignLockedError, LedgerError, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 130)]
 SUPPRESSED = PEOPLE[7]
@@ -27,7 +27,13 @@ NAMES = [f"Zebedee{n:02}" for n in range(len(PEOPLE))]
 def planned(name: str = "autumn") -> Plan:
     frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES})
     return plan(
-        frame, "Hi {name}", to="phone", campaign=name, keep=["name"], wire=Wire(chunk_size=7), leave_out=[SUPPRESSED]
+        frame,
+        "Hi {name}",
+        to="phone",
+        campaign=name,
+        keep=["name"],
+        requests=RequestOptions(chunk_size=7),
+        exclude=[SUPPRESSED],
     )
 
 
@@ -386,7 +392,7 @@ def test_a_purge_waits_for_a_test_that_another_service_is_sending(ledger: Ledger
         send(made, client=box.client(), ledger=ledger, progress=False)
         test = ledger._begin(planned(), service=other.client().service, kind="test")
         campaign = ledger.record("autumn", service=box.client().service)
-        with pytest.raises(CampaignHeld):
+        with pytest.raises(CampaignLockedError):
             campaign.purge()
         assert len(campaign.results) == len(PEOPLE)
         test.close()

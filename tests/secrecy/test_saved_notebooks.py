@@ -110,12 +110,12 @@ ACTS = (
     cut("body half", Peer.fin),
 )
 USE = [
-    "import smsotp_nb as sms, pandas as pd, pickle, time\nfrom smsotp_nb._client import Patience\n"
+    "import smsotp_nb as sms, pandas as pd, pickle, time\nfrom smsotp_nb._client import RetryPolicy\n"
     "client = sms.Client(sms.Settings.from_env())",
     "display(client, client.settings, vars(client))\nclient",
     "people = pd.DataFrame({'phone': [canary('NUMBER')], 'name': ['Ann']})\n"
     "plan = sms.plan(people, 'Hello {name}', to='phone', campaign='notebook')\nplan",
-    "results = sms.send(plan, client=client)\nresults.sms.card()",
+    "results = sms.send(plan, client=client)\nresults.smsotp.card()",
     "ledger = sms.Ledger()\ndisplay(ledger, ledger.record('notebook'))",
     "sms.charts.report(results, 'report.html')",
     "sms.widgets.CampaignForm(people, client=client)",
@@ -167,7 +167,7 @@ ERRORS = [
 ]
 UNREACHED = [
     "nobody = sms.Client(\n"
-    "    sms.Settings.from_env(base_url='http://127.0.0.1:9'), patience=Patience(attempts=2, first_wait=0.01))",
+    "    sms.Settings.from_env(base_url='http://127.0.0.1:9'), retry=RetryPolicy(attempts=2, first_wait=0.01))",
     "nobody.send_otp(canary('NUMBER'), code=canary('OWN_CODE'))",
 ]
 

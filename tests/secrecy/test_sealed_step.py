@@ -23,7 +23,7 @@ import pytest
 from faults.acts import body
 from faults.server import BreakingServer, Script
 from support.canaries import hits
-from support.clients import Patience
+from support.clients import RetryPolicy
 from support.tracebacks import chain, in_other_styles, shown
 
 from smsotp_nb import Client, Sandbox, Settings, otp
@@ -102,7 +102,7 @@ def speaking(signed: bool) -> Iterator[Callable[[], Client]]:
         settings = Settings(
             base_url=f"http://127.0.0.1:{server.port}", access_key_id=KEY, access_key_secret=HMAC if signed else None
         )
-        yield lambda: Client(settings, patience=Patience(attempts=1))
+        yield lambda: Client(settings, retry=RetryPolicy(attempts=1))
 
 
 def where(error: BaseException) -> tuple[CodeType, ...]:

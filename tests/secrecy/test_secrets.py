@@ -290,12 +290,12 @@ def test_a_pickle_holds_no_key_or_passcode_or_is_refused(journey: dict[str, Any]
 
 
 def test_the_frames_hold_numbers_and_the_card_of_a_frame_masks_them(journey: dict[str, Any]) -> None:
-    """Frames are the data; ``df.sms.masked()`` and ``df.sms.card()`` are the forms to publish."""
+    """Frames are the data; ``df.smsotp.masked()`` and ``df.smsotp.card()`` are the forms to publish."""
     results = journey["results"]
     assert hits(results.to_csv(), *NUMBERS) == NUMBERS
     assert hits(results.to_csv(), KEY, OWN_CODE, ENTERED) == []
-    card = results.sms.card()
-    assert hits(f"{card} {card._repr_html_()} {results.sms.masked().to_csv()}", KEY, *NUMBERS) == []
+    card = results.smsotp.card()
+    assert hits(f"{card} {card._repr_html_()} {results.smsotp.masked().to_csv()}", KEY, *NUMBERS) == []
 
 
 # -- how deep we look --------------------------------------------------------------------------------------------------

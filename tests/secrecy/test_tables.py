@@ -23,12 +23,24 @@ from openpyxl.worksheet import _writer
 from support.servers import Pooler, Server, ledger_of, need_pooler, sampled, stored
 
 from secrecy.test_modes import PAGE, everybody_may_do_everything, too_open  # noqa: F401
-from smsotp_nb import Experiment, Ledger, People, Sandbox, Wire, otp, plan, preflight, results, send, send_test
+from smsotp_nb import (
+    Experiment,
+    Ledger,
+    People,
+    RequestOptions,
+    Sandbox,
+    otp,
+    plan,
+    preflight,
+    results,
+    send,
+    send_test,
+)
 from smsotp_nb._ledger.file import copies
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.server.store import ServerStore
-from smsotp_nb.errors import CampaignHeld, SmsOtpWarning, UsageError
+from smsotp_nb.errors import CampaignLockedError, SmsOtpWarning, UsageError
 
 PEOPLE = [f"+1202555{n:04}" for n in range(100, 140)]
 NAMES = [f"Zebedee{n:02}" for n in range(len(PEOPLE))]
@@ -71,7 +83,13 @@ def texted(ledger: Ledger, box: Sandbox, clock: Clock) -> People:
     """Let people be in every table that can hold them: campaign, test, passcode, register, experiment."""
     client = box.client()
     made = plan(
-        LIST, "Hi {name}", to="phone", campaign="autumn", keep=["name"], wire=Wire(chunk_size=7), leave_out=[SUPPRESSED]
+        LIST,
+        "Hi {name}",
+        to="phone",
+        campaign="autumn",
+        keep=["name"],
+        requests=RequestOptions(chunk_size=7),
+        exclude=[SUPPRESSED],
     )
     send_test(made, client=client, to=ONESELF, row=3, ledger=ledger)
     trial(ledger, clock).assign(LIST, to="phone")
@@ -138,7 +156,9 @@ def test_a_purged_experiment_holds_nobody_and_its_arms_still_hold(
 @pytest.mark.both_ledgers
 def test_who_knows_the_words_finds_no_text_after_a_purge(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
     """A hash without a key is found by trying names and amounts; the same words are recognized all the same."""
-    made = plan(LIST, "Dear {name}, you owe us 111 EUR", to="phone", campaign="autumn", wire=Wire(chunk_size=1))
+    made = plan(
+        LIST, "Dear {name}, you owe us 111 EUR", to="phone", campaign="autumn", requests=RequestOptions(chunk_size=1)
+    )
     send(made, client=box.client(), ledger=ledger, progress=False)
     keys = made._held.body_keys.tolist()
     assert len(keys) == len(NAMES)
@@ -279,12 +299,12 @@ def test_while_a_second_client_runs_a_campaign_nothing_of_it_is_purged_and_peopl
 ) -> None:
     service = box.client().service
     frame = pd.DataFrame({"phone": PEOPLE, "name": NAMES})
-    made = plan(frame, "Hi all", to="phone", campaign="autumn", keep=["name"], wire=Wire(chunk_size=10))
+    made = plan(frame, "Hi all", to="phone", campaign="autumn", keep=["name"], requests=RequestOptions(chunk_size=10))
     with Ledger(ledger.path, now=clock) as second, second._begin(made, service=service) as run:
         assert run.claim(0)
         sampled(ledger)
         clock.at += timedelta(days=400)
-        with pytest.raises(CampaignHeld):
+        with pytest.raises(CampaignLockedError):
             ledger.record("autumn").purge()
         assert ledger.retain("12 months")["purged"].tolist() == [False]
         assert People(ledger, now=clock).forget(PEOPLE[15]) == 1  # of the next chunk

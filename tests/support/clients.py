@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from smsotp_nb._client import Patience
+from smsotp_nb._client import RetryPolicy
 
-__all__ = ["Patience"]
+__all__ = ["RetryPolicy"]

@@ -39,7 +39,7 @@ class Sample:
         return itertools.islice(itertools.cycle(rows), begin, None)
 
 
-def leave_out(
+def exclude(
     items: list[pytest.Item],
     sample: Sample,
     *,

@@ -19,7 +19,7 @@ def sent(made: Plan, client: Client, ledger: Ledger, *, threads: int | None = No
     """Return the result table of one send."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmsOtpWarning)
-        return send(made.with_wire(threads=threads), client, ledger=ledger, **({"progress": False} | options))
+        return send(made.with_requests(threads=threads), client, ledger=ledger, **({"progress": False} | options))
 
 
 def status(table: pd.DataFrame) -> dict[str, int]:

@@ -28,7 +28,7 @@ def planned(people: pd.DataFrame, *, rates: pd.DataFrame) -> sms.Plan:
         signature="Acme",
         rates=rates,
         keep=["segment"],
-        leave_out=["+1 202 555 0199"],
+        exclude=["+1 202 555 0199"],
     )
     assert_type(plan, sms.Plan)
     assert_type(plan.rows, pd.DataFrame)
@@ -42,7 +42,7 @@ def sent(plan: sms.Plan, client: sms.Client, path: Path) -> pd.DataFrame:
         print(sms.preflight(plan, client=client, ledger=ledger, limits=sms.Limits(budget={"USD": 50}, first=1)))
         sms.send(plan, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=1))
         results = sms.send(
-            plan.with_wire(threads=2),
+            plan.with_requests(threads=2),
             client=client,
             ledger=ledger,
             progress=False,
@@ -98,8 +98,11 @@ def frames_of_others(rows: list[dict[str, str]], rates: pd.DataFrame) -> sms.Pla
     sms.cost.by_country(5)  # type: ignore[arg-type]
     sms.phones.find_columns(None)  # type: ignore[arg-type]
     words = sms.Template("T1", {"name": "first"}, preview="Dear {name}")
-    reading, wire = sms.Reading(repair=["lost_plus"], test_numbers="refuse"), sms.Wire(chunk_size=500, threads=8)
-    made = sms.plan("people.csv", words, to="phone", campaign="x", reading=reading, wire=wire)
+    reading, requests = (
+        sms.NumberOptions(repair=["lost_plus"], test_numbers="refuse"),
+        sms.RequestOptions(chunk_size=500, threads=8),
+    )
+    made = sms.plan("people.csv", words, to="phone", campaign="x", numbers=reading, requests=requests)
     assert_type(made.recipients, int)
     assert_type(made.reworded({"de": "Hallo", "en": sms.Message("Hi")}, by="language"), sms.Plan)
     sms.plan(rows, "Hi", to="phone", campaign="x", rates=rates)

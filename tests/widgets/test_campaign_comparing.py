@@ -15,7 +15,7 @@ from smsotp_nb._widgets.campaign.cards import comparison_card, draft_html
 from smsotp_nb._widgets.campaign.choices import Choices, Compared, Guards
 from smsotp_nb._widgets.campaign.reading import OrderColumns
 from smsotp_nb._widgets.campaign.steps import CampaignSteps
-from smsotp_nb.errors import CampaignHeld
+from smsotp_nb.errors import CampaignLockedError
 from smsotp_nb.widgets import CampaignForm
 
 pytestmark = pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
@@ -235,7 +235,7 @@ def test_nothing_is_said_to_be_withdrawn_that_was_not(
     """The first text has begun, the second has not; the first one cannot be changed now."""
 
     def held(*_: object, **__: object) -> int:
-        raise CampaignHeld("held by another process")
+        raise CampaignLockedError("held by another process")
 
     steps = stopped_in_the_first_text(client, ledger)
     assert [bool(arm.counts) for arm in steps.arms] == [True, False]

@@ -24,7 +24,7 @@ import pandas as pd
 import smsotp_nb as sms
 people = pd.DataFrame({"phone": ["+1 202 555 0123"], "name": ["Ann"]})
 form = sms.widgets.CampaignForm(people, client=sms.Sandbox(), ledger=sms.Ledger(sys.argv[1], create=True),
-                                leave_out=["+1 202 555 0147"])
+                                exclude=["+1 202 555 0147"])
 form.fields.campaign.value, form.fields.words.value = "spring", "Hi {name}, 20% off"
 form.fields.kind.value, form.sending.guard_fields["budget"].value = "text", "USD 5"
 form.sending.test_number.value, form.outcome.stop_number.value = "+14155550100", "+14155550101"

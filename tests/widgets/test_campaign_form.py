@@ -684,7 +684,7 @@ def test_a_suppression_list_that_can_be_read_only_once_counts_in_every_plan(
     people: pd.DataFrame, box: Sandbox, ledger: Ledger
 ) -> None:
     """The preview reads it before the check does; who said no is left out of both."""
-    form = CampaignForm(people, client=box, ledger=ledger, leave_out=iter(["+12025550100"]))
+    form = CampaignForm(people, client=box, ledger=ledger, exclude=iter(["+12025550100"]))
     choices = dataclasses.replace(form._choices(), campaign="hello", kind="text", words="Hi", default_region="US")
     for _ in range(2):
         plan = form.steps.draft(choices).plan
@@ -775,10 +775,10 @@ def test_the_template_fields_appear_with_the_template(form: CampaignForm) -> Non
         ({"signature": "Acme"}, "signature", "A whole text goes without a signature."),
         ({"keep": ("x",)}, "keep", "The columns to keep: no column 'x'"),
         ({"rates": "no.csv"}, "rates", "Rates file not found: no.csv"),
-        ({"leave_out": "no.csv"}, "leave_out", "The suppression list 'no.csv' not found"),
-        ({"leave_out": ["hello"]}, "leave_out", "tick under “More options” that only the others are left out"),
-        ({"leave_out": pd.DataFrame({"a": [1], "b": [2]})}, "leave_out", "rename its column of the numbers"),
-        ({"leave_out": [pd.NaT, {}]}, "leave_out", "The suppression list must be numbers"),
+        ({"exclude": "no.csv"}, "exclude", "The suppression list 'no.csv' not found"),
+        ({"exclude": ["hello"]}, "exclude", "tick under “More options” that only the others are left out"),
+        ({"exclude": pd.DataFrame({"a": [1], "b": [2]})}, "exclude", "rename its column of the numbers"),
+        ({"exclude": [pd.NaT, {}]}, "exclude", "The suppression list must be numbers"),
         ({"to": "fone"}, "phone", "no column 'fone'"),
         ({"words": "name"}, "words", "Message 'name' is the name of a column: everybody would get this word. Write "),
         ({"words": "Hi %NAME%"}, "words", "Write '{name}'."),
@@ -824,7 +824,7 @@ def test_amounts_and_dates_are_written_as_their_fields_say(form: CampaignForm, p
 
 def test_a_list_to_leave_out_can_be_agreed_to_before_the_plan_is_checked(form: CampaignForm) -> None:
     form.fields.campaign.value, form.fields.words.value = "hello", "Hi"
-    form.fields._given = {**form.fields._given, "leave_out": ["hello"]}
+    form.fields._given = {**form.fields._given, "exclude": ["hello"]}
     form._typed()
     form._latest.settle()
     assert "tick under “More options”" in form.write._preview.value
@@ -883,16 +883,16 @@ def test_the_card_of_a_plan_names_no_argument_and_no_code(people: pd.DataFrame, 
     shown = "".join(check_screen(steps.plan))
     assert "How the service joins content and signature is not known" in shown
     assert "unknown words behind the number. The phone cleaner can repair them." in shown
-    assert "Reading(" not in shown
+    assert "NumberOptions(" not in shown
     assert "join=" not in shown
     assert "(note " not in shown
 
 
 def test_a_suppression_list_without_countries_asks_for_the_default_country(steps: CampaignSteps) -> None:
-    assert not steps.check(dataclasses.replace(HELLO, default_region="", leave_out=["0171 3920007"]))
+    assert not steps.check(dataclasses.replace(HELLO, default_region="", exclude=["0171 3920007"]))
     assert "no calling code in the number" in steps.refusal.text
     assert "REGION_MISSING" not in steps.refusal.text
-    assert {*steps.faults} == {"leave_out", "default_region"}
+    assert {*steps.faults} == {"exclude", "default_region"}
 
 
 def test_no_words_of_a_group_speak_of_code() -> None:
@@ -990,13 +990,13 @@ def test_people_of_earlier_campaigns_are_left_out(begun: CampaignSteps, box: San
     begun.withdraw()
     later = CampaignSteps(begun.frame, client=begun.client, ledger=begun.ledger)
     assert later.campaigns() == ["hello"]
-    chosen = dataclasses.replace(SECOND, exclude=("hello",))
+    chosen = dataclasses.replace(SECOND, texted_by=("hello",))
     assert later.draft(chosen).plan is not None
     later.check(chosen)
     assert later.to_go == 6
     later.send(Guards())
     assert box.inbox["to"].is_unique
-    assert "leave_out=sms.record('hello', client)" in chosen.lines()
+    assert "exclude=sms.record('hello', client)" in chosen.lines()
 
 
 @pytest.mark.parametrize("given", ["list", "path", "frame"])
@@ -1007,14 +1007,14 @@ def test_the_lines_leave_out_a_list_and_earlier_campaigns(begun: CampaignSteps, 
     begun.withdraw()
     numbers = pd.DataFrame({"phone": ["+12025550109"]})
     numbers.to_csv(tmp_path / "gone", index=False)
-    leave_out = {"list": ["+12025550109"], "path": str(tmp_path / "gone"), "frame": numbers}[given]
-    chosen = dataclasses.replace(SECOND, exclude=("hello",), leave_out=leave_out)
+    exclude = {"list": ["+12025550109"], "path": str(tmp_path / "gone"), "frame": numbers}[given]
+    chosen = dataclasses.replace(SECOND, texted_by=("hello",), exclude=exclude)
     later = CampaignSteps(begun.frame, client=begun.client, ledger=begun.ledger)
     later.check(chosen)
     assert later.plan is not None, later.notice
     code = chosen.lines().rpartition("\n")[0].replace(", client)", ", client, ledger)")
     room: dict[str, Any] = {"sms": sms, "people": begun.frame, "client": begun.client, "ledger": begun.ledger}
-    exec(code, room | {"rates": RATES, "leave_out": leave_out}, room)
+    exec(code, room | {"rates": RATES, "exclude": exclude}, room)
     problems = room["plan"].rows["problem"].value_counts().to_dict()
     assert problems == later.plan.rows["problem"].value_counts().to_dict()
     assert (problems["EXCLUDED"], problems["SUPPRESSED"]) == (4, 1)
@@ -1027,7 +1027,7 @@ def test_the_lines_leave_out_a_list_and_earlier_campaigns(begun: CampaignSteps, 
         {"kind": "content"},
         {"words": "Hi {name} {owed:money}", "currency": "EUR", "language": "de"},
         {"kind": "template", "template_id": "t1", "variables": ("name",)},
-        {"leave_out": ["hello", "+12025550100"], "readable_only": True},
+        {"exclude": ["hello", "+12025550100"], "readable_only": True},
         {"variant": "cn", "kind": "content", "signature": "Acme"},
         {"policy": Policy(caps=[(1, "24h")])},
     ],
@@ -1037,7 +1037,7 @@ def test_the_lines_plan_the_same(people: pd.DataFrame, changes: dict[str, Any]) 
     import smsotp_nb as sms
 
     chosen, people = dataclasses.replace(HELLO, **changes), people.assign(owed=7.5)
-    room: dict[str, Any] = {"sms": sms, "people": people, "rates": RATES, "leave_out": changes.get("leave_out")}
+    room: dict[str, Any] = {"sms": sms, "people": people, "rates": RATES, "exclude": changes.get("exclude")}
     exec(chosen.lines().rpartition("\n")[0], room)
     plan = planning.plan(people, **chosen.arguments())
     pd.testing.assert_frame_equal(room["plan"].rows, plan.rows)
@@ -1046,9 +1046,9 @@ def test_the_lines_plan_the_same(people: pd.DataFrame, changes: dict[str, Any]) 
 
 @pytest.mark.parametrize("given", ["plan", "record"])
 def test_a_form_takes_a_plan_or_a_record_to_leave_out(begun: CampaignSteps, box: Sandbox, given: str) -> None:
-    leave_out = begun.plan if given == "plan" else begun.ledger.record("hello")
-    form = CampaignForm(begun.frame, client=box, ledger=begun.ledger, leave_out=leave_out)
-    plan = form.steps.draft(dataclasses.replace(SECOND, leave_out=form._choices().leave_out)).plan
+    exclude = begun.plan if given == "plan" else begun.ledger.record("hello")
+    form = CampaignForm(begun.frame, client=box, ledger=begun.ledger, exclude=exclude)
+    plan = form.steps.draft(dataclasses.replace(SECOND, exclude=form._choices().exclude)).plan
     assert plan is not None
     assert plan.rows["problem"].eq("EXCLUDED").sum() == (10 if given == "plan" else 4)
 

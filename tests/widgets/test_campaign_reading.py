@@ -364,7 +364,7 @@ def test_forms_name_rows_by_masked_labels(labelled: pd.DataFrame, client: Client
     listed = labelled[["phone", "name"]].assign(other=[*labelled["phone"].iloc[:8], "nobody", None])
     form = CampaignForm(listed, client=client, ledger=ledger)
     choices = Choices(campaign="autumn", to="other", kind="text", words="Hi!")
-    form.steps.check(Choices(campaign="autumn", to="phone", kind="text", words="Hi!", leave_out=unread(labelled)))
+    form.steps.check(Choices(campaign="autumn", to="phone", kind="text", words="Hi!", exclude=unread(labelled)))
     assert "cannot be read" in form.steps.refusal.text
     assert numbers_in(state_of_widgets()) == []
     form.steps.check(

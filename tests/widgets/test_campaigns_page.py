@@ -242,7 +242,7 @@ def test_real_people_are_texted_only_after_their_number_was_typed(box: Sandbox, 
 
 
 def test_a_send_is_stopped_and_goes_on(box: Sandbox, client: Client, ledger: Ledger) -> None:
-    plan = planned("slow", rows=40, wire=sms.Wire(chunk_size=1))
+    plan = planned("slow", rows=40, requests=sms.RequestOptions(chunk_size=1))
     sms.send(plan, client=client, ledger=ledger, progress=False, limits=sms.Limits(first=1))
     heard = threading.Event()
     steps = opened(ledger, "slow", client=client, plans=[plan])

@@ -536,4 +536,4 @@ def test_advice_names_the_tick_of_the_form() -> None:
     cells = [f"0491 570 1{n:02} (ring twice)" for n in range(6, 12)]
     form = PhoneCleaner(pd.DataFrame({"phone": cells}), phone="phone", default_region="AU").settle()
     assert "tick “Words after the number” under “Change”" in form._figures.value
-    assert "Reading(" not in form._figures.value
+    assert "NumberOptions(" not in form._figures.value

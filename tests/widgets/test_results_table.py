@@ -231,14 +231,16 @@ PEOPLE = pd.DataFrame({"phone": [f"+1 202 555 01{number:02}" for number in range
 
 @pytest.fixture
 def plan() -> Any:
-    return sms.plan(PEOPLE, message="Doors open at nine.", to="phone", wire=sms.Wire(chunk_size=10), campaign="doors")
+    return sms.plan(
+        PEOPLE, message="Doors open at nine.", to="phone", requests=sms.RequestOptions(chunk_size=10), campaign="doors"
+    )
 
 
 @pytest.fixture
 def campaign(box: Sandbox, client: Client, ledger: Ledger, plan: Any) -> Record:
     """Thirty rows in three requests: the service took the first two and dropped the connection."""
     box.fault("drop_after", next=2)
-    sms.send(plan.with_wire(threads=1), client=client, ledger=ledger, progress=False)
+    sms.send(plan.with_requests(threads=1), client=client, ledger=ledger, progress=False)
     made = ledger.record("doors")
     assert made.counts["in_doubt"] == 20
     return made

@@ -154,7 +154,7 @@ def test_a_number_that_comes_with_the_press_is_shown_first(form: CampaignForm, b
     assert len(box.inbox) == 5
 
 
-LATE = {"words": "Bye", "campaign": "another", "phone": "name", "leave_out": "nobody.csv"}
+LATE = {"words": "Bye", "campaign": "another", "phone": "name", "exclude": "nobody.csv"}
 LATE_GUARDS = {"canary": 3, "budget": "USD 0.02", "speed": 1, "quiet_from": "21:00"}
 
 
@@ -309,7 +309,7 @@ def test_every_screen_names_the_list_and_the_suppression_list(
     assert named in uploading._saved().text(400)
     uploading.sending.back_button.click()
     (tmp_path / "no.csv").write_text("phone\n+12025550100\n")
-    uploading.fields.leave_out.value = str(tmp_path / "no.csv")
+    uploading.fields.exclude.value = str(tmp_path / "no.csv")
     uploading.write.check_button.click()
     assert f"Suppression list: {tmp_path / 'no.csv'}." in uploading.sending._where.value
     press(uploading.sending.send)
@@ -321,7 +321,7 @@ def test_every_screen_names_the_list_and_the_suppression_list(
 def test_a_suppression_list_that_is_refused_is_not_none(uploading: CampaignForm, box: Sandbox) -> None:
     uploading.write.check_button.click()
     uploading.sending.back_button.click()
-    uploading.fields.leave_out.value = "gone.csv"
+    uploading.fields.exclude.value = "gone.csv"
     uploading.write.check_button.click()
     assert (uploading.steps.stage, uploading.steps.plan) == ("write", None)
     press(uploading.sending.send)

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..._own_files import READ, READ_WRITE
-from ...errors import CampaignHeld, LedgerError, LedgerReplaced
+from ...errors import CampaignLockedError, LedgerError, ReplacedLedgerError
 from ..rows.statements import Statements
 from .disk import OWN, read_at
 
@@ -198,7 +198,7 @@ class Anchor:
         """
         trouble = self._trouble(after_commit)
         if trouble:
-            raise LedgerReplaced(
+            raise ReplacedLedgerError(
                 f"the ledger {self._path} {trouble} while it was open. Nothing more was sent, and what was recorded "
                 "last may be missing there. Put the file back as it was (or `Ledger.restore` a backup), then call "
                 "again: it is compared with what was last recorded before anything is sent"
@@ -358,13 +358,13 @@ def _open_run(path: Path) -> int:
     )
 
 
-def _held_by(descriptor: int, campaign: str) -> CampaignHeld:
+def _held_by(descriptor: int, campaign: str) -> CampaignLockedError:
     holder = read_at(descriptor, 300, 0).decode(errors="replace")  # what its holder noted in it
     pid, _, host = holder.partition(" ")
     who = f"process {pid} on {host}" if pid else "another process"
     if holder == f"{os.getpid()} {socket.gethostname()}":
         who = "another call in this kernel"
-    return CampaignHeld(
+    return CampaignLockedError(
         f"campaign {campaign!r} is being run by {who}; wait for it, or stop it there, then call send again",
         pid=int(pid) if pid.isdigit() else None,
         host=host or None,

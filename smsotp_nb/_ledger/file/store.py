@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from ..._showing.text import visible
-from ...errors import LedgerError, LedgerReplaced
+from ...errors import LedgerError, ReplacedLedgerError
 from ..opening import Opened, open_ledger
 from ..rows import damage
 from ..rows.statements import Row, Statements
@@ -268,7 +268,7 @@ class Store:
         opened.anchor.verify(after_commit=True)
         opened.begin_noting()
         if attempt and attempt <= opened.marks.latest:
-            raise LedgerReplaced(
+            raise ReplacedLedgerError(
                 f"the ledger {self.path} was altered while it was in use: it gave the number of an earlier request "
                 "once more. Nothing more was sent. Restore a backup, or see who else writes into it"
             )
@@ -288,7 +288,7 @@ class Store:
                 opened = self._open()
                 with opened.anchor.writing():
                     yield opened
-            except LedgerReplaced:
+            except ReplacedLedgerError:
                 self._let_go()
                 raise
             except damage.OURS:

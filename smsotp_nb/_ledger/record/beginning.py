@@ -69,7 +69,7 @@ def agree(store: Store, campaign: int, plan: Planned, *, now: int) -> None:
         raise PlanChanged(
             f"campaign {plan.campaign!r} is recorded with a different plan, or was corrected since. Nothing was sent. "
             "Plan the same files with the same arguments to continue it; a new campaign needs another name, and "
-            f"leave_out=sms.record({plan.campaign!r}) for whom this one reached"
+            f"exclude=sms.record({plan.campaign!r}) for whom this one reached"
         )
     in_force = known == plan.fingerprint
     if in_force and not changed & {"corrected", "withdrawn"}:

@@ -167,7 +167,7 @@ def advice(connection: Statements, campaign: int, plan: Planned, found: Differen
         return f"plan with keep={list(kept)}, as it is recorded"
     changed, added, gone = (len(rows) for rows in (found.changed, found.added, found.gone))
     if added and was_withdrawn(connection, campaign):
-        reached = f"leave_out=sms.record({plan.campaign!r}{ledger})"
+        reached = f"exclude=sms.record({plan.campaign!r}{ledger})"
         return f"it was withdrawn: plan the new recipients under another name, with {reached}"
     if again := texted_elsewhere(plan, found):
         return again
@@ -184,7 +184,7 @@ def texted_elsewhere(plan: Planned, found: Difference) -> str:
     again = int(np.isin(found.people[found.added], own[np.isin(other, texted)]).sum())
     has = "has" if again == 1 else "have"
     said = f"{counted(again, 'recipient')} of this plan {has} this message already, at another number"
-    return f"{said}; plan with leave_out=sms.record({plan.campaign!r}, client)" if again else ""
+    return f"{said}; plan with exclude=sms.record({plan.campaign!r}, client)" if again else ""
 
 
 def adopt(

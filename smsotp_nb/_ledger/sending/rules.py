@@ -357,9 +357,9 @@ class Unheeded:
             return " ".join([*said, "A transactional campaign heeds no holdout."])
         rows = 'the rows of Experiment.assign(...).frame whose arm is "holdout"'
         if not self.meant:
-            return " ".join([*said, f"To leave them out, pass leave_out= with their numbers: {rows}."])
+            return " ".join([*said, f"To leave them out, pass exclude= with their numbers: {rows}."])
         asked = f"{self.campaign!r} is none of its campaigns. Is it meant to be one? Call the campaign {self.meant!r}"
-        return " ".join([*said, f"{asked} to leave them out, or pass leave_out= with their numbers: {rows}."])
+        return " ".join([*said, f"{asked} to leave them out, or pass exclude= with their numbers: {rows}."])
 
 
 def unheeded(

@@ -22,7 +22,7 @@ from ... import __version__
 from ..._cards import counted
 from ..._own_files import READ_WRITE
 from ..._showing.text import visible
-from ...errors import LedgerError, LedgerOlder, LedgerReplaced
+from ...errors import LedgerError, ReplacedLedgerError, StaleLedgerError
 from ..file.disk import OWN, make_notes_folder, notes_folder, write_at
 from ..file.last_seen import Mark, Marks, Session, complain
 from ..opening import _behind
@@ -96,7 +96,7 @@ class Sighting:
         """Refuse, in the middle of a run, a database that is not the one that was opened."""
         found = self.differences(now)
         if found:
-            raise LedgerReplaced(
+            raise ReplacedLedgerError(
                 f"the ledger's database is no longer the one that was opened: {found}. Requests that it had recorded "
                 "may be missing in it. Nothing more was sent; open it again, which says what to do"
             )
@@ -212,12 +212,12 @@ class Notes:
         complain(self._path, error, "a database that went back in time")
 
 
-def _older(address: Address, found: str, behind: list[Session]) -> LedgerOlder:
+def _older(address: Address, found: str, behind: list[Session]) -> StaleLedgerError:
     recipients = sum(session.recipients for session in behind)
     lost = f" Up to {counted(recipients, 'recipient')} whom you texted since may stand as not texted in it." * bool(
         recipients
     )
-    return LedgerOlder(
+    return StaleLedgerError(
         f"the ledger {address} is not the database that was last used here: {found}. Requests that it had recorded may "
         f"be missing in it, and their people stand as not texted.{lost} Nothing was sent. Have the latest state "
         "restored; or, if you know whom it texted, open this one with Ledger(address, accept_older=True), once for all",

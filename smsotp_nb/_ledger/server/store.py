@@ -26,7 +26,7 @@ from typing import Any, Literal
 import psycopg
 
 from ..._moments import said
-from ...errors import CampaignHeld, LedgerError, LedgerReplaced
+from ...errors import CampaignLockedError, LedgerError, ReplacedLedgerError
 from ..file import store as stores
 from ..file.last_seen import Session
 from ..file.store import Store
@@ -286,7 +286,7 @@ class ServerStore(Store):
                     self._accept_older = False
                 served: Served = self._opened
                 yield served
-            except LedgerReplaced:
+            except ReplacedLedgerError:
                 self._let_go()
                 raise
             except damage.OURS:
@@ -446,7 +446,7 @@ class Lease:
     def refuse_if_lost(self) -> None:
         """Raise the error for what `renews` found, outside of the transaction."""
         if self._lost_to:
-            raise CampaignHeld(
+            raise CampaignLockedError(
                 f"campaign {self._name!r} was taken over by {self._lost_to}, because this process did not report in "
                 f"time. Nothing more was sent from here; call send again when it has ended there"
             )
@@ -477,7 +477,7 @@ class Lease:
         if mine and bytes(token) not in _live:  # it has ended here, and could not say so to the server
             return
         found = re.search(r" on (\S+) \(process (\d+)\)$", who)
-        raise CampaignHeld(
+        raise CampaignLockedError(
             f"campaign {self._name!r} is being run by {'another call in this kernel' if mine else who} since "
             f"{said(since)}; wait for it, or stop it there, then call send again. If it has died, it can be taken "
             f"over after {said(until)} by the server's clock",

@@ -26,8 +26,8 @@ VERY_FEW: Final = 12
 
 
 @in_our_words
-def verdict(
-    numbers: object,
+def parse(
+    phones: object,
     *,
     region: object = None,
     default_region: str | None = None,
@@ -36,28 +36,28 @@ def verdict(
     """Return phonenumbers' own answer for a column of numbers, unmodified.
 
     Args:
-        numbers: the column of numbers. Numeric cells are first read as text, whole decimals without their ``.0``.
+        phones: the column of numbers. Numeric cells are first read as text, whole decimals without their ``.0``.
         region: column of two-letter country codes, used as they are.
         default_region: one code for blank cells of ``region``.
         progress: called with the number of rows done after each chunk.
 
     Returns:
-        A frame on the index of ``numbers``: ``e164, region, cc, type, extension`` (``str``, missing where phonenumbers
+        A frame on the index of ``phones``: ``e164, region, cc, type, extension`` (``str``, missing where phonenumbers
         has none), ``valid`` (bool) and ``reason``: missing for a valid number, otherwise the name of the parse error or
         of the ValidationResult, or NOT_IN_USE for a number that is possible but not valid.
 
     Raises:
-        UsageError: ``region`` has another length or index than ``numbers``.
+        UsageError: ``region`` has another length or index than ``phones``.
 
     Example:
-        >>> verdict(["+44 7700 900123", "030 901820"], default_region="DE")[["e164", "valid", "reason"]]
+        >>> parse(["+44 7700 900123", "030 901820"], default_region="DE")[["e164", "valid", "reason"]]
                     e164  valid      reason
         0  +447700900123  False  NOT_IN_USE
         1    +4930901820   True         NaN
     """
     code = None if default_region is None else not_text("default_region", default_region, hint="; a code such as 'DE'")
     refuse(not_callable("progress", progress, example="print"), code)
-    column = cells.column(numbers, what="numbers")
+    column = cells.column(phones, what="phones")
     plain = cells.plain(column) if len(column) < FEW else None
     if plain is not None:
         beside = None if region is None else cells.column(region, what="region", like=column)

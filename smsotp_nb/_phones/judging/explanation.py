@@ -21,7 +21,7 @@ from ..vocabulary import BIT, NOTES, PROBLEMS, meaning_of_note
 from . import rows
 from .evidence import Evidence
 from .judgement import COLUMNS
-from .policy import Reading, not_reading
+from .policy import NumberOptions, not_reading
 from .rows import Row, Trial
 
 _Error, _Result = phonenumbers.NumberParseException, phonenumbers.ValidationResult
@@ -66,12 +66,12 @@ def explain(
     *,
     region: object = None,
     default_region: str | None = None,
-    reading: Reading = Reading(),
+    numbers: NumberOptions = NumberOptions(),
 ) -> Explanation:
     """Explain step by step how one cell is read and judged: every other reading that was weighed, and why it was
     dropped.
 
-    The evidence of ``reading`` is what ``weigh_column`` found in the cell's column; a cell alone has none.
+    The evidence of ``numbers`` is what ``weigh_column`` found in the cell's column; a cell alone has none.
 
     Example:
         >>> explain("0491 570 156", region="Australia")
@@ -88,14 +88,14 @@ def explain(
     refuse(
         None if pd.api.types.is_scalar(number) else f"number must be {one}, got {given(number)}",
         None if pd.api.types.is_scalar(region) else f"region= must be {one} of the countries, got {given(region)}",
-        not_reading(reading),
+        not_reading(numbers),
     )
     number = column = pd.Series([number], dtype=object)
-    (row,) = rows.judge(column, [region], default_region, reading)
+    (row,) = rows.judge(column, [region], default_region, numbers)
     judged = dict(zip(COLUMNS, row.spelled(), strict=True))
     steps = (
-        *_steps(column, region, default_region, reading.repair),
-        *_weighed(row, reading._gathered, reading.repair),
+        *_steps(column, region, default_region, numbers.repair),
+        *_weighed(row, numbers._gathered, numbers.repair),
     )
     return Explanation((*steps, _judged(judged)), judged)
 
@@ -125,7 +125,7 @@ def _fate(trial: Trial, row: Row, asked: Collection[str]) -> str:
         return f"lost: {row.answer.type} as it is read is no weaker"
     if trial.reading.repair in asked or not trial.reading.repair:
         return "not taken"
-    return f"not taken: only when asked for with Reading(repair=[{trial.reading.repair!r}])"
+    return f"not taken: only when asked for with NumberOptions(repair=[{trial.reading.repair!r}])"
 
 
 def _steps(column: pd.Series, region: object, default_region: str | None, repair: Collection[str]) -> Iterator[str]:

@@ -31,7 +31,7 @@ from ..reference import framed
 from ..vocabulary import PROBLEMS, note_words
 from . import answers, policy, rows, weighing
 from .evidence import DRAWN, NOTHING, SAMPLE, WRITTEN_ONLY, Evidence, Level, drawn, gather
-from .policy import Reading, not_reading
+from .policy import NumberOptions, not_reading
 from .readings import SECOND_SPELLING, Rewritten
 from .work import Intake, Work, take_in
 
@@ -45,11 +45,11 @@ PROBLEM_WORDS: Final = pa.array([*PROBLEMS, None], STRING)
 
 @in_our_words
 def normalize(
-    numbers: object,
+    phones: object,
     *,
     region: object = None,
     default_region: str | None = None,
-    reading: Reading = Reading(),
+    numbers: NumberOptions = NumberOptions(),
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Turn a column of phone numbers into E.164, or say why a number cannot be used.
@@ -58,16 +58,16 @@ def normalize(
     numbers, the row is refused unless the other rows of the column settle it.
 
     Args:
-        numbers: the column of numbers; any dtype. Of a frame, such as ``people[["mobile", "phone"]]``, the first usable
+        phones: the column of numbers; any dtype. Of a frame, such as ``people[["mobile", "phone"]]``, the first usable
             number of each row counts; where a cell says no (NOTE_SAYS_NO), none of the row's does.
         region: each number's country, used for numbers without a calling code: codes in any case, ``UK``, three-letter
             codes, English names or calling codes.
         default_region: two-letter country code used where ``region`` is blank.
-        reading: how numbers are read, see `Reading`.
+        numbers: how numbers are read, see `NumberOptions`.
         progress: called with the number of rows done. An exception that it raises stops the work.
 
     Returns:
-        A frame on the index of ``numbers`` with ``str`` columns: ``to``, ``region``, ``cc`` and ``type`` (of every
+        A frame on the index of ``phones`` with ``str`` columns: ``to``, ``region``, ``cc`` and ``type`` (of every
         valid number), ``problem`` (one code, or missing) and ``note`` (codes separated by blanks); of a frame also
         ``column``, the name of the column that the row's number or problem is of.
 
@@ -81,21 +81,21 @@ def normalize(
         1  +14155550100           NaN
         2           NaN  NOT_A_NUMBER
     """
-    refuse(not_reading(reading), not_callable("progress", progress, example="print"))
-    people = numbers if isinstance(numbers, list | tuple) else as_pandas(numbers)
+    refuse(not_reading(numbers), not_callable("progress", progress, example="print"))
+    people = phones if isinstance(phones, list | tuple) else as_pandas(phones)
     if isinstance(people, pd.DataFrame):
-        refuse(None if len(people.columns) else "numbers is a frame without columns; name those of the numbers")
+        refuse(None if len(people.columns) else "phones is a frame without columns; name those of the numbers")
         columns = [people.iloc[:, at] for at in range(len(people.columns))]
         refuse(*map(_not_of_numbers, columns))
         how: dict[str, Any] = {"region": region, "default_region": default_region, "progress": progress}
-        return first_usable(columns, normalize_columns(columns, reading=reading, **how))
-    numbers = column = cells.column(numbers, what="numbers")  # a traceback shows a column as a column
+        return first_usable(columns, normalize_columns(columns, numbers=numbers, **how))
+    phones = column = cells.column(phones, what="phones")  # a traceback shows a column as a column
     if answers.few(len(column), JUDGED_BY_ROWS):
-        made = _by_rows(rows.judge(column, region, default_region, reading), column.index)
+        made = _by_rows(rows.judge(column, region, default_region, numbers), column.index)
         if progress is not None:
             progress(len(column))
     else:
-        made = framed(COLUMNS, _by_columns(column, region, default_region, reading, progress), column.index)
+        made = framed(COLUMNS, _by_columns(column, region, default_region, numbers, progress), column.index)
     if isinstance(people, pd.Series):  # how its file was read, for the report
         source = source_of(people, people.name, getattr(region, "name", None))
         made.attrs = {**people.attrs, KEY: source} if source else dict(people.attrs)
@@ -114,11 +114,11 @@ def _not_of_numbers(column: pd.Series) -> str | None:
 
 
 def normalize_columns(
-    columns: Sequence[pd.Series], evidence: Sequence[Evidence] = (), *, reading: Reading, **how: Any
+    columns: Sequence[pd.Series], evidence: Sequence[Evidence] = (), *, numbers: NumberOptions, **how: Any
 ) -> list[pd.DataFrame]:
     """Judge each column by its own evidence."""
-    readings = [reading.replace(evidence=found) for found in evidence] or [reading] * len(columns)
-    return [normalize(column, reading=one, **how) for column, one in zip(columns, readings, strict=True)]
+    readings = [numbers.replace(evidence=found) for found in evidence] or [numbers] * len(columns)
+    return [normalize(column, numbers=one, **how) for column, one in zip(columns, readings, strict=True)]
 
 
 def first_usable(columns: Sequence[pd.Series], judged: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -157,9 +157,9 @@ def _by_rows(judged: list[rows.Row], index: pd.Index) -> pd.DataFrame:
 
 
 def _by_columns(
-    column: pd.Series, region: object, default_region: str | None, reading: Reading, progress: Progress | None
+    column: pd.Series, region: object, default_region: str | None, numbers: NumberOptions, progress: Progress | None
 ) -> list[list[pa.Array]]:
-    evidence = reading.evidence
+    evidence = numbers.evidence
     known: dict[str, bool] = {}  # what only the whole list can show
     if isinstance(evidence, Evidence):
         known = {"of_parts": evidence.of_parts, "narrow": evidence.narrow}
@@ -167,12 +167,12 @@ def _by_columns(
         known = {"narrow": False}
     intake = take_in(column, region, default_region, **known)
     if len(intake) <= SAMPLE:  # the sample is the list
-        return [_at_once(intake, reading, progress)]
-    said = evidence if isinstance(evidence, Evidence) else look(intake, reading.repair, evidence)
-    return _pieces(intake, reading, said, progress)
+        return [_at_once(intake, numbers, progress)]
+    said = evidence if isinstance(evidence, Evidence) else look(intake, numbers.repair, evidence)
+    return _pieces(intake, numbers, said, progress)
 
 
-def _at_once(intake: Intake, asked: Reading, progress: Progress | None) -> list[pa.Array]:
+def _at_once(intake: Intake, asked: NumberOptions, progress: Progress | None) -> list[pa.Array]:
     """Return the answer for a short list, whose evidence is counted from the same verdicts."""
     work = intake.part(slice(0, len(intake)))
     second = _read(work, asked.repair)
@@ -185,7 +185,9 @@ def _at_once(intake: Intake, asked: Reading, progress: Progress | None) -> list[
     return spelled(work)
 
 
-def _pieces(intake: Intake, asked: Reading, evidence: Evidence, progress: Progress | None) -> list[list[pa.Array]]:
+def _pieces(
+    intake: Intake, asked: NumberOptions, evidence: Evidence, progress: Progress | None
+) -> list[list[pa.Array]]:
     """Return the answer stretch by stretch; a repetitive list is judged once for each distinct row."""
     repeats = distinct_rows(intake.text, intake.beside())
     if repeats is None:
@@ -200,7 +202,7 @@ def _pieces(intake: Intake, asked: Reading, evidence: Evidence, progress: Progre
 
 
 def _stretches(
-    intake: Intake, asked: Reading, evidence: Evidence, progress: Progress | None
+    intake: Intake, asked: NumberOptions, evidence: Evidence, progress: Progress | None
 ) -> Iterator[list[pa.Array]]:
     for first in range(0, max(len(intake), 1), STRETCH):
         work = intake.part(slice(first, first + STRETCH))
@@ -212,28 +214,29 @@ def _stretches(
 
 @in_our_words
 def weigh_column(
-    numbers: object,
+    phones: object,
     *,
     region: object = None,
     default_region: str | None = None,
-    reading: Reading = Reading(),
+    numbers: NumberOptions = NumberOptions(),
 ) -> Evidence:
-    """Gather the evidence of a whole column, for ``Reading(evidence=...)`` of pieces of it.
+    """Gather the evidence of a whole column, for ``NumberOptions(evidence=...)`` of pieces of it.
 
     Example:
         >>> chunk = [f"4479111234{n:02}" for n in range(60)]
         >>> found = weigh_column(chunk, default_region="DE")
-        >>> normalize(chunk[:1], default_region="DE", reading=Reading(evidence=found))[["to", "note"]].values.tolist()
+        >>> numbers = NumberOptions(evidence=found)
+        >>> normalize(chunk[:1], default_region="DE", numbers=numbers)[["to", "note"]].values.tolist()
         [['+447911123400', 'PLUS_RESTORED COLUMN_EVIDENCE:100%:44']]
     """
-    refuse(not_reading(reading))
-    if isinstance(reading.evidence, Evidence):
-        return reading.evidence
-    numbers = column = cells.column(numbers, what="numbers")
+    refuse(not_reading(numbers))
+    if isinstance(numbers.evidence, Evidence):
+        return numbers.evidence
+    phones = column = cells.column(phones, what="phones")
     if answers.few(len(column), JUDGED_BY_ROWS):
-        return rows.weigh(column, region, default_region, reading)
+        return rows.weigh(column, region, default_region, numbers)
     intake = take_in(column, region, default_region)
-    return replace(look(intake, reading.repair, reading.evidence), of_parts=intake.known.of_parts, narrow=intake.narrow)
+    return replace(look(intake, numbers.repair, numbers.evidence), of_parts=intake.known.of_parts, narrow=intake.narrow)
 
 
 def look(intake: Intake, repair: Collection[str], level: Level) -> Evidence:
@@ -257,7 +260,7 @@ def _two_ways(texts: pa.ChunkedArray) -> Mask:
     return ~cells.matches(texts, WRITTEN_ONLY)
 
 
-def _decide(work: Work, asked: Reading, evidence: Evidence, second: Rewritten) -> None:
+def _decide(work: Work, asked: NumberOptions, evidence: Evidence, second: Rewritten) -> None:
     weighing.weigh(work, asked.repair, evidence, second)
     policy.apply(work, asked)
 

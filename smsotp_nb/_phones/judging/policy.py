@@ -51,7 +51,7 @@ SHAPE: Final = tuple(map(len, VALUES))
 
 @made_in_our_words
 @dataclass(frozen=True, slots=True, repr=False)
-class Reading(Options):
+class NumberOptions(Options):
     """How phone numbers are read. One value serves the list, the lists of whom to leave out, and an experiment alike.
 
     Args:
@@ -70,8 +70,8 @@ class Reading(Options):
         UsageError: an option that is none; lists all of them.
 
     Example:
-        >>> Reading(repair=["lost_plus"]).replace(test_numbers="refuse")
-        Reading(repair=('lost_plus',), test_numbers='refuse')
+        >>> NumberOptions(repair=["lost_plus"]).replace(test_numbers="refuse")
+        NumberOptions(repair=('lost_plus',), test_numbers='refuse')
     """
 
     repair: Collection[str] = ()
@@ -113,8 +113,10 @@ class Reading(Options):
 
 
 def not_reading(reading: Any) -> str | None:
-    """Complain of what is no Reading, or None."""
-    return not_a("reading", reading, Reading, wanted="a Reading, such as Reading(repair=['lost_plus'])")
+    """Complain of what is no NumberOptions, or None."""
+    return not_a(
+        "numbers", reading, NumberOptions, wanted="a NumberOptions, such as NumberOptions(repair=['lost_plus'])"
+    )
 
 
 def _among(asked: Any, known: Collection[str]) -> bool:
@@ -140,7 +142,7 @@ class Facts(NamedTuple):
     fiction: bool
 
 
-def decided(it: Facts, asked: Reading) -> tuple[str, int]:
+def decided(it: Facts, asked: NumberOptions) -> tuple[str, int]:
     """Return the problem of a row (``""``: its number is texted), and its notes as bits."""
     if it.reason is not None:
         problem = OURS.get(it.reason, it.reason)
@@ -159,7 +161,7 @@ def decided(it: Facts, asked: Reading) -> tuple[str, int]:
     return problem, notes
 
 
-def apply(work: Work, asked: Reading) -> None:
+def apply(work: Work, asked: NumberOptions) -> None:
     """Decide every row that has been read; rows of which all facts are the same are decided once."""
     rows = np.flatnonzero(work.open())
     found = work.answers

@@ -25,7 +25,7 @@ from ..vocabulary import BIT, bits, sentence
 from . import evidence as column_evidence
 from . import readings
 from .evidence import NOTHING, Count, Evidence, Level
-from .policy import FICTION, FICTION_CODES, WITH_A_PLUS, Facts, Reading, decided
+from .policy import FICTION, FICTION_CODES, WITH_A_PLUS, Facts, NumberOptions, decided
 from .readings import SECOND_SPELLING, Said
 from .weighing import AMBIGUOUS, AS_WRITTEN, Scales
 from .work import KIND_PROBLEM
@@ -101,7 +101,7 @@ def _words(notes: int, detail: int) -> str | None:
     return sentence(notes | detail << 32) if notes else None
 
 
-def judge(column: pd.Series, region: object, default_region: str | None, asked: Reading) -> list[Row]:
+def judge(column: pd.Series, region: object, default_region: str | None, asked: NumberOptions) -> list[Row]:
     """Judge a whole list."""
     rows, evidence, ask = _weighed(column, region, default_region, asked)
     scales = Scales(asked.repair, evidence)
@@ -110,13 +110,13 @@ def judge(column: pd.Series, region: object, default_region: str | None, asked: 
     return rows
 
 
-def weigh(column: pd.Series, region: object, default_region: str | None, asked: Reading) -> Evidence:
+def weigh(column: pd.Series, region: object, default_region: str | None, asked: NumberOptions) -> Evidence:
     """Gather the evidence of a whole list."""
     return _weighed(column, region, default_region, asked)[1]
 
 
 def _weighed(
-    column: pd.Series, region: object, default_region: str | None, asked: Reading
+    column: pd.Series, region: object, default_region: str | None, asked: NumberOptions
 ) -> tuple[list[Row], Evidence, Asked]:
     """Read a list, repair its cells, take the verdict on them and gather their evidence."""
     given = asked.evidence if isinstance(asked.evidence, Evidence) else None
@@ -175,7 +175,7 @@ def _read(row: Row, repair: Collection[str], ask: Asked) -> None:
         row.answer = ask[row.text, row.region]
 
 
-def _decide(row: Row, asked: Reading, scales: Scales, ask: Asked) -> None:
+def _decide(row: Row, asked: NumberOptions, scales: Scales, ask: Asked) -> None:
     if not row.problem:
         row.trials = list(_tried(row, ask))
         if row.trials:

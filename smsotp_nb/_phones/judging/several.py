@@ -50,7 +50,7 @@ def explode(frame: AnyFrame, column: str) -> pd.DataFrame:
     return exploded if len(rows) > len(people) else people.copy()
 
 
-def said_no(numbers: pd.Series, *, region: pd.Series | None, **how: Any) -> pd.DataFrame:
+def said_no(phones: pd.Series, *, region: pd.Series | None, **how: Any) -> pd.DataFrame:
     """Judge the numbers of people who said no, on the places 0.. of their cells; a cell of several has several rows.
 
     On such a list, words beside a number that say no say what the list says, and each number of a cell counts. Cells of
@@ -65,9 +65,9 @@ def said_no(numbers: pd.Series, *, region: pd.Series | None, **how: Any) -> pd.D
         1  +12025550102           NaN
         2           NaN  NOT_A_NUMBER
     """
-    judged = normalize(numbers, region=region, **how).reset_index(drop=True)
+    judged = normalize(phones, region=region, **how).reset_index(drop=True)
     among = judged["problem"].isin(AMONG_OTHERS)
-    texts = cells.read(numbers[among.to_numpy(bool)]).text.set_axis(judged.index[among])
+    texts = cells.read(phones[among.to_numpy(bool)]).text.set_axis(judged.index[among])
     found = texts.astype(object).map(_among_others).explode().dropna()
     if found.empty:
         return judged

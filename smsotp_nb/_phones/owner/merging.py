@@ -18,7 +18,7 @@ from ...columns import require
 from ...errors import UsageError
 from ...problems import in_words
 from ..judging.judgement import normalize
-from ..judging.policy import Reading, not_reading
+from ..judging.policy import NumberOptions, not_reading
 from ..judging.several import duplicates
 from .questions import Reply, answers_in, names_of_rows, text_of
 
@@ -94,7 +94,7 @@ def merge_answers(
     phone: Hashable,
     region: Hashable | None = None,
     default_region: str | None = None,
-    reading: Reading = Reading(),
+    numbers: NumberOptions = NumberOptions(),
 ) -> Answers:
     """Merge the workbook of ``ask_owner`` back into the list once its owner has filled it in.
 
@@ -108,7 +108,7 @@ def merge_answers(
         phone: the column of numbers.
         region: the column of countries. Without one, a new country is used to write the number as E.164.
         default_region: as in ``normalize``.
-        reading: as in ``normalize``.
+        numbers: as in ``normalize``.
 
     Raises:
         UsageError: no workbook, or one without questions; a missing column; row labels that repeat.
@@ -128,10 +128,10 @@ def merge_answers(
         (['+14155550100', '+1 202 555 0100'], {3: {'phone': '+1 202 555 0100'}})
     """
     people = as_pandas(people)
-    refuse(not_frame("people", people), not_path("path", path, example="'questions.xlsx'"), not_reading(reading))
+    refuse(not_frame("people", people), not_path("path", path, example="'questions.xlsx'"), not_reading(numbers))
     for name in (phone, *([] if region is None else [region])):
         require(name, people.columns)
-    asked = {"default_region": default_region, "reading": reading}
+    asked = {"default_region": default_region, "numbers": numbers}
     return _Merge(people, phone, region, asked).of(answers_in(path))
 
 

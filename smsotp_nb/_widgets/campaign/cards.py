@@ -142,7 +142,7 @@ def check_screen(plan: Plan) -> tuple[str, str]:
 _CURES = {
     "Planned numbers of another": "The country column may be wrong: another one can be chosen with “Back to the text”.",
     "Planned numbers that are landlines": "Leave them out with a suppression list.",
-    "Reading(repair=": "The phone cleaner can repair them.",
+    "NumberOptions(repair=": "The phone cleaner can repair them.",
     "Rates older": "A newer file of rates goes under “More options” of the text.",
     "without a rate": "Add their countries to the rates, under “More options” of the text.",
     "No rates were given": "Name a file of rates under “More options” of the text.",

@@ -15,9 +15,9 @@ from ..._guards import GUARDS
 from ..._planning import Message, Template
 from ..._policy import Policy
 from ..._values import Slot, depends_on_language, is_language, no_currency, slot
-from ..._wire import Variant, Wire
+from ..._wire import RequestOptions, Variant
 from ...errors import SmsOtpError, UsageError
-from ...phones import Reading
+from ...phones import NumberOptions
 from ..lists import NONE_CHOSEN
 from ..stages import FIELDS, complaints, in_the_form
 
@@ -104,7 +104,7 @@ _SPENT: Final = (
 
 
 _MONEY: Final = ', amount="amount", currency="EUR"'
-DRAWN: Final = ("to", "region", "default_region", "policy", "leave_out", "reading")
+DRAWN: Final = ("to", "region", "default_region", "policy", "exclude", "numbers")
 
 
 _BRACES: Final = re.compile(r"\{([^{}]+)\}")
@@ -116,7 +116,7 @@ Kind = Literal["content", "text", "template"]
 class Choices:
     """The message, the columns and the files of one campaign; blanks are what was not chosen.
 
-    ``second`` is the column of numbers for rows in which ``to`` has none; ``exclude`` names campaigns, whose people
+    ``second`` is the column of numbers for rows in which ``to`` has none; ``texted_by`` names campaigns, whose people
     `arguments` does not know.
     """
 
@@ -132,9 +132,9 @@ class Choices:
     currency: str = ""
     language: str = ""
     signature: str = ""
-    leave_out: Any = None
+    exclude: Any = None
     readable_only: bool = False
-    exclude: tuple[str, ...] = ()
+    texted_by: tuple[str, ...] = ()
     rates: Any = None
     keep: tuple[str, ...] = ()
     variant: Variant = "intl"
@@ -157,12 +157,12 @@ class Choices:
             "region": self.region,
             "default_region": self.default_region,
             "signature": self.signature,
-            "leave_out": self.leave_out,
+            "exclude": self.exclude,
             "keep": list(self.keep),
             "rates": self.rates,
             "policy": self.policy,
-            "reading": Reading(unreadable="ignore") if self.readable_only else None,
-            "wire": None if self.variant == "intl" else Wire(variant=self.variant),
+            "numbers": NumberOptions(unreadable="ignore") if self.readable_only else None,
+            "requests": None if self.variant == "intl" else RequestOptions(variant=self.variant),
         }
         always = ("message", "campaign", "to")
         return {name: value for name, value in given.items() if name in always or not _blank(value)}
@@ -236,10 +236,10 @@ class Choices:
 
     def _code(self) -> dict[str, str]:
         code = {name: _shown(name, value) for name, value in self.arguments().items()}
-        if self.exclude:
-            records = [f"sms.record({name!r}, client)" for name in self.exclude]
-            everything = [_in_a_list(self.leave_out), *records] if "leave_out" in code else records
-            code["leave_out"] = everything[0] if len(everything) == 1 else f"[{', '.join(everything)}]"
+        if self.texted_by:
+            records = [f"sms.record({name!r}, client)" for name in self.texted_by]
+            everything = [_in_a_list(self.exclude), *records] if "exclude" in code else records
+            code["exclude"] = everything[0] if len(everything) == 1 else f"[{', '.join(everything)}]"
         return code
 
     def _comparing(self, limits: Mapping[str, Limits], reason: str) -> list[str]:
@@ -317,16 +317,20 @@ def _blank(value: Any) -> bool:
 
 def _shown(name: str, value: Any) -> str:
     """A frame or a list given in code is named, not printed: it may hold numbers."""
-    if name in ("leave_out", "rates") and not isinstance(value, str):
+    if name in ("exclude", "rates") and not isinstance(value, str):
         return name
-    return f"sms.{value!r}" if isinstance(value, Message | Policy | Reading | Template | Wire) else repr(value)
+    return (
+        f"sms.{value!r}"
+        if isinstance(value, Message | Policy | NumberOptions | Template | RequestOptions)
+        else repr(value)
+    )
 
 
-def _in_a_list(leave_out: Any) -> str:
+def _in_a_list(exclude: Any) -> str:
     """Whom to leave out as code, where campaigns stand beside: a path is read, as text in a list is a number."""
-    if isinstance(leave_out, str):
-        return f"sms.read_recipients({leave_out!r})"
-    return "*leave_out" if isinstance(leave_out, list) else "leave_out"
+    if isinstance(exclude, str):
+        return f"sms.read_recipients({exclude!r})"
+    return "*exclude" if isinstance(exclude, list) else "exclude"
 
 
 # The fields of arguments that are called otherwise; any text of the message is in one.
@@ -385,6 +389,6 @@ def _in_the_form(words: str) -> str:
 
 def _unreadable(error: SmsOtpError) -> dict[str, str]:
     said = in_the_form(str(error)).removesuffix(" Correct them.")
-    found = {"leave_out": f"{said} Correct them, or {TICK}."}
+    found = {"exclude": f"{said} Correct them, or {TICK}."}
     no_country = {"default_region": "Numbers of the suppression list without a country may be of this one."}
     return found | (no_country if "REGION_MISSING" in str(error) else {})

@@ -52,7 +52,7 @@ class CampaignForm(skin.Shown):
         frame: the recipients. The frame is not changed. Without one, the list is uploaded in the form.
         client: the service, or a sandbox to try it.
         ledger: where the campaign is recorded: a Ledger or its path. By default this user's one ledger.
-        leave_out: as for ``plan``; a path can be changed in the form.
+        exclude: as for ``plan``; a path can be changed in the form.
         rates: as for ``plan``; a path can be changed in the form.
         policy: as for ``plan``.
         default_region: as for ``plan``; can be changed in the form.
@@ -64,7 +64,7 @@ class CampaignForm(skin.Shown):
         steps: the state behind the form, such as ``steps.plan`` and ``steps.counts``.
 
     Raises:
-        UsageError: ``frame`` or ``orders`` is not a frame with columns, ``client`` is not a client, or ``leave_out`` or
+        UsageError: ``frame`` or ``orders`` is not a frame with columns, ``client`` is not a client, or ``exclude`` or
             ``rates`` cannot be read.
 
     Example:
@@ -87,7 +87,7 @@ class CampaignForm(skin.Shown):
         *,
         client: Client | Sandbox,
         ledger: LedgerOrPath | None = None,
-        leave_out: Any = None,
+        exclude: Any = None,
         rates: Any = None,
         policy: Policy | None = None,
         default_region: str = "",
@@ -100,7 +100,7 @@ class CampaignForm(skin.Shown):
         )
         given = {
             # In a form it is read more than once, which a plan and a record can be anyway.
-            "leave_out": leave_out if isinstance(leave_out, Record | Plan | None) else usable(leave_out),
+            "exclude": exclude if isinstance(exclude, Record | Plan | None) else usable(exclude),
             "rates": _usable_rates(rates),
             "default_region": default_region,
         }

@@ -420,7 +420,7 @@ class CampaignSteps(Sending):
                 for arm, found in zip(arms, others, strict=True):
                     arm.agreed = in_both(found)
                 self.plan, self.arms, self.comparison = plan, arms, comparison
-                self._campaign, self._to, self._leave_out = plan.campaign, choices.to, choices.leave_out
+                self._campaign, self._to, self._leave_out = plan.campaign, choices.to, choices.exclude
                 self.tested = Notice()
                 self.alone = self.alone if self.unfinished else 0
                 self._show("planned", *self._standing())
@@ -472,11 +472,11 @@ class CampaignSteps(Sending):
     def _asked(self, choices: Choices) -> dict[str, Any]:
         """Return the arguments of ``plan``, the campaigns whose people are left out among them."""
         asked = replace(choices, policy=self.policy).arguments()
-        if choices.exclude:
-            given = choices.leave_out
+        if choices.texted_by:
+            given = choices.exclude
             # In a list text is a number unless it ends as a file's name does.
             beside = given if isinstance(given, list) else [Path(given) if isinstance(given, str) else given]
-            asked["leave_out"] = [*(beside if "leave_out" in asked else []), *self._reached(choices.exclude)]
+            asked["exclude"] = [*(beside if "exclude" in asked else []), *self._reached(choices.texted_by)]
         return asked
 
     def _reached(self, campaigns: tuple[str, ...]) -> list[Reached]:

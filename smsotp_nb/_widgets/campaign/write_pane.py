@@ -26,7 +26,7 @@ KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "temp
 # What a draft keeps; none of these holds a number of the list, a passcode or a key.
 KEPT = (
     *("campaign", "kind", "phone", "second", "region", "default_region", "signature", "template_id", "variables"),
-    *("words", "currency", "language", "leave_out", "rates", "keep"),
+    *("words", "currency", "language", "exclude", "rates", "keep"),
 )
 
 
@@ -54,13 +54,13 @@ class Fields:
         self.currency = skin.text("Currency of amounts", placeholder="EUR")
         self.language = skin.text("Language of values", placeholder="en")
         self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name|there}, 20% off until Sunday.")
-        self.leave_out = skin.text("Suppression list", **self._path_field("leave_out", "suppression.csv"))
+        self.exclude = skin.text("Suppression list", **self._path_field("exclude", "suppression.csv"))
         self.readable_only = skin.check("Leave out only those that can be read; the others are texted")
-        self.exclude = ipywidgets.SelectMultiple(description="Leave out whom these campaigns texted", rows=4)
+        self.texted_by = ipywidgets.SelectMultiple(description="Leave out whom these campaigns texted", rows=4)
         self.rates = skin.text("Rates", **self._path_field("rates", "rates.csv"))
         self.keep = skin.text("Columns to keep", placeholder="segment, city")
         self.kept = {name: getattr(self, name) for name in KEPT}  # by a draft
-        for field in (*self.kept.values(), self.exclude, self.readable_only):
+        for field in (*self.kept.values(), self.texted_by, self.readable_only):
             field.observe(lambda _: typed(), "value")
 
     def box(self, name: str) -> ipywidgets.VBox:
@@ -81,9 +81,9 @@ class Fields:
             currency=self.currency.value.strip().upper(),
             language=self.language.value.strip(),
             signature=self.signature.value.strip(),
-            leave_out=self._file("leave_out", self.leave_out.value),
+            exclude=self._file("exclude", self.exclude.value),
             readable_only=self.readable_only.value,
-            exclude=tuple(self.exclude.value),
+            texted_by=tuple(self.texted_by.value),
             rates=self._file("rates", self.rates.value),
             keep=_listed(self.keep.value),
             variant=self._variant,
@@ -111,8 +111,8 @@ class Fields:
         return phones.find_columns(frame)
 
     def offer_campaigns(self, names: Sequence[str]) -> None:
-        self.exclude.options = tuple(names)
-        skin.show(self.exclude, bool(names))
+        self.texted_by.options = tuple(names)
+        skin.show(self.texted_by, bool(names))
 
     def draft(self) -> dict[str, str]:
         """Return what a draft keeps: texts and choices, nothing that was given in code; nothing before one begins."""
@@ -141,7 +141,7 @@ COMPARED = ("other", "held", "unit", "outcome", "days", "base")
 OUTCOMES = (("Whether somebody buys", OUTCOME), ("How much is spent", AMOUNT), ("Both", BOTH))
 
 
-_FOLDED = ("second", "leave_out", "exclude", "rates", "keep", *COMPARED)  # what stands among the further options
+_FOLDED = ("second", "exclude", "texted_by", "rates", "keep", *COMPARED)  # what stands among the further options
 
 
 class ComparePane:
@@ -283,9 +283,9 @@ class WritePane:
             "More options",
             "Fewer options",
             box("second"),
-            box("leave_out"),
-            self.fields.readable_only,
             box("exclude"),
+            self.fields.readable_only,
+            box("texted_by"),
             box("rates"),
             box("keep"),
             self.compare.widget,

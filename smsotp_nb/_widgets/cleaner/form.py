@@ -61,7 +61,9 @@ def _read(source: AnyFrame | str | Path, sheet: str | int | None) -> pd.DataFram
 
 def _with_tick(advice: str) -> str:
     """Return advice with the tick of the form in the place of the repair's name in code."""
-    ticked = re.sub(r"Reading\(repair=\['(\w+)'\]\)", lambda name: f"tick “{REPAIRS[name[1]]}” under “Change”", advice)
+    ticked = re.sub(
+        r"NumberOptions\(repair=\['(\w+)'\]\)", lambda name: f"tick “{REPAIRS[name[1]]}” under “Change”", advice
+    )
     return in_the_form(ticked)
 
 

@@ -161,7 +161,7 @@ def _together(steps: tuple[Step, ...]) -> tuple[dict[int, Cells], set[int]]:
 
 
 def coded(value: Any) -> str:
-    return f"sms.{value!r}" if isinstance(value, phones.Reading) else quoted(value)
+    return f"sms.{value!r}" if isinstance(value, phones.NumberOptions) else quoted(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +174,17 @@ class Question:
     repair: tuple[str, ...] = ()
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments of ``frame.sms.normalize``."""
-        given = {"region": self.region, "default_region": self.default_region, "reading": phones.Reading(self.repair)}
-        return {name: value for name, value in given.items() if value not in ("", phones.Reading())}
+        """Return the keyword arguments of ``frame.smsotp.normalize``."""
+        given = {
+            "region": self.region,
+            "default_region": self.default_region,
+            "numbers": phones.NumberOptions(self.repair),
+        }
+        return {name: value for name, value in given.items() if value not in ("", phones.NumberOptions())}
 
     def line(self) -> str:
         said = "".join(f", {name}={coded(value)}" for name, value in self.arguments().items())
-        return f"people.sms.normalize({quoted(self.column)}{said})"
+        return f"people.smsotp.normalize({quoted(self.column)}{said})"
 
     def lines(self, names: Iterable[Hashable]) -> list[str]:
         """Return the lines of code that put the same columns beside a list with columns of these names."""
@@ -258,7 +262,7 @@ def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
     region = frame[asked.pop("region")] if "region" in asked else None
     try:
         evidence = phones.weigh_column(frame[question.column], region=region, **asked)
-        asked["reading"] = phones.Reading(question.repair, evidence=evidence)
+        asked["numbers"] = phones.NumberOptions(question.repair, evidence=evidence)
         judged = phones.normalize(frame[question.column], region=region, **asked)
     except SmsOtpError as error:
         return Cleaned(edits, frame, question, _nothing(frame), {}, {}, problem=str(error))
@@ -268,7 +272,7 @@ def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
         frame[question.column],
         region=region,
         default_region=asked.get("default_region"),
-        reading=asked["reading"],
+        numbers=asked["numbers"],
     )
     gone = np.isin(np.arange(len(frame)), list(edits.left_out))
     judged["result"] = _outcomes(edits.source[question.column], judged["to"], gone)
@@ -356,8 +360,8 @@ def judged_alone(cleaned: Cleaned, place: int, number: str, country: str) -> tup
     """Say in words what becomes of a row with another number or country: whether it can be texted, and why."""
     asked = cleaned.question.arguments()
     region = [country or None] if "region" in asked else None
-    reading = phones.Reading(cleaned.question.repair, evidence=cleaned.evidence or "none")
-    row = phones.normalize([number], **{**asked, "region": region, "reading": reading}).iloc[0]
+    reading = phones.NumberOptions(cleaned.question.repair, evidence=cleaned.evidence or "none")
+    row = phones.normalize([number], **{**asked, "region": region, "numbers": reading}).iloc[0]
     if pd.isna(row["to"]):
         return False, _why(row["problem"], None)
     same = np.flatnonzero((cleaned.judged["to"] == row["to"]).to_numpy(bool))
