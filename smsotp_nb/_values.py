@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from babel import numbers as cldr_numbers
 
 from . import _dates as dates
 from . import parts
+from ._amounts import CONTEXT, exact, half_up
 from ._calling import given
 from ._pandas import STR
 from ._showing import few
@@ -332,7 +333,8 @@ def _read(
     read = _truth if kind == "truth" else _number
     if kind == "percent":
         words = [
-            str(Decimal(text.strip()[:-1]).scaleb(-2)) if _SHARE.fullmatch(text.strip()) else text for text in words
+            str(exact(text.strip()[:-1]).scaleb(-2, CONTEXT)) if _SHARE.fullmatch(text.strip()) else text
+            for text in words
         ]
     values = [read(text) for text in words]
     if read is _number and _maybe_thousands(column, words):
@@ -464,14 +466,15 @@ class _Digits:
     def write(self, number: str) -> str:
         whole, _, fraction = number.lstrip("-").partition(".")
         if self._shift or len(fraction) > self._places or (whole[0] == "0" and len(whole) > 1):
-            exact = Decimal(number).scaleb(self._shift).quantize(Decimal(1).scaleb(-self._places), ROUND_HALF_UP)
-            whole, _, fraction = format(abs(exact), "f").partition(".")
+            rounded = half_up(exact(number).scaleb(self._shift, CONTEXT), self._places)
+            whole, _, fraction = format(rounded.copy_abs(), "f").partition(".")
         digits = whole + fraction.ljust(self._places, "0")
         key = number[0] == "-" and digits.strip("0") != "", len(digits)
         shape = self._shapes.get(key)
         if shape is None:
-            ones = Decimal("1" * len(digits)).scaleb(-self._places)
-            text = self._by_babel(-ones if key[0] else ones).translate(_GSM)
+            ones = exact("1" * len(digits)).scaleb(-self._places, CONTEXT)
+            with localcontext(CONTEXT):  # Babel calculates in the context of the thread
+                text = self._by_babel(-ones if key[0] else ones).translate(_GSM)
             shape = self._shapes[key] = text.replace("%", "%%").replace("1", "%s")
         return shape % tuple(digits)
 

@@ -20,6 +20,7 @@ import pandas as pd
 
 from . import _dates as dates
 from . import _wire as wire
+from ._amounts import CONTEXT, exact, half_up
 from ._calling import given, in_our_words, not_path, not_whole, refuse
 from ._foreign.gate import file_at, refuse_large
 from ._frames import AnyFrame, as_pandas
@@ -259,11 +260,11 @@ class _Row:
     @classmethod
     def read(cls, label: Any, cells: list[Any], days: _Days) -> _Row:
         iso, currency, type_ = (_code(cells[place]) for place in (0, 1, 3))
-        iso = country_code(cells[0]) or iso if isinstance(cells[0], str) else iso
+        country = country_code(cells[0]) if isinstance(cells[0], str) else None
         amounts = {name: cells[place] for name, place in (("price", 2), ("low", 5), ("high", 6))}
         price, low, high = map(_micros, amounts.values())
         from_parts, fee = _from_parts(cells[8]), 0 if _blank(cells[9]) else _micros(cells[9])
-        problems = _wrong_codes(iso, currency, type_) + _wrong_prices(amounts)
+        problems = _wrong_codes(country, iso, currency, type_) + _wrong_prices(amounts)
         (valid_from, no_day), (seen, not_seen) = days
         problems += [*no_day, *not_seen]
         if from_parts is None:
@@ -274,7 +275,7 @@ class _Row:
         low, high = price if low is None else low, price if high is None else high
         if not problems and not low <= price <= high:
             problems.append("low, price and high must be in ascending order")
-        of_table = label, iso, currency, price, type_ or None, valid_from, low, high, seen, from_parts, fee
+        of_table = label, country or iso, currency, price, type_ or None, valid_from, low, high, seen, from_parts, fee
         return cls(*of_table, tuple(problems))
 
 
@@ -336,9 +337,10 @@ def _micros(value: Any) -> int | None:
     if isinstance(value, bool) or _blank(value):
         return None
     try:
-        exact = Decimal(text_of(value))
-        amount = exact.quantize(Decimal("0.000001"))
-        return wire.micros(amount) if abs(exact - amount) <= _FLOAT_NOISE else None
+        number = exact(text_of(value))
+        rounded = half_up(number, 6)
+        is_near = CONTEXT.subtract(number, rounded).copy_abs() <= _FLOAT_NOISE
+        return wire.micros(rounded) if is_near else None
     except (InvalidOperation, NoText):
         return None
 
@@ -374,10 +376,12 @@ def _day(moment: Any) -> dt.date | None:
     return None if pd.isna(moment) else moment.date()
 
 
-def _wrong_codes(iso: str, currency: str, type_: str) -> list[str]:
+def _wrong_codes(country: str | None, iso: str, currency: str, type_: str) -> list[str]:
     wrong = []
-    if not re.fullmatch("[A-Z]{2}", iso):
-        wrong.append("iso must be a country" + (f", got {_said(iso)}" if iso else ", it is blank"))
+    if country is None:
+        wrong.append(
+            f"iso must be a country's code such as GB, or its name, got {_said(iso)}" if iso else "iso is blank"
+        )
     if not re.fullmatch("[A-Z]{3}", currency):
         got = f", got {_said(currency)}" if currency else ", it is blank"
         wrong.append(f"currency must be a three-letter code{got}")

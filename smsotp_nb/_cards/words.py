@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
+from .._amounts import CONTEXT, exact, half_up
 from .._showing import masked, visible
 
 MISSING: Final = "–"
@@ -47,13 +48,15 @@ def and_more(left: int, where: str) -> str:
 def money(value: float | Decimal | None, currency: str | None = "", *, places: int | None = None) -> str:
     """Return an amount with its currency before it, exact: with two decimal places, or four or six where it has more.
 
+    With fewer ``places`` it is rounded half up, from the shortest decimal that stands for it, as in messages.
+
     Example:
         >>> money(38.42, "USD"), money(0.0075, "USD"), money(1234.5, "EUR"), money(None, "USD")
         ('USD 38.42', 'USD 0.0075', 'EUR 1,234.50', '–')
     """
     if value is None or _is_missing(value):
         return MISSING
-    shown = f"{value:,.{places_of([value]) if places is None else places}f}"
+    shown = f"{half_up(value, places_of([value]) if places is None else places):,f}"
     return f"{visible(str(currency))} {shown}" if currency else shown
 
 
@@ -78,7 +81,7 @@ def places_of(values: Iterable[float | Decimal | None]) -> int:
         >>> places_of([38.42, 9.6]), places_of([0.0075, 21.0]), places_of([2.25, 0.125])
         (2, 4, 4)
     """
-    texts = [f"{value:.6f}" for value in values if value is not None and not _is_missing(value)]
+    texts = [f"{half_up(value, 6):f}" for value in values if value is not None and not _is_missing(value)]
     needed = max([2, *(len(text.split(".")[1].rstrip("0")) for text in texts)])
     return needed + needed % 2
 
@@ -100,7 +103,7 @@ def share(value: float | None) -> str:
     """
     if value is None or _is_missing(value):
         return MISSING
-    return "<1%" if 0 < value < 0.005 else f"{value:.0%}"
+    return "<1%" if 0 < value < 0.005 else f"{half_up(exact(value).scaleb(2, CONTEXT), 0):f}%"
 
 
 def shares(values: Sequence[float | None]) -> list[str]:

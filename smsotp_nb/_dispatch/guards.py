@@ -12,7 +12,7 @@ import re
 import threading
 import zoneinfo
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
 from decimal import Decimal, InvalidOperation
@@ -22,12 +22,13 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from .._amounts import exact
 from .._calling import Options, given, made_in_our_words, not_a, not_number, not_whole, refuse
 from .._guards import GUARDS, STOP_AFTER, Budget
 from .._ledger import Account, Pending, Run, Wanted
 from .._moments import Now, utc_now
 from .._phones import time_zones
-from .._wire import SendReply, amount, micros
+from .._wire import Billing, SendReply, amount, micros
 from ..errors import UsageError
 
 BUDGET, QUIET_HOURS, CANARY, FAILING = "BUDGET", "QUIET_HOURS", "CANARY", "FAILING"
@@ -139,6 +140,7 @@ class Ahead:
     def __init__(self, asked: Limits, account: Account, now: Now) -> None:
         self._asked, self._now = asked, now
         self.tried, self.prices = account.tried, account.prices
+        self.stated_beyond_prices = account.stated_beyond_prices
         self._watch: Watch | None = None
         self._rows = pd.DataFrame()
         self._held: dict[int, str] = {}
@@ -207,6 +209,8 @@ class Watch:
         self._failures = 0
         self._spent: dict[str, int] = {}
         self._prices: dict[Estimate, Counter[str]] = {}  # what was billed of messages estimated so, and how many
+        # of estimates in a currency, the highest price of a message in each other currency that was billed for them
+        self._switched: dict[str | None, dict[str, int]] = {}
         self._unpriced = ""  # why what was spent cannot be counted any more
         self._left = 0
         self._is_ahead = False
@@ -317,7 +321,8 @@ class Watch:
     def _costs(self, rows: Sequence[Pending]) -> dict[str, int]:
         """Return what rows will cost: as estimated, or as messages of the same estimate were billed if that is more.
 
-        Free messages and those without a price teach nothing. What was billed in another currency is expected in it.
+        Free messages and those without a price teach nothing. What was billed in several currencies is expected in each
+        of them, because the account may be switched back.
         """
         costs: dict[str, int] = {}
         for row in rows:
@@ -329,12 +334,17 @@ class Watch:
         currency, cost = estimate
         known = self._prices.get(estimate, Counter())
         means = {code: -(-known[code] // known[f"{code} messages"]) for code in known if not code.endswith("messages")}
-        if currency in means or not means:
-            return {currency: max(cost or 0, means.get(currency, 0))} if currency else {}
-        return means
+        # An account that was switched to another currency bills what has no bill yet in that one, too.
+        costs = dict(self._switched.get(currency, {})) | means
+        if currency and (currency in means or not means):
+            costs[currency] = max(cost or 0, means.get(currency, 0))
+        return costs
 
     def _learn(self, estimate: Estimate, currency: str, micros: int, messages: int) -> None:
         self._prices.setdefault(estimate, Counter()).update({currency: micros, f"{currency} messages": messages})
+        if currency != estimate[0]:
+            highest = self._switched.setdefault(estimate[0], {})
+            highest[currency] = max(highest.get(currency, 0), -(-micros // messages))
 
     def _count_earlier_calls(self) -> None:
         """Count what is recorded as billed, learn prices from it, and count by them what has no known price."""
@@ -346,26 +356,31 @@ class Watch:
         for (currency, cost), _, billed, messages in rows:
             if billed is None and currency:
                 self._spend({currency: max(self._expected((currency, cost)).get(currency, 0), cost or 0)}, messages)
+        self._spend(self._run.stated_beyond_prices(), 1)
 
     def _account(self, admission: Admission, reply: SendReply | None, *, in_doubt: bool) -> None:
         """Replace what was reserved by what was billed.
 
         The share of messages without a price stays reserved, and of those in doubt, because they may be billed later.
         """
-        priced = 0
+        priced, billed, stated = 0, 0, 0
         if reply is not None and reply.currency:
-            self._spend({reply.currency: reply.messages.billed_micros()}, 1)
+            billed, stated = reply.messages.billed_micros(), reply.total_micros or 0
             estimates = {row.to: (row.currency, row.est_micros) for row in admission.due}
-            for to, billing in zip(reply.messages.to, reply.messages.billings, strict=True):
+            for to, billing, price in _learnable_prices(reply, billed, stated):
                 priced += billing.price_micros is not None
-                if to in estimates and billing.price_micros and billing.parts:
-                    self._learn(estimates[to], reply.currency, billing.price_micros, 1)
+                if to in estimates and price and billing.parts:
+                    self._learn(estimates[to], reply.currency, price, 1)
         unknown = max(admission.rows - priced, 0) if in_doubt or reply is not None else 0
         costs = self._costs(admission.due).items() if unknown else ()
         kept = {currency: -(-cost * unknown // len(admission.due)) for currency, cost in costs}
+        is_uncounted = reply is not None and unknown and not any(kept.values()) and stated <= billed
+        if reply is not None and reply.currency:
+            # Of two statements of what a request cost the higher one counts.
+            kept[reply.currency] = max(stated, billed + kept.get(reply.currency, 0))
         self._spend(admission.reserved, -1)
         self._spend(kept, 1)
-        if reply is not None and unknown and not any(kept.values()):
+        if is_uncounted:
             self._unpriced = "the service states no price, and the rates of the plan are 0: nobody knows what was spent"
 
     def _spend(self, costs: Mapping[str, int], sign: int) -> None:
@@ -385,6 +400,18 @@ class Watch:
         others = sorted(set(self._run.estimate_currencies()) - set(budget))
         if others:
             raise UsageError(f"budget= does not mention {', '.join(others)}; pass an amount for each currency")
+
+
+def _learnable_prices(reply: SendReply, billed: int, stated: int) -> Iterator[tuple[str, Billing, int]]:
+    """Yield each message with the price that the next one like it may have: its share of a total above the prices."""
+    prices = [billing.price_micros for billing in reply.messages.billings]
+    for to, billing in zip(reply.messages.to, reply.messages.billings, strict=True):
+        price = billing.price_micros or 0
+        if None not in prices and billed:
+            price = -(-price * max(stated, billed) // billed)
+        elif not any(prices):
+            price = -(-stated // len(prices))
+        yield to, billing, price
 
 
 def _read_budget(budget: Any, wrong: list[str]) -> dict[str, int]:
@@ -407,7 +434,7 @@ def _micros_of(limit: float | str | Decimal) -> int | None:
     if isinstance(limit, float | np.floating) and math.isclose(limit, round(limit, 6), rel_tol=1e-10, abs_tol=1e-9):
         limit = f"{limit:.6f}"
     try:
-        return micros(Decimal(str(limit)))
+        return micros(exact(str(limit)))
     except (InvalidOperation, ValueError):  # also an integer of more digits than Python writes
         return None
 

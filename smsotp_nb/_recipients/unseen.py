@@ -16,13 +16,13 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache, reduce
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
+from .._amounts import CONTEXT, exact, half_up
 from .._foreign.gate import CELLS, refuse_large
 from ..errors import UsageError
 
@@ -328,7 +328,7 @@ def shown(number: float, shape: Shape) -> str | None:
         ('16%', '20.0%', '30:00')
     """
     if shape[0] == "%":
-        share = Decimal(repr(float(number))).scaleb(2).quantize(Decimal(1).scaleb(-int(shape[1])), ROUND_HALF_UP)
+        share = half_up(exact(number).scaleb(2, CONTEXT), int(shape[1]))
         return f"{share:f}%"
     if shape[0] == "y":
         return "" if number == 0 else None

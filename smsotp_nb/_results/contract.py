@@ -304,10 +304,24 @@ def _rows(wrong: pd.Series) -> str:
 _BILLED: Final = ("to", "parts", "price", "currency")
 
 
+# Two accounts may number their messages alike, and some services give one id to a whole request.
+_OF_MESSAGE: Final = ("service", "campaign", "to", "id")
+
+
+def _message_keys(table: pd.DataFrame) -> pd.DataFrame:
+    """Return what tells the accepted messages with an id apart: account, campaign, number and id, where all have it."""
+    is_known = (table["id"].notna() & table["status"].eq("accepted")).to_numpy(bool)
+    keys = table.loc[is_known, [name for name in _OF_MESSAGE if name in table.columns]]
+    complete = [name for name in keys.columns if keys[name].notna().all()]
+    return keys[complete].set_axis(np.flatnonzero(is_known), axis=0)
+
+
 def repeated_ids(table: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return which rows are of an accepted message that an earlier row has already, by its id."""
-    known = table["id"].notna() & table["status"].eq("accepted")
-    return (known & table["id"].where(known).duplicated()).to_numpy(bool)
+    """Return which rows are of an accepted message that an earlier row has already."""
+    keys = _message_keys(table)
+    repeated = np.zeros(len(table), dtype=bool)
+    repeated[keys.index[keys.duplicated()]] = True
+    return repeated
 
 
 def refuse_repeated(table: pd.DataFrame, where: Callable[[int], str], *, contradicting: bool = False) -> None:
@@ -318,9 +332,10 @@ def refuse_repeated(table: pd.DataFrame, where: Callable[[int], str], *, contrad
     again = np.flatnonzero(repeated_ids(table))
     if not len(again):
         return
-    accepted = table["id"].where(table["status"].eq("accepted")).reset_index(drop=True)
-    first = accepted.reset_index().dropna().drop_duplicates("id").set_index("id")["index"]
-    before = first.loc[accepted.iloc[again]].to_numpy()
+    keys = _message_keys(table)
+    group = keys.groupby(list(keys.columns), sort=False).ngroup()
+    first = pd.Series(group.index, index=group.to_numpy()).groupby(level=0).first()
+    before = first.loc[group.loc[again.tolist()].tolist()].to_numpy()
     if contradicting:
         cells = table[[name for name in _BILLED if name in table.columns]].reset_index(drop=True)
         one, other = cells.iloc[again].reset_index(drop=True), cells.iloc[before].reset_index(drop=True)

@@ -19,6 +19,7 @@ from urllib.parse import urlencode, urlsplit
 
 from .. import _cards as cards
 from .. import _wire as wire
+from .._amounts import exact
 from .._calling import (
     given,
     in_our_words,
@@ -38,7 +39,6 @@ from .._calling import given as shown
 from .._lazy import needed_for
 from .._own_files import READ_WRITE, OwnFiles, private_folder
 from .._services import SandboxService
-from .._showing import visible
 from ..errors import ExpectationError, SmsOtpError, UsageError
 from ..settings import Secret, Settings, state_folder
 from .access import HOST, is_loopback, not_token
@@ -410,7 +410,7 @@ class Sandbox:
             return "not running, or busy"
         try:
             messages = cards.counted(reply["messages"], "message")
-            return f"{messages}, balance {visible(reply['currency'])} {Decimal(reply['balance']):,.2f}"
+            return f"{messages}, balance {cards.money(exact(reply['balance']), reply['currency'], places=2)}"
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             return "not a sandbox"
 

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from .. import _wire as wire
 from .. import parts
+from .._amounts import half_up
 from .._schema import FARTHEST
 from ..errors import UsageError
 from . import choices, messages, parameters
@@ -247,7 +248,7 @@ def money(micros: int) -> str:
 
 def millionths(amount: str | float | Decimal) -> int:
     try:
-        exact = Decimal(str(amount)).quantize(Decimal("0.000001"))
+        exact = half_up(str(amount), 6)
     except InvalidOperation:
         raise UsageError(f"an amount such as 12.50 was expected, got {amount!r}") from None
     found = wire.micros(exact)

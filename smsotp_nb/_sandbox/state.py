@@ -15,12 +15,12 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from .. import _moments
+from .._amounts import CONTEXT, exact
 from .._own_files import FILE_MODE, JOURNAL, OwnFiles, files_of_sqlite
 from .._schema import limit
 from ..errors import UsageError
@@ -274,8 +274,10 @@ class Clock:
 def _micros(seconds: Any) -> int:
     """Return seconds as microseconds, those beyond what any clock goes as more than that."""
     try:
-        exact = Decimal(str(seconds))
-        return int(exact * 1_000_000) if abs(exact) <= LATEST else LATEST + 1  # before it has as many digits as said
+        number = exact(str(seconds))
+        return (
+            int(number.scaleb(6, CONTEXT)) if number.copy_abs() <= LATEST else LATEST + 1
+        )  # before it has as many digits as said
     except (ValueError, ArithmeticError):
         raise UsageError("advance is a number of seconds") from None
 

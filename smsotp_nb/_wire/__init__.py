@@ -5,6 +5,7 @@ The only room that knows a camelCase field, an error number or a length limit. I
 ``replies`` what comes back.
 """
 
+from .._amounts import amount
 from .._showing import mask
 from .interface import (
     ACCOUNT_CODES,
@@ -32,7 +33,6 @@ from .interface import (
     Form,
     Numbers,
     Variant,
-    amount,
     micros,
 )
 from .replies import (

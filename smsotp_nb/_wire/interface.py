@@ -107,13 +107,3 @@ def _micros(text: str) -> int | None:
         return None
     places = (found[2] or "").ljust(6, "0")
     return None if places[6:].strip("0") else int(found[1] + places[:6])
-
-
-def amount(value: int) -> Decimal:
-    """Return millionths as an exact Decimal with six places.
-
-    Example:
-        >>> amount(38420000)
-        Decimal('38.420000')
-    """
-    return Decimal(value).scaleb(-6).quantize(Decimal("0.000001"))

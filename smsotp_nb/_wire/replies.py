@@ -12,8 +12,9 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, overload
 
+from .._amounts import amount
 from .._showing import mask, masked, visible
-from .interface import MAX_RECIPIENTS, amount, is_int, micros
+from .interface import MAX_RECIPIENTS, is_int, micros
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from decimal import Decimal
+from decimal import ROUND_DOWN, Context, Decimal, localcontext
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import smsotp_nb as sms
 from smsotp_nb import _cards as cards
 from smsotp_nb._cards import (
     Bar,
@@ -198,7 +200,20 @@ def test_money_is_written_with_its_currency_first(value: float, currency: str, s
     assert cards.money(value, currency) == said
 
 
-@pytest.mark.parametrize(("value", "said"), [(0.334, "33%"), (1, "100%"), (0, "0%"), (0.004, "<1%"), (None, "–")])
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(1.125, "1.13"), (2.925, "2.93"), (1.425, "1.43"), (-1.125, "-1.13"), (Decimal("0.005"), "0.01")],
+)
+def test_money_is_rounded_half_up_from_what_is_written(value: float, said: str) -> None:
+    """As somebody checks it with a calculator, and as a message says it, whatever the decimal context."""
+    with localcontext(Context(prec=2, rounding=ROUND_DOWN)):
+        assert cards.money(value, places=2) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.334, "33%"), (0.125, "13%"), (0.545, "55%"), (1, "100%"), (0, "0%"), (0.004, "<1%"), (None, "–")],
+)
 def test_shares_are_whole_percent(value: float, said: str) -> None:
     """A small share is not none."""
     assert cards.share(value) == said
@@ -287,3 +302,14 @@ def test_print_asks_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(CARD) == CARD.text(44)
     assert str(CARD) != CARD.text()
     assert CARD._repr_html_() == CARD.html()
+
+
+def test_a_card_and_a_message_round_an_amount_alike() -> None:
+    """15 parts at 0.075 cost 1.125."""
+    people = pd.DataFrame({"phone": [f"+12025550{last}" for last in range(100, 115)], "owed": 1.125})
+    rates = pd.DataFrame({"iso": ["US"], "currency": ["USD"], "price": [0.075]})
+    message = sms.Message("{owed:money}", currency="USD")
+    with localcontext(Context(prec=4, rounding=ROUND_DOWN)):
+        plan = sms.plan(people, message, to="phone", campaign="autumn", rates=rates)
+        assert "USD 1.13  cost" in str(plan)
+        assert plan.texts.unique().tolist() == ["$1.13"]

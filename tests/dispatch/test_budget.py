@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -124,3 +124,51 @@ def test_what_was_spent_is_exact(price: str, ledger: Ledger) -> None:
         short = Limits(budget={"USD": whole - Decimal("0.000001")})
         assert sent(service, ledger, made, limits=short) == {"accepted": 40, "in_doubt": 10, "planned": 10}
         assert sent(service, ledger, made, limits=Limits(budget={"USD": whole})) == {"accepted": 50, "in_doubt": 10}
+
+
+# -- two statements of what it cost, two currencies --------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*totalAmount")
+@pytest.mark.parametrize("fate", ["twice", "total only"])
+def test_of_a_total_and_its_prices_the_higher_one_is_spent(fate: str, ledger: Ledger) -> None:
+    """Requests are estimated at 0.075 and their total says 0.15: within 0.40 there is room for two."""
+    with Service(usual=fate) as service:
+        found = sent(service, ledger, limits=Limits(budget={"USD": "0.40"}))
+        assert len(service.posts) == 2
+    assert found["planned"] == 40
+
+
+@pytest.mark.filterwarnings("ignore:.*totalAmount")
+@pytest.mark.parametrize("fate", ["twice", "total only"])
+def test_a_total_above_its_prices_is_spent_in_the_next_call_too(fate: str, ledger: Ledger) -> None:
+    with Service(usual=fate) as service:
+        sent(service, ledger, limits=Limits(budget={"USD": "0.15"}))
+        assert len(service.posts) == 1
+        sent(service, ledger, limits=Limits(budget={"USD": "0.20"}))
+        assert len(service.posts) == 1
+
+
+def test_the_budget_of_a_currency_holds_that_the_account_was_switched_to(service: Service, ledger: Ledger) -> None:
+    service.script(["accept", *["in CHF"] * 5])
+    found = sent(service, ledger, limits=Limits(budget={"USD": 5, "CHF": "0.16"}))
+    assert found == {"accepted": 30, "planned": 30}
+
+
+def test_the_currency_of_a_switched_account_counts_for_rows_of_other_estimates(
+    service: Service, ledger: Ledger
+) -> None:
+    """The second country is not billed yet when the CHF of the budget are all spent."""
+    people = pd.DataFrame({"phone": [*numbers(20), *[f"+4367612345{last:02d}" for last in range(20)]]})
+    rates = pd.DataFrame({"iso": ["US", "AT"], "currency": "USD", "price": ["0.0075", "0.01"]})
+    made = plan(people, "Hello", to="phone", campaign="autumn", rates=rates, wire=Wire(chunk_size=10))
+    service.script(["in CHF"] * 4)
+    found = sent(service, ledger, made, limits=Limits(budget={"USD": 5, "CHF": "0.15"}))
+    assert found == {"accepted": 20, "planned": 20}
+
+
+def test_a_budget_is_kept_whatever_the_decimal_context_of_the_notebook(ledger: Ledger) -> None:
+    made = campaign(rates=RATES.assign(price="0.561725"))
+    with Service(price=Decimal("0.561725")) as service, localcontext(Context(prec=4)):
+        found = sent(service, ledger, made, limits=Limits(budget={"USD": "12.345678"}))
+    assert found == {"accepted": 20, "planned": 40}

@@ -300,11 +300,12 @@ def billing(ledger: Ledger) -> Iterator[Callable[..., float]]:
     """Send a campaign of 60 people in requests of 10 under a budget of USD 0.30; return what the service billed."""
     with Service() as service, service.client() as client:
 
-        def sent(price: str, *billed: str, **more: Any) -> float:
+        def sent(price: str, *billed: str | None, **more: Any) -> float:
             prices = itertools.cycle(billed)
 
             def result(post: Post, price: Any) -> dict[str, Any]:
                 said = real(post, price) | {"currency": more.get("currency", "USD")}
+                said["totalAmount"] = more.get("total", said["totalAmount"])
                 for record in said["messages"]:
                     record["price"] = next(prices)
                     total.append(float(record["price"] or 0))
@@ -341,8 +342,16 @@ def test_free_messages_and_those_without_a_price_teach_a_budget_nothing(billing:
 
 
 def test_a_budget_stops_where_nobody_knows_what_was_spent(billing: Callable[..., float], ledger: Ledger) -> None:
-    billing("0", None)
+    billing("0", None, total=None)
     assert ledger.record("autumn").counts["accepted"] == 10
+
+
+def test_a_budget_holds_by_totals_where_the_service_states_no_price(
+    billing: Callable[..., float], ledger: Ledger
+) -> None:
+    """A request of 10 has a total of 0.075: within 0.30 there are four."""
+    billing("0", None)
+    assert ledger.record("autumn").counts["accepted"] == 40
 
 
 def test_a_budget_stops_where_the_service_bills_in_another_currency(

@@ -22,7 +22,10 @@ from smsotp_nb.settings import Settings
 
 # Fates of a post in which the service accepted it, and those in which the client may know that it did not.
 ACCEPTED = frozenset(
-    {"accept", "vanish", "half", "500", "missing", "foreign", "totals", "garbage", "repeated", "strangers", "one id"}
+    {
+        *("accept", "vanish", "half", "500", "missing", "foreign", "totals", "garbage", "repeated", "strangers"),
+        *("one id", "twice", "total only", "in CHF"),
+    }
 )
 REFUSALS = {
     "refuse": ("107111", "InvalidPhoneNumbers"),
@@ -49,8 +52,9 @@ class Service:
 
     Fates: ``accept``; accepted, but ``vanish`` (no answer), ``half`` an answer, HTTP ``500``, ``garbage``, a record
     ``missing``, a ``foreign`` or ``repeated`` record, nothing but ``strangers``, ``one id`` for all, ``totals`` that
-    disagree; not accepted: ``lost`` (no answer), ``refuse``, ``funds``, ``account``, ``internal``, ``throttle``,
-    ``refused 200`` (a refusal beside HTTP 200), any other HTTP status in digits.
+    disagree, a total of ``twice`` the prices, a ``total only``, billed ``in CHF``; not accepted: ``lost`` (no answer),
+    ``refuse``, ``funds``, ``account``, ``internal``, ``throttle``, ``refused 200`` (a refusal beside HTTP 200), any
+    other HTTP status in digits.
     """
 
     def __init__(
@@ -160,7 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def result(post: Post, price: Decimal = PRICE) -> dict[str, Any]:
-    """Return the Send-result of a post, each message at this price in USD."""
+    """Return the Send-result of a post, each message at this price."""
     to = list(post.to[1:] if post.fate == "missing" else post.to)
     to = [] if post.fate == "strangers" else to
     to += {"foreign": [STRANGER], "strangers": [STRANGER], "repeated": to[:1]}.get(post.fate, [])
@@ -171,15 +175,16 @@ def result(post: Post, price: Decimal = PRICE) -> dict[str, Any]:
             "iso": "US",
             "cc": "1",
             "parts": 1,
-            "price": f"{price:.6f}",
+            "price": None if post.fate == "total only" else f"{price:.6f}",
         }
         for number in to
     ]
-    total = price * len(to) + (Decimal("0.01") if post.fate == "totals" else 0)
+    total = price * len(to) * (2 if post.fate in {"twice", "total only"} else 1)
+    total += Decimal("0.01") if post.fate == "totals" else 0
     return {
         "recipients": len(to),
         "messageCount": len(to),
-        "currency": "USD",
+        "currency": "CHF" if post.fate == "in CHF" else "USD",
         "totalAmount": f"{total:.6f}",
         "messages": records,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +68,9 @@ def test_every_bad_row_is_listed_by_its_label() -> None:
         rates.check(bad)
     said = "\n".join(caught.value.problems)
     assert len(caught.value.problems) == 5
-    assert "row 'b': iso must be a country, got 'U1'" in said
+    assert "row 'b': iso must be a country's code such as GB, or its name, got 'U1'" in said
     assert "row 'b': currency must be a three-letter code, got '$'" in said
-    assert "row 'c': iso must be a country, it is blank" in said
+    assert "row 'c': iso is blank" in said
     assert "row 'd': US is in row 'a' too" in said
 
 
@@ -317,3 +317,21 @@ def test_an_estimate_counts_the_first_tier_and_ranges_over_all() -> None:
 def test_tiers_that_do_not_fit_are_refused(columns: dict[str, list[object]], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         rates.check(TIERS.assign(**columns))
+
+
+@pytest.mark.parametrize("code", ["ZZ", "XX", "QQ", "EU", "001"])
+def test_a_code_of_no_country_is_refused(code: str) -> None:
+    """No message is billed there: a price for it would never be used, and a typing error never be seen."""
+    with pytest.raises(UsageError, match=f"row 0: iso must be a country's code .* got '{code}'"):
+        rates.check(table(iso=[code]))
+
+
+@pytest.mark.parametrize("code", ["UK", "uk", "GBR", "Royaume-Uni", "England"])
+def test_another_spelling_of_a_country_is_read_as_its_code(code: str) -> None:
+    assert rates.check(table(iso=[code]))["iso"].tolist() == ["GB"]
+
+
+def test_rates_are_read_whatever_the_decimal_context_of_the_notebook() -> None:
+    with localcontext(Context(prec=3)):
+        assert rates.check(table(price=["1234.567891"]))["price"].tolist() == [1234.567891]
+        assert rates.check(table(price=[1234.567891]))["price"].tolist() == [1234.567891]

@@ -496,3 +496,29 @@ def test_a_row_without_an_id_counts_as_it_stands_in_the_last_table(tmp_path: Pat
     last = first.assign(id=["m1", None, "m3", None], status=["accepted", "in_doubt", "accepted", "skipped"])
     whole = results.concat([results.write(first, tmp_path / "first.csv"), last], repeated="once")
     assert whole["status"].value_counts().to_dict() == {"accepted": 2, "in_doubt": 1, "skipped": 1}
+
+
+def test_messages_of_two_accounts_that_number_alike_are_two() -> None:
+    """What they cost together is the sum of both bills."""
+    to = ["+12025550101", "+12025550102"]
+    north = table(2, id=["1", "2"], to=to, campaign="north", price=0.025, currency="USD", parts=1, status="accepted")
+    both = results.concat([north, north.assign(campaign="south")])
+    assert cost.summary(both)["cost"].tolist() == [0.1]
+    accounts = [north.assign(service="live:1"), north.assign(service="live:2")]
+    assert cost.summary(results.concat(accounts))["cost"].tolist() == [0.1]
+
+
+def test_one_id_for_a_whole_request_is_as_many_messages_as_it_has_numbers() -> None:
+    whole = table(2, id="r1", to=["+12025550101", "+12025550102"], price=0.01, currency="USD", parts=1)
+    whole = whole.assign(status="accepted", campaign="autumn")
+    assert cost.summary(results.concat([whole]))["cost"].tolist() == [0.02]
+    with pytest.raises(UsageError, match="2 messages stand twice"):
+        results.concat([whole, whole])
+    assert len(results.concat([whole, whole], repeated="once")) == 2
+
+
+def test_without_numbers_an_id_is_one_message() -> None:
+    """Of a person who was forgotten the number is gone; the message is still counted once."""
+    row = table(1, id="m1", to="+12025550101", status="accepted", price=0.01, currency="USD", parts=1)
+    with pytest.raises(UsageError, match="1 message stands twice"):
+        results.concat([row, row.assign(to=None)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
@@ -331,6 +332,31 @@ def prices(store: Store, campaign: int) -> list[Price]:
         )
         for (of, cost, currency), total, many in sums.itertuples()
     ]
+
+
+def stated_beyond_prices(store: Store, campaign: int) -> dict[str, int]:
+    """Return by currency what replies stated in total above the prices of their rows: of both the higher counts.
+
+    A row without a price counts by its estimate, as in `prices`.
+    """
+    sql = (
+        "SELECT id, currency, total FROM attempt "
+        "WHERE campaign=? AND total IS NOT NULL AND currency IS NOT NULL AND disagreement IS NOT NULL"
+    )
+    stated = {attempt: (currency, total) for attempt, currency, total in store.asked(sql, (campaign,))}
+    if not stated:
+        return {}
+    with store.snapshot() as connection:
+        rows = rows_of(connection, campaign, "attempt", "price", whole=True)
+        estimates = recorded(store, campaign)[["est_currency", "est_cost"]]
+    rows = rows[rows["attempt"].isin([*stated])].join(estimates, on="position")
+    billed_in = rows["attempt"].map({attempt: currency for attempt, (currency, _) in stated.items()})
+    estimate = (rows["est_cost"] * 1_000_000).round().where(rows["est_currency"].eq(billed_in))
+    counted = rows["price"].fillna(estimate.astype("Int64")).groupby(rows["attempt"]).sum()
+    beyond: Counter[str] = Counter()
+    for attempt, (currency, total) in stated.items():
+        beyond[currency] += max(total - int(counted.get(attempt, 0)), 0)
+    return dict(beyond)
 
 
 def of_estimate(store: Store, campaign: int, what: str, where: str) -> list[str]:

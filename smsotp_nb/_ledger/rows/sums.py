@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ...errors import UsageError
 from .answers import Ints
 from .columns import MOST, Combinations, TooMany, accepted_whole, kept_by
 from .damage import Unfit
@@ -31,6 +32,7 @@ PLACES: Final = {name: place for place, name in enumerate(COLUMNS)}
 Currencies: TypeAlias = dict[str | None, int]  # numbers of the currencies in one question; None is 0
 _SUMMED: Final = len(COLUMNS) - len(SUMS)
 _BLOCK: Final = 200_000
+_LARGEST_SUM: Final = 9e18  # millionths; beyond 2**63 an integer of 64 bits wraps around
 _MOST_KEYS: Final = 2**62
 _MOST_IDS: Final = 2**28  # requests; a higher number was not given by a ledger
 
@@ -174,7 +176,16 @@ def grouped(keys: Ints, sums: Ints) -> tuple[Places, Ints]:
     """Add up rows of equal keys; return the place of one of each, and the sums."""
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-1)) if len(keys) else np.zeros(0, dtype=np.intp)
-    return order[first], np.add.reduceat(sums[order], first, axis=0) if len(first) else sums[:0]
+    if not len(first):
+        return order[first], sums[:0]
+    if (sums.sum(axis=0, dtype=np.float64) >= _LARGEST_SUM).any():
+        each = np.add.reduceat(sums[order].astype(np.float64), first, axis=0)
+        if (each >= _LARGEST_SUM).any():
+            raise UsageError(
+                "amounts of one currency add up to more than 9,000,000,000,000, which no sum here holds exactly; sum "
+                'up smaller groups, such as cost.by(ledger, ["campaign", "day"])'
+            )
+    return order[first], np.add.reduceat(sums[order], first, axis=0)
 
 
 def as_one(table: Ints) -> Ints:
@@ -242,6 +253,13 @@ def sums_for_purge(connection: Statements, campaign: int) -> Packed:
 
 def sums_to_pack(connection: Statements, campaign: int) -> Packed | None:
     """Sum up a campaign's rows, for `pack_sums`; None if the sums are too many to be kept, so that rows are read."""
+    try:
+        return _packed(connection, campaign)
+    except UsageError:  # a sum beyond 64 bits: rows are read, and a question that adds them up is refused
+        return None
+
+
+def _packed(connection: Statements, campaign: int) -> Packed | None:
     names, codes = shared_columns(connection, campaign), Currencies({None: 0})
     while names:
         kept = Combinations(names, most=_MOST_SHARED)

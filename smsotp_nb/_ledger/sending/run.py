@@ -17,7 +17,7 @@ from ..._wire import SendReply
 from ...errors import LedgerError, SmsOtpWarning
 from ..file.locks import RunLock
 from ..file.store import Store
-from ..reading.frames import Price, counts, digits_of, fates, of_estimate, outcomes, prices
+from ..reading.frames import Price, counts, digits_of, fates, of_estimate, outcomes, prices, stated_beyond_prices
 from ..reading.spending import billed
 from ..record.approving import APPROVED, NOT_APPROVED, may_go
 from ..record.beginning import OWNER_DIED, begin_changing, end_changing, give_up
@@ -54,6 +54,10 @@ class Account:
     def prices(self) -> list[Price]:
         """Return what messages were billed that may have left, by their estimate, see `billed.prices`."""
         return [] if self._of is None else prices(self._store, self._of)
+
+    def stated_beyond_prices(self) -> dict[str, int]:
+        """Return by currency what replies stated in total above the prices of their rows, in micro-units."""
+        return {} if self._of is None else stated_beyond_prices(self._store, self._of)
 
 
 @understood
