@@ -161,7 +161,7 @@ def test_the_currency_of_a_switched_account_counts_for_rows_of_other_estimates(
     """The second country is not billed yet when the CHF of the budget are all spent."""
     people = pd.DataFrame({"phone": [*numbers(20), *[f"+4367612345{last:02d}" for last in range(20)]]})
     rates = pd.DataFrame({"iso": ["US", "AT"], "currency": "USD", "price": ["0.0075", "0.01"]})
-    made = plan(people, "Hello", to="phone", campaign="autumn", rates=rates, wire=Wire(chunk_size=10))
+    made = plan(people, "Hello", to="phone", campaign="autumn", rates=rates, requests=RequestOptions(chunk_size=10))
     service.script(["in CHF"] * 4)
     found = sent(service, ledger, made, limits=Limits(budget={"USD": 5, "CHF": "0.15"}))
     assert found == {"accepted": 20, "planned": 20}
