@@ -45,7 +45,7 @@ _CODES: Final = {"%d": "{:%d}", "%m": "{:%m}", "%Y": "{:%Y}", "%H": "{:%H}", "%M
 _TAG: Final = re.compile(r"[a-z]{2,3}([-_][A-Z][a-z]{3})?([-_]([A-Z]{2}|\d{3}))?")
 
 _PLAIN: Final = re.compile(r"[+-]?\d+(\.\d+)?")
-_SHARE: Final = re.compile(r"[+-]?\d+(\.\d+)?%")
+_SHARE: Final = re.compile(r"\A[+-]?\d++(\.\d++)?%")
 # Three places behind one point are a fraction for one writer, and thousands for another.
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _NOISE: Final = r"[+-]?\d+\.\d{7,}"

@@ -34,7 +34,9 @@ _ESCAPED: Final = re.compile(
     r'\\u[0-9a-fA-F]{4}|\\U000[0-9a-fA-F]{5}|\\x[0-9a-fA-F]{2}(?![\w\\]{0,40}\\[A-Za-z]{3})|\\r\\n|\\n(?![a-z])|\\"|:\\/\\/'
     r"|_x[0-9A-Fa-f]{4}_"
 )
-_LINK: Final = re.compile(r"(?i)\W*(?:[a-z][a-z0-9+.-]*:/|mailto:|www\.|[\w-]+(?:\.[\w-]+)+[/?])")
+_LINK: Final = re.compile(
+    r"(?i)(?<!\S)\W*+(?:[a-z][a-z0-9+.-]*+:/|mailto:|www\.|[\w-]++(?:\.[\w-]++)++[/?])"
+)
 _QUOTED: Final = re.compile(
     r"(?:%[0-9A-Fa-f]{2})+|=\?[\w-]+\?[bBqQ]\?[^?\s]+\?=|(?:=[C-F][0-9A-F](?:=[89AB][0-9A-F])+)+"
 )
@@ -43,12 +45,16 @@ _JOINED: Final = re.compile(  # "None of these" is an answer, and "nan bread" is
     rf"(?:^|[\s,;/_|-]){_NOTHING}$|^{_NOTHING}[\s,;/_|-]+(?=[^\Wa-z]|{_NOTHING}(?!\w))|^{_NOTHING}[,;/_|-]"
 )
 _FORMULA: Final = re.compile(  # of other cells, or of numbers
-    r"""=\s*[-+@]?(?:[^\W\d][\w.]*\((?=.*\b\$?[A-Za-z]{1,3}\$?\d)|\$?[A-Za-z]{1,3}\$?\d|'[^']+'!|\w+!\$?[A-Za-z]|\d+(?:\.\d+)?\s*[-+*/^&]|"|\(.+\)"""
-    r"|\{)|[-+@][A-Z][A-Z.]+\([A-Z$]"
+    r"""\A(?:=\s*+[-+@]?(?:[^\W\d][\w.]*\((?=.*\b\$?[A-Za-z]{1,3}\$?\d)|\$?[A-Za-z]{1,3}\$?\d|'[^']+'!|\w+!\$?[A-Za-z]|\d+(?:\.\d+)?\s*[-+*/^&]|"|\(.+\)"""
+    r"|\{)|[-+@][A-Z][A-Z.]+\([A-Z$])"
 )
-_CALLED: Final = re.compile(r"\w+(?:\.\w+)+\(.*\)|[A-Za-z_]\w*\((?:[\"'\[{].*|.*\w=.*|)\)", re.DOTALL)
+_CALLED: Final = re.compile(
+    r"\A(?:\w++(?:\.\w++)++\(.*\)|[A-Za-z_]\w*+\((?:[\"'\[{].*|(?=.*\w=).*|)\))", re.DOTALL
+)
 _OBJECT: Final = re.compile(r"<[^<>]*\bat 0x[0-9a-fA-F]+>|<class '[^']*'>|<\w+\.\w+: [^<>]*>|\bdtype: \w+")
-_LENGTH: Final = re.compile(r"-?\d+ days?,? [+-]?\d{1,2}:\d\d:\d\d(?:\.\d+)?|P(?:\d+[YMWD])*T(?:\d+(?:\.\d+)?[HMS])+")
+_LENGTH: Final = re.compile(
+    r"\A(?:-?\d++ days?,? [+-]?\d{1,2}:\d\d:\d\d(?:\.\d++)?|P(?:\d++[YMWD])*+T(?:\d++(?:\.\d++)?[HMS])++)"
+)
 _SPAN: Final = re.compile(r"[(\[]-?[\w.:-]+(?: [\d:]+)?, -?[\w.:-]+(?: [\d:]+)?[)\]]")
 
 

@@ -23,7 +23,7 @@ DAY: Final = re.compile(
 AMONG_WORDS: Final = re.compile(  # a number, perhaps behind a label or a STOP, and whatever stands behind it
     r"\A[^\w+]*+(?:[a-z]{2,10}:\s*+|stop\W+)?(\+?[0-9][0-9 ().\-/\u00a0]{5,}[0-9])(?!\w)", re.IGNORECASE
 )
-OF_YEARS: Final = re.compile(r"(?:(?:19|20)\d\d(?:\D{0,3}(?:0?[1-9]|1[0-2]|[12]\d|3[01]|(?:19|20)\d\d))*\D{0,3})+")
+OF_YEARS: Final = re.compile(r"\A(?:19|20)\d\d(?:\D{0,3}+(?>(?:19|20)\d\d|[12]\d|3[01]|0?[1-9]))*+\D{0,3}+")
 BEGINS_DAY: Final = re.compile(rf"(?:{DAY.pattern})(?!\d)")
 SCIENTIFIC: Final = re.compile(r"[0-9](?:[.,][0-9]+)?[eE]\+?(?:0?[6-9]|1[0-9])")
 OF_HEADERS: Final = 8  # digits that a header may have in a row: 2025-2026

@@ -246,7 +246,7 @@ def _without_totals(sheet: _Sheet, body: list[int], origin: Origin) -> list[int]
 
 
 CROSSED_OUT: Final = " (crossed out)"  # which nobody means who is to be texted
-A_NUMBER: Final = re.compile(r"(?!\d{4}-\d\d-\d\d)(?:[ ()./+-]*\d){7,}[ ()./-]*")
+A_NUMBER: Final = re.compile(r"\A(?!\d{4}-\d\d-\d\d)(?:[ ()./+-]*+\d){7,}+[ ()./-]*+")
 SUMMED: Final = re.compile(r"[-+]?[0-9]+(?:[.][0-9]+)?")
 
 

@@ -55,7 +55,7 @@ LETTERS: Final = re.compile(r"[^\W\d_]+")
 MARKS: Final = (
     "\u0300-\u036f\u0591-\u05c7\u064b-\u0670\u0900-\u0903\u093a-\u0963\u0980-\u0fff\u1000-\u109f\u1780-\u17ff"
 )
-WORD: Final = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
+WORD: Final = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*+")
 EAST: Final = 4  # signs of a Chinese, Japanese or Korean name
 ANY_WORD: Final = re.compile(r"[a-z][^0-9]{0,2}[a-z]|n['`]")  # is in any text in ASCII with a word that says no
 LATIN_NOT: Final = re.compile(r"n['’ʼ`´]t\b")

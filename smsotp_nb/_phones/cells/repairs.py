@@ -70,7 +70,7 @@ TIMES: Final = re.compile(
 ESCAPED: Final = re.compile(
     r"&(?:nbsp|#\d+|#x[\da-f]+);|%2[0B]|_x000[AD]_|\\[rnt]", re.IGNORECASE
 )  # by web pages and files
-PLUSES: Final = re.compile(r"\A[\s('\"]*+(?:00?\s?|\+\s)+(?=\+)")  # in front of the plus that counts
+PLUSES: Final = re.compile(r"\A[\s('\"]*+(?:00?\s?|\+\s)++(?=\+)")  # in front of the plus that counts
 OF_LINKS: Final = re.compile(r"[:/@]")
 EMAIL: Final = re.compile(r"(?:mailto:)?(?<![\w.+%-])[\w.+%-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE)
 # Links and URIs (RFC 3966, RFC 5724 and what messengers made up), ids of WhatsApp, lines of vCards.

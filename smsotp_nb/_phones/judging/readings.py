@@ -136,7 +136,9 @@ def _said_once(text: str) -> str | None:
 
 def _overseas(code: int, own: str = "[2567]", doubts: Doubts = "never") -> Reading:
     """``0692 12 34 56`` in a French list: a number of Réunion, which is called in this way from France."""
-    at_home = r"^[( ]*(?:(?:\+ ?|00 ?)33[ .)\-]*(?:\(0\))?|0)?[ .()\-]*"
+    at_home = (  # no two repetitions can share a sign: RE2 has no possessive ones
+        r"^[( ]*(?:(?:\+ ?|00 ?)33[ .)\-]*(?:\((?:0\))?[ .()\-]*)?|0[ .()\-]*|[.)\-][ .()\-]*)?"
+    )
     name = f"overseas, +{code}"
     return Reading(
         name,
