@@ -34,9 +34,7 @@ _ESCAPED: Final = re.compile(
     r'\\u[0-9a-fA-F]{4}|\\U000[0-9a-fA-F]{5}|\\x[0-9a-fA-F]{2}(?![\w\\]{0,40}\\[A-Za-z]{3})|\\r\\n|\\n(?![a-z])|\\"|:\\/\\/'
     r"|_x[0-9A-Fa-f]{4}_"
 )
-_LINK: Final = re.compile(
-    r"(?i)(?<!\S)\W*+(?:[a-z][a-z0-9+.-]*+:/|mailto:|www\.|[\w-]++(?:\.[\w-]++)++[/?])"
-)
+_LINK: Final = re.compile(r"(?i)(?<!\S)\W*+(?:[a-z][a-z0-9+.-]*+:/|mailto:|www\.|[\w-]++(?:\.[\w-]++)++[/?])")
 _QUOTED: Final = re.compile(
     r"(?:%[0-9A-Fa-f]{2})+|=\?[\w-]+\?[bBqQ]\?[^?\s]+\?=|(?:=[C-F][0-9A-F](?:=[89AB][0-9A-F])+)+"
 )
@@ -48,9 +46,7 @@ _FORMULA: Final = re.compile(  # of other cells, or of numbers
     r"""\A(?:=\s*+[-+@]?(?:[^\W\d][\w.]*\((?=.*\b\$?[A-Za-z]{1,3}\$?\d)|\$?[A-Za-z]{1,3}\$?\d|'[^']+'!|\w+!\$?[A-Za-z]|\d+(?:\.\d+)?\s*[-+*/^&]|"|\(.+\)"""
     r"|\{)|[-+@][A-Z][A-Z.]+\([A-Z$])"
 )
-_CALLED: Final = re.compile(
-    r"\A(?:\w++(?:\.\w++)++\(.*\)|[A-Za-z_]\w*+\((?:[\"'\[{].*|(?=.*\w=).*|)\))", re.DOTALL
-)
+_CALLED: Final = re.compile(r"\A(?:\w++(?:\.\w++)++\(.*\)|[A-Za-z_]\w*+\((?:[\"'\[{].*|(?=.*\w=).*|)\))", re.DOTALL)
 _OBJECT: Final = re.compile(r"<[^<>]*\bat 0x[0-9a-fA-F]+>|<class '[^']*'>|<\w+\.\w+: [^<>]*>|\bdtype: \w+")
 _LENGTH: Final = re.compile(
     r"\A(?:-?\d++ days?,? [+-]?\d{1,2}:\d\d:\d\d(?:\.\d++)?|P(?:\d++[YMWD])*+T(?:\d++(?:\.\d++)?[HMS])++)"

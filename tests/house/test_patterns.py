@@ -29,9 +29,10 @@ from support.cpu_time import TooSlow, at_most
 import smsotp_nb
 
 PACKAGE = Path(smsotp_nb.__file__).parent
-SIZES = (1 << 7, 1 << 10, 1 << 13)  # characters, each eight times the one before; an exponential pattern fails the first
-GROWTH = 24  # times as long for eight times the text: a linear pattern takes 8 times as long, a quadratic one 64 times
-SEEN = 0.02  # seconds; below this the growth of a time is noise, and a quadratic pattern takes ten times as long at the end
+# Characters of a text, each size eight times the one before; an exponential pattern fails at the first.
+SIZES = (1 << 7, 1 << 10, 1 << 13)
+GROWTH = 24  # times as long for eight times the text: linear patterns take 8 times as long, quadratic ones 64 times
+SEEN = 0.02  # seconds; below this the growth of a time is noise, and a quadratic pattern takes ten times as long
 NEVER = 5.0  # seconds of this process; what takes longer for 128 characters has no end
 REPEATS = 3  # the shortest of so many times counts, so that a busy machine fails nobody
 PARTS = 15  # of all patterns, so that several processes share them

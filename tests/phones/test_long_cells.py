@@ -19,6 +19,6 @@ def test_a_long_cell_is_read_like_another(piece: str, rows: int) -> None:
     cells = [piece * (LENGTH // len(piece)), "+1" + piece * (LENGTH // len(piece)), piece * 60, *others]
     with at_most(10):
         found = phones.normalize(cells, default_region="FR")
-        phones.verdict(cells, default_region="FR")
+        phones.parse(cells, default_region="FR")
         phones.explode(pd.DataFrame({"phone": cells}), "phone")
     assert found["to"].isna().tolist() == [True] * 3 + [False] * rows
