@@ -72,16 +72,64 @@ class SmsOtpError(Exception):
 
 
 class UsageError(SmsOtpError, ValueError):
-    """The call cannot work as written. ``problems`` lists everything wrong with it, not only the first problem.
+    """The call cannot work as written.
+
+    Attributes:
+        field: the argument that it is about, such as ``"region"``; None where it is about none, or about several.
+        hint: the next step in Python, which stands behind the message; a form and the command line leave it out.
+        problems: everything that is wrong, not only the first problem, in words.
+        causes: the same as errors of one argument each; the error itself where it is one.
 
     Example:
-        >>> UsageError("no column 'fone'", problems=("no column 'fone'",)).problems
-        ("no column 'fone'",)
+        >>> error = UsageError("region= has no column 'land'", field="region", hint="columns are 'phone', 'country'")
+        >>> str(error), error.field
+        ("region= has no column 'land'; columns are 'phone', 'country'", 'region')
     """
 
-    def __init__(self, message: str, *, problems: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
-        self.problems = tuple(map(said, problems)) or (said(message),)
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        problems: tuple[str, ...] = (),
+        causes: tuple[UsageError, ...] = (),
+    ) -> None:
+        super().__init__(message if hint is None else f"{message}; {hint}")
+        self.field = field
+        self.hint = None if hint is None else said(hint)
+        self._message = said(message)
+        self._causes = causes
+        self.problems = tuple(str(cause) for cause in causes) or tuple(said(problem) for problem in problems)
+        if not self.problems:
+            self.problems = (str(self),)
+
+    @property
+    def causes(self) -> tuple[UsageError, ...]:
+        if self._causes:
+            return self._causes
+        if len(self.problems) > 1:
+            return tuple(UsageError(problem, field=argument_of(problem)) for problem in self.problems)
+        return (self,)
+
+    def _with_label(self, label: str) -> str:
+        """Return the message, without its hint, with what a reader sees in place of the name of its argument.
+
+        Example:
+            >>> UsageError("ttl= must be a whole number, got 'x'", field="ttl")._with_label("--ttl")
+            "--ttl must be a whole number, got 'x'"
+        """
+        prefix = f"{self.field}="
+        if self.field is None or not self._message.startswith(prefix):
+            return self._message
+        rest = self._message.removeprefix(prefix)
+        return f"{label}{rest}" if rest.startswith((" ", ":")) else f"{label} {rest}"
+
+
+def argument_of(words: str) -> str | None:
+    """Return the argument with which a complaint begins, as every check writes it: ``name= must be ...``."""
+    name, is_named, _ = words.partition("=")
+    return name if is_named and name.isidentifier() else None
 
 
 class OutputExistsError(UsageError):

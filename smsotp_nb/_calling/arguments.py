@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import Any
 
 from .._showing import NoText, cited, few, spelled, text_of
-from ..errors import UsageError
+from ..errors import UsageError, argument_of
 
 _SHOWN = 40  # characters of a text; a longer one is named by its length
 _DIGITS = 7  # from so many on a text or a number may be somebody's
@@ -27,11 +27,13 @@ def refuse(*complaints: str | None, said: str = "") -> None:
     """Raise all complaints as one error, behind what is ``said`` first; without any, do nothing.
 
     Raises:
-        UsageError: with the complaints.
+        UsageError: with the complaints; its field is the argument where all of them are about one.
     """
     wrong = tuple(complaint for complaint in complaints if complaint)
     if wrong:
-        raise UsageError(said + "; ".join(wrong), problems=wrong)
+        causes = tuple(UsageError(complaint, field=argument_of(complaint)) for complaint in wrong)
+        fields = {cause.field for cause in causes}
+        raise UsageError(said + "; ".join(wrong), field=fields.pop() if len(fields) == 1 else None, causes=causes)
 
 
 def given(value: Any) -> str:

@@ -9,10 +9,12 @@ import re
 
 import pytest
 
+import smsotp_nb as sms
 from smsotp_nb import errors
 
 EVERY = [
     errors.UsageError("two things are wrong", problems=("no column 'fone'", "text= is empty")),
+    errors.UsageError("region= has no column 'land'", field="region", hint="columns are 'phone', 'country'"),
     errors.OutputExistsError("spent.html is there already", path="spent.html"),
     errors.ServiceError(
         "refused", error_code="107145", name="RestrictedSmsTemplate", http_status=400, request_id="r-1"
@@ -92,3 +94,29 @@ def test_every_kind_of_error_is_in_the_table_above() -> None:
 def test_a_usage_error_without_a_list_names_its_message_as_the_one_problem() -> None:
     """``problems`` is never empty, so it can be shown as a list always."""
     assert errors.UsageError("no address").problems == ("no address",)
+
+
+def test_a_usage_error_says_which_argument_it_is_about_and_keeps_its_hint_apart() -> None:
+    """A form shows it at the field with the field's label, the command line names its option."""
+    with pytest.raises(errors.UsageError) as caught:
+        sms.Limits(first=0)
+    assert caught.value.field == "first"
+    assert caught.value._with_label("“Send first”").startswith("“Send first” must be a whole number")
+    hint = "pass region='country'"
+    error = errors.UsageError("no column 'land'", field="region", hint=hint)
+    assert (str(error), error._with_label("--region")) == (f"no column 'land'; {hint}", "no column 'land'")
+        "no column 'land'; pass region='country'",
+        "no column 'land'",
+    )
+    assert error.hint == hint
+
+
+def test_a_usage_error_of_several_arguments_has_a_cause_for_each() -> None:
+    with pytest.raises(errors.UsageError) as caught:
+        sms.Limits(first=0, per_second=-1)
+    assert caught.value.field is None
+    assert [cause.field for cause in caught.value.causes] == ["first", "per_second"]
+    assert tuple(map(str, caught.value.causes)) == caught.value.problems
+    old = errors.UsageError("two", problems=("text= is empty", "no column 'fone'"))
+    assert [cause.field for cause in old.causes] == ["text", None]
+    assert errors.UsageError("no address").causes[0].problems == ("no address",)
