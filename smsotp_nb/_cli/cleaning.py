@@ -63,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
 def _cleaned(options: argparse.Namespace, tally: Tally) -> Iterator[phones.Cleaned]:
     """Judge the list chunk by chunk; its columns are found in the first one."""
     from .. import phones
+    from .._calling import refuse
+    from .._phones import why_states
     from .._recipients import called, read_chunks, source_of
 
     chunks = read_chunks(options.file, **reading(options))
@@ -76,6 +78,8 @@ def _cleaned(options: argparse.Namespace, tally: Tally) -> Iterator[phones.Clean
                 f"no column of {options.file} reads like phone numbers; name it with --phone, and the country of "
                 "numbers without a calling code with --default-region"
             )
+    if region in first.columns and phone[0] in first.columns:
+        refuse(why_states(first[phone[0]], first[region], options.default_region))
     cleaned = phones.clean_chunks(
         itertools.chain([first], chunks),
         phone=phone,

@@ -25,7 +25,15 @@ from .._frames import as_pandas
 from .._ledger import Said
 from .._moments import microseconds
 from .._pandas import STR, is_missing
-from .._phones import NumberOptions, international, not_reading, own_columns, said_no, warn_of_doubtful
+from .._phones import (
+    NumberOptions,
+    international,
+    not_reading,
+    own_columns,
+    said_no,
+    warn_of_doubtful,
+    why_states,
+)
 from .._recipients import KEY, without_value
 from .._showing import cited, few, spelled
 from ..columns import require
@@ -86,6 +94,9 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     for name, column in (("column", how.column), ("at", how.at), ("proof", how.proof), ("region", how.region)):
         if column is not None:
             require(column, frame.columns, where=f"{name}=")
+    if how.region is not None:
+        states = why_states(frame[how.column], frame[how.region], how.default_region)
+        refuse(states, said="nothing was recorded: ")
     found = _judged(frame, how, how.region, opted_out=opted_out)
     first = found[~found.index.duplicated()]
     own = own_columns(frame, how.default_region, how.region)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .cells.notes import declines, says_no
     from .cells.regions import country_code
     from .cells.repairs import clean
-    from .columns import SAYING_NO, Found, find_columns
+    from .columns import SAYING_NO, Found, find_columns, why_states
     from .countries import ask, country_name, place, time_zones
     from .judging.answers import parse
     from .judging.evidence import DRAWN, Evidence, Level, drawn
@@ -54,7 +54,7 @@ __getattr__ = attributes(
         "cells.notes": ["declines", "says_no"],
         "cells.regions": ["country_code"],
         "cells.repairs": ["clean"],
-        "columns": ["SAYING_NO", "Found", "find_columns"],
+        "columns": ["SAYING_NO", "Found", "find_columns", "why_states"],
         "countries": ["ask", "country_name", "place", "time_zones"],
         "judging.evidence": ["DRAWN", "Evidence", "Level", "drawn"],
         "judging.explanation": ["Explanation", "explain"],

@@ -17,15 +17,19 @@ from ..errors import SmsOtpWarning
 from .cells import regions
 from .cells import text as cells
 from .columns import (
+    AMOUNT,
     COUNTRY_NAMED,
     COUNTRY_OF_ELSE,
     DAY,
+    DECIMAL,
+    DOTTED_QUAD,
     ENOUGH,
     NAMED,
     NAMED_OTHERWISE,
     NEARLY_ALL,
     NEVER_NUMBERS,
     OF_OTHERS,
+    OF_TIME,
     PERHAPS_NAMED,
     SAYING_NO,
     SEVEN_DIGITS,
@@ -39,12 +43,10 @@ from .columns import (
 from .fast.memory import Mask
 from .judging.judgement import normalize
 
-AMOUNT: Final = (
-    r"^\s*-?(?:(?:0|[1-9][0-9]*)[.,][0-9]*[1-9][0-9]*|[1-9][0-9]?(?:[.,'][0-9]{3}){2})\s*$"  # no number has one point
-)
 FAX: Final = re.compile(r"(?:tele)?-?fa(?:x|ks)", re.IGNORECASE)
+NO_NUMBER: Final = f"{DAY}|{AMOUNT}|{DECIMAL}|{DOTTED_QUAD}"
 EPOCH: Final = r"^\s*1[5-9][0-9]{8}(?:[0-9]{3})?(?:[.]0)?\s*$"  # a moment as seconds or milliseconds
-OF_TIME: Final = re.compile(r"\bseen\b|\btime\b|zeit\b|epoch|\bts\b|\bat$|\bday\b|\btag\b", re.IGNORECASE)
+OF_DAY: Final = re.compile(r"\bday\b|\btag\b", re.IGNORECASE)
 
 
 class OwnColumns(NamedTuple):
@@ -99,12 +101,20 @@ def _reads_as_numbers(
     """Return whether a column counts as one of numbers, and why it is in doubt whether all that it holds was read."""
     own = FAX.sub("phone", SAYING_NO.sub(" ", name))
     named, others = NAMED.search(own), OF_OTHERS.search(name)
-    of_else = NEVER_NUMBERS.search(own) or OF_TIME.search(own) or (NAMED_OTHERWISE.search(own) and not named)
+    of_time = OF_TIME.search(own) or OF_DAY.search(own)
+    of_else = NEVER_NUMBERS.search(own) or of_time or (NAMED_OTHERWISE.search(own) and not named)
     if named and not of_else and not others:
         text = cells.read(frame[label].dropna()).text
         return bool((cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY)).any()), None
     if any(
-        share_of(it.text, one) >= share for one, share in ((DAY, NEARLY_ALL), (EPOCH, NEARLY_ALL), (AMOUNT, ENOUGH))
+        share_of(it.text, pattern) >= share
+        for pattern, share in (
+            (DAY, NEARLY_ALL),
+            (EPOCH, NEARLY_ALL),
+            (AMOUNT, ENOUGH),
+            (DECIMAL, ENOUGH),
+            (DOTTED_QUAD, ENOUGH),
+        )
     ):
         return False, None
     possible = cells.matches(it.text, SEVEN_DIGITS) & ~cells.matches(it.text, DAY)
@@ -178,7 +188,7 @@ def may_be_numbers(frame: pd.DataFrame) -> list[Any]:
     return [
         label
         for label, text in texts.items()
-        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, DAY) & ~cells.matches(text, AMOUNT)).any()
+        if (cells.matches(text, SEVEN_DIGITS) & ~cells.matches(text, NO_NUMBER)).any()
     ]
 
 

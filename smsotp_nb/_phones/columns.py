@@ -12,13 +12,16 @@ import pandas as pd
 from .._calling import in_our_words, not_frame, refuse
 from .._frames import AnyFrame, as_pandas
 from .._recipients import add_columns
+from .._showing import cited, few
 from .cells import notes, regions
 from .cells import text as cells
+from .countries import country_name
 from .judging.judgement import normalize
 from .judging.policy import NumberOptions
 
 SAMPLE: Final = 300
 ENOUGH: Final = 0.5
+MOBILE_TYPES: Final = ("MOBILE", "FIXED_LINE_OR_MOBILE")
 NAMED: Final = re.compile(
     r"phone|mobil|\bcell|cell(?:ular)?\b|handy|(?:^|[^a-z])tel(?:[^a-z]|e[fp]|$)|msisdn|sms|whats ?app"
     r"|rufn(?:umme)?r|fone|fono|\bgsm\b|\bmob\b|mobiel|portable|\btlf|\btfno|natel|puhelin|kom[oó]rk"
@@ -65,7 +68,15 @@ NAMED_OTHERWISE: Final = re.compile(
     r"order|invoice|account|customer|client|ticket|serial|tracking|reference|article|product|member|policy|card"
     r"|bestell|rechnung|kunden|konto|artikel|vertrag|pedido|factura|cuenta|commande|facture|compte|klant|cliente|fattura"
     r"|ordine|zam[oó]wien|klient|заказ|клиент|счет|订单|客户|注文|顧客|sipariş|müşteri|\b(?:ref|sku|zip|vat|iban|plz|ean|isbn"
-    r"|ssn|cpf|nif|dni|pin|key)\b|postal|postcode",
+    r"|ssn|cpf|nif|dni|pin|key)\b|postal|postcode"
+    # places, addresses of machines, measures, and what somebody spent or scored
+    r"|latitud|longitud|\blat ?lo?ng?\b"
+    r"|\b(?:lat|lon|lng|long|gps|geo|coords?|breite|l[äa]nge|breitengrad|l[äa]ngengrad)\b|coordinat|koordinat"
+    r"|\bipv?[46]?\b|\bip ?addr|\bmac\b|\bhost\b|device|user ?agent|session"
+    r"|rating|score|\brank|points?\b|punkte|bewertung|note\b|stars?\b|percent|prozent|\brate\b|ratio"
+    r"|\bvalue\b|\bwert\b|\bltv\b|\bclv\b|revenue|umsatz|turnover|spen[dt]\b|spending|balance|saldo|salary|gehalt|income"
+    r"|\btotal\b|\bsum\b|summe|quantity|\bqty\b|menge|weight|gewicht|height|gr[öo][sß]+e\b|\bsize\b|distance|duration"
+    r"|\btax|steuer|passport|ausweis|\bimei\b|barcode|licen[cs]e|\bplate|insurance|versicherung|temperatur|\bversion\b|\bepoch|\bhash\b|\bage\b|\balter\b",
     re.IGNORECASE,
 )
 NEVER_NUMBERS: Final = re.compile(  # even where the name speaks of phones as well: Mobile ID, SMS date
@@ -92,6 +103,7 @@ PART_NAMED: Final = re.compile(
     r"|valuta|waluta|moeda",
     re.IGNORECASE,
 )
+STATE_NAMED: Final = re.compile(rf"{PART_NAMED.pattern}|{REGION_NAMED.pattern}", re.IGNORECASE)
 NAME_WORTH: Final = 0.3
 MOBILE_WORTH: Final = 0.1
 OWN_WORTH: Final = 0.3  # more than that and how the cells are written together
@@ -111,13 +123,20 @@ DAY: Final = (  # 2024-01-15, 15.01.2024, 01/15/2024, perhaps with a time, or 20
 FLAGS: Final = frozenset(
     "yes no y n si sì sí ja nein oui non sim nao não nee nej nei ei tak nie true false na n/a".split()  # noqa: SIM905
 )
+# Two cells that phonenumbers reads in many countries and that are no numbers to call: 60.169857, 198.51.100.7.
+A_DECIMAL: Final = r"[-−]?(?:0|[1-9][0-9]*)[.][0-9]*[1-9][0-9]*"
+DECIMAL: Final = rf"^\s*{A_DECIMAL}(?:[,; ]+{A_DECIMAL})?\s*$"  # one, or a place as latitude and longitude
+DOTTED_QUAD: Final = r"^\s*[0-9]{1,3}(?:[.][0-9]{1,3}){3}(?::[0-9]+)?\s*$"
+AMOUNT: Final = (
+    r"^\s*-?(?:(?:0|[1-9][0-9]*)[.,][0-9]*[1-9][0-9]*|[1-9][0-9]?(?:[.,'][0-9]{3}){2})\s*$"  # no number has one point
+)
+OF_TIME: Final = re.compile(r"\bseen\b|\btime\b|zeit\b|epoch|\bts\b|\bat$", re.IGNORECASE)
 NEARLY_ALL: Final = 0.9
 ENDING: Final = 6  # letters: моб-ильный
 SEVERAL: Final = 3  # countries at least that a column without a telling name has
 AGREEING: Final = 0.8  # of the numbers agree with such a column,
 BEYOND: Final = 0.2  # and so many more than if its cells stood in any other order
-CLEARLY: Final = 0.2  # more numbers fit the default country than the column
-LONG: Final = 10  # numbers
+NEAR: Final = 0.1  # of the numbers: so much less than the best column of countries another one may fit
 MOST: Final = 80  # different cells of countries that are tried
 
 
@@ -145,16 +164,18 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     a telling name decides between equals: a mobile before a landline, and the person's own before one with a word that
     may name somebody else (for emergencies, Child's mobile). Under a telling name, or written as at home (0151 ...),
     numbers that only lack a country qualify, too.
-    Columns of days or of ids are no phone numbers, although 20240115 is a German landline, and bare digits under a name
-    that says nothing have to be mobile numbers.
+    Columns of days, ids, amounts, places and addresses of machines are no phone numbers, although 20240115 is a German
+    landline and 60.169857 a Finnish one, and bare digits under a name that says nothing have to be mobile numbers.
+    Where a column is named for phones and empty, no other one takes its place.
 
     A column of countries has a telling name (country, land, pays, iso, region, dial code ...) and reads as countries,
     or at least three different countries agree with the numbers beside them. Flags, counts, languages and states
-    are no countries, although NO, 1, DE and CA read as such. If ``default_region`` fits the numbers clearly better than
-    the column, no column is chosen. ``shares`` has the columns ``column, numbers, countries``, best first. ``why`` says
-    by column why it was chosen; a frame of `read_recipients` has it in ``attrs["smsotp_nb"]["columns"]`` from then on,
-    and so have its plan and its report. Of two columns of countries the one is chosen that the numbers fit; if both fit
-    and make other numbers of them, neither is, and ``why`` says so.
+    are no countries, although NO, 1, DE and CA read as such. If ``default_region`` fits the numbers as well as the
+    column and makes other numbers of them, no column is chosen. ``shares`` has the columns ``column, numbers,
+    countries``, best first. ``why`` says by column why it was chosen or, where it looks like numbers, why not; a frame
+    of `read_recipients` has it in ``attrs["smsotp_nb"]["columns"]`` from then on, and so have its plan and its report.
+    Of two columns of countries the one is chosen that the numbers fit; if both fit and make other numbers of them,
+    neither is, and ``why`` says so.
 
     Example:
         >>> frame = pd.DataFrame({"id": ["17", "18"], "m": ["0491 570 156", "030 901820"], "land": ["AU", "DE"]})
@@ -191,6 +212,7 @@ def find_columns(frame: AnyFrame, *, default_region: str | None = None) -> Found
     name = [None if place is None else frame.columns[place] for place in (phone, region)]
     why = {} if phone is None else {str(name[0]): _why(phone, columns, numbers, frame.columns)}
     why |= {} if region is None else {str(name[1]): f"{columns[region].share:.0%} of its cells are countries"}
+    why |= {str(frame.columns[place]): _why_not(columns[place]) for place in _not_read(columns, numbers, phone)}
     rivals = " or ".join(repr(str(frame.columns[place])) for place in compete)
     unclear = f"not chosen: the numbers do not show that the countries of {rivals} are theirs"
     why |= {str(frame.columns[place]): unclear for place in compete}
@@ -213,11 +235,24 @@ def _sampled(frame: pd.DataFrame) -> dict[int, Column]:
     }
 
 
+def _not_read(columns: dict[int, Column], shares: dict[int, float], phone: int | None) -> list[int]:
+    """Return the columns that look like numbers, by their cells or by an empty one's name, and are none to text."""
+    return [
+        place
+        for place, it in columns.items()
+        if place != phone and (it.empty_phones or (it.no_numbers and shares.get(place, 0.0) >= ENOUGH))
+    ]
+
+
+def _why_not(column: Column) -> str:
+    return f"not read: {column.no_numbers or 'it is named for phones and has no cell'}"
+
+
 def _why(phone: int, columns: dict[int, Column], shares: dict[int, float], names: pd.Index) -> str:
     """Say why a column is the one of the numbers."""
     share = shares[phone]
     why = f"{share:.0%} of its cells are numbers" if share else "national numbers, without a country"
-    others = [at for at in shares if at != phone and shares[at] >= ENOUGH and not columns[at].never]
+    others = [at for at in shares if at != phone and shares[at] >= ENOUGH and not columns[at].no_numbers]
     if not others:
         return why
     worth = max(columns[at].number_worth for at in others)
@@ -238,7 +273,9 @@ class Column:
         worth: what its name is worth for that.
         perhaps: it may hold countries although its name does not say so.
         number_worth: what its name is worth for holding numbers to text.
-        never: it holds no numbers to text, whatever its cells read as.
+        no_numbers: why it holds no numbers to text, whatever its cells read as; None where it may.
+        empty_phones: its name is one of a person's phones, and no cell has anything.
+        states: whose states its cells are as much as countries, by its name and by each cell.
     """
 
     cells: pd.Series
@@ -249,7 +286,9 @@ class Column:
     worth: float
     perhaps: bool
     number_worth: float
-    never: bool
+    no_numbers: str | None
+    empty_phones: bool
+    states: str | None
 
     @classmethod
     def of(cls, name: str, column: pd.Series) -> Column:
@@ -261,6 +300,8 @@ class Column:
         flags = len(words) > 1 and words <= FLAGS
         share = read / (read + unread) if read and not flags and (country or not other) else 0.0
         counted = share_of(text, DIGITS) >= ENOUGH
+        worth, no_numbers = _name_of_numbers(name), why_no_numbers(name, text)
+        states = regions.states_in(words) if STATE_NAMED.search(name) and not country else None
         world = REGION_NAMED.search(name) is not None and not counted and share >= NEARLY_ALL
         kinds = len(np.unique(known.place[known.place >= 0]))
         return cls(
@@ -268,11 +309,13 @@ class Column:
             text=text,
             known=known,
             share=share,
-            telling=bool(country) or world,
+            telling=bool(country) or (world and states is None),
             worth=0.0 if not country else -NAME_WORTH if COUNTRY_OF_ELSE.search(name) else NAME_WORTH,
-            perhaps=not counted and share >= NEARLY_ALL and SEVERAL <= kinds <= MOST,
-            number_worth=_name_of_numbers(name),
-            never=_never_numbers(name, text),
+            perhaps=not counted and states is None and share >= NEARLY_ALL and SEVERAL <= kinds <= MOST,
+            number_worth=worth,
+            no_numbers=no_numbers,
+            empty_phones=worth > NAME_WORTH and no_numbers is None and not words,
+            states=states,
         )
 
 
@@ -307,16 +350,23 @@ def _says_nobody(word: str) -> bool:
     return notes.folded(word) in OF_ONES_OWN or (stem is not None and len(word) - stem.end() <= ENDING)
 
 
-def _never_numbers(name: str, text: pd.Series) -> bool:
-    """Return whether a column is one of ids, days or the like, whatever its cells read as."""
+def why_no_numbers(name: str, text: pd.Series) -> str | None:
+    """Return why a column holds no numbers to text, whatever its cells read as; None where it may hold them."""
     if SAYING_NO.search(name):
-        return True
-    if share_of(text, WITH_PLUS) >= ENOUGH:
-        return "fax" in name.casefold()
+        return "its name says that people said no"
     named = NAMED.search(name) is not None and "fax" not in name.casefold()
-    if NEVER_NUMBERS.search(name) or (NAMED_OTHERWISE.search(name) and not named):
-        return True
-    return share_of(text, DAY) >= NEARLY_ALL or (not named and _consecutive(text))
+    if not named and share_of(text, DECIMAL) >= ENOUGH:
+        return "its cells are decimal numbers"
+    if share_of(text, DOTTED_QUAD) >= ENOUGH:
+        return "its cells are addresses of machines"
+    of_else = NEVER_NUMBERS.search(name) or OF_TIME.search(name) or (NAMED_OTHERWISE.search(name) and not named)
+    if of_else and (share_of(text, WITH_PLUS) < ENOUGH or "fax" in name.casefold()):
+        return "its name speaks of something else"
+    if share_of(text, WITH_PLUS) >= ENOUGH:
+        return None
+    if share_of(text, DAY) >= NEARLY_ALL:
+        return "its cells are days"
+    return "its cells are numbers one after the other" if not named and _consecutive(text) else None
 
 
 def _consecutive(text: pd.Series) -> bool:
@@ -338,8 +388,10 @@ def _phone(
     scores = {
         place: enough + columns[place].number_worth + NAME_WORTH / 2 * share_of(columns[place].text, WRITTEN)
         for place, (_, enough) in shares.items()
-        if enough >= ENOUGH and not columns[place].never
+        if enough >= ENOUGH and not columns[place].no_numbers
     }
+    if any(it.empty_phones for it in columns.values()):
+        scores = {place: score for place, score in scores.items() if columns[place].number_worth >= NAME_WORTH}
     return max(scores, key=scores.__getitem__, default=None), {place: share for place, (share, _) in shares.items()}
 
 
@@ -356,7 +408,7 @@ def _numbers(column: Column, region: pd.Series | None, default_region: str | Non
         return share, float(numbers.mean())
     if column.number_worth >= NAME_WORTH or share_of(column.text, WRITTEN) >= ENOUGH:
         return share, share
-    return share, float(kinds.isin(["MOBILE", "FIXED_LINE_OR_MOBILE"]).mean()) if len(kinds) else 0.0
+    return share, float(kinds.isin(MOBILE_TYPES).mean()) if len(kinds) else 0.0
 
 
 def _named_countries(
@@ -376,7 +428,7 @@ def _named_countries(
     numbers = columns[phone].cells
     judged = {at: normalize(numbers, region=columns[at].cells, default_region=default_region) for at in named}
     fits = {at: _fit(it) for at, it in judged.items()}
-    near = [at for at in named if fits[at] > max(fits.values()) - CLEARLY / 2]
+    near = [at for at in named if fits[at] > max(fits.values()) - NEAR]
     own = [at for at in near if columns[at].worth >= 0] or near
     first = max(own, key=lambda at: (fits[at], columns[at].share + columns[at].worth))
     if columns[first].worth < 0 and fits[first] < NEARLY_ALL:
@@ -405,11 +457,39 @@ def _region(
 
 
 def _default_fits(numbers: pd.Series, column: Column, default_region: str | None) -> bool:
+    """Return whether the default country fits the numbers as well as a column does, and makes others of them."""
     if default_region is None:
         return False
-    alone = normalize(numbers, default_region=default_region)["type"].notna().mean()
-    with_column = normalize(numbers, region=column.cells, default_region=default_region)["type"].notna().mean()
-    return bool(alone > with_column + CLEARLY)
+    alone = normalize(numbers, default_region=default_region)
+    beside = normalize(numbers, region=column.cells, default_region=default_region)
+    same = alone["to"].eq(beside["to"]) | (alone["to"].isna() & beside["to"].isna())
+    return not same.all() and _fits(alone) >= _fits(beside)
+
+
+def _fits(judged: pd.DataFrame) -> tuple[float, float]:
+    """Return the shares of cells that are valid numbers, and of those that are mobiles."""
+    return float(judged["type"].notna().mean()), float(judged["type"].isin(MOBILE_TYPES).mean())
+
+
+def why_states(numbers: pd.Series, countries: pd.Series, default_region: str | None) -> str | None:
+    """Return why a column that is named as the numbers' countries holds states, with both readings; else None.
+
+    Its name and each of its cells say so, and the country of these states, or the default one, fits the numbers as
+    well.
+    """
+    sample = sample_of(countries)
+    column = Column.of(words_of(str(countries.name)), sample)
+    if column.states is None:
+        return None
+    home = default_region or column.states
+    if not _default_fits(numbers.reindex(sample.index) if len(sample) < len(numbers) else numbers, column, home):
+        return None
+    cells_shown = few(list(dict.fromkeys(column.text.dropna())), cited)
+    return (
+        f"the cells of column {cited(countries.name)} ({cells_shown}) are states of {country_name(column.states)} as "
+        f"well as countries, and the numbers are as valid in {country_name(home)}: leave region= out and pass "
+        f"default_region={home!r}, or call the column 'country' if its cells are countries"
+    )
 
 
 def _agree(numbers: pd.Series, column: Column, default_region: str | None) -> bool:
@@ -442,4 +522,4 @@ def _agree(numbers: pd.Series, column: Column, default_region: str | None) -> bo
         return True
     by_default = normalize(chosen, default_region=default_region)["type"].notna().to_numpy(bool)
     own, other = fits[cell, np.arange(len(rows))][national].mean(), by_default[national].mean()
-    return bool(own > other or (own == other and national.sum() >= LONG))
+    return bool(own > other)

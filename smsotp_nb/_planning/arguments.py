@@ -29,6 +29,7 @@ from .._phones import (
     not_reading,
     of_any_country,
     said_no,
+    why_states,
 )
 from .._policy import Policy, not_policy
 from .._results import contract
@@ -142,6 +143,11 @@ class Asked:
             return judged
         return judged.assign(to=judged["to"].mask(held), problem=judged["problem"].mask(held, "AMBIGUOUS_READING"))
 
+    def not_countries(self, frame: pd.DataFrame) -> str | None:
+        """Return why the column of the numbers' countries holds states instead; None where it does not."""
+        region = self._how(frame)["region"]
+        return None if region is None else why_states(self._columns(frame)[0], region, self.numbers.default_region)
+
     def _columns(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
         return [frame[name] for name in self.numbers.to] if self.to is None else [self.to]
 
@@ -188,7 +194,7 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
     given_column = isinstance(to, pd.Series)
     numbers_in = names if not given_column else [to.name if isinstance(to.name, str) else "phone"]
     countries_in = region if isinstance(region, str) else None
-    return Asked(
+    asked = Asked(
         campaign=call["campaign"].strip(),
         wire=call["requests"],
         keep=keep,
@@ -202,6 +208,8 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
         message=message,
         wording=worded,
     )
+    refuse(asked.not_countries(frame), said=REFUSED)
+    return asked
 
 
 def _not_named(frame: pd.DataFrame, numbers: Sequence[str], call: Mapping[str, Any]) -> tuple[str, ...]:

@@ -224,7 +224,7 @@ def _columns(source: Any, numbers: Numbers) -> list[_Column]:
         return [_Column(_with_header(source[name]), lost=without_value(source, name))]
     beside = None if numbers.region is None else _named(source, (numbers.region,))
     own = own_columns(source, numbers.default_region, beside)
-    names = _phone_columns(source, numbers)
+    names = _phone_columns(source, numbers, own.numbers)
     regions = [None, *(source[name] for name in own.countries)] if beside is None else [source[beside]]
     more = [name for name in own.numbers if name not in (*names, beside)]
     warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in names}, above=7)
@@ -279,16 +279,21 @@ def usable(source: Any) -> pd.DataFrame | pd.Series[Any] | str | Path | list[Any
     return list(source)
 
 
-def _phone_columns(frame: pd.DataFrame, numbers: Numbers) -> list[Any]:
-    named = [name for own in numbers.to if (name := _named(frame, (own,))) is not None]
+def _phone_columns(frame: pd.DataFrame, numbers: Numbers, own: Sequence[Any]) -> list[Any]:
+    """Return the columns of the numbers proper: those called as the recipients', else the first one that holds numbers.
+
+    Raises:
+        UsageError: no column does.
+    """
+    named = [name for own_name in numbers.to if (name := _named(frame, (own_name,))) is not None]
     other = None if named else _named(frame, ("to", "phone"))
-    if named or other is not None:
-        return named or [other]
+    if named or other is not None or own:
+        return named or ([other] if other is not None else list(own[:1]))
     columns = ", ".join(map(cited, frame.columns))
     wanted = " or ".join(map(repr, dict.fromkeys((*numbers.to, "to", "phone"))))
     raise UsageError(
-        f"exclude= has no column {wanted} (columns: {columns}); rename its column of the numbers, "
-        "or pass it as a Series"
+        f"exclude= has no column {wanted}, and none that holds phone numbers (columns: {columns}); rename its column "
+        "of the numbers, or pass it as a Series"
     )
 
 

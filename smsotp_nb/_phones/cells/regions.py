@@ -38,6 +38,9 @@ PARTS: Final = {
         "OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC PR",
         "CA": "AB BC MB NB NL NS NT NU ON PE QC SK YT",
         "BR": "AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO",
+        "AU": "NSW VIC QLD SA WA TAS ACT NT",
+        "IN": "AN AP AR AS BR CG CH CT DL DN DD GA GJ HP HR JH JK KA KL LA LD MH ML MN MP MZ NL OD OR PB PY RJ SK TG "
+        "TN TR TS UK UP UT WB",
         "DE": "BW BY BE BB HB HH HE MV NI NW RP SL SN ST SH TH",
         "CH": "AG AI AR BE BL BS FR GE GL GR JU LU NE NW OW SG SH SO SZ TG TI UR VD VS ZG ZH",
         "IT": "AG AL AN AO AP AQ AR AT AV BA BG BI BL BN BO BR BS BT BZ CA CB CE CH CL CN CO CR CS CT CZ EN FC "
@@ -158,6 +161,17 @@ def parts_of(times: dict[str, int]) -> str | None:
         if only_part >= 2 and only_part >= TELLING * sum(count for _, count in filled) and only_part > no_part:
             return country
     return None
+
+
+def states_in(words: set[str]) -> str | None:
+    """Return the country of which all cells of a column are states; None where one is not, or there are none.
+
+    Example:
+        >>> states_in({"ar", "co"}), states_in({"ar", "gb"})
+        ('US', None)
+    """
+    codes = {word.strip().upper() for word in words}
+    return next((country for country, parts in PARTS.items() if codes and codes <= parts), None)
 
 
 def one(cell: str) -> tuple[str | None, str]:

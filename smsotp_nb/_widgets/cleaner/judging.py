@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ... import phones
+from ..._calling import refuse
 from ..._cards import Marked, State
 from ..._outputs import write_file
 from ..._pandas import STR
@@ -28,6 +29,7 @@ from ..._phones import (
     name_of_row,
     text_of,
     vocabulary,
+    why_states,
     with_cells,
     without_rows,
 )
@@ -261,6 +263,8 @@ def clean(edits: Edits | pd.DataFrame, question: Question) -> Cleaned:
     asked = question.arguments()
     region = frame[asked.pop("region")] if "region" in asked else None
     try:
+        if region is not None:
+            refuse(why_states(frame[question.column], region, asked.get("default_region")))
         evidence = phones.weigh_column(frame[question.column], region=region, **asked)
         asked["numbers"] = phones.NumberOptions(question.repair, evidence=evidence)
         judged = phones.normalize(frame[question.column], region=region, **asked)
