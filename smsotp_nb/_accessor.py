@@ -1,4 +1,4 @@
-"""``frame.sms``: the rooms of this package on a DataFrame, one delegating line a method."""
+"""``frame.smsotp``: the rooms of this package on a DataFrame, one delegating line a method."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Sms:
         """Return the frame in the kind of frame that ``given`` is, such as polars; see `results.like`.
 
         Example:
-            >>> pd.DataFrame({"to": ["+12025550123"]}).sms.like([{"phone": "+12025550123"}])
+            >>> pd.DataFrame({"to": ["+12025550123"]}).smsotp.like([{"phone": "+12025550123"}])
             [{'to': '+12025550123'}]
         """
         return results.like(self._frame, given)
@@ -128,7 +128,7 @@ class Sms:
         Example:
             >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
             ...                       "iso": ["US"]})
-            >>> table.sms.card().state
+            >>> table.smsotp.card().state
             'USD 0.01 for 1 accepted message'
         """
         return cost.card(self._frame)

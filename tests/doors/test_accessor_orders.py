@@ -1,4 +1,4 @@
-"""``frame.sms`` is there in whatever order pandas and this package are imported; neither brings in the other."""
+"""``frame.smsotp`` is there in whatever order pandas and this package are imported; neither brings in the other."""
 
 from __future__ import annotations
 

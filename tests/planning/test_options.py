@@ -54,7 +54,7 @@ WRONG: dict[str, tuple[Callable[[], object], list[str]]] = {
     ),
     "message": (
         lambda: sms.Message(None, language="xx-", join=5, replace={"ab": "c"}, literal=1, field="body"),  # type: ignore[arg-type]
-        ["words", "language", "join=", "replace= must be a dict of one character each", "literal=", "field="],
+        ["text", "language", "join=", "replace= must be a dict of one character each", "literal=", "field="],
     ),
     "template": (
         lambda: sms.Template(None, keep_words="no", replace="PLAIN"),  # type: ignore[arg-type]
