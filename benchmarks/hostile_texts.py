@@ -165,7 +165,6 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         ),
         "results.check": lambda text: results.check(result_table(error=text)),
         "results.check amounts": lambda text: results.check(result_table(price=text, at=text, parts=text)),
-        "results.publishable": lambda text: results.publishable(result_table(error=text)),
         "settings.Settings": lambda text: settings.Settings(base_url=f"https://{text}", access_key_id=text),
         "settings.Settings service": lambda text: settings.Settings(base_url="https://a.test", service=text),
         "otp.Request": lambda text: otp.Request(to=text, intent=text, signature=text),

@@ -94,21 +94,29 @@ __getattr__ = attributes(
 )
 
 
-class _Sms:
-    """What stands for the accessor until it is first used."""
+class _Accessor:
+    """The attribute ``smsotp`` of a frame that has no column of this name.
 
-    def __new__(cls, frame: Any) -> Any:
+    pandas' own accessors stand before columns; a column that a user has must stay what ``people.smsotp`` is.
+    """
+
+    def __get__(self, frame: Any, owner: type | None = None) -> Any:
         from ._accessor import Sms
 
+        if frame is None:
+            return Sms
+        if "smsotp" in frame.columns:
+            raise AttributeError("smsotp")  # pandas looks among the columns next
         return Sms(frame)
 
 
 def _register() -> None:
-    """Give every frame its ``smsotp``, unless it has ours already."""
+    """Give every frame its ``smsotp``, unless pandas has something of this name."""
     import pandas as pd
 
-    if getattr(getattr(pd.DataFrame, "smsotp", None), "__module__", "") != __name__:
-        pd.api.extensions.register_dataframe_accessor("smsotp")(_Sms)
+    before = vars(pd.DataFrame).get("smsotp")
+    if before is None or type(before).__qualname__ == _Accessor.__qualname__:
+        pd.DataFrame.smsotp = _Accessor()
 
 
 WhenImported("pandas", _register)

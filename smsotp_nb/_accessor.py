@@ -9,9 +9,8 @@ from typing import Any, ParamSpec, TypeVar
 import pandas as pd
 
 from . import _planning as planning
-from . import cost, phones, results
+from . import cost, phones
 from ._calling import in_our_words
-from ._cards import Card
 from ._pandas import STR, texts, with_columns
 from ._results.contract import ALL
 from ._wire import mask
@@ -58,16 +57,6 @@ class Sms:
         """
         return phones.normalize(self._column(column), region=self._regions(region), **options)
 
-    @takes(phones.parse)
-    def verdict(self, column: str, *, region: str | pd.Series | None = None, **options: Any) -> pd.DataFrame:
-        """Return phonenumbers' own answer for a column; see `phones.parse`.
-
-        Example:
-            >>> pd.DataFrame({"phone": ["+1 202 555 0123"]}).smsotp.verdict("phone")["valid"].tolist()
-            [True]
-        """
-        return phones.parse(self._column(column), region=self._regions(region), **options)
-
     @takes(planning.plan)
     def plan(self, message: Any, **arguments: Any) -> planning.Plan:
         """Plan a campaign to the people in this frame; see ``smsotp_nb.plan`` for the arguments.
@@ -93,15 +82,6 @@ class Sms:
             return cost.by_country(self._frame, decimals=decimals)
         return cost.by(self._frame, columns, decimals=decimals)
 
-    def like(self, given: Any) -> Any:
-        """Return the frame in the kind of frame that ``given`` is, such as polars; see `results.like`.
-
-        Example:
-            >>> pd.DataFrame({"to": ["+12025550123"]}).smsotp.like([{"phone": "+12025550123"}])
-            [{'to': '+12025550123'}]
-        """
-        return results.like(self._frame, given)
-
     @in_our_words
     def masked(self, *columns: str) -> pd.DataFrame:
         """Return the frame with its phone numbers masked, fit to be shown.
@@ -121,17 +101,6 @@ class Sms:
         known = _ending(self._column("to"))
         own = [name for name in self._frame.columns if name not in ALL]
         return ["to", *(name for name in own if (_ending(self._column(name)) == known).any())]
-
-    def card(self) -> Card:
-        """Return the cost of this result table as a card; see `cost.card`.
-
-        Example:
-            >>> table = pd.DataFrame({"status": ["accepted"], "parts": [1], "price": [0.01], "currency": ["USD"],
-            ...                       "iso": ["US"]})
-            >>> table.smsotp.card().state
-            'USD 0.01 for 1 accepted message'
-        """
-        return cost.card(self._frame)
 
     def _column(self, name: str) -> pd.Series:
         require(name, self._frame.columns)

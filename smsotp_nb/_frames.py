@@ -1,4 +1,4 @@
-"""Frames of others: polars, Arrow, DuckDB and lists of dicts come in as pandas, and go out as the kind that came in."""
+"""Frames of others: polars, Arrow, DuckDB and lists of dicts come in as pandas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.extensions import ExtensionDtype
 
-from ._calling import in_our_words
 from ._pandas import with_columns
 from .errors import UsageError
 
@@ -65,50 +64,6 @@ def as_pandas(value: Any) -> Any:
     )
 
 
-@in_our_words
-def like(table: Any, given: Any) -> Any:
-    """Return a table in the kind of frame that ``given`` is, such as the one that the recipients came in.
-
-    Args:
-        table: any frame that this package returns.
-        given: a frame of pandas, polars, Arrow, DuckDB or another library that narwhals knows, or a list of dicts;
-            only its kind counts. A lazy frame gives a lazy one.
-
-    Returns:
-        The same columns and rows in the same order. Only pandas has an index: name what it holds in ``keep=``. A list
-        of dicts has None where a value is missing.
-
-    Raises:
-        UsageError: one of them is no frame, or a column holds values of several kinds, which only pandas and dicts can.
-
-    Example:
-        >>> like(pd.DataFrame({"to": ["+12025550123"], "price": [0.0075]}), [{"phone": "+12025550123"}])
-        [{'to': '+12025550123', 'price': 0.0075}]
-        >>> like(pd.DataFrame({"to": ["+12025550123"]}), pa.table({"phone": ["+12025550123"]})).column_names
-        ['to']
-    """
-    frame = as_pandas(table)
-    if not isinstance(frame, pd.DataFrame):
-        raise UsageError(f"like needs a frame, got {type(table).__name__}; send() returns one")
-    if isinstance(given, pd.DataFrame):
-        return frame
-    if not isinstance(as_pandas(given), pd.DataFrame):
-        raise UsageError(
-            f"like needs a frame of the wanted kind, got {type(given).__name__}; give the recipients as they came in"
-        )
-    if isinstance(given, (list, tuple)):
-        return frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return _as_others(_to_arrow(frame), given)
-
-
-def _to_arrow(frame: pd.DataFrame) -> pa.Table:
-    try:
-        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
-    except (pa.ArrowException, ValueError) as error:
-        reason = str(error).partition(chr(10))[0]
-    raise UsageError(f"no other library can hold this table ({reason}); give such a column one kind of value first")
-
-
 def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     frame = pd.DataFrame([dict(row) for row in rows], dtype=object)
     return with_columns(frame, {name: _one_kind(frame[name]) for name in frame.columns})
@@ -148,15 +103,3 @@ def _column(column: Any, name: str | None = None) -> pd.Series[Any]:
     dtype = _WITH_MISSING.get(chunks.type) if chunks.null_count else None
     made = pd.array(chunks.to_pylist(), dtype=dtype) if dtype else chunks.to_pandas()
     return pd.Series(made, name=name or None)
-
-
-def _as_others(table: pa.Table, given: Any) -> Any:
-    import narwhals as nw
-
-    if isinstance(given, pa.RecordBatch):
-        arrays = [column.combine_chunks() for column in table.columns]
-        return pa.RecordBatch.from_arrays(arrays, schema=table.schema)
-    kind = nw.from_native(given)
-    if isinstance(kind, nw.LazyFrame):
-        return nw.from_native(table).lazy(backend=kind.implementation).to_native()
-    return nw.from_arrow(table, backend=kind.implementation).to_native()

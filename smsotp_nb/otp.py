@@ -6,7 +6,6 @@ The interface takes the lifetime of a custom code in ``otp.send`` and that of a 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._calling import in_our_words, not_callable, refuse
 from ._moments import Now, utc_now
+from ._warnings import warn_user
 from ._wire import DEFAULT_DIGITS, TTL_DEFAULT, MessageRecord, Variant, check_otp_send, mask
-from .errors import InDoubt, LedgerError, SmsOtpWarning, UsageError
+from .errors import InDoubt, LedgerError, UsageError
 from .settings import Secret
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ def send(
     request = Request(to, digits=digits, intent=intent, channel=channel, signature=signature, code=secret, ttl=ttl)
     to = mask(str(to))
     for advice in request.advice():
-        warnings.warn(advice, SmsOtpWarning, stacklevel=3)
+        warn_user(advice)
     return request.send(_client_of(client, what="otp.send"), ledger=ledger_of(ledger), now=now)
 
 
@@ -355,7 +355,7 @@ def _record(
 
 
 def _warn(said: str) -> None:
-    warnings.warn(said, SmsOtpWarning, stacklevel=5)
+    warn_user(said)
 
 
 def _client_of(service: Client | Sandbox, *, what: str) -> Client:

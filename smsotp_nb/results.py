@@ -8,12 +8,10 @@ and `concat` puts several below each other without a message twice.
 
 from __future__ import annotations
 
-from ._frames import like
 from ._results.contract import COLUMNS, DETAILS, Progress, check
 from ._results.files import concat, read, write
-from ._results.publishing import publishable
 
-__all__ = ["COLUMNS", "DETAILS", "Progress", "check", "concat", "like", "publishable", "read", "write"]
+__all__ = ["COLUMNS", "DETAILS", "Progress", "check", "concat", "read", "write"]
 
 
 def __dir__() -> list[str]:

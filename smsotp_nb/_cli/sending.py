@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-import warnings
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._outputs import outputs
 from .._sandbox.command import path_typed
-from ..errors import CampaignLockedError, SmsOtpWarning, UsageError
+from .._warnings import warn_user
+from ..errors import CampaignLockedError, UsageError
 from .terminal import add_ledger, add_numbers, add_reading, let_interrupts_through, reading, say, with_options
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
                 return _dry_run(made, preflight(made, client, limits=limits, ledger=ledger), options)
             for note in overview.left_out(made.left_out):
                 if note.sign == "!":  # a list that matches nobody
-                    warnings.warn(note.text, SmsOtpWarning, stacklevel=1)
+                    warn_user(note.text)
             try:
                 # What cannot be written is told before anybody is texted.
                 with outputs(*out, inputs=inputs, overwrite=options.force) as opened_files:

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._cards import fitted, terminal_width
 from .._sandbox.command import path_typed
+from .._showing import visible
 from ..settings import is_address
 
 
@@ -19,7 +20,7 @@ def say(words: str, *, hang: str = "", error: bool = False) -> None:
     if stream is None:  # it was closed before the program began
         return
     most = None if error and not stream.isatty() else terminal_width()
-    print(fitted(words, most, hang=hang), file=stream)
+    print(fitted(visible(words, keep="\n\t"), most, hang=hang), file=stream)
 
 
 def ledger_typed(text: str) -> str | Path:

@@ -7,7 +7,6 @@ import hmac
 import logging
 import secrets
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -16,7 +15,8 @@ from urllib.parse import quote_plus, urlencode
 from .. import _wire as wire
 from .._calling import bare, given, in_our_words, not_a, not_mapping, refuse
 from .._moments import Now, utc_now
-from ..errors import SmsOtpWarning, UsageError
+from .._warnings import warn_user
+from ..errors import UsageError
 from ..settings import Secret, Settings
 from .meaning import Scrubber, error_of, success
 from .patience import Gate, RetryPolicy, Tries
@@ -134,11 +134,7 @@ class Client:
         body = wire.Body(text, content, template_id, data, signature)
         reply = self._deliver(recipients, body)
         if reply.missing:
-            warnings.warn(
-                f"{len(reply.missing)} of {len(recipients)} numbers have no record in the reply and are in doubt",
-                SmsOtpWarning,
-                stacklevel=3,
-            )
+            warn_user(f"{len(reply.missing)} of {len(recipients)} numbers have no record in the reply and are in doubt")
         return reply
 
     @in_our_words
@@ -217,11 +213,9 @@ class Client:
         options, code, to = {}, None, wire.mask(str(to))  # a traceback prints the variables of every frame
         refuse(*wrong, said=f"{wire.OTP_SEND} was not called, nothing was sent: ")
         if ttl is not None and not own_code:
-            warnings.warn(
-                "ttl= has no effect on a generated passcode in otp.send; pass it to verify_otp", SmsOtpWarning, 3
-            )
+            warn_user("ttl= has no effect on a generated passcode in otp.send; pass it to verify_otp")
         if digits is not None and own_code:
-            warnings.warn("digits= has no effect beside your own code=", SmsOtpWarning, stacklevel=3)
+            warn_user("digits= has no effect beside your own code=")
         reply: wire.OtpReply = self._call(request)
         return reply
 

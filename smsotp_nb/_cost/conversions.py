@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -15,8 +14,9 @@ from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
 from .._policy import Window, window_of
 from .._results import contract
+from .._warnings import warn_user
 from ..columns import require
-from ..errors import SmsOtpWarning, UsageError
+from ..errors import UsageError
 from .sources import Source, grouping, rows
 
 _TAKEN: Final = (
@@ -132,11 +132,9 @@ def _last_before(sent: pd.DataFrame, orders: pd.DataFrame, on: str, at: str, win
     messages["who"], wanted["who"] = codes[: len(messages)], codes[len(messages) :]
     if len(messages) and (wanted["who"] >= 0).any() and not wanted["who"].isin(messages["who"]).any():
         kinds = [pd.api.types.infer_dtype(side[on], skipna=True) for side in (orders, sent)]
-        warnings.warn(
+        warn_user(
             f"nobody of conversions is in the results by column {on!r}, which holds {kinds[0]} there and {kinds[1]} "
-            "here; an id must be the same in both, in value and type",
-            SmsOtpWarning,
-            stacklevel=4,
+            "here; an id must be the same in both, in value and type"
         )
     order = np.argsort(wanted["moment"].to_numpy(), kind="stable")
     asked = wanted.iloc[order]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -13,7 +12,8 @@ from .._calling import in_our_words, not_list, not_text, refuse
 from .._cards import counted, records
 from .._pandas import STR
 from .._phones import country_name
-from ..errors import SmsOtpWarning, UsageError
+from .._warnings import warn_user
+from ..errors import UsageError
 from .sources import Source
 from .sums import by
 
@@ -69,11 +69,9 @@ def focus(
     bare = table["cost"].isna() | table["currency"].isna()
     if bare.any():
         many = int(table.loc[bare, "messages"].sum())
-        warnings.warn(
+        warn_user(
             f"{counted(many, 'message has', 'messages have')} no price that can be read and no row in FOCUS, where "
-            "every row has a cost; cost.unpriced_rows lists them",
-            SmsOtpWarning,
-            stacklevel=3,
+            "every row has a cost; cost.unpriced_rows lists them"
         )
         table = table[~bare].reset_index(drop=True)
     return _bill(table, provider, account, service_name, [*dict.fromkeys([*_GRAIN[1:], *tags])])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,8 +19,9 @@ from .._pandas import texts as texts_of
 from .._phones.cells.regions import one as country_of
 from .._showing import cited
 from .._showing import label as called
+from .._warnings import warn_user
 from ..columns import absent, listed
-from ..errors import SmsOtpWarning, UsageError
+from ..errors import UsageError
 from .invoice_columns import NAMES, amounts, by_numbers, currencies, currency_in, found_columns
 from .invoice_periods import periods_of
 from .invoice_special import by_amounts, special_of, special_words
@@ -310,12 +310,10 @@ def _warn_of_unreadable(name: str, texts: pd.Series, read: pd.Series, decimal: s
         else "correct the invoice; in .lines they are missing"
     )
     expected = _EXPECTED[name] if decimal == "." or name == "at" else _EXPECTED[name].replace(".", ",")
-    warnings.warn(
+    warn_user(
         f"column {cited(texts.name)} of the invoice: {counted(len(wrong), 'cell')} of {len(texts)} cannot be read, "
         f"such as {shown} (rows {rows}){f', {why}' if why.startswith('a number;') else ''}; {expected} is expected; "
-        f"{next_step}",
-        SmsOtpWarning,
-        stacklevel=4,
+        f"{next_step}"
     )
 
 

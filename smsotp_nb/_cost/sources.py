@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -33,9 +32,10 @@ from .._pandas import STR, texts, with_columns
 from .._planning import Plan
 from .._results import contract
 from .._showing import label as shown_label
+from .._warnings import warn_user
 from .._wire import amount
 from ..columns import require
-from ..errors import SmsOtpWarning, UsageError
+from ..errors import UsageError
 
 Source: TypeAlias = AnyFrame | LedgerOrPath | Record
 LEDGERS: Final = (Ledger, str, Path, Address)
@@ -144,11 +144,9 @@ def rows(source: Source) -> pd.DataFrame:
         if {"id", "status"} <= {*table.columns}:
             table = accepted_once(contract.check(table, columns=["status"]))
     if purged:
-        warnings.warn(
+        warn_user(
             f"the rows of {counted(purged, 'purged campaign')} are gone and in none of this; cost.by and cost.summary "
-            "have what they cost",
-            SmsOtpWarning,
-            stacklevel=4,
+            "have what they cost"
         )
     return table
 

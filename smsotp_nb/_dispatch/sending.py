@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
@@ -15,8 +14,9 @@ from .._ledger import LedgerOrPath, Record, Revised, opened
 from .._moments import Now, utc_now
 from .._planning import Plan, overview, to_oneself
 from .._progress import span
+from .._warnings import warn_user
 from .._wire import check_body
-from ..errors import SmsOtpWarning, UsageError
+from ..errors import UsageError
 from . import guards
 from .requests import Requests
 from .table import ProgressCallback, callback_of, nobody, silent
@@ -102,7 +102,7 @@ def send(
         ):
             for texted in run.unheeded:
                 if not texted.exempt:
-                    warnings.warn(texted.sentence(), SmsOtpWarning, stacklevel=3)
+                    warn_user(texted.sentence())
             requests = Requests(plan, client, run, limits=limits, isolate=wire.isolate_invalid, cancel=stop)
             table = requests.work(wire.threads, callback)
     requests.tell()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,12 +18,11 @@ from .._planning import Plan
 from .._progress import Bar
 from .._results.contract import ALL, COLUMNS, STATES, ordered, without_zone
 from .._showing import few
+from .._warnings import warn_user
 from .._wire import SendReply
-from ..errors import CampaignIncomplete, LedgerError, SmsOtpWarning
+from ..errors import CampaignIncomplete, LedgerError
 from ..problems import explain
 from ..results import Progress
-
-_CALLER = 5  # frames above a warning
 
 
 def table_of(plan: Plan, recorded: pd.DataFrame | None) -> pd.DataFrame:
@@ -105,22 +103,16 @@ class Report:
             others = f"; other {held}" if self._until else ""
             why = f"{explain(stopper[0])} ({stopper[1]}){others}" if stopper else f"{held}; call send again to continue"
             text = f"campaign {campaign!r} is not complete: {state_line(counts)}; {why}"
-            warnings.warn(text, CampaignIncomplete, stacklevel=_CALLER)
+            warn_user(text, CampaignIncomplete)
         if counts["in_doubt"]:
-            warnings.warn(
+            warn_user(
                 f"{counted(counts['in_doubt'], 'row')} of campaign {campaign!r} in doubt: what may have been accepted "
                 f"is not sent again. Look at sms.record({campaign!r}, client{self._run.in_code}).in_doubt "
-                "and settle it",
-                SmsOtpWarning,
-                stacklevel=_CALLER,
+                "and settle it"
             )
         if disagreements:
             many = counted(len(disagreements), "reply disagrees with its", "replies disagree with their")
-            warnings.warn(
-                f"{many} own records: {few([*dict.fromkeys(disagreements)])}; the table holds the records",
-                SmsOtpWarning,
-                stacklevel=_CALLER,
-            )
+            warn_user(f"{many} own records: {few([*dict.fromkeys(disagreements)])}; the table holds the records")
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -25,8 +25,6 @@ from .power import TIMES, Calibration, Power
 from .reading import Reading
 from .statistics import distributions
 
-_CALLER = 4  # frames above the warning of a purge
-
 
 class Experiment(cards.WithCard):
     """Two texts or more, and people who get none: what did the campaign bring, and what did it cost?
@@ -312,7 +310,7 @@ class Experiment(cards.WithCard):
         with opened(self._ledger) as book:
             found = joining.recorded(self._declared, book)
             gone = purging.purge_experiment(book._store, found.number, found.name, now=now)
-            purging.warn_of_unreached(book._store, above=_CALLER)
+            purging.warn_of_unreached(book._store)
         return gone
 
     def card(self) -> cards.Card:

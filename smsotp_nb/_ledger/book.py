@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from .._client import Client
     from .._sandbox import Sandbox
 
-_CALLER = 5  # frames above the warning of a purge
-
 
 @understood
 class Ledger(LedgerBase):
@@ -446,7 +444,7 @@ class Ledger(LedgerBase):
         purged = map(self._purged, found["id"], found["campaign"], found["kind"])
         found["purged"] = pd.Series(list(purged), dtype="bool")
         if found["purged"].any():
-            purging.warn_of_unreached(self._store, above=_CALLER)
+            purging.warn_of_unreached(self._store)
         return found.drop(columns="id")
 
     @in_our_words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,9 @@ from .._pandas import STR
 from .._results.contract import DETAILS, STATES, ordered
 from .._services import is_rehearsal, name_key
 from .._showing import visible
+from .._warnings import warn_user
 from .._wire import Numbers, mask
-from ..errors import CampaignLockedError, LedgerError, SmsOtpWarning, UsageError
+from ..errors import CampaignLockedError, LedgerError, UsageError
 from .file import copies
 from .file.locks import RunLock
 from .file.store import Store
@@ -376,7 +376,7 @@ class Record:
             CampaignLockedError: the campaign is running.
         """
         gone = self._ledger._purge(self._number, self.name)
-        purging.warn_of_unreached(self._store, above=4)
+        purging.warn_of_unreached(self._store)
         return gone
 
     def card(self) -> cards.Card:
@@ -477,7 +477,7 @@ class Record:
             try:
                 end_changing(self._store, self._number, now=now, mine=lock.is_held)
             except LedgerError as error:  # they are recorded, and are read where nothing is packed beside them
-                warnings.warn(f"the rows are recorded as decided, but {error}", SmsOtpWarning, stacklevel=5)
+                warn_user(f"the rows are recorded as decided, but {error}")
         return len(moved)
 
 

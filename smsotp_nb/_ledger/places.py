@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
 from .._calling import given as shown
-from ..errors import LedgerError, SmsOtpWarning, UsageError
+from .._warnings import warn_user
+from ..errors import LedgerError, UsageError
 from ..settings import TEMPORARY, Secret, data_folder, is_address
 from .file.disk import in_memory, lent
 from .file.store import Store
@@ -103,11 +103,9 @@ def users_own() -> Path | Address:
         )
     kind = in_memory(path)
     if kind and path != _default():  # there, see `refuse_lent`
-        warnings.warn(
+        warn_user(
             f"the ledger {path} is on a file system in memory ({kind}): it is lost when this machine restarts, and "
-            "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk",
-            SmsOtpWarning,
-            stacklevel=4,
+            "everybody may be texted again. Set SMSOTP_LEDGER to a path on a disk"
         )
     return path
 

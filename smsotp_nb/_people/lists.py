@@ -104,7 +104,7 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
         _refuse_others(frame, how, None, opted_out=True)
         named = (how.column, how.at, how.proof, how.region)
         names = [name for name in own.numbers if name not in named]
-        warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in named}, above=6)
+        warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in named})
         others = [_judged(frame, replace(how, column=name), how.region, opted_out=True) for name in names]
         others += [phones.normalize(international(frame[name])).reset_index(drop=True) for name in names]
         found = pd.concat([found, *(one[one["to"].notna()] for one in others)])

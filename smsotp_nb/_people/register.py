@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -21,13 +20,13 @@ from .._ledger import Ledger, LedgerOrPath, Said, Store, opened, purging, read_f
 from .._ledger import consents as recorded
 from .._moments import Now, microseconds, moment, utc_now
 from .._outputs import write_file
+from .._warnings import warn_user
 from .._wire import Numbers, mask
-from ..errors import SmsOtpWarning, UsageError
+from ..errors import UsageError
 from ..phones import NumberOptions
 from . import lists
 
 _SHOWN = 5
-_CALLER = 4  # frames above a warning of an import
 
 
 class Imported(int):
@@ -302,7 +301,7 @@ class People:
                 gone = recorded.forget(connection, found, now=now)
                 purging.leave_remains(connection)
             purging.overwrite(book._store)
-            purging.warn_of_unreached(book._store, above=_CALLER)
+            purging.warn_of_unreached(book._store)
             return gone
 
     @in_our_words
@@ -354,9 +353,9 @@ class People:
             became = "and are not recorded"
             if opted_out:
                 became += ", except that an opt-out whose time alone is unclear counts as said now"
-            warnings.warn(found.told(became), SmsOtpWarning, stacklevel=_CALLER)
+            warn_user(found.told(became))
         elif not found.said:
-            warnings.warn("the list has no number, so nothing was recorded", SmsOtpWarning, stacklevel=_CALLER)
+            warn_user("the list has no number, so nothing was recorded")
         return Imported(new, read=len(found.said), matched=matched, unreadable=found.unread, span=found.span)
 
     def _record(self, store: Store, said: Sequence[Said], source: str) -> tuple[int, int]:
@@ -367,12 +366,10 @@ class People:
             new = recorded.record(connection, said, source=source.strip(), now=now)
             out = recorded.still_out(connection, said)
         if out:
-            warnings.warn(
+            warn_user(
                 f"{cards.counted(out, 'person', 'people')} stay opted out: of them an opt-out is recorded that counts "
                 "for longer than now, such as one of today without an hour. See People.register; opt them in when its "
-                "time is over",
-                SmsOtpWarning,
-                stacklevel=_CALLER + 1,
+                "time is over"
             )
         return new, matched
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +12,7 @@ import pandas as pd
 
 from .._calling import refuse
 from .._showing import cited
-from ..errors import SmsOtpWarning
+from .._warnings import warn_user
 from .cells import regions
 from .cells import text as cells
 from .columns import (
@@ -192,16 +191,11 @@ def may_be_numbers(frame: pd.DataFrame) -> list[Any]:
     ]
 
 
-def warn_of_doubtful(doubtful: dict[Any, str], where: str = "", *, above: int) -> None:
-    """Warn of the columns of a list of people who said no that may hold numbers of theirs and do not count.
-
-    ``above`` is how many frames above this one the caller's line is.
-    """
+def warn_of_doubtful(doubtful: dict[Any, str], where: str = "") -> None:
+    """Warn of the columns of a list of people who said no that may hold numbers of theirs and do not count."""
     if doubtful:
         columns = ", ".join(f"{cited(name)} ({why})" for name, why in doubtful.items())
-        warnings.warn(
+        warn_user(
             f"columns of the list{where} may hold numbers that do not count: {columns}. Name default_region= or a "
-            "column of countries, call a column of numbers 'phone 2', or leave out what holds none",
-            SmsOtpWarning,
-            stacklevel=above,
+            "column of countries, call a column of numbers 'phone 2', or leave out what holds none"
         )

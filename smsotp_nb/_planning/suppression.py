@@ -227,7 +227,7 @@ def _columns(source: Any, numbers: Numbers) -> list[_Column]:
     names = _phone_columns(source, numbers, own.numbers)
     regions = [None, *(source[name] for name in own.countries)] if beside is None else [source[beside]]
     more = [name for name in own.numbers if name not in (*names, beside)]
-    warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in names}, above=7)
+    warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in names})
     return [_Column(source[name], regions, name in more, without_value(source, name)) for name in (*names, *more)]
 
 
@@ -246,7 +246,7 @@ def _of_sheet(frame: pd.DataFrame, numbers: Numbers) -> list[_Column]:
             "column that reads as numbers: name default_region=, call their column 'phone', or pass the sheets that "
             "count, as read_recipients(path, sheet=...) reads them"
         )
-    warn_of_doubtful(own.doubtful, f" of sheet {sheet}", above=8)
+    warn_of_doubtful(own.doubtful, f" of sheet {sheet}")
     lost = {name: without_value(frame, name) for name in own.numbers}
     return [_Column(frame[name], regions, at > 0, lost[name], sheet) for at, name in enumerate(own.numbers)]
 

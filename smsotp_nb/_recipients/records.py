@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,8 @@ import pandas as pd
 
 from .._cards import counted
 from .._foreign.gate import BLANK, refuse_large
-from ..errors import SmsOtpWarning, UsageError
+from .._warnings import warn_user
+from ..errors import UsageError
 
 AT_ONCE: Final = 100_000  # records held as Python texts before they become columns
 
@@ -183,7 +183,7 @@ class Origin:
         self.notes.append(words)
         if argument is not None and argument not in self.facts.setdefault("changed_by", []):
             self.facts["changed_by"].append(argument)
-        warnings.warn(f"{called(self.facts)}: {words}", SmsOtpWarning, stacklevel=6)
+        warn_user(f"{called(self.facts)}: {words}")
 
     def left_out(self, reason: str, rows: int) -> None:
         left = self.facts.setdefault("left_out", {})

@@ -10,7 +10,6 @@ import socket
 import struct
 import sys
 import threading
-import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal
@@ -23,7 +22,8 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from .. import _wire as wire
-from ..errors import SmsOtpWarning, UsageError
+from .._warnings import warn_user
+from ..errors import UsageError
 from . import access
 from .access import HOST, OWN, Gate
 from .account import Account, Received
@@ -231,7 +231,7 @@ class Server:
         self.token = token or (secrets.token_urlsafe(24) if is_open else None)
         if is_open:
             said = f"the sandbox listens on {host}: other machines can send, and read its inbox with the token"
-            warnings.warn(said, SmsOtpWarning, stacklevel=4)
+            warn_user(said)
         switched_on = Faults(Fault.read(fault) for fault in ([faults] if isinstance(faults, str) else faults))
         path = None if state is None else Path(state).expanduser().absolute()
         money = millionths(DEFAULT_BALANCE if balance is None else balance)

@@ -18,21 +18,18 @@ PEOPLE = pd.DataFrame(
 )
 
 
-def test_normalize_and_verdict_take_a_region_by_name_or_as_a_series() -> None:
+def test_normalize_takes_a_region_by_name_or_as_a_series() -> None:
     """A column's name and the column itself are the same."""
     expected = phones.normalize(PEOPLE["phone"], region=PEOPLE["country"], default_region="DE")
     for region in ("country", PEOPLE["country"]):
         pd.testing.assert_frame_equal(PEOPLE.smsotp.normalize("phone", region=region, default_region="DE"), expected)
-    pd.testing.assert_frame_equal(
-        PEOPLE.smsotp.verdict("phone", region="country"), phones.parse(PEOPLE["phone"], region=PEOPLE["country"])
-    )
 
 
-@pytest.mark.parametrize("name", ["normalize", "verdict"])
+@pytest.mark.parametrize("name", ["normalize"])
 def test_every_argument_of_the_room_is_passed_on(name: str) -> None:
     """The accessor offers what the room takes, with the same defaults, and hands it over."""
     offered, taken = (inspect.signature(getattr(on, name)).parameters for on in (PEOPLE.smsotp, phones))
-    defaults = {word: it.default for word, it in taken.items() if word != "numbers"}
+    defaults = {word: it.default for word, it in taken.items() if word != "phones"}
     assert {word: it.default for word, it in offered.items() if word != "column"} == defaults
     seen: list[int] = []
     chosen = {
@@ -67,7 +64,6 @@ def test_cost_is_by_country_unless_columns_are_named() -> None:
     given = table(3).assign(segment=["a", "b", "a"])
     pd.testing.assert_frame_equal(given.smsotp.cost(), cost.by_country(given))
     pd.testing.assert_frame_equal(given.smsotp.cost("segment", decimals=True), cost.by(given, "segment", decimals=True))
-    assert given.smsotp.card() == cost.card(given)
 
 
 def test_masked_numbers_cannot_be_called() -> None:
@@ -111,9 +107,9 @@ def test_columns_that_are_called_by_numbers_are_masked() -> None:
             lambda: PEOPLE.smsotp.normalize("fone"),
             "no column 'fone'; did you mean 'phone'? (columns: 'phone', 'country')",
         ),
-        (lambda: PEOPLE.smsotp.verdict("phone", region="land"), "no column 'land'"),
+        (lambda: PEOPLE.smsotp.normalize("phone", region="land"), "no column 'land'"),
         (lambda: PEOPLE.smsotp.masked(), "no column 'to'"),
-        (lambda: pd.concat([PEOPLE, PEOPLE], axis=1).smsotp.verdict("phone"), "2 columns are named 'phone'"),
+        (lambda: pd.concat([PEOPLE, PEOPLE], axis=1).smsotp.normalize("phone"), "2 columns are named 'phone'"),
         (lambda: PEOPLE.smsotp.cost(), "not a result table"),
     ],
     ids=["column", "region", "masked", "twice", "cost"],
@@ -123,3 +119,23 @@ def test_a_wrong_name_is_said(call: object, said: str) -> None:
     with pytest.raises(UsageError) as found:
         call()  # type: ignore[operator]
     assert said in str(found.value)
+
+
+@pytest.mark.parametrize("name", ["sms", "smsotp"])
+def test_a_column_of_our_name_is_what_the_frame_gives(name: str) -> None:
+    """pandas' own accessors hide columns: people.sms != "no" would keep those who said no."""
+    people = PEOPLE.assign(**{name: ["yes", "no", "no"]})
+    assert (getattr(people, name) == "no").tolist() == [False, True, True]
+    setattr(people, name, ["a", "b", "c"])
+    assert people[name].tolist() == ["a", "b", "c"]
+    assert (
+        people.rename(columns={name: "other"}).smsotp.normalize("phone", default_region="US")["to"].notna().sum() == 2
+    )
+    assert not hasattr(PEOPLE, "sms")
+
+
+def test_the_frame_without_the_column_has_the_accessor_again() -> None:
+    people = PEOPLE.assign(smsotp="no")
+    assert people.smsotp.tolist() == ["no"] * 3
+    del people["smsotp"]
+    assert people.smsotp.masked("phone")["phone"].iloc[0] == "(415)...0100"

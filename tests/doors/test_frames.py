@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import smsotp_nb as sms
+from smsotp_nb import _frames
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 PEOPLE = pd.DataFrame(
@@ -101,7 +102,7 @@ FRAME_DOORS: dict[str, Callable[[Callable[[pd.DataFrame], Any]], pd.DataFrame]] 
 
 
 def as_pandas(frame: Any) -> pd.DataFrame:
-    found: pd.DataFrame = sms.results.like(frame, PEOPLE)
+    found: pd.DataFrame = _frames.as_pandas(frame)  # every door reads with it
     return found
 
 
@@ -149,23 +150,6 @@ def test_a_column_of_another_library_is_read_as_pandas_own(
 
 
 @kinds
-def test_a_campaign_comes_back_in_the_kind_that_went_in(
-    kind: Callable[[pd.DataFrame], Any], client: sms.Client, ledger: sms.Ledger
-) -> None:
-    people = kind(PEOPLE)
-    table = sms.send(planned(people, keep=["points"]), client=client, ledger=ledger)
-    found = sms.results.like(table, people)
-    native = people.to_native() if isinstance(people, nw.DataFrame) else people
-    assert type(found) is type(native)
-    again = as_pandas(found)
-    assert list(again.columns) == list(table.columns)
-    assert again["status"].tolist() == ["accepted", "accepted", "skipped", "skipped", "skipped"]
-    assert again["points"].tolist()[:4] == [5, 7, 5, 1]
-    same(sms.results.check(again)[["to", "id", "at", "price"]], table[["to", "id", "at", "price"]])
-    assert type(table.smsotp.like(people)) is type(native)
-
-
-@kinds
 def test_doubt_is_settled_with_a_frame_of_any_kind(
     kind: Callable[[pd.DataFrame], Any], box: sms.Sandbox, client: sms.Client, ledger: sms.Ledger
 ) -> None:
@@ -201,18 +185,3 @@ def test_two_columns_of_one_name_stay_two() -> None:
     assert as_pandas(table).columns.tolist() == ["phone", "phone"]
     with pytest.raises(UsageError, match="phone"):
         sms.plan(table, "Hi", to="phone", campaign="autumn")
-
-
-def test_a_frame_of_pandas_is_itself() -> None:
-    assert sms.results.like(PEOPLE, PEOPLE) is PEOPLE
-
-
-def test_what_is_no_frame_is_said() -> None:
-    with pytest.raises(UsageError, match="like needs a frame, got int"):
-        sms.results.like(5, PEOPLE)
-    with pytest.raises(UsageError, match="the wanted kind, got str"):
-        sms.results.like(PEOPLE, "polars")
-    mixed = pd.DataFrame({"kept": pd.Series([1, "one"], dtype=object)})
-    with pytest.raises(UsageError, match="no other library can hold this table"):
-        sms.results.like(mixed, pl.DataFrame())
-    assert sms.results.like(mixed, [{}]) == [{"kept": 1}, {"kept": "one"}]

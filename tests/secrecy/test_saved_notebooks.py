@@ -115,7 +115,7 @@ USE = [
     "display(client, client.settings, vars(client))\nclient",
     "people = pd.DataFrame({'phone': [canary('NUMBER')], 'name': ['Ann']})\n"
     "plan = sms.plan(people, 'Hello {name}', to='phone', campaign='notebook')\nplan",
-    "results = sms.send(plan, client=client)\nresults.smsotp.card()",
+    "results = sms.send(plan, client=client)\nsms.cost.card(results)",
     "ledger = sms.Ledger()\ndisplay(ledger, ledger.record('notebook'))",
     "sms.charts.report(results, 'report.html')",
     "sms.widgets.CampaignForm(people, client=client)",

@@ -290,11 +290,11 @@ def test_a_pickle_holds_no_key_or_passcode_or_is_refused(journey: dict[str, Any]
 
 
 def test_the_frames_hold_numbers_and_the_card_of_a_frame_masks_them(journey: dict[str, Any]) -> None:
-    """Frames are the data; ``df.smsotp.masked()`` and ``df.smsotp.card()`` are the forms to publish."""
+    """Frames are the data; ``df.smsotp.masked()`` and ``cost.card(df)`` are the forms to publish."""
     results = journey["results"]
     assert hits(results.to_csv(), *NUMBERS) == NUMBERS
     assert hits(results.to_csv(), KEY, OWN_CODE, ENTERED) == []
-    card = results.smsotp.card()
+    card = sms.cost.card(results)
     assert hits(f"{card} {card._repr_html_()} {results.smsotp.masked().to_csv()}", KEY, *NUMBERS) == []
 
 

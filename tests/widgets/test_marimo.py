@@ -36,7 +36,7 @@ APP = """
     @app.cell
     def _(box, people, plan, sms):
         results = sms.send(plan, client=box.client(), progress=False)
-        sms.results.like(results, people)
+        pl.from_pandas(results)
         return (results,)
 
     @app.cell

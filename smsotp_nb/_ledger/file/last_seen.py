@@ -20,7 +20,6 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..._own_files import READ_WRITE
-from ...errors import SmsOtpWarning
+from ..._warnings import warn_user
 from .disk import OWN, make_notes_folder, read_at, write_at
 
 SLOT = 64
@@ -170,11 +169,9 @@ class Mark:
 
 def complain(path: Path, why: object, what: str) -> None:
     """Warn that what was seen cannot be noted, so that ``what`` may not be noticed."""
-    warnings.warn(
+    warn_user(
         f"what was last seen of the ledger cannot be noted in {path} ({why}): {what} may not be noticed. See that the "
-        "folder may be written and that the disk has room",
-        SmsOtpWarning,
-        stacklevel=3,
+        "folder may be written and that the disk has room"
     )
 
 

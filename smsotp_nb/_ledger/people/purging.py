@@ -12,7 +12,6 @@ for the next time that somebody opens the file.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -23,7 +22,8 @@ from ..._calling import given
 from ..._moments import microseconds, moment
 from ..._pandas import STR
 from ..._policy import LONGEST
-from ...errors import SmsOtpWarning, UsageError
+from ..._warnings import warn_user
+from ...errors import UsageError
 from ..file.copies import there
 from ..file.store import Store
 from ..reading.frames import counts
@@ -67,7 +67,7 @@ def purge(store: Store, campaign: int, tests: Sequence[int], *, now: int) -> int
     overwrite(store)
     if doubt:
         said = f"{doubt:,} of the rows were in doubt, possibly sent and billed: what became of them stays unknown"
-        warnings.warn(f"{said}; settle such rows before a purge", SmsOtpWarning, stacklevel=5)
+        warn_user(f"{said}; settle such rows before a purge")
     return gone
 
 
@@ -113,14 +113,10 @@ def remains(store: Store) -> bool:
     return bool(store.asked("SELECT remains FROM ledger")[0][0])
 
 
-def warn_of_unreached(store: Store, *, above: int = 3) -> None:
+def warn_of_unreached(store: Store) -> None:
     """Warn of the places where what was deleted may still be read."""
     if said := unreached(store):
-        warnings.warn(
-            f"what was deleted can still be read in places that no deletion reaches: {said}",
-            SmsOtpWarning,
-            stacklevel=above,
-        )
+        warn_user(f"what was deleted can still be read in places that no deletion reaches: {said}")
 
 
 def unreached(store: Store) -> str:

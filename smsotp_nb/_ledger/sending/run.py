@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..._services import name_key, shown
+from ..._warnings import warn_user
 from ..._wire import SendReply
 from ...errors import LedgerError, SmsOtpWarning
 from ..file.locks import RunLock
@@ -381,7 +381,7 @@ class Run(Account):
                 learn_currency(self._store, self.campaign)
                 self._store.checkpoint()
         except LedgerError as error:  # every answer is recorded, or said to be in doubt when it is opened again
-            warnings.warn(str(error), SmsOtpWarning, stacklevel=3)
+            warn_user(str(error))
         finally:
             self._lock.release()
 
