@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from . import notes
+from . import notes, times
 
 
 class Cleaned(NamedTuple):
@@ -61,12 +61,6 @@ NUMBER_WORD: Final = re.compile(  # No. is the word number, No may be a no
     r"(?<=[^\W\d_])[. ]\s*+(?:no|nr)\b|\Ano\.|\Ano(?=[. ]\s*+(?:hp|telp?|telf|telepon|telefon|handphone)\b)|\bn[°º]",
     re.IGNORECASE,
 )
-TIMES: Final = re.compile(
-    r"(?<![\d+])(?:(?:[01]?\d|2[0-4])(?:[:.h][0-5]\d)?\s?"
-    r"(?:[ap]\.?m\b\.?|h\b|hrs?\b|uhr\b|o'clock|час\w*|ч\b|годин\w*|時|点|點|시|giờ|godz\w*|óra|hod\w*)"
-    r"|[1-9](?:st|nd|rd|th)\b|24/7\b)",
-    re.IGNORECASE,
-)
 ESCAPED: Final = re.compile(
     r"&(?:nbsp|#\d+|#x[\da-f]+);|%2[0B]|_x000[AD]_|\\[rnt]", re.IGNORECASE
 )  # by web pages and files
@@ -96,15 +90,13 @@ VCARD: Final = re.compile(r"\A\s*+(?:[\w-]++\.TEL(?:;[^:]*+)?|TEL;[^:]*+):\s*+",
 FLOAT_TEXT: Final = re.compile(r"\A(\+?(?:[ ()-]*+\d){7,}+)[.,]0")
 MONEY_TEXT: Final = re.compile(r"\A(\+?(?:[ ().-]*\d){3,})[.,]0++")  # or one point of several, or of few digits
 SCIENTIFIC: Final = re.compile(r"\+?(\d)(?:[.,](\d+))?[eE]\+?(\d{1,3})")
-DATE: Final = re.compile(
-    r"(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d|[0-3]?\d([-/.])[01]?\d\2(?:19|20)\d\d)(?:[ T][\d:.]+)?"
-)
 EXTENSION: Final = re.compile(
     r"(?:;(?:ext|postd)=|(?:(?:\b|(?<=\d))e?xt(?:ensi[oó]n?|n)?|\b(?:anexo|int|interno?|dw|durchwahl|poste|ramal|toestel|wewn"
     r"|klapka|linka|mell[eé]k|anknytning|lokal|dahili|вн|вну?тр)|доб|内線|内线|分機|分机|转|轉|내선|داخلي|داخلی|x|#|,,)[.:]?\s*+)(\d++)#?$",
     re.IGNORECASE,
 )
-LIKE_AN_EXTENSION: Final = re.compile(r"[x#]|,,|[^\W\d_]{2}|转|轉", re.IGNORECASE)
+LIKE_AN_EXTENSION: Final = re.compile(r"[x#~]|,,|[^\W\d_]{2}|转|轉", re.IGNORECASE)
+EXTENSION_BEHIND: Final = re.compile(r"(?:~\s?(\d{1,6})#?|[- ](\d{1,6})#)$")  # as phonenumbers reads them
 TRUNK_ZERO: Final = re.compile(r"((?:\+|00)[\d )]{1,7}?)\s*[\(\[]\s*0\s*[\)\]]\s*")
 OF_TWO: Final = re.compile(
     r"[;|\n\r&,]|:::|/|\\|\b(?:or|and|und|oder|ou|et|y|o|e)\b|(?<=\d)\s*(?=[+＋])|(?<=\d{7})\s+(?=\(?\d{7})",
@@ -112,6 +104,8 @@ OF_TWO: Final = re.compile(
 )
 SHORTHAND: Final = re.compile(r"(?:[/\\,;][\s-]*+\d{1,4}|(?<=\d)(?:\D*+\d){8}[^\d/]*+/[\s-]*+\d{5,6})$")
 COUNTED: Final = re.compile(r"\A(\+?(?:[^\d+]*+\d){4,}?)\s*+[\(\[]\s*+(\d{1,4})\s*+[\)\]]$")  # a count, or digits
+FOOTNOTE: Final = re.compile(r"\s\d{1,2}\)\Z")  # the mark of a footnote, or the last digits
+COUNTER: Final = re.compile(r"\A[1-9]\d?\)\s*+(?=[+(\d])")  # of an item in a list, or an area code
 HIDDEN: Final = re.compile(  # at the end, in front, in between
     r"\d[\s)]*+(?:[.\u2026]{2,}+|\u2026|[*_\u2022\u00b7]++|#{2,}+)$"
     r"|\A[^\d+]*+(?:(?<=[.*_\u2022]{2})|(?<=[.*_\u2022]{2} )|(?<=\u2026)|(?<=\u2026 ))\d"
@@ -147,9 +141,10 @@ EDGES: Final = " \t\r\n,;:._-/|*•"
 BLANKS: Final = " \t\r\n,;\u2028\u2029"  # in front of an extension's label
 DASHES: Final = str.maketrans(
     dict.fromkeys(
-        "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2053\u207b\u208b\u2212\u2500\u2501\u30fc\uff70\u301c\u3030\ufe31\ufe58\ufe63\uff0d\uff5e",
+        "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u208b\u2212\u2500\u2501\u30fc\uff70\ufe31\ufe58\ufe63\uff0d",
         "-",
     )
+    | dict.fromkeys("\uff5e\u301c\u3030\u2053\u223c", "~")
     | dict.fromkeys("\u2502\u2503\uffe8\u01c0\u2223", "|")
     | dict.fromkeys("\u2219\u22c5\u30fb\uff65\u2027", "\u00b7")
     | dict.fromkeys("\u3001\ufe50\uff64\u060c", ",")
@@ -179,15 +174,18 @@ def clean(raw: str, repair: Collection[str] = ()) -> Cleaned:
     _characters(cell)
     cell.became(PLUSES.sub("", cell.text), "TRIMMED")
     _links(cell)
+    written = cell.text
     _wrapping(cell)
     if not cell.text or cell.text.casefold() in BLANK_WORDS or not cell.text.strip("-?./ "):
         return Cleaned(raw, problem="MISSING")
+    if times.is_moment(written):
+        return Cleaned(raw, problem="NOT_A_NUMBER")
     if cell.hidden:
         return Cleaned(raw, problem="DIGITS_HIDDEN")
     number = _spreadsheet_number(cell)
     if number is not None:
         return number
-    if DATE.fullmatch(cell.text) or ID.match(cell.text):
+    if ID.match(cell.text):
         return Cleaned(raw, problem="NOT_A_NUMBER")
     cleaned = _digits_only(cell, raw, repair)
     if "LETTERS_READ" in cleaned.notes and cleaned.other is None:
@@ -238,7 +236,7 @@ def _visible(sign: str) -> str:
 
 def _ascii_digit(sign: str) -> str:
     kind = unicodedata.category(sign)
-    if kind == "Nd" or (kind == "No" and unicodedata.digit(sign, None) is not None):
+    if kind == "Nd":  # a superscript is a footnote's, a circled digit counts the items of a list
         return str(unicodedata.digit(sign))
     return unicodedata.normalize("NFKC", sign) if "\uff01" <= sign <= "\uff5e" or sign in "\ufe62\u207a" else sign
 
@@ -303,7 +301,7 @@ def _front(cell: _Cell) -> None:
     """Remove words in front of a number: labels in any language, a name, nothing that may say no."""
     if cell.text[:1] in "+0123456789" or ID.match(cell.text):
         return
-    text = TIMES.sub(lambda time: " " * len(time[0]), cell.text)
+    text = times.HOURS.sub(lambda time: " " * len(time[0]), cell.text)
     label = COUNTED_LABEL.match(text)
     start = label or START.search(text)
     if start is None:
@@ -359,6 +357,9 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     """Check that one number is left: drop extensions and harmless notes, report two numbers and text."""
     many = digits_in(cell.text) >= (TWO_NUMBERS if ONE_NUMBER.fullmatch(cell.text) else 2 * SEVEN)
     one = ONE_NUMBER.fullmatch(cell.text) and not SIDE_BY_SIDE.search(cell.text) and not COUNTED.fullmatch(cell.text)
+    counted = _without_counter(cell)
+    if counted is not None:
+        return counted
     if one and not many and not _halves(cell.text):
         return _trunk_zero(cell)
     whole = cell.text
@@ -370,9 +371,9 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
         return Cleaned(raw, problem="NOTE_SAYS_NO")
     if "vanity" in repair and VANITY.fullmatch(cell.text):
         return Cleaned(cell.text, (*cell.notes, "VANITY_LETTERS"))
-    extension = EXTENSION.search(cell.text) if LIKE_AN_EXTENSION.search(cell.text) else None
+    extension = _extension(cell.text)
     if extension:
-        if len(extension[1]) >= SEVEN:
+        if len(extension[extension.lastindex or 1]) >= SEVEN:
             return Cleaned(raw, problem="MULTIPLE_NUMBERS")
         cell.became(cell.text[: extension.start()].rstrip(BLANKS).rstrip(EDGES), "EXTENSION_DROPPED")
     if COMMAS.fullmatch(cell.text):
@@ -381,12 +382,12 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
         several = sum(digits_in(piece) >= SEVEN for piece in pieces(cell.text)) > 1
         noted = (notes.of_all_numbers if several else notes.says_no)(whole)
         return Cleaned(cell.text, problem="NOTE_SAYS_NO" if noted else "MULTIPLE_NUMBERS")
+    cell.became(_without_note(cell.text, repair), "TRAILING_NOTE_DROPPED")
     cell.text = BARS.sub("-", cell.text)
     counted = COUNTED.fullmatch(cell.text)
     if counted:
         made = tuple(cell.notes)
         return Cleaned(counted[1], (*made, "EXTENSION_DROPPED"), other=cell.text, other_notes=made)
-    cell.became(_without_note(cell.text, repair), "TRAILING_NOTE_DROPPED")
     if LEFT_OVER.search(cell.text):
         if digits_in(cell.text) < 3:
             return Cleaned(raw, problem="NOT_A_NUMBER")
@@ -394,13 +395,38 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     return _trunk_zero(cell)
 
 
+def _without_counter(cell: _Cell) -> Cleaned | None:
+    """Read a number without the ``1)`` of a list or a footnote beside it; where its plan has both, none is texted."""
+    counter, footnote = COUNTER.match(cell.text), FOOTNOTE.search(cell.text)
+    if counter:
+        number, note = cell.text[counter.end() :], "LABEL_REMOVED"
+    elif footnote and cell.text.count("(") < cell.text.count(")"):
+        number, note = cell.text[: footnote.start()], "TRAILING_NOTE_DROPPED"
+    else:
+        return None
+    if not ONE_NUMBER.fullmatch(number) or digits_in(number) < SEVEN:
+        return None
+    made = tuple(cell.notes)
+    return Cleaned(number, (*made, note), other=cell.text, other_notes=made)
+
+
+def _extension(text: str) -> re.Match[str] | None:
+    """Find an extension behind a number, which phonenumbers also takes for one."""
+    if not LIKE_AN_EXTENSION.search(text):
+        return None
+    behind = EXTENSION_BEHIND.search(text)
+    if behind and digits_in(text[: behind.start()]) >= SEVEN and text.count("~") <= 1:
+        return behind
+    return EXTENSION.search(text)
+
+
 def digits_in(text: str) -> int:
-    return len(text.encode().translate(None, NO_DIGITS)) if text.isascii() else sum(map(str.isdigit, text))
+    return len(text.encode().translate(None, NO_DIGITS)) if text.isascii() else sum(map(str.isdecimal, text))
 
 
 def _without_note(text: str, repair: Collection[str]) -> str:
     """Remove words behind a number that say nothing against it; on request all that do not say no."""
-    rest = TIMES.sub(" ", text)
+    rest = times.blank_hours(text)
     if rest != text and digits_in(rest) >= SEVEN:
         text = rest
     last = LAST_DIGIT.search(text)
@@ -419,7 +445,7 @@ def _without_note(text: str, repair: Collection[str]) -> str:
 
 def twice(text: str) -> tuple[str, str] | None:
     """Divide a cell with one number in two notations, whose last digits are the same; the plan decides on both."""
-    places = [at for at, sign in enumerate(text) if sign.isdigit()]
+    places = [at for at, sign in enumerate(text) if sign.isdecimal()]
     digits = "".join(text[at] for at in places)
     best, alike = 0, 0
     for cut in range(SEVEN, min(len(digits), MOST_OF_TWO) - SEVEN + 1):
@@ -469,7 +495,7 @@ def _halves(text: str) -> list[str]:
 def pieces(text: str) -> list[str]:
     """Split a cell where a second number may begin; one piece where there is one number."""
     parts = [part.strip(EDGES + QUOTES) for part in _halves(text) or OF_TWO.split(text)]
-    return [part for part in parts if any(sign.isdigit() for sign in part)]
+    return [part for part in parts if any(sign.isdecimal() for sign in part)]
 
 
 def holds_several(text: str) -> bool:

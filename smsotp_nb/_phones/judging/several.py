@@ -16,7 +16,7 @@ from ..._frames import AnyFrame, AnySeries, as_pandas
 from ..._pandas import STR, is_missing
 from ..._showing import is_whole
 from ...columns import require
-from ..cells import notes, repairs
+from ..cells import notes, repairs, times
 from ..cells import text as cells
 from ..cells.repairs import SEVEN, digits_in
 from .judgement import normalize
@@ -84,7 +84,7 @@ def _among_others(cell: str) -> list[str]:
     if len(pieces) > 1 and any(digits_in(piece) < SEVEN for piece in pieces):
         return []
     found = [written for piece in pieces for written in AMONG_WORDS.findall(piece)]
-    return [one for one in found if digits_in(one) >= SEVEN and not repairs.DATE.fullmatch(one)]
+    return [one for one in found if digits_in(one) >= SEVEN and not times.is_moment(one)]
 
 
 def of_any_country(numbers: pd.Series) -> pd.Series:
