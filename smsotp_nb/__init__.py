@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ._client import Client, connect
     from ._dispatch import Limits, send, send_test
     from ._dispatch.sending import preflight, record, revise
-    from ._experiments.experiment import Experiment
     from ._ledger import Ledger, Record
     from ._people import People
     from ._phones import NumberOptions
     from ._planning import Folder, Message, Plan, Template, column, plan
     from ._policy import Policy
     from ._sandbox import Sandbox
+    from ._split import split
     from ._wire import RequestOptions
     from .otp import Challenge
     from .recipients import read_recipients
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Challenge",
     "Client",
-    "Experiment",
     "Folder",
     "Ledger",
     "Limits",
@@ -69,6 +68,7 @@ __all__ = [
     "revise",
     "send",
     "send_test",
+    "split",
     "widgets",
 ]
 __version__ = "0.1.0"
@@ -79,7 +79,6 @@ __getattr__ = attributes(
         **dict.fromkeys(_MODULES, ()),
         "_client": ["Client", "connect"],
         "_dispatch": ["Limits", "preflight", "record", "revise", "send", "send_test"],
-        "_experiments.experiment": ["Experiment"],
         "_ledger": ["Ledger", "Record"],
         "otp": ["otp", "Challenge"],
         "_people": ["People"],
@@ -89,6 +88,7 @@ __getattr__ = attributes(
         "recipients": ["read_recipients"],
         "_sandbox": ["Sandbox"],
         "settings": ["Settings"],
+        "_split": ["split"],
         "_wire": ["RequestOptions"],
     },
 )

@@ -257,20 +257,6 @@ _KNOWN: Final = (
         "nothing: this person said no; People().register says when and how",
     ),
     _yours(
-        "HELD_OUT",
-        "send",
-        "skipped",
-        "this person belongs to the holdout of an experiment, who are not texted so that its effect can be read",
-        "nothing: texting the holdout would spoil the experiment",
-    ),
-    _yours(
-        "OTHER_ARM",
-        "send",
-        "skipped",
-        "this person belongs to another arm of the experiment, which gets another text",
-        "nothing, or plan each arm for the people whom Split.texted() gives it",
-    ),
-    _yours(
         "WITHDRAWN",
         "send",
         "skipped",

@@ -25,7 +25,7 @@ TUTORIALS = (
     "cost",
     "otp_demo",
     "hand_over",
-    "experiment",
+    "compare_texts",
 )
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FORM = re.compile(r'class="smsotp-place [^"]*" data-form="(\w+)"')

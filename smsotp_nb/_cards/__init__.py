@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Interval, Marked, Message, Meter, Note, State, Table
+from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Message, Meter, Note, State, Table
 from .listing import SHOWN, Column, amounts, listed, notes, records
 from .terminal import blocks_text, fitted, one_line, terminal_width
 from .web import block_html, safe, sheet, style_sheet

@@ -57,17 +57,7 @@ class Bars:
     bars: tuple[Bar, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A cell with an interval on a scale from 0 to 1: its ends and its point, None without any; and where zero is."""
-
-    span: tuple[float, float, float] | None
-    zero: float
-    value: str
-    size: float = 16.0
-
-
-Cell = str | int | float | Decimal | None | Code | State | Marked | Bar | Bars | Interval
+Cell = str | int | float | Decimal | None | Code | State | Marked | Bar | Bars
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Interval, Marked, Meter, Note, State, Table
+from .blocks import SIGNS, Bar, Bars, Block, Cell, Code, Figures, Marked, Meter, Note, State, Table
 from .words import plain_value, told, width
 
 NARROWEST: Final = 18  # columns that words in a cell need to read well
 GAP: Final = "  "
 _BAR: Final = 12  # signs of the longest bar
-_SCALE: Final = 24  # signs of a scale
 
 
 def terminal_width() -> int:
@@ -148,7 +147,7 @@ def _broken(line: str, most: int, hang: str) -> list[str]:
 
 
 def _short_text(cell: Cell) -> str:
-    return one_line(cell.value) if isinstance(cell, Bar | Interval) else _cell_text(cell)
+    return one_line(cell.value) if isinstance(cell, Bar) else _cell_text(cell)
 
 
 def _cell_text(cell: Cell) -> str:
@@ -162,8 +161,6 @@ def _cell_text(cell: Cell) -> str:
         return " / ".join(one_line(bar.value) for bar in cell.bars)
     if isinstance(cell, Bar):
         return f"{_bar_text(cell):<{_BAR}} {one_line(cell.value)}"
-    if isinstance(cell, Interval):
-        return f"{_interval_text(cell)} {one_line(cell.value)}"
     return one_line(plain_value(cell))
 
 
@@ -172,17 +169,6 @@ def _bar_text(bar: Bar) -> str:
     long = max(round(bar.share * _BAR), int(bar.share > 0))
     sign = "░" if bar.hollow else "▒" if bar.rises else "█"
     return " " * min(round(bar.start * _BAR), _BAR - long) + sign * long
-
-
-def _interval_text(cell: Interval) -> str:
-    """Draw the ends and the point, over a line where zero is."""
-    places = [min(int(at * _SCALE), _SCALE - 1) for at in (cell.zero, *(cell.span or ()))]
-    zero, span = places[0], places[1:]
-    signs = ["─" if span and span[0] <= at <= span[2] else " " for at in range(_SCALE)]
-    signs[zero] = "┼" if signs[zero] == "─" else "│"
-    if span:
-        signs[span[1]] = "●"
-    return "".join(signs)
 
 
 def one_line(text: str) -> str:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from itertools import pairwise
 from typing import Final
 
 from .blocks import (
@@ -19,7 +18,6 @@ from .blocks import (
     Cell,
     Code,
     Figures,
-    Interval,
     Marked,
     Message,
     Meter,
@@ -142,7 +140,7 @@ def _table_class(block: Table) -> str:
 
 def _is_chart(cell: Cell) -> bool:
     """Long bars take a line of their own where there is little room."""
-    return isinstance(cell, Bars | Interval) or (isinstance(cell, Bar) and cell.size > _SHORT_BAR)
+    return isinstance(cell, Bars) or (isinstance(cell, Bar) and cell.size > _SHORT_BAR)
 
 
 def _row_html(row: Sequence[Cell], columns: Sequence[str], styles: Sequence[str]) -> str:
@@ -178,8 +176,6 @@ def _cell_html(cell: Cell) -> str:
         return f'<span style="{_CODE_FONT};white-space:{wrap}">{"".join(pieces)}</span>'
     if isinstance(cell, Bars):
         return f"<div>{''.join(_bar_html(bar) for bar in cell.bars)}</div>"
-    if isinstance(cell, Interval):
-        return _interval_html(cell)
     return _bar_html(cell) if isinstance(cell, Bar) else safe(plain_value(cell))
 
 
@@ -201,32 +197,6 @@ def _bar_html(bar: Bar) -> str:
     words = safe(bar.value)
     drawn = f'<div class="so-track" style="{track}"><div {shape}></div></div>'
     return f'<div style="white-space:nowrap;{_TABULAR}">{drawn}<span style="white-space:nowrap">{words}</span></div>'
-
-
-_MARK: Final = "display:inline-block;vertical-align:middle"
-# The line at zero is higher than a row and takes no room, so that it goes through all of them.
-_LINE: Final = "height:44px;margin:-22px -1px -22px 0;border-left:1px solid #757575"
-_DOT: Final = "border:4px solid #1976d2;border-radius:50%;margin:0 -4px"
-
-
-def _interval_html(cell: Interval) -> str:
-    """Draw the pieces of a scale side by side, by borders; they are of no height but for the line and the point."""
-    marks = [(cell.zero, f'<span class="so-zero" style="{_MARK};{_LINE}"></span>')]
-    if cell.span:
-        marks.append((cell.span[1], f'<span class="so-point" style="{_MARK};{_DOT}"></span>'))
-    low, _, high = cell.span or (2.0, 2.0, 2.0)
-    cuts = sorted({0.0, 1.0, *(at for at, _ in marks), *(at for at in (low, high) if at <= 1.0)})
-    drawn = []
-    for begins, ends in pairwise(cuts):
-        drawn += [mark for at, mark in marks if at == begins]
-        kind = 'so-bar" style="border-top:2px solid #1976d2;' if low <= begins < high else 'so-gap" style="'
-        drawn.append(f'<span class="{kind}{_MARK};width:{ends - begins:.2%}"></span>')
-    drawn += [mark for at, mark in marks if at == 1.0]
-    track = f"display:inline-block;width:{cell.size:g}em;max-width:100%;vertical-align:middle;margin-right:.6em"
-    pieces = f'<div style="font-size:0;line-height:0;white-space:nowrap">{"".join(drawn)}</div>'
-    words = f'<span style="white-space:nowrap">{safe(cell.value)}</span>'
-    line = f'<div class="so-track" style="{track}">{pieces}</div>'
-    return f'<div style="white-space:nowrap;{_TABULAR}">{line}{words}</div>'
 
 
 def _note_html(block: Note) -> str:

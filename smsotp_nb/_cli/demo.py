@@ -47,7 +47,7 @@ def write_notebooks(options: argparse.Namespace) -> int:
     for name in SHIPPED:
         print(f"{sum(target.parent.name == name for target in targets)} files written to {options.folder / name}")
     print(f"Open them: jupyter lab {options.folder / 'notebooks' / 'campaign.ipynb'}")
-    print('What they need comes with: pip install "smsotp_nb[notebook,excel,statistics]"')
+    print('What they need comes with: pip install "smsotp_nb[notebook,excel]"')
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What an order cost by the messages before it, outside of experiments: attributed, which is not caused."""
+"""What an order cost by the messages before it: attributed, which is not caused."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def per_conversion(
     """Return what a conversion cost by the last message before it. Nothing says that the message caused it.
 
     A conversion belongs to the last message to the same person before it, if that was no longer ago than ``within``;
-    each counts once. People who buy after a message would often have bought without it: what a message brought, only an
-    `Experiment` with a holdout tells.
+    each counts once. People who buy after a message would often have bought without it: what a message brought, only
+    a holdout tells (`smsotp_nb.split`).
 
     Args:
         results: what ``send`` returned, a Record, or a Ledger or its path, which know ``to`` but no columns of yours.

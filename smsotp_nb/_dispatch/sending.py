@@ -14,7 +14,6 @@ from .._ledger import LedgerOrPath, Record, Revised, opened
 from .._moments import Now, utc_now
 from .._planning import Plan, overview, to_oneself
 from .._progress import span
-from .._warnings import warn_user
 from .._wire import check_body
 from ..errors import UsageError
 from . import guards
@@ -65,8 +64,7 @@ def send(
         ``ledger.to_parquet`` writes every row.
 
     Warns:
-        SmsOtpWarning: before anything is sent, that the campaign texts people whom an experiment that is not over holds
-            out, because its name is none of the experiment's; and afterwards, of rows in doubt.
+        SmsOtpWarning: of rows in doubt.
 
     Raises:
         UsageError: the call cannot work; nothing was sent.
@@ -100,9 +98,6 @@ def send(
             book._begin(plan, service=client.service, repeat_text=repeat_text) as run,
             callback_of(progress, plan, book) as callback,
         ):
-            for texted in run.unheeded:
-                if not texted.exempt:
-                    warn_user(texted.sentence())
             requests = Requests(plan, client, run, limits=limits, isolate=wire.isolate_invalid, cancel=stop)
             table = requests.work(wire.threads, callback)
     requests.tell()

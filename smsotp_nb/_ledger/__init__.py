@@ -13,7 +13,7 @@ from .book import Ledger, LedgerOrPath, opened, read_from
 from .campaign import Record
 from .file.store import Store
 from .listing import Entry, Listing, listed
-from .people import consents, experiments, purging
+from .people import consents, purging
 from .people.consents import Said
 from .places import not_a_ledger, path_of, snapshot_of
 from .reading import spending
@@ -29,7 +29,7 @@ from .rows.persons import persons
 from .rows.statements import Statements
 from .rows.sums import as_one, grouped
 from .rows.wordings import OF_WORDS, Wordings
-from .sending.comparison import RULES, Prospect, Unfinished, limited, unasked
+from .sending.comparison import Prospect, Unfinished, limited, unasked
 from .sending.run import Account, Run, tried
 from .sending.settling import Claim, Ending, Pending, Wanted
 from .server.address import Address, own_place

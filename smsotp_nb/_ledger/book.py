@@ -265,9 +265,7 @@ class Ledger(LedgerBase):
             self._end_dead_ones(number)
             rules = Rules()
             if kind == "campaign":
-                rules = Rules.of(
-                    plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._held.others
-                )
+                rules = Rules.of(plan._policy, repeat_text=repeat_text, others=plan._held.others)
             return Run(self._store, number, lock, clock=self._clock, service=service, rules=rules, ownership=ownership)
         except BaseException:
             lock.release()
@@ -356,7 +354,7 @@ class Ledger(LedgerBase):
     def import_from(self, path: str | Path) -> pd.DataFrame:
         """Take over the ledger in a file into this one, which is on a server and empty; the file is closed for good.
 
-        Campaigns, opt-outs, experiments and all else come along, in one transaction, and are compared with the file
+        Campaigns, opt-outs and all else come along, in one transaction, and are compared with the file
         before it is closed. A call that was cut off has changed nothing, or is ended by calling it again. One that is
         refused takes this ledger away again if it was just made, because an empty one does not know who was texted.
 
@@ -416,7 +414,7 @@ class Ledger(LedgerBase):
 
     @in_our_words
     def retain(self, age: str) -> pd.DataFrame:
-        """Purge campaigns, tests and experiments of which nothing was recorded for so long; return them, one row each.
+        """Purge campaigns and tests of which nothing was recorded for so long; return them, one row each.
 
         It deletes only when it is called. The ledger keeps the age, and its card says what has come due since. What
         people said about being texted (`People`) stays.
@@ -425,9 +423,8 @@ class Ledger(LedgerBase):
             age: a whole number with a unit: days, weeks, months or years, such as ``"24 months"``.
 
         Returns:
-            ``campaign, service, kind`` (str: campaign, test, passcode or experiment, which has no service), ``latest``
-            (UTC: its latest request, else when it was recorded), ``rows`` (Int64) and ``purged`` (bool; False for a
-            campaign that is running).
+            ``campaign, service, kind`` (str: campaign, test or passcode), ``latest`` (UTC: its latest request, else
+            when it was recorded), ``rows`` (Int64) and ``purged`` (bool; False for a campaign that is running).
 
         Raises:
             UsageError: it is no age.
@@ -441,7 +438,7 @@ class Ledger(LedgerBase):
         moment = purging.before(age, self._clock())
         purging.decide(self._store, age, now=self._clock())
         found = purging.older(self._store, moment)
-        purged = map(self._purged, found["id"], found["campaign"], found["kind"])
+        purged = map(self._purged, found["id"], found["campaign"])
         found["purged"] = pd.Series(list(purged), dtype="bool")
         if found["purged"].any():
             purging.warn_of_unreached(self._store)

@@ -91,11 +91,8 @@ class LedgerBase:
                 held.enter_context(self._holding(test, name))
             return purging.purge(self._store, number, tests, now=self._clock())
 
-    def _purged(self, number: int, name: str, kind: str) -> bool:
-        """Purge a campaign unless it is running, or an experiment; return whether it was purged."""
-        if kind == purging.EXPERIMENT:
-            purging.purge_experiment(self._store, number, name, now=self._clock())
-            return True
+    def _purged(self, number: int, name: str) -> bool:
+        """Purge a campaign unless it is running; return whether it was purged."""
         try:
             self._purge(number, name)
         except CampaignLockedError:

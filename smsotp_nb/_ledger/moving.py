@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 TABLES = tuple(table for table in COLUMNS if table != "ledger" and f"CREATE TABLE {table} " not in OF_SERVER)
 TOLD = {  # in the words of people
     "campaign": "campaigns", "recipient": "recipients", "attempt": "requests", "consent": "opt-outs and opt-ins",
-    "experiment": "experiments", "assigned": "people in experiments",
 }  # fmt: skip
-_EMPTY = ("campaign", "consent", "opted_out", "experiment", "assigned", "attempt", "contacts")
+_EMPTY = ("campaign", "consent", "opted_out", "attempt", "contacts")
 _MESSAGE = "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"
 _WHOLE = 2**128
 _SHIFTED = {"session": ("id", "session"), "attempt": ("session", "session"), "decision": ("id", "decision")}

@@ -32,7 +32,7 @@ ID_BYTES = 16
 _LONGEST_NOTE = 4096  # bytes
 _HOLDS_PEOPLE = (
     f"SELECT EXISTS (SELECT 1 FROM campaign WHERE substr(service, 1, {len(REHEARSAL)})<>'{REHEARSAL}')"
-    " OR EXISTS (SELECT 1 FROM consent) OR EXISTS (SELECT 1 FROM experiment)"
+    " OR EXISTS (SELECT 1 FROM consent)"
 )
 
 

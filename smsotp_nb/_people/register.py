@@ -272,7 +272,7 @@ class People:
 
         It holds what they said (``said``); all of their rows, those of tests and those that were held back included
         (``history``); the same rows as the result table has them, with ids, prices and the kept columns
-        (``messages``); their arms in experiments (``experiments``); when purged campaigns contacted them, which the
+        (``messages``); when purged campaigns contacted them, which the
         ledger still knows by a hash of the number (``contacts``); and where texts quote the number, without the text,
         which may be about somebody else (``mentions``). Filled texts are not stored: the ledger keeps what a campaign
         says with its placeholders. Passcodes are not stored either, only when they were sent, and what they cost.
@@ -286,7 +286,7 @@ class People:
         """Delete what is stored about people, also from the file; return how many rows of campaigns that were.
 
         Their numbers, kept columns and what they said are gone; so is the number in reasons, sources, proofs, names,
-        words and segments of campaigns, names of experiments, kept columns of others, and in ids and errors of the
+        words and segments of campaigns, kept columns of others, and in ids and errors of the
         service, however it is written. What
         became of their messages stays, under a hash of the number that is keyed with a secret in the ledger; by it they
         also stay opted out, until a later opt-in. A warning says what could not be reached, as in `Record.purge`.
@@ -439,7 +439,6 @@ def _stored(ledger: Ledger, number: int) -> bytes:
             "said": recorded.records(recorded.register(store, number)),
             "history": recorded.records(recorded.history(store, number)),
             "messages": recorded.messages(store, number),
-            "experiments": recorded.drawn(store, number),
             "contacts": recorded.contacted(store, number),
             "mentions": recorded.mentioned(store, number),
         }

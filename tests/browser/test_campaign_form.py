@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from ast import literal_eval
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -276,84 +275,6 @@ def test_a_refused_second_list_is_not_sent_to_the_first(notebook: Notebook, lab:
     card.get_by_text("There is no plan yet. Choose the list of recipients.").wait_for()
     assert card.get_by_role("button", name="about USD").count() == 0
     assert notebook.kernel("len(box.inbox)") == "0"
-
-
-COMPARE = (
-    FORM.replace("form-sandbox", "compare-sandbox")
-    .replace(
-        'recipients.csv")\nbox', 'recipients.csv").assign(customer=lambda rows: rows.index.map("c{}".format))\nbox'
-    )
-    .replace("client=box.client(),", "client=box.client(), ledger=sms.Ledger('compare-ledger.sqlite', create=True),")
-)  # no opt-outs
-
-
-def test_two_texts_are_compared_over_a_restart(notebook: Notebook, lab: Lab) -> None:
-    """A share held out, some of each text first, the kernel restarted, the others; each person has one text."""
-    notebook.open(lab.write("compare_form.ipynb", COMPARE)).run_all()
-    card = notebook.page.locator(".smsotp-form")
-    write(card)
-    card.get_by_label("Campaign name").fill("compared")
-    click(card, "More options")
-    click(card, "Compare two texts, or hold people out")
-    card.get_by_label("Second text").fill("{name}, only until Sunday: 20% off.")
-    card.get_by_label("Held out, in per cent").fill("20")
-    card.get_by_label("Held out, in per cent").press("Tab")
-    card.get_by_text("Choose the column that tells your customers apart.").first.wait_for()
-    card.get_by_label("Column that tells customers apart").select_option("customer")
-    card.get_by_label("What is counted").select_option("Both")
-    card.get_by_label("Who buys without a message").fill("5")
-    card.get_by_text("times out of 10").wait_for()
-    assert notebook.look(picture="compare-0-write") == []
-    click(card, "Check the plan")
-    card.get_by_text("The arms have the sizes they were given").wait_for()
-    assert notebook.look(picture="compare-1-check") == []
-    first = card.get_by_label("Send first to how many, then look (0: all)")
-    first.fill("5")
-    first.press("Tab")
-    click(card, "Send the first 10 messages")
-    card.get_by_text("The first recipients were texted: 10").wait_for()
-    assert notebook.look(picture="compare-2-look") == []
-    notebook.restart()
-    notebook.run_all()
-    click(card, "Continue with it")
-    notebook.page.wait_for_function("() => document.activeElement.matches('textarea')")
-    click(card, "Check the plan")
-    standing = card.locator(".smsotp-notice:visible", has_text="This campaign is already recorded: 10 accepted")
-    standing.wait_for()
-    click(card, "Send the other")
-    card.get_by_text(", 0 to go.").wait_for()
-    assert notebook.look(picture="compare-3-results") == []
-    assert notebook.kernel("box.inbox['to'].is_unique") == "True"
-    texts = "box.inbox['text'].str.contains('only until').map({True: 'B', False: 'A'})"
-    drawn = "form.results.set_index('to')['arm']"
-    assert notebook.kernel(f"bool(({texts}.to_numpy() == {drawn}[box.inbox['to']].to_numpy()).all())") == "True"
-    read_early(notebook, card)
-    held_out = int(notebook.kernel("form.steps.comparison.held_out"))
-    assert held_out > 0
-    assert int(notebook.kernel("int(form.steps.plan.rows['status'].eq('planned').sum())")) == held_out + int(
-        notebook.kernel("len(box.inbox)")
-    )
-
-
-def read_early(notebook: Notebook, card: Any) -> None:
-    """Read the comparison from a file of orders: counts first, then a preliminary reading of the first who bought."""
-    click(card, "Read a comparison")
-    click(card, "Read the comparison")
-    card.get_by_text("Not read yet: the reading day has not come").wait_for()
-    last = "form.results['at'].max().tz_localize('UTC').isoformat()"
-    bought = f"people.loc[form.results.index[:9], ['customer']].assign(day={last}, paid=9.5)"
-    orders = literal_eval(notebook.kernel(f"{bought}.to_csv(index=False)"))
-    upload(notebook, card, {"name": "orders.csv", "mimeType": "text/csv", "buffer": orders.encode()})
-    card.get_by_text("orders.csv: 9 rows, 3 columns.").wait_for()
-    click(card, "Read the comparison")
-    card.get_by_text("✗ Choose the column with the time of each order.").wait_for()
-    card.get_by_label("Column with the time of an order").select_option("day")
-    card.get_by_label("Column with the amount").select_option("paid")
-    card.get_by_label("Currency", exact=True).fill("EUR")
-    card.get_by_label("Before the reading day").select_option("Show a preliminary reading")
-    click(card, "Read the comparison")
-    card.get_by_text("Preliminary: read before the reading day").wait_for()
-    assert notebook.look(picture="compare-4-reading") == []
 
 
 def test_the_real_service_is_named_and_wants_the_number_typed(notebook: Notebook, lab: Lab) -> None:

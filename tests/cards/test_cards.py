@@ -20,7 +20,6 @@ from smsotp_nb._cards import (
     Card,
     Code,
     Figures,
-    Interval,
     Marked,
     Message,
     Note,
@@ -36,9 +35,6 @@ from smsotp_nb._widgets import skin
 HOSTILE = "<script>alert(1)</script>\"'&<b>$x$</b>"
 
 
-INTERVAL = Interval((0.2, 0.4, 0.7), 0.3, "+1 to +4")
-
-
 def full(text: str = "plain") -> Card:
     """A card with every block and every cell, all saying ``text``."""
     cells = (text, Code(text), State("check", text), Marked(((text, "del"), (text, "ins"))), Bar(0.5, text))
@@ -47,7 +43,7 @@ def full(text: str = "plain") -> Card:
         text,
         (
             Figures(((text, text),)),
-            Table((text,) * 5, (cells, (Bars((Bar(1, text),)), 1, 0.5, None, INTERVAL)), title=text, more=text),
+            Table((text,) * 5, (cells, (Bars((Bar(1, text),)), 1, 0.5, None, 2)), title=text, more=text),
             Note("!", text),
             Message(text, text, text, marks=(text[:1],)),
         ),
@@ -109,23 +105,6 @@ def test_a_share_bar_is_a_border_with_a_width() -> None:
     drawn = Card("t", "", (Table(("a",), ((Bar(0.25, "25%"),), (Bar(7, "too much"),))),)).html()
     assert "width:25.0%;border-top:.6em solid" in drawn
     assert "width:100.0%" in drawn
-
-
-def test_an_interval_has_a_point_and_one_line_at_zero_through_all_rows() -> None:
-    rows = (("A", INTERVAL), ("B", Interval((0.5, 0.7, 1.0), 0.3, "+3 to +9")), ("C", Interval(None, 0.3, "none")))
-    card = Card("t", "", (Table(("Arm", "Difference"), rows),))
-    assert card.text().splitlines()[-3:] == [
-        "A        ───┼─●───────        +1 to +4",
-        "B           │    ────●─────── +3 to +9",
-        "C           │                 none",
-    ]
-    drawn = card.html()
-    assert (drawn.count("border-radius:50%"), drawn.count("border-left:1px")) == (2, 3)
-    for row in drawn.split("<tr>")[2:]:
-        before = re.findall(r"(?<!max-)width:([\d.]+)%", row.partition("border-left:1px")[0])
-        assert sum(map(float, before)) == pytest.approx(30), "at the same place in each row"
-    bars = [re.findall(r"so-bar[^>]*;width:([\d.]+)%", row) for row in drawn.split("<tr>")[2:]]
-    assert [sum(map(float, bar)) for bar in bars] == [pytest.approx(50), pytest.approx(50), 0]
 
 
 def test_steps_that_rise_fall_and_add_up_are_told_apart_without_colour() -> None:

@@ -145,8 +145,8 @@ def test_what_the_notebooks_need_is_told_everywhere_alike(tmp_path: Path, capsys
     for page in ("README.md", "docs/tutorials/index.md"):
         assert f'"smsotp_nb[{told[0]}]"' in (ROOT / page).read_text(encoding="utf-8")
     code = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "notebooks").iterdir())
-    asked = {extra for extra, word in (("excel", ".xlsx"), ("statistics", "sms.Experiment(")) if word in code}
-    assert asked == {"excel", "statistics"}
+    asked = {extra for extra, word in (("excel", ".xlsx"),) if word in code}
+    assert asked == {"excel"}
     assert {*told[0].split(",")} == {"notebook", *asked}
 
 

@@ -7,7 +7,6 @@ import itertools
 import pickle
 import tempfile
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -98,11 +97,7 @@ def new_ledger() -> Path:
 
 
 def drawn(frame: pd.DataFrame) -> object:
-    trial = sms.Experiment(
-        "trial", arms={"a": 50, "b": 50}, unit="unit", outcomes={"bought": "binary"}, read_after="1d", strata=["city"],
-        ledger=Ledger(new_ledger(), create=True),
-    )  # fmt: skip
-    return trial.assign(frame, to="phone")
+    return sms.split(frame, {"a": 50, "b": 50}, unit="unit", seed="trial")
 
 
 def planned(**given: Any) -> object:
@@ -133,8 +128,7 @@ TAKEN: dict[str, Callable[[Any], object]] = {
     "segment": lambda cell: sms.plan(
         ONE.assign(team=objects(cell)), {"A": "Hi"}, to="phone", campaign="c", by="team", signature="Acme"
     ),
-    "stratum": lambda cell: drawn(ONE.assign(unit="a", city=objects(cell))),
-    "unit": lambda cell: drawn(ONE.assign(unit=objects(cell), city="Rome")),
+    "unit": lambda cell: drawn(ONE.assign(unit=objects(cell))),
     "converted parts": lambda cell: cost.convert(sums().assign(parts=objects(cell)), {"USD": 1.1}, to="EUR"),
     "converted cost": lambda cell: cost.convert(sums().assign(cost=objects(cell)), {"USD": 1.1}, to="EUR"),
     "converted messages": lambda cell: cost.convert(sums().assign(messages=objects(cell)), {"USD": 1.1}, to="EUR"),
@@ -235,7 +229,6 @@ def test_a_policy_without_an_end_or_beyond_all_time_is_refused() -> None:
         lambda: results.write(sums(), new_ledger().with_name("a.csv"), inputs=["\0"]),
         lambda: results.write(sums(), new_ledger().with_name("a.csv"), inputs=[None]),  # type: ignore[list-item]
         lambda: sms.Sandbox(host="\0"),
-        lambda: sms.Experiment("a", arms={"b": Fraction(1, 3)}, unit="u", outcomes={"c": "binary"}, read_after="1d"),
     ],
 )
 def test_an_argument_that_is_none_is_refused(call: Callable[[], object]) -> None:

@@ -30,8 +30,8 @@ LEVELS: dict[str, int] = {
     "dates": 1,
     "recipients": 2, "phones": 2, "values": 2, "templates": 3, "rates": 2, "results": 2,
     "policy": 1,
-    "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
-    "dispatch": 4, "people": 4, "otp": 4, "cost": 4, "charts": 4, "experiments": 4,
+    "split": 3, "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
+    "dispatch": 4, "people": 4, "otp": 4, "cost": 4, "charts": 4,
     "accessor": 5, "widgets": 5, "cli": 5, "pytest_plugin": 5,
     "init": 6, "main": 6,
 }  # fmt: skip
@@ -64,8 +64,6 @@ LIBRARIES: dict[str, set[str]] = {
     "openpyxl": {"results"},
     "python_calamine": {"recipients"},
     "keyring": {"settings"},
-    "scipy": {"experiments"},
-    "statsmodels": {"experiments", "cost"},
     "duckdb": {"planning"},
 }
 

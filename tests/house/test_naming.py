@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 from support.servers import stored
 
-from smsotp_nb import Client, Experiment, Ledger, People, cost, plan, send
+from smsotp_nb import Client, Ledger, People, cost, plan, send
 from smsotp_nb._ledger.rows.tables import PEOPLE, TABLES, How, columns_of
 from smsotp_nb._ledger.server.dialect import COLUMNS, OF_SERVER, tables
 
@@ -29,7 +28,6 @@ NOBODY = {
     "change": ("what",),
     "approval": ("who",),
     "decision": ("who", "what"),
-    "experiment": ("name_key",),
     "contacts": ("at",),
     "sums": ("currencies", "sums", "refused"),
     "served": ("since", "place"),
@@ -69,7 +67,7 @@ def test_a_server_keeps_no_samples_of_them() -> None:
         assert f"ALTER COLUMN {one.column} SET STATISTICS 0" in altered
 
 
-SHOWN = {("campaign", "name"), ("campaign", "kept"), ("experiment", "name")}  # a table of costs is by campaign
+SHOWN = {("campaign", "name"), ("campaign", "kept")}  # a table of costs is by campaign
 
 
 def test_who_reads_costs_is_granted_none_of_them() -> None:
@@ -84,7 +82,7 @@ def test_who_reads_costs_is_granted_none_of_them() -> None:
 
 @pytest.mark.both_ledgers
 def test_a_person_who_is_forgotten_is_left_in_none_of_them(ledger: Ledger, client: Client) -> None:
-    """As the name of a campaign, of an experiment, a segment, a column and a unit, in words and in a reason."""
+    """As the name of a campaign, a segment and a column, in words and in a reason."""
     people = pd.DataFrame({"phone": [f"+120255501{n}" for n in range(40, 50)]})
     people["client"] = people["phone"]
     people[f"of {ASKED}"] = "x"
@@ -92,13 +90,6 @@ def test_a_person_who_is_forgotten_is_left_in_none_of_them(ledger: Ledger, clien
     name = f"reply to {ASKED}"
     made = plan(people, words, to="phone", by="client", campaign=name, keep=[f"of {ASKED}", "client"])
     send(made, client, ledger=ledger, progress=False)
-    trial: dict[str, Any] = {
-        "arms": {"a": 50, "b": 50},
-        "unit": "phone",
-        "outcomes": {"bought": "binary"},
-        "read_after": "1d",
-    }
-    Experiment(f"trial of {ASKED}", ledger=ledger, **trial).assign(people, to="phone")
     ledger.record(name).withdraw(reason=f"asked by {ASKED}")
     assert DIGITS in stored(ledger).decode(errors="replace")
     People(ledger).forget(ASKED)

@@ -16,7 +16,7 @@ from kills.child import fork
 from kills.people import numbers, plan_of
 from support.servers import Server
 
-from smsotp_nb import Client, Experiment, Ledger, Limits, People, Sandbox, cost, otp, send
+from smsotp_nb import Client, Ledger, Limits, People, Sandbox, cost, otp, send
 from smsotp_nb._ledger import moving
 from smsotp_nb._ledger.file.store import Store
 from smsotp_nb._ledger.opening import Move
@@ -50,7 +50,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
         People(ledger).opt_out([STOPPED, FORGOTTEN], source="phone")
         People(ledger).forget(FORGOTTEN)
         otp.send(numbers(1)[0], client=client, ledger=ledger)
-        _experiment(ledger).assign(pd.DataFrame({"phone": numbers(20)}), to="phone")
         ledger.close()
         yield Made(file, box, client)
 
@@ -58,12 +57,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
 @pytest.fixture
 def path(made: Made, tmp_path: Path) -> Path:
     return shutil.copy(made.file, tmp_path / "ledger.sqlite")
-
-
-def _experiment(ledger: Ledger) -> Experiment:
-    return Experiment(
-        "words", arms={"a": 50, "b": 50}, unit="phone", outcomes={"bought": "binary"}, read_after="7d", ledger=ledger
-    )
 
 
 def _send(made: Any, client: Client, ledger: Ledger, **options: Any) -> pd.DataFrame:
@@ -98,8 +91,7 @@ def test_all_that_a_file_knows_is_on_the_server_afterwards(path: Path, address: 
             pd.testing.assert_frame_equal(mine, was)
         assert "imported file" in ledger.card().text()
     assert dict(zip(told["what"], told["rows"], strict=True)) == {
-        "campaigns": 5, "recipients": 35, "requests": 10, "opt-outs and opt-ins": 2, "experiments": 1,
-        "people in experiments": 18,
+        "campaigns": 5, "recipients": 35, "requests": 10, "opt-outs and opt-ins": 2,
     }  # fmt: skip
 
 

@@ -29,7 +29,6 @@ from smsotp_nb import Client, Ledger, People, RequestOptions, Sandbox, cost, pla
 from smsotp_nb._ledger import Ending, Run
 from smsotp_nb._ledger.rows import runners as fences
 from smsotp_nb._ledger.rows.statements import NotGuessed, Statements
-from smsotp_nb._ledger.sending.holds import Said
 from smsotp_nb._ledger.server.connection import Connection
 from smsotp_nb._ledger.server.last_seen import Sighting
 from smsotp_nb.errors import CampaignLockedError, LedgerError, ReplacedLedgerError, StaleLedgerError
@@ -534,7 +533,7 @@ def test_a_sender_that_stands_still_in_its_turn_does_not_keep_others_from_saying
             run = ledger._begin(plan_of(4, chunk_size=2), service="a service")
             look, stood = run._holds.look, threading.Event()
 
-            def slow(connection: Statements) -> Said:
+            def slow(connection: Statements) -> int:
                 if not isinstance(connection, Connection):  # as where a guess is wrong
                     raise NotGuessed
                 if not stood.is_set():

@@ -11,12 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
-from kills.people import numbers, plan_of
+from kills.people import plan_of
 from support.live import live_client
 
-from smsotp_nb import Experiment, Ledger, People, Sandbox, send
+from smsotp_nb import Ledger, People, Sandbox, send
 from smsotp_nb._ledger import opening
 from smsotp_nb._ledger.file import disk
 from smsotp_nb._ledger.file import last_seen as marks
@@ -336,20 +335,12 @@ def opts_out(ledger: Ledger) -> None:
     People(ledger).opt_out("+12025550100", source="phone")
 
 
-def draws_a_holdout(ledger: Ledger) -> None:
-    people = pd.DataFrame({"phone": numbers(20)})
-    Experiment(
-        "trial", arms={"one": 50}, holdout=50, unit="phone", outcomes={"bought": "binary"}, read_after="1d",
-        ledger=ledger,
-    ).assign(people, to="phone")  # fmt: skip
-
-
 def texts_people(ledger: Ledger) -> None:
     with Sandbox() as box, live_client(box) as client:
         send(plan_of(5), client, ledger=ledger, progress=False)
 
 
-@pytest.mark.parametrize("act", [opts_out, draws_a_holdout, texts_people])
+@pytest.mark.parametrize("act", [opts_out, texts_people])
 def test_an_older_copy_of_what_only_held_rehearsals_is_taken_as_it_is(
     act: Callable[[Ledger], None], tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from support.answers import Ending, MessageRecord, Messages, SendReply
 from support.servers import sampled, stored
 
-from smsotp_nb import Experiment, Ledger, People, RequestOptions, Sandbox, Template, plan, send
+from smsotp_nb import Ledger, People, RequestOptions, Sandbox, Template, plan, send
 
 from .sending import NUMBERS, plan_of
 
@@ -156,29 +156,6 @@ def test_noughts_without_end_take_no_longer_than_their_number(ledger: Ledger, bo
     People(ledger).forget(ASKED)
     assert time.process_time() - begun < 8  # looked at from each of them it would take minutes
     assert ledger.record("a").results["memo"].tolist() == ["0 " * 3_000 + "x (forgotten)"]
-
-
-@pytest.mark.both_ledgers
-def test_unit_and_stratum_of_somebody_else_lose_the_number_and_units_stay_apart(ledger: Ledger, tmp_path: Path) -> None:
-    """A household that is called by its first phone, and a part of town by the one who lives there."""
-    houses = ["202 555 0123", "202 555 0123", "202 555 0124", "202 555 0124", "farm"]
-    frame = pd.DataFrame({"phone": [f"+1202555{n:04}" for n in range(125, 130)], "house": houses})
-    frame["city"] = [*["Rome"] * 4, f"near {ASKED}"]
-    trial = Experiment("autumn", arms={"a": 50, "b": 50}, unit="house", outcomes={"bought": "binary"},
-                       read_after="1d", strata=["city"], ledger=ledger)  # fmt: skip
-    trial.assign(frame, to="phone")
-    told = json.loads(People(ledger).export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
-    assert sorted((one["where"], one["quoted"]) for one in told["mentions"]) == [
-        ("stratum of an experiment", ASKED),
-        ("unit of an experiment", "202 555 0123"), ("unit of an experiment", "202 555 0123"),
-    ]  # fmt: skip
-    People(ledger).forget([ASKED, NEIGHBOUR])
-    with ledger._store.reading() as connection:
-        found = connection.execute("SELECT person, unit, stratum FROM assigned ORDER BY place").fetchall()
-    units = [unit for person, unit, _ in found if person > 0]
-    assert [unit.startswith("(forgotten) ") for unit in units] == [True] * 4 + [False]
-    assert len({*units}) == 3
-    assert [json.loads(stratum)[0] for person, _, stratum in found if person > 0][-1] == "near (forgotten)"
 
 
 def test_a_number_behind_a_nul_is_found(ledger: Ledger, tmp_path: Path) -> None:

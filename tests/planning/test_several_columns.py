@@ -204,14 +204,6 @@ def test_what_names_no_columns_is_refused(to: list[object], words: str) -> None:
         sms.plan(PEOPLE, "Hello", campaign="wrong", to=to, default_region="DE")  # type: ignore[arg-type]
 
 
-def test_an_experiment_draws_by_several_columns() -> None:
-    """Rows without a number in either have no arm."""
-    split = sms.Experiment(
-        "both", arms={"A": 90}, holdout=10, unit="id", outcomes={"bought": "binary"}, read_after="7d"
-    ).assign(PEOPLE, to=BOTH, default_region="DE")
-    assert split.left_out["problem"].tolist() == ["MISSING", "NOTE_SAYS_NO"]
-
-
 def test_the_command_line_takes_several_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each row says of which column its number is."""
     PEOPLE.to_csv(tmp_path / "list.csv", index=False)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import smsotp_nb as sms
-from smsotp_nb import Experiment, Ledger, People
+from smsotp_nb import Ledger, People
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 
 TENS = range(10, 20)
@@ -50,13 +50,6 @@ def unread(people: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"to": "nobody"}, index=people.index)
 
 
-def experiment(ledger: Ledger) -> Experiment:
-    return Experiment(
-        "trial", arms={"one": 90}, holdout=10, unit="name", outcomes={"bought": "binary"}, read_after="1d",
-        ledger=ledger,
-    )  # fmt: skip
-
-
 def results_of(people: pd.DataFrame) -> pd.DataFrame:
     return people.assign(to=people["phone"], region="US", type="MOBILE", iso="US", parts=1, currency="USD")
 
@@ -78,7 +71,7 @@ DOORS: dict[str, Refused] = {
     "opt-outs, times": lambda people, ledger: imported(people, ledger, "phone", at="when", zone="UTC"),
     "prices": lambda people, _: sms.cost.by_country(results_of(people)),
     "opt-outs, answers": lambda people, ledger: People(ledger).import_optouts(people, column="phone", source="x"),
-    "units": lambda people, ledger: experiment(ledger).assign(people, to="phone"),
+    "units": lambda people, _: sms.split(people, {"a": 1, "b": 1}, unit="name", seed="trial"),
 }
 
 

@@ -234,7 +234,7 @@ def test_retention_purges_what_is_older_when_it_is_called_and_says_what_comes_du
     ]
     assert "Numbers are kept for 12 months; nothing is older." in ledger.card().html()
     clock.at += timedelta(days=400)
-    assert "2 campaigns, tests and experiments are older" in ledger.card().html()
+    assert "2 campaigns and tests are older" in ledger.card().html()
     assert ledger.record("second").counts["accepted"] == len(PEOPLE) - 1  # nothing happens by itself
 
 

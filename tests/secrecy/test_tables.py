@@ -23,19 +23,7 @@ from openpyxl.worksheet import _writer
 from support.servers import Pooler, Server, ledger_of, need_pooler, sampled, stored
 
 from secrecy.test_modes import PAGE, everybody_may_do_everything, too_open  # noqa: F401
-from smsotp_nb import (
-    Experiment,
-    Ledger,
-    People,
-    RequestOptions,
-    Sandbox,
-    otp,
-    plan,
-    preflight,
-    results,
-    send,
-    send_test,
-)
+from smsotp_nb import Ledger, People, RequestOptions, Sandbox, otp, plan, preflight, results, send, send_test
 from smsotp_nb._ledger.file import copies
 from smsotp_nb._ledger.people import purging
 from smsotp_nb._ledger.rows import runners as fences
@@ -72,15 +60,8 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Any:
 LIST = pd.DataFrame({"phone": PEOPLE, "name": NAMES, "customer": range(1000, 1000 + len(PEOPLE))})
 
 
-def trial(ledger: Ledger, clock: Clock, **more: Any) -> Experiment:
-    return Experiment(
-        "trial", arms={"plain": 90}, holdout=10, unit="customer", outcomes={"bought": "binary"}, read_after="14d",
-        ledger=ledger, now=clock, **more,
-    )  # fmt: skip
-
-
 def texted(ledger: Ledger, box: Sandbox, clock: Clock) -> People:
-    """Let people be in every table that can hold them: campaign, test, passcode, register, experiment."""
+    """Let people be in every table that can hold them: campaign, test, passcode, register."""
     client = box.client()
     made = plan(
         LIST,
@@ -92,9 +73,7 @@ def texted(ledger: Ledger, box: Sandbox, clock: Clock) -> People:
         exclude=[SUPPRESSED],
     )
     send_test(made, client=client, to=ONESELF, row=3, ledger=ledger)
-    trial(ledger, clock).assign(LIST, to="phone")
-    with pytest.warns(SmsOtpWarning, match="held out by the experiment 'trial'"):
-        send(made, client=client, ledger=ledger, progress=False)
+    send(made, client=client, ledger=ledger, progress=False)
     otp.send(ASKED, client=client, ledger=ledger)
     people = People(ledger, now=clock)
     people.opt_in(ASKED, source="web form", proof="form 8812")
@@ -116,40 +95,15 @@ def left_of(ledger: Ledger, *, numbers: list[str] = PEOPLE, words: list[str] = N
 
 
 @pytest.mark.both_ledgers
-def test_a_purge_leaves_nobody_but_who_said_something_or_was_drawn(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
+def test_a_purge_leaves_nobody_but_who_said_something(ledger: Ledger, box: Sandbox, clock: Clock) -> None:
     texted(ledger, box, clock)
-    assert {*PEOPLE, ONESELF, *NAMES} - left_of(ledger, numbers=[*PEOPLE, ONESELF]) == {NAMES[7]}
+    assert {*PEOPLE, ONESELF, *NAMES} - left_of(ledger, numbers=[*PEOPLE, ONESELF]) == {
+        NAMES[7],
+        SUPPRESSED,
+    }  # of whom a hash is kept
     assert ledger.record("autumn").purge() == AUTUMN + 1
     assert left_of(ledger, numbers=[ONESELF], words=NAMES) == set()
-    assert left_of(ledger, words=[]) == set(PEOPLE)  # of an experiment of another name
-
-
-@pytest.mark.both_ledgers
-@pytest.mark.parametrize("how", ["its last campaign is purged", "it is purged itself", "it is too old"])
-def test_a_purged_experiment_holds_nobody_and_its_arms_still_hold(
-    ledger: Ledger, box: Sandbox, clock: Clock, how: str
-) -> None:
-    """Those who were held out and were never texted, too; neither units nor strata stay."""
-    frame = LIST.assign(customer=UNITS, town=["Zetatown", "Ypsiltown"] * 20)
-    test = trial(ledger, clock, strata=["town"])
-    split = test.assign(frame, to="phone")
-    held = split.frame["arm"].eq("holdout").tolist()
-    plain = plan(frame[split.frame["arm"].eq("plain").to_numpy()], "Hi", to="phone", campaign="trial/plain")
-    if how == "its last campaign is purged":
-        send(plain, client=box.client(), ledger=ledger, progress=False)
-        sampled(ledger)
-        ledger.record("trial/plain").purge()
-    elif how == "it is purged itself":
-        sampled(ledger)
-        assert test.purge() == len(PEOPLE)
-    else:
-        clock.at += timedelta(days=400)
-        assert ledger.retain("12 months")["kind"].tolist() == ["experiment"]
-    assert left_of(ledger, words=[*UNITS, "Zetatown", "Ypsiltown"]) == set()
-    after = plan(frame, "Last day", to="phone", campaign="trial/reminder")
-    table = send(after, client=box.client(), ledger=ledger, progress=False)
-    assert table["problem"].eq("HELD_OUT").fillna(False).tolist() == held
-    assert test.assign(frame, to="phone").frame["arm"].eq("holdout").tolist() == held
+    assert left_of(ledger, words=[]) == {ASKED, PEOPLE[20]}
 
 
 @pytest.mark.filterwarnings("ignore::smsotp_nb.errors.CampaignIncomplete")
@@ -216,14 +170,13 @@ def test_retention_leaves_nobody_of_tests_and_passcodes_either(ledger: Ledger, b
     gone = ledger.retain("12 months")
     assert sorted(zip(gone["kind"], gone["rows"], gone["purged"], strict=True)) == [
         ("campaign", AUTUMN, True),
-        ("experiment", len(PEOPLE), True),
         ("passcode", 1, True),
         ("test", 1, True),
     ]
     said = [ASKED, PEOPLE[20]]  # the register is kept
     assert left_of(ledger, numbers=[*PEOPLE, ONESELF], words=[*NAMES, *UNITS]) == {*said}
     assert ledger.campaigns()["rows"].tolist() == [1, AUTUMN, 1]
-    assert ledger.audit()["what"].tolist()[-5:] == ["retention", *["purged"] * 4]
+    assert ledger.audit()["what"].tolist()[-4:] == ["retention", *["purged"] * 3]
     assert "nothing is older" in ledger.card().text()
 
 
@@ -356,18 +309,14 @@ def test_what_others_wrote_or_keep_of_somebody_who_is_forgotten_goes_as_well(
 
 
 @pytest.mark.both_ledgers
-def test_an_export_tells_arms_and_what_purged_campaigns_left(
-    ledger: Ledger, box: Sandbox, clock: Clock, tmp_path: Path
-) -> None:
+def test_an_export_tells_what_purged_campaigns_left(ledger: Ledger, box: Sandbox, clock: Clock, tmp_path: Path) -> None:
     people = texted(ledger, box, clock)
     ledger.record("autumn").purge()
     told = json.loads(people.export(ASKED, tmp_path / "one.json").read_text(encoding="utf-8"))
-    assert [(row["experiment"], row["unit"]) for row in told["experiments"]] == [("trial", "1004")]
-    assert told["experiments"][0]["arm"] in ("plain", "holdout")
     assert [(row["campaign"], row["at"]) for row in told["contacts"]] == [("autumn", "2026-11-12T12:00:00+00:00")]
     assert [row["kind"] for row in told["messages"]] == ["passcode"]
     stranger = json.loads(people.export("+14155550143", tmp_path / "none.json").read_text(encoding="utf-8"))
-    assert not any(stranger[name] for name in ("said", "history", "messages", "experiments", "contacts"))
+    assert not any(stranger[name] for name in ("said", "history", "messages", "contacts"))
 
 
 def killed_in(place: Any, name: str, call: Callable[[], object]) -> None:

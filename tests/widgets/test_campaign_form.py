@@ -21,7 +21,7 @@ import smsotp_nb._planning as planning
 from smsotp_nb import Client, Ledger, Limits, People, Policy, Sandbox, Template, send
 from smsotp_nb._progress import span
 from smsotp_nb._widgets import skin
-from smsotp_nb._widgets.campaign import arms
+from smsotp_nb._widgets.campaign import campaign_state
 from smsotp_nb._widgets.campaign import steps as campaign_steps
 from smsotp_nb._widgets.campaign.cards import (
     check_screen,
@@ -303,7 +303,7 @@ def test_a_canary_is_no_loop_and_may_be_taken_twice(begun: CampaignSteps, box: S
 
 
 def test_every_guard_in_force_stands_at_the_button(steps: CampaignSteps, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arms, "utc_now", lambda: datetime(2026, 11, 26, 18, 0, tzinfo=UTC))
+    monkeypatch.setattr(campaign_state, "utc_now", lambda: datetime(2026, 11, 26, 18, 0, tzinfo=UTC))
     entered = {"budget": "usd 5", "quiet_from": "21:00", "quiet_to": "08:00", "speed": 10, "failures": 10}
     guards = Guards({**entered, "canary": 4})
     assert checked(steps).send_label(guards) == "Send the first 4 messages, about USD 0.03, at most USD 5"

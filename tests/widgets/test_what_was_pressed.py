@@ -184,7 +184,7 @@ def test_a_press_behind_an_opt_out_is_not_for_the_new_count(form: CampaignForm, 
 
 
 def test_numbers_follow_each_key(form: CampaignForm) -> None:
-    fields = [*form.sending.guard_fields.values(), form.compare.held, form.compare.days]
+    fields = [*form.sending.guard_fields.values()]
     assert all(getattr(field, "continuous_update", True) for field in fields)
 
 
@@ -259,13 +259,13 @@ def test_a_file_that_arrives_after_the_plan_takes_the_plan_away(
 def test_a_file_that_arrives_while_the_list_is_planned_is_not_taken(
     uploading: CampaignForm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = uploading.steps._make
+    make = uploading.steps._planned
 
-    def planned(choices: Any) -> Any:
+    def planned(frame: pd.DataFrame, choices: Any) -> Any:
         upload(uploading.write.upload, "second.csv", csv(3))
-        return make(choices)
+        return make(frame, choices)
 
-    monkeypatch.setattr(uploading.steps, "_make", planned)
+    monkeypatch.setattr(uploading.steps, "_planned", planned)
     uploading.write.check_button.click()
     assert "second.csv was not taken" in uploading.write._read.value
     assert "List: first.csv, 5 rows." in uploading.write._read.value

@@ -1,5 +1,5 @@
 """What is recorded about people.
 
-- ``consents``: who opted out or in, and what is stored about a person; ``experiments``: who is in which arm
+- ``consents``: who opted out or in, and what is stored about a person
 - ``purging`` deletes who was texted; ``texts`` that name them
 """

@@ -30,7 +30,7 @@ from ..rows.persons import hashed, keys, persons, secret_of, stored_as
 from ..rows.statements import Statements
 from ..rows.sums import pack_sums, sums_to_pack
 from ..rows.tables import PLANNED, SKIPPED
-from . import experiments, texts
+from . import texts
 
 FORGOTTEN = "asked to be forgotten"
 _LATEST_OPT_IN = "SELECT max(at) FROM consent WHERE person=? AND opted_out=0"
@@ -153,8 +153,6 @@ def forget(connection: Statements, numbers: Iterable[int], *, now: int) -> int:
     """Replace people by hashes in everything that is recorded, inside a transaction; return how many rows."""
     people = np.unique(persons(np.array([*numbers], np.int64)))
     codes = hashed(people, secret_of(connection))
-    for one in experiments.everyone(connection):
-        experiments.hide(connection, one.number, people, codes)
     gone: list[int] = []
     for person, code in zip(people.tolist(), codes.tolist(), strict=True):
         latest = connection.execute("SELECT coalesce(max(at), 0) FROM consent WHERE person=?", (person,)).fetchone()[0]
@@ -238,26 +236,6 @@ def _kept(listed: str, values: str | None) -> dict[str, Any]:
     texts = list(map(str, names))
     keys = texts if len({*texts}) == len(texts) else list(map(repr, names))
     return dict(zip(keys, json.loads(values or "[]"), strict=True))
-
-
-def drawn(store: Store, number: int) -> list[dict[str, Any]]:
-    """Return what a person was drawn into: experiment, arm, unit and stratum, and when."""
-    with store.snapshot() as connection:
-        found = connection.execute(
-            "SELECT e.name, e.declared, a.arm, a.unit, a.stratum, a.at FROM assigned a "
-            "JOIN experiment e ON e.id=a.experiment WHERE a.person IN (?, ?) ORDER BY a.at, e.id",
-            keys(connection, number),
-        ).fetchall()
-    return [
-        {
-            "experiment": name,
-            "arm": ["holdout", *sorted(json.loads(declared)["arms"])][arm],
-            "unit": unit,
-            "stratum": None if stratum is None else json.loads(stratum),
-            "at": moment(at).isoformat(),
-        }
-        for name, declared, arm, unit, stratum, at in found
-    ]
 
 
 def contacted(store: Store, number: int) -> list[dict[str, Any]]:

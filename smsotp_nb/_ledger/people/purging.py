@@ -2,7 +2,7 @@
 
 What a purge leaves names nobody: what a campaign cost, by day and country, and, for the rules on how often a person is
 texted, when somebody was sent which message, with a keyed hash in place of the person. The hashes go as well once no
-rule can ask for them any more. With the last campaign of an experiment its people become hashes, too.
+rule can ask for them any more.
 
 SQLite removes deleted rows from its file only by rewriting it (VACUUM), and from its log only while nobody reads. The
 ledger notes that this is still to be done (``ledger.remains``) in the transaction that deletes, so that it is made up
@@ -36,7 +36,6 @@ from ..rows.statements import Statements
 from ..rows.sums import Packed, pack_sums, sums_for_purge
 from ..rows.tables import columns_of
 from ..rows.wordings import delete_words
-from . import experiments
 
 _EMPTIED: Final = ("recipients", "message_count", "total", *columns_of("attempt"))
 _OLDEST = LONGEST // timedelta(microseconds=1)  # microseconds after which no rule asks for a contact
@@ -52,15 +51,12 @@ def purge(store: Store, campaign: int, tests: Sequence[int], *, now: int) -> int
     """
     doomed = (campaign, *tests)
     with store.writing() as connection:  # a passcode that came between its sums and this would be in neither
-        (before,) = connection.execute("SELECT purged FROM campaign WHERE id=?", (campaign,)).fetchone()
         doubt = sum(counts(store, number)["in_doubt"] for number in doomed)
         sums = {number: (sums_for_purge(connection, number), refused_of(store, number)) for number in doomed}
         gone = sum(_delete(connection, number, *sums[number], now=now) for number in doomed)
         runners.note_decision(connection, "purged", rows=gone, now=now, campaign=campaign)
         if doubt:
             runners.note_decision(connection, runners.PURGED_IN_DOUBT, rows=doubt, now=now, campaign=campaign)
-        for experiment in [] if before else experiments.over(connection, campaign, now=now):
-            experiments.purge(connection, experiment)
         forgettable = "latest<? AND campaign IN (SELECT id FROM campaign WHERE purged<>0)"
         connection.execute(f"DELETE FROM contacts WHERE {forgettable}", (now - _OLDEST,))
         leave_remains(connection)
@@ -78,18 +74,6 @@ def tests_of(store: Store, campaign: int) -> list[int]:
         (campaign, campaign),
     )
     return [number for (number,) in found]
-
-
-def purge_experiment(store: Store, experiment: int, name: str, *, now: int) -> int:
-    """Delete who is in which arm of an experiment, from the file and its log too; return how many people they were."""
-    if store.asked("SELECT purged FROM experiment WHERE id=?", (experiment,))[0][0]:
-        return 0  # the last of its campaigns took it along
-    with store.writing() as connection:
-        gone = experiments.purge(connection, experiment)
-        runners.note_decision(connection, "purged", rows=gone, now=now, reason=f"experiment {name}")
-        leave_remains(connection)
-    overwrite(store)
-    return gone
 
 
 def leave_remains(connection: Statements) -> None:
@@ -165,7 +149,6 @@ def _delete(connection: Statements, campaign: int, sums: Packed, refused: str, *
 _WRITTEN: Final = re.compile(r"\A\s{0,9}(\d{1,4})\s{0,9}(day|week|month|year)s?\s{0,9}\Z")
 _MOST: Final = 1_200
 _COLUMNS: Final = {"id": "int64", "campaign": STR, "service": STR, "kind": STR, "latest": TIME, "rows": "Int64"}
-EXPERIMENT: Final = "experiment"
 
 
 def before(age: Any, now: int) -> int:
@@ -183,35 +166,20 @@ def before(age: Any, now: int) -> int:
 
 
 def older(store: Store, since: int) -> pd.DataFrame:
-    """Return campaigns, tests and experiments that hold people and of which nothing was recorded since then.
+    """Return campaigns and tests that hold people and of which nothing was recorded since then.
 
-    Columns: ``id`` (int64), ``campaign, service, kind`` (str; an experiment has no service), ``latest`` (UTC: its
-    latest request, else when it was recorded) and ``rows`` (Int64).
+    Columns: ``id`` (int64), ``campaign, service, kind`` (str), ``latest`` (UTC: its latest request, else when it
+    was recorded) and ``rows`` (Int64).
     """
     asked = "SELECT max(coalesce(settled_at, started_at)) FROM attempt WHERE campaign=k.id"
     latest = f"greatest(k.created_at, coalesce(({asked}), 0))"
     with store.snapshot() as connection:
-        every = connection.execute(
-            f"SELECT id, name, service, kind, {latest} AS latest, rows, purged, created_at FROM campaign k "
+        found = connection.execute(
+            f"SELECT id, name, service, kind, {latest} AS latest, rows FROM campaign k WHERE purged=0 "
             "ORDER BY kind, latest"
         ).fetchall()
-        found = [row for *row, purged, _ in every if not purged]
-        found += _experiments(connection, [(row[1], row[7], row[4]) for row in every if row[3] == "campaign"])
     found = [row for row in found if row[4] < since]
     return framed(found, _COLUMNS)
-
-
-def _experiments(connection: Statements, campaigns: Sequence[tuple[str, int, int]]) -> list[list[Any]]:
-    """Return each experiment that holds people, as campaigns are; of these: name, when it was recorded, its latest."""
-    found: list[list[Any]] = []
-    for one in experiments.everyone(connection):
-        sql = "SELECT count(*), coalesce(max(at), 0) FROM assigned WHERE experiment=?"
-        people, drawn = connection.execute(sql, (one.number,)).fetchone()
-        sent = [latest for name, created_at, latest in campaigns if one.has(name, created_at)]
-        latest = max(one.created_at, drawn, one.until or 0, *sent)
-        if not one.purged:
-            found.append([one.number, one.name, None, EXPERIMENT, latest, people])
-    return found
 
 
 def decide(store: Store, age: str, *, now: int) -> None:
@@ -231,6 +199,6 @@ def due(store: Store, now: int) -> str:
     except UsageError:
         raise Unfit("the age that it keeps is none") from None
     many = len(older(store, since))
-    what = "campaign, test or experiment is" if many == 1 else "campaigns, tests and experiments are"
+    what = "campaign or test is" if many == 1 else "campaigns and tests are"
     said = f"{many:,} {what} older: ledger.retain({age!r}) deletes their numbers" if many else "nothing is older"
     return f"Numbers are kept for {age}; {said}."

@@ -1,8 +1,7 @@
 """Texts that name a person who asked to be forgotten, although they are not about that person alone.
 
-A reason, a source, a proof, the line of an invoice, a kept column of somebody else, the unit or stratum of somebody
-else in an experiment, the words of a campaign and the segment that gets them, an id or an error of the service: what
-people or their systems wrote. A number in them is known
+A reason, a source, a proof, the line of an invoice, a kept column of somebody else, the words of a campaign and the
+segment that gets them, an id or an error of the service: what people or their systems wrote. A number in them is known
 by its digits, plain or full-width and however they are set apart, with a calling code or as it is dialled at home.
 Digits that touch others belong to another number.
 
@@ -17,7 +16,6 @@ import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -42,7 +40,7 @@ _WIDE: Final = str.maketrans("0123456789", "０１２３４５６７８９")
 _NARROW: Final = str.maketrans("０１２３４５６７８９", "0123456789")
 
 
-_PLACES: Final = tuple(one for one in PEOPLE if one.how in (How.TEXT, How.JSON, How.UNIT))
+_PLACES: Final = tuple(one for one in PEOPLE if one.how in (How.TEXT, How.JSON))
 _NAMES: Final = tuple(one for one in PEOPLE if one.how is How.NAME)
 
 _SAID_ALREADY: Final = (
@@ -62,8 +60,6 @@ def forget(connection: Statements, numbers: Iterable[int]) -> list[int]:
     for place in _PLACES:
         clean = _in_json if place.how is How.JSON else without
         found = [(clean(text, names), text, key) for text, names, key in _quoting(connection, place, people)]
-        if place.how is How.UNIT:  # two of them stay two
-            found = [(new if new == text else _another(new, text, secret), text, key) for new, text, key in found]
         new = [(new, *key) for new, text, key in found if new != text]
         _write(connection, place, new)
         if place.table == "wording":
@@ -265,11 +261,6 @@ def _named(values: Sequence[tuple[str, Any]]) -> dict[str, Any]:
             key = f"{name} {many}"
         found[key] = value
     return found
-
-
-def _another(new: str, text: str, secret: bytes) -> str:
-    """Return a text that has lost a number, with what tells it from others like it."""
-    return f"{new} {blake2b(text.encode(), key=secret, digest_size=8).hexdigest()}"
 
 
 def _is_number(value: Any, names: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ from .damage import LARGEST_NUMBER, SMALLEST_NUMBER, Unfit
 from .statements import Statements
 
 _HASH_BITS = 62
+NO_PEOPLE: Ints = np.array([], np.int64)
 
 
 def recorded(numbers: Ints) -> Ints:

@@ -135,7 +135,7 @@ class Draft:
             self.latest += 1
             guess = Guess(1, ((self.latest,),))
         # Nothing that is drafted for one campaign changes what its claims ask: for requests of others, for what people
-        # said, for arms that were drawn.
+        # said.
         is_question = guess.rows is not None and len(set(self._campaigns)) <= 1
         if (guess == ONE or is_question) and (sql, values) in self.statements:
             return Guessed(guess)  # in one transaction it would do the same to the same row, or be told the same

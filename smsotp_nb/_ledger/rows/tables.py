@@ -213,29 +213,6 @@ CREATE TABLE opted_out (         -- who does not want to be texted, as the lates
   person INTEGER PRIMARY KEY
 );
 
-CREATE TABLE experiment (        -- as it was declared when its arms were first drawn
-  id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL,
-  name_key TEXT NOT NULL UNIQUE, -- its campaigns are called so, or so with a slash and more, see holdouts
-  declared TEXT NOT NULL,        -- JSON: arms and their shares, holdout, unit, strata, seed, outcomes, window
-  created_at INTEGER NOT NULL,   -- microseconds since 1970, UTC
-  until INTEGER,                 -- until then its holdout holds for every campaign; NULL: for its own only
-  drawn INTEGER NOT NULL,        -- how often people were added to it: a campaign that runs looks again
-  purged INTEGER NOT NULL DEFAULT 0  -- 1: its people are hashes, with neither unit nor stratum
-);
-
-CREATE TABLE assigned (          -- who is in which arm of an experiment
-  experiment INTEGER NOT NULL,
-  person INTEGER NOT NULL,       -- see people
-  unit TEXT,                     -- what outcomes are counted by; NULL of a hash
-  arm INTEGER NOT NULL,          -- 0: held out, else the number of the arm
-  place INTEGER NOT NULL,        -- in the order of the list, so that neighbours are known
-  stratum TEXT,                  -- JSON list
-  at INTEGER NOT NULL,           -- when it was drawn
-  PRIMARY KEY (experiment, person)
-) WITHOUT ROWID;
-CREATE INDEX assigned_held_out ON assigned (experiment, person) WHERE arm = 0;
-
 CREATE TABLE contacts (          -- whom a campaign may have reached, packed; absent while it runs, see contacts
   campaign INTEGER PRIMARY KEY,
   latest INTEGER NOT NULL,       -- its latest contact, microseconds since 1970
@@ -286,10 +263,9 @@ class How(Enum):
     NUMBER = "a number, or the hash that stands for somebody who was forgotten"
     TEXT = "written by people or their systems"
     JSON = "the same, as JSON"
-    UNIT = "a text of which two must stay two"
     PACKED = "many values as bytes, made anew from the rows"
     HASH = "a hash without a key: who knows the rest can try numbers"
-    NAME = "what an arm or a file is called: it stays as it is, and an export quotes it"
+    NAME = "what a file is called: it stays as it is, and an export quotes it"
     ID = "what messages are known by"
 
 
@@ -304,7 +280,6 @@ class Column(NamedTuple):
 
 
 _ROW: Final = ("campaign", "chunk", "position")
-_ARM: Final = ("experiment", "person")
 PEOPLE: Final = (
     Column("recipient", "number", How.NUMBER),
     Column("recipient", "kept", How.JSON, "kept column", _ROW),
@@ -313,9 +288,6 @@ PEOPLE: Final = (
     Column("consent", "source", How.TEXT, "source of an opt-out or opt-in"),
     Column("consent", "proof", How.TEXT, "proof of an opt-out or opt-in"),
     Column("opted_out", "person", How.NUMBER),
-    Column("assigned", "person", How.NUMBER),
-    Column("assigned", "unit", How.UNIT, "unit of an experiment", _ARM),
-    Column("assigned", "stratum", How.JSON, "stratum of an experiment", _ARM),
     Column("contacts", "people", How.PACKED),
     Column("contacts", "body", How.PACKED),
     Column("attempt", "error_code", How.TEXT, "error of a request"),
@@ -340,8 +312,6 @@ PEOPLE: Final = (
     Column("change", "replaced", How.HASH),
     Column("change", "evidence", How.JSON, "line of an invoice"),
     Column("decision", "reason", How.TEXT, "reason of a decision"),
-    Column("experiment", "name", How.TEXT, "name of an experiment"),
-    Column("experiment", "declared", How.NAME, "arm or stratum of an experiment"),
     Column("copy", "path", How.NAME, "name of a file", ("path", "who")),
 )
 

@@ -18,24 +18,23 @@ from ..._results.contract import STATES
 from ..._services import name_key, shown
 from ..._showing import label as called
 from ..file.store import Store
-from ..people.experiments import NO_PEOPLE
 from ..reading.frames import digits_of, fates
 from ..record import approving, changing
 from ..record.recording import Planned
 from ..rows.answers import Ints
 from ..rows.columns import rows_of
-from ..rows.persons import persons
+from ..rows.persons import NO_PEOPLE, persons
 from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
 from ..server.address import Address, in_code
-from .rules import CAPPED, HELD_OUT, OTHER_ARM, SAME_TEXT, Rows, Rules, Standing, Unheeded, together, unheeded
+from .rules import CAPPED, SAME_TEXT, Rows, Rules, Standing
 
 REFUSED = "REFUSED"  # the problem of rows whose plan send refuses as it is
 _SHOWN = 3
 _ASKED = 1_000_000  # rows
 _DONE = (*MAY_HAVE_LEFT, REJECTED, SKIPPED)
 _TEXTED = tuple(STATES[state] for state in MAY_HAVE_LEFT)
-RULES = (OPTED_OUT, HELD_OUT, OTHER_ARM, SAME_TEXT, CAPPED)
+RULES = (OPTED_OUT, SAME_TEXT, CAPPED)
 _COST = ["est_cost", "est_currency"]
 _FATE = {"status": STR, "problem": STR, "not_before": "datetime64[us, UTC]", "campaign": STR}
 LINES = {
@@ -68,7 +67,6 @@ class Prospect:
             message; and that are still planned and the plan lacks.
         refused: why send refuses the plan as it is; empty where it takes it.
         trouble: why the ledger could not be asked; then only the plan is known.
-        unheeded: experiments that are not over, whose holdout the plan would text: it is none of their campaigns.
         approval: how the campaign stands to a second person's approval, in words; empty where none is needed.
     """
 
@@ -85,7 +83,6 @@ class Prospect:
     refused: str = ""
     trouble: str = ""
     approval: str = ""
-    unheeded: tuple[Unheeded, ...] = ()
 
     @property
     def to_go(self) -> int:
@@ -131,8 +128,7 @@ class Prospect:
         differ = [cards.Note("!", f"{_people(many)} {text}.") for text, many in texts if many]
         refused = [cards.Note("!", self.refused)] * bool(self.refused)
         asked = [cards.Note("i" if self.approval.startswith("Approved") else "!", self.approval)] * bool(self.approval)
-        texted = [cards.Note("i" if one.exempt else "!", one.sentence()) for one in self.unheeded]
-        return [*recorded, *differ, *refused, *asked, *texted]
+        return [*recorded, *differ, *refused, *asked]
 
 
 def _people(many: int) -> str:
@@ -157,7 +153,7 @@ def prospect(
     )
     number, where, purged, name = found[0] if found else (None, service, 0, "")
     refused = _never(plan, name, purged=bool(purged)) if number is not None else ""
-    rules = Rules.of(plan._policy, campaign=plan.campaign, repeat_text=repeat_text, others=plan._held.others)
+    rules = Rules.of(plan._policy, repeat_text=repeat_text, others=plan._held.others)
     approval = approving.state(store, number)
     asked = _Asked(
         store,
@@ -226,9 +222,9 @@ class _Asked:
                 refused = self._refused(connection, found)
                 _recall(fates, going, connection, self.campaign, found)
             keys = np.asarray(self.plan._held.body_keys)
-            _, texted = self._hold_back(connection, planned, keys, fates, going, refused=refused)
+            self._hold_back(connection, planned, keys, fates, going, refused=refused)
         rows = _framed(fates, planned.index)
-        made = Prospect(self.store.path, _lines(rows), rows, _cost(planned[going]), refused=refused, unheeded=texted)
+        made = Prospect(self.store.path, _lines(rows), rows, _cost(planned[going]), refused=refused)
         if found is None:
             return made
         added, changed, gone = (len(rows) for rows in (found.added, found.changed, found.gone))
@@ -239,7 +235,7 @@ class _Asked:
         plan, store, campaign = self.plan, self.store, self.campaign
         done = NO_PEOPLE if campaign is None else digits_of(store, campaign, _DONE).to_numpy("int64")
         refused = ""
-        told, kept, texted, cost = list[pd.DataFrame](), list[pd.DataFrame](), [], Counter[str]()
+        told, kept, cost = list[pd.DataFrame](), list[pd.DataFrame](), Counter[str]()
         with store.snapshot() as connection:
             if campaign is not None and not changing.takes_in_pieces(connection, campaign, plan):
                 refused = "It is recorded with a different plan: send refuses this one."
@@ -248,8 +244,7 @@ class _Asked:
                 if not refused:
                     going = ~np.isin(rows["to"].str[1:].astype("int64").to_numpy(), done)
                 found, still = _planned_fates(np.full(len(rows), "planned"), np.full(len(rows), None)), going.copy()
-                held, unheard = self._hold_back(connection, rows, keys, found, going, refused=refused)
-                texted.append(unheard)
+                held = self._hold_back(connection, rows, keys, found, going, refused=refused)
                 frame = _framed(found, rows.index)
                 told.append(_lines(frame[still].sort_index(), str))
                 kept.append(frame.iloc[held])
@@ -263,9 +258,7 @@ class _Asked:
         rows = pd.concat(kept) if kept else Prospect(None).rows
         service = None if campaign is None else self.service
         lines = _merged([*told, known])
-        return Prospect(
-            store.path, lines, rows, dict(cost), service=service, refused=refused, unheeded=together(texted)
-        )
+        return Prospect(store.path, lines, rows, dict(cost), service=service, refused=refused)
 
     def _hold_back(
         self,
@@ -276,10 +269,10 @@ class _Asked:
         going: np.ndarray,
         *,
         refused: str,
-    ) -> tuple[Ints, tuple[Unheeded, ...]]:
+    ) -> Ints:
         """Write on rows that would go what holds them back: rules, then all of the campaign, then limits.
 
-        Return the places of those that a rule holds back, and what the rules do not heed.
+        Return the places of those that a rule holds back.
         """
         places = np.flatnonzero(going)
         standing = Standing(_rows(keys, rows, places), self.rules)
@@ -300,8 +293,7 @@ class _Asked:
             going[:] = False
         if self.admit is not None:
             _admit(fates["problem"], going, rows, self.admit)
-        texted = unheeded(connection, self.rules.campaign, standing, marketing=self.rules.marketing, now=self.now)
-        return places[held], texted
+        return places[held]
 
     def _refused(self, connection: Statements, found: changing.Difference) -> str:
         assert self.campaign is not None

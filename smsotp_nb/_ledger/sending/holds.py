@@ -1,8 +1,8 @@
-"""Whom a run must not text now: opted out, held out, in another arm, had the same words lately, or had enough.
+"""Whom a run must not text now: opted out, had the same words lately, or had enough.
 
 Decided in the transaction of each claim, so that what other campaigns and processes record meanwhile counts. What the
 ledger knows is gathered once, when the run begins, in arrays with an entry a planned row. From then on a claim looks
-only at what was recorded since: requests of other campaigns, what people said, and arms that were drawn.
+only at what was recorded since: requests of other campaigns, and what people said.
 """
 
 from __future__ import annotations
@@ -13,22 +13,17 @@ import numpy as np
 import pandas as pd
 
 from ..file.store import Store
-from ..people.experiments import NO_PEOPLE
 from ..record.changing import skip
 from ..rows.answers import Ints
 from ..rows.columns import integers_in, rows_of
 from ..rows.contacts import IN_FLIGHT, Contacts, in_realm
-from ..rows.persons import hashed, persons, recorded, secret_of
+from ..rows.persons import NO_PEOPLE, hashed, persons, recorded, secret_of
 from ..rows.statements import ANY, NO_ROWS, Guess, Question, Statements, guessed
 from ..rows.tables import MAY_HAVE_LEFT, OPTED_OUT, PLANNED, SENDING, SKIPPED
-from .rules import Row, Rows, Rules, Standing, Unheeded, unheeded
+from .rules import Row, Rows, Rules, Standing
 
-Said = tuple[int, int]  # the latest thing that was said, how often arms were drawn
-Upto = tuple[int, int, int]  # the latest request, and this
-_LATEST = (
-    "SELECT coalesce((SELECT max(id) FROM consent), 0), coalesce((SELECT sum(drawn) FROM experiment), 0), "
-    "(SELECT count(*) FROM campaign WHERE purged<>0)"
-)
+Upto = tuple[int, int]  # the latest request, the latest thing that was said
+_LATEST = "SELECT coalesce((SELECT max(id) FROM consent), 0), (SELECT count(*) FROM campaign WHERE purged<>0)"
 _FARTHEST = 2**62  # beyond every request: between two bounds a server expects few rows, and reads only those
 
 
@@ -38,44 +33,36 @@ class Holds:
     def __init__(self, campaign: int, service: str, rules: Rules, clock: Callable[[], int]) -> None:
         self._campaign, self._service, self._rules, self._clock = campaign, service, rules, clock
         self._standing: Standing | None = None
-        self._known: Upto = (0, 0, 0)
+        self._known: Upto = (0, 0)
         self._purged = 0  # how many campaigns were, when their contacts were gathered
 
     def begin(self, connection: Statements) -> None:
         """Gather what the ledger knows, in a snapshot; where it knows of nobody else, that is left for later."""
-        words, arms, self._purged = _latest(connection, ANY)
+        words, self._purged = _latest(connection, ANY)
         sql = "SELECT (SELECT coalesce(max(id), 0) FROM attempt), EXISTS (SELECT 1 FROM opted_out)"
         requests, opted_out = connection.execute(sql).fetchone()
-        self._known = requests, words, arms
-        if opted_out or arms or self._has_others(connection):
+        self._known = requests, words
+        if opted_out or self._has_others(connection):
             self._learn(connection)
 
-    def unheeded(self, connection: Statements) -> tuple[Unheeded, ...]:
-        """Return the experiments whose holdout this run would text, in the snapshot in which it begins."""
-        if self._standing is None or not self._known[2]:  # nobody was ever drawn
-            return ()
-        rules = self._rules
-        return unheeded(connection, rules.campaign, self._standing, marketing=rules.marketing, now=self._clock())
-
-    def look(self, connection: Statements) -> Said:
-        """Take in what was recorded since, inside the transaction of a claim; return up to what that was.
+    def look(self, connection: Statements) -> int:
+        """Take in what was recorded since, inside the transaction of a claim; return what was said last.
 
         With the number of the claim's request it goes to `confirm` when the transaction is on the disk.
         """
-        words, arms, purged = _latest(connection, Guess(rows=((*self._known[1:], self._purged),)))
+        words, purged = _latest(connection, Guess(rows=((self._known[1], self._purged),)))
         others = [guessed(connection, sql, values, NO_ROWS).fetchall() for sql, values in self._since()]
         requests = [request for found in others for request in found if request[2] is not None]
         if purged != self._purged:  # of requests since, nothing may be left but contacts
             self._purged = purged
             self._learn(connection)
-        elif requests or (words, arms) != self._known[1:]:
-            self._catch_up(connection, requests, (words, arms))
-        return words, arms
+        elif requests or words != self._known[1]:
+            self._catch_up(connection, requests, words)
+        return words
 
     def confirm(self, upto: Upto) -> None:
         """Know that a transaction which looked so far is recorded."""
-        requests, consents, drawings = map(max, self._known, upto)
-        self._known = requests, consents, drawings
+        self._known = max(self._known[0], upto[0]), max(self._known[1], upto[1])
 
     def of(self, chunk: int) -> list[Row]:
         if self._standing is None or chunk not in self._standing.touched:
@@ -123,14 +110,11 @@ class Holds:
         standing.learn(connection, self._service, but=self._campaign, now=self._clock())
         self._standing = standing
 
-    def _catch_up(self, connection: Statements, requests: list[tuple[int, int, int]], said: Said) -> None:
-        people = _said_since(connection, self._known[1]) if said[0] != self._known[1] else []
-        more_arms = said[1] != self._known[2]
+    def _catch_up(self, connection: Statements, requests: list[tuple[int, int, int]], said: int) -> None:
+        people = _said_since(connection, self._known[1]) if said != self._known[1] else []
         if self._standing is None:
             self._learn(connection)  # with all of it
             return
-        if more_arms:
-            self._standing.hold_out(connection, now=self._clock())
         for person, opted_out in people:
             self._standing.hear(connection, person, opted_out=opted_out)
         for attempt, campaign, body in requests:
@@ -163,10 +147,10 @@ class Holds:
         return bool(connection.execute(sql, (self._service, self._campaign)).fetchone()[0])
 
 
-def _latest(connection: Statements, guess: Guess) -> tuple[int, int, int]:
-    """Return the number of what was last said, how often arms were drawn, and how many campaigns were purged."""
-    said, arms, purged = guessed(connection, _LATEST, (), guess).fetchone()
-    return int(said), int(arms), int(purged)
+def _latest(connection: Statements, guess: Guess) -> tuple[int, int]:
+    """Return the number of what was last said, and how many campaigns were purged."""
+    said, purged = guessed(connection, _LATEST, (), guess).fetchone()
+    return int(said), int(purged)
 
 
 def planned(connection: Statements, campaign: int, *, under_way: bool = False) -> Rows:

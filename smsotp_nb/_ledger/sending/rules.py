@@ -1,35 +1,25 @@
 """Planned rows, and until when each is held back by what the ledger knows: arrays with an entry a row.
 
-The order of the rules: opted out, held out by an experiment, in another of its arms, same text, capped. The first three
-are for good: the row is skipped. The other rules leave the row planned, with the moment at which it may go.
-
-``autumn-2`` is no campaign of the experiment ``autumn``, so it texts those whom ``autumn/2`` leaves out. Before it is
-sent, `unheeded` says how many people that concerns, and by which name they would be left out.
+The order of the rules: opted out, same text, capped. The first one is for good: the row is skipped. The other rules
+leave the row planned, with the moment at which it may go.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
-from difflib import SequenceMatcher
 
 import numpy as np
 import numpy.typing as npt
 
-from ..._cards import counted
 from ..._policy import Policy
-from ..._services import name_key
-from ..people import experiments
-from ..people.experiments import NO_PEOPLE, held_out, in_other_arms
 from ..rows.answers import Ints
 from ..rows.columns import integers_in
 from ..rows.contacts import Contacts, others
-from ..rows.persons import hashed, keyed, persons, secret_of
+from ..rows.persons import NO_PEOPLE, hashed, keyed, persons, secret_of
 from ..rows.statements import Statements
 from ..rows.tables import OPTED_OUT
 
-HELD_OUT, OTHER_ARM = "HELD_OUT", "OTHER_ARM"
 SAME_TEXT, CAPPED = "SAME_TEXT", "CAPPED"
 
 
@@ -38,20 +28,15 @@ class Rules:
     """What a run asks of each person; times in microseconds.
 
     Attributes:
-        campaign: the name of the campaign, which says whose holdouts and arms it heeds; None: nobody's, as a test to
-            oneself.
-        marketing: whether holdouts of every campaign hold for it.
         others: the people who have other numbers, and these, an opt-out of which is theirs; both as persons.
 
     Example:
-        >>> Rules.of(Policy(caps=[(1, "24h")], same_text=None), campaign="autumn/plain")
-        Rules(caps=((1, 86400000000),), same_text=0, campaign='autumn/plain', marketing=True)
+        >>> Rules.of(Policy(caps=[(1, "24h")], same_text=None))
+        Rules(caps=((1, 86400000000),), same_text=0)
     """
 
     caps: tuple[tuple[int, int], ...] = ()
     same_text: int = 0
-    campaign: str | None = None
-    marketing: bool = True
     others: tuple[Ints, Ints] = field(default=(NO_PEOPLE, NO_PEOPLE), repr=False, compare=False)
 
     @classmethod
@@ -59,7 +44,6 @@ class Rules:
         cls,
         policy: Policy | None,
         *,
-        campaign: str,
         repeat_text: bool = False,
         others: tuple[Ints, Ints] = (NO_PEOPLE, NO_PEOPLE),
     ) -> Rules:
@@ -67,7 +51,7 @@ class Rules:
         asked = policy or Policy()
         same = None if repeat_text else asked.same_text
         caps = tuple((most, _micros(window)) for most, window in asked._active_caps)
-        return cls(caps, 0 if same is None else _micros(same), campaign, asked.kind == "marketing", others)
+        return cls(caps, 0 if same is None else _micros(same), others)
 
     @property
     def longest(self) -> int:
@@ -126,7 +110,7 @@ class Standing:
         self._ascending = self._people[self._order]
         self._hashes: tuple[Ints, Ints] | None = None
         self._keyed: Ints | None = None  # their bodies, as a purge leaves them
-        self.out, self.held_out, self.other_arm = (np.zeros(size, bool) for _ in range(3))
+        self.out = np.zeros(size, bool)  # opted out
         self.aside = np.zeros(size, bool)  # recorded as held back
         self.same_until, self.cap_until = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.by = np.full(size, -1, np.int64)  # the campaign whose contact holds the row back the longest
@@ -139,7 +123,6 @@ class Standing:
         """Take in what the ledger knows at this moment."""
         out = integers_in(connection.execute("SELECT group_concat(person) FROM opted_out").fetchone()[0])
         self.out[self._find(connection, self._rules.whose(connection, out))[1]] = True
-        self.hold_out(connection, now=now)
         since = now - self._rules.longest
         recent: list[_Recent] = []
         if self._rules.longest:
@@ -162,31 +145,13 @@ class Standing:
         self._touch()
 
     def _touch(self) -> None:
-        held = (self._for_good() | (self.same_until > 0) | (self.cap_until > 0)) & ~self.aside
+        held = (self.out | (self.same_until > 0) | (self.cap_until > 0)) & ~self.aside
         self.touched = set(np.unique(self.rows.chunk[held]).tolist())
-
-    def _for_good(self, where: slice = slice(None)) -> npt.NDArray[np.bool_]:
-        return np.asarray(self.out[where] | self.held_out[where] | self.other_arm[where], bool)
 
     @property
     def _counts(self) -> bool:
         """Whether it takes more than the latest contact to know whom a cap holds back."""
         return any(most > 1 for most, _ in self._rules.caps)
-
-    def hold_out(self, connection: Statements, *, now: int) -> None:
-        """Take in whom experiments keep from this campaign; who was held out once stays so for the run."""
-        campaign = self._rules.campaign
-        if campaign is not None:
-            held = held_out(connection, campaign, marketing=self._rules.marketing, now=now)
-            self._leave(self.held_out, self._find(connection, held)[1])
-            self._leave(self.other_arm, self._find(connection, in_other_arms(connection, campaign))[1])
-
-    def going(self, connection: Statements, people: Ints) -> int:
-        return int((~self._for_good()[self._find(connection, people)[1]]).sum()) if len(people) else 0
-
-    def _leave(self, left: npt.NDArray[np.bool_], place: Ints) -> None:
-        left[place] = True
-        self.touched |= {*self.rows.chunk[place].tolist()}
 
     def hear(self, connection: Statements, person: int, *, opted_out: bool) -> None:
         """Take in what one person said since."""
@@ -233,7 +198,7 @@ class Standing:
     def held(self, where: slice, now: int) -> Ints:
         """Return the places of those of these rows that may not go now and are not set aside."""
         until = np.maximum(self.same_until[where], self.cap_until[where])
-        found: Ints = np.flatnonzero((self._for_good(where) | (until > now)) & ~self.aside[where])
+        found: Ints = np.flatnonzero((self.out[where] | (until > now)) & ~self.aside[where])
         return np.asarray(found + where.start, np.int64)
 
     def row(self, place: int, now: int) -> Row:
@@ -241,10 +206,6 @@ class Standing:
         position = int(self.rows.position[place])
         if self.out[place]:
             return Row(position, OPTED_OUT, None)
-        if self.held_out[place]:
-            return Row(position, HELD_OUT, None)
-        if self.other_arm[place]:
-            return Row(position, OTHER_ARM, None)
         until = int(max(self.same_until[place], self.cap_until[place]))
         return Row(position, SAME_TEXT if self.same_until[place] > now else CAPPED, until)
 
@@ -324,105 +285,3 @@ def _look_up(ascending: Ints, order: Ints, people: Ints) -> tuple[Ints, Ints]:
     where[where == len(ascending)] = 0
     found = np.flatnonzero(ascending[where] == people)
     return found, order[where[found]]
-
-
-_SEPARATORS = re.compile(r"[^\w]+|_+")
-_ALIKE = 0.8  # of two spellings of one word
-_LEAST = 4  # characters of a word that may be misspelled or run on; shorter ones begin other words
-
-
-@dataclass(frozen=True, slots=True)
-class Unheeded:
-    """How many people of a campaign an experiment holds out, or has in another arm, and are texted all the same.
-
-    ``meant`` is the name by which the campaign would be the experiment's, empty where its name is quite another one.
-    ``exempt`` is a transactional campaign, for which a holdout of every campaign does not hold.
-    """
-
-    experiment: str
-    campaign: str
-    people: int
-    others: int
-    meant: str
-    exempt: bool
-
-    def sentence(self) -> str:
-        """Return who is texted although an experiment holds them out, and how they are left out."""
-        held = counted(self.people, "recipient is", "recipients are")
-        said = [f"{held} held out by the experiment {self.experiment!r} and will be texted."] if self.people else []
-        if self.others:
-            arms = counted(self.others, "recipient is", "recipients are")
-            said.append(f"{arms} in another arm of the experiment {self.experiment!r} and will be texted.")
-        if self.exempt:
-            return " ".join([*said, "A transactional campaign heeds no holdout."])
-        rows = 'the rows of Experiment.assign(...).frame whose arm is "holdout"'
-        if not self.meant:
-            return " ".join([*said, f"To leave them out, pass exclude= with their numbers: {rows}."])
-        asked = f"{self.campaign!r} is none of its campaigns. Is it meant to be one? Call the campaign {self.meant!r}"
-        return " ".join([*said, f"{asked} to leave them out, or pass exclude= with their numbers: {rows}."])
-
-
-def unheeded(
-    connection: Statements, campaign: str | None, standing: Standing, *, marketing: bool, now: int
-) -> tuple[Unheeded, ...]:
-    """Return the experiments that are not over, whose holdout would be texted by planned rows of a campaign."""
-    found: list[Unheeded] = []
-    if campaign is None:  # a test to oneself
-        return ()
-    for one in experiments.everyone(connection):
-        heeded = one.owns(campaign) or (one.until is not None and marketing)
-        if heeded or not one.is_open(connection, now):
-            continue
-        meant = campaign_meant(campaign, one.name)
-        held = standing.going(connection, held_out(connection, one.name, marketing=False, now=now))
-        others = standing.going(connection, in_other_arms(connection, meant)) if meant else 0
-        if held or others:
-            found.append(Unheeded(one.name, campaign, held, others, meant, exempt=one.until is not None))
-    return tuple(found)
-
-
-def together(found: list[tuple[Unheeded, ...]]) -> tuple[Unheeded, ...]:
-    """Add up what was found in the pieces of one plan."""
-    sums: dict[str, Unheeded] = {}
-    for one in (one for piece in found for one in piece):
-        known = sums.get(one.experiment, replace(one, people=0, others=0))
-        sums[one.experiment] = replace(one, people=known.people + one.people, others=known.others + one.others)
-    return tuple(sums.values())
-
-
-def campaign_meant(campaign: str, experiment: str) -> str:
-    """Return the experiment's own name for a campaign that begins with its name, spelled otherwise; else nothing.
-
-    Separators and case make no difference, and a word of four letters or more may be misspelled, but for its digits.
-
-    Example:
-        >>> campaign_meant("Autumn-week 2", "autumn"), campaign_meant("autunm_2", "autumn")
-        ('autumn/week 2', 'autumn/2')
-        >>> campaign_meant("spring", "autumn"), campaign_meant("autumn2-b", "autumn1")
-        ('', '')
-    """
-    key, wanted = name_key(campaign), _SEPARATORS.sub("", name_key(experiment))
-    ends = [*(found.start() for found in _SEPARATORS.finditer(key)), len(key)]
-    begun = [(end, _SEPARATORS.sub("", key[:end])) for end in ends]
-    exact = next((end for end, head in begun if head == wanted), 0)
-    close = [end for end, head in begun if _misspelled(head, wanted)]
-    at = exact or next(iter(close), 0) or (len(wanted) if _runs_on(key, wanted) else 0)
-    if not at:
-        return ""
-    rest = key[at:]
-    rest = rest[found.end() :] if (found := _SEPARATORS.match(rest)) else rest
-    return f"{experiment}/{rest}" if rest else experiment
-
-
-def _runs_on(key: str, wanted: str) -> bool:
-    """Say whether a name goes on without a separator; a digit more is another number, unless none stood there."""
-    if len(wanted) < _LEAST or not key.startswith(wanted):
-        return False
-    return not (wanted[-1].isdigit() and key[len(wanted) : len(wanted) + 1].isdigit())
-
-
-def _misspelled(head: str, wanted: str) -> bool:
-    digits = [re.sub(r"[^0-9]", "", word) for word in (head, wanted)]
-    if digits[0] != digits[1] or min(len(head), len(wanted)) < _LEAST:
-        return False
-    return SequenceMatcher(None, head, wanted, autojunk=False).ratio() >= _ALIKE

@@ -65,7 +65,6 @@ class Run(Account):
     """The right to send one campaign, held until ``close``; made by ``Ledger.begin``.
 
     On start every row found ``sending`` becomes in doubt: its process is dead, for the lock of the campaign is here.
-    ``unheeded`` are the experiments whose holdout its rows would text.
     """
 
     def __init__(
@@ -89,7 +88,6 @@ class Run(Account):
         self._holds = Holds(campaign, service, rules, clock)
         with store.snapshot() as connection:
             self._holds.begin(connection)
-            self.unheeded = self._holds.unheeded(connection)
         self._aside: frozenset[int] = frozenset()
         self._not_approved = False
 
@@ -326,7 +324,7 @@ class Run(Account):
             (*mine, attempt, attempt, SENDING),
         )
         self._store.claimed(attempt, row)
-        return Found(attempt, wanted.chunk, row, is_whole, (attempt, *said), good_until)
+        return Found(attempt, wanted.chunk, row, is_whole, (attempt, said), good_until)
 
     def _begin_attempt(self, connection: Statements, chunk: int) -> int | None:
         """Record an attempt and return its number; None where the campaign is not approved, or another account's."""

@@ -27,7 +27,7 @@ class Claim:
     positions: tuple[int, ...]
     to: tuple[str, ...] = field(repr=False)
     is_whole: bool = True  # the chunk as a whole is under way, and its rows have no state of their own
-    upto: Upto = (0, 0, 0)  # what was recorded when it was decided, see holds
+    upto: Upto = (0, 0)  # what was recorded when it was decided, see holds
     good_until: Until = field(default_factory=void_at)  # a request that has not begun by then may not begin
 
 

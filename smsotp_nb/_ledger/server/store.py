@@ -369,7 +369,7 @@ _TAKES = {
     "approval": "campaigns_approver",
     "decision": "campaigns_sender to plan and send, campaigns_approver to decide about rows in doubt",
     "consent": "campaigns_sender to record what people say, campaigns_team to forget them",
-    **dict.fromkeys(("campaign", "attempt", "chunk", "experiment"), "campaigns_sender"),
+    **dict.fromkeys(("campaign", "attempt", "chunk"), "campaigns_sender"),
 }
 
 

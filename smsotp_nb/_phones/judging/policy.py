@@ -52,7 +52,7 @@ SHAPE: Final = tuple(map(len, VALUES))
 @made_in_our_words
 @dataclass(frozen=True, slots=True, repr=False)
 class NumberOptions(Options):
-    """How phone numbers are read. One value serves the list, the lists of whom to leave out, and an experiment alike.
+    """How phone numbers are read. One value serves the list and the lists of whom to leave out.
 
     Args:
         repair: repairs that are made only on request: ``lost_plus`` (also landlines, and if the text as written is a

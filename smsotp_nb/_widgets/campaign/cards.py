@@ -1,4 +1,4 @@
-"""The panes of the campaign form as cards and HTML: preview, plan, progress, results, refusals, a comparison.
+"""The panes of the campaign form as cards and HTML: preview, plan, progress, results, refusals.
 
 Everything foreign is escaped.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,7 @@ import pandas as pd
 
 from ... import _planning as planning
 from ... import cost
-from ..._cards import MISSING, Block, Card, Figures, Note, Table, counted, number, safe
-from ..._experiments import statistics
-from ..._experiments.declaring import HOLDOUT
-from ..._ledger import RULES
+from ..._cards import Card, Figures, Note, Table, counted, number, safe
 from ..._planning import Plan, overview
 from ..._showing import label as called
 from ..._showing import masked
@@ -26,7 +23,6 @@ from ..._wire import mask
 from ...problems import PROBLEMS, in_words
 from .. import skin
 from ..stages import Notice, in_the_form
-from .arms import Arm, Comparison
 from .steps import MEANS, NEXT, Draft
 
 SHOWN = 3  # messages of a preview, rows of a group
@@ -102,7 +98,6 @@ def _item(one: Group) -> str:
 
 
 ENCODINGS = {"gsm7": "GSM-7", "ucs2": "UCS-2"}
-_OF_TEXTED = "The result table is the form's .results, with a row for each person to be texted, and the column arm."
 MOST_REASONS = 6
 
 
@@ -113,9 +108,7 @@ def draft_html(draft: Draft | None) -> str:
     if draft.plan is None:
         return _pane(_items(draft.problems), "Still to do")
     if draft.plan.recipients:
-        other = "" if draft.other is None else "<h3>The second text</h3>" + _messages(draft.other)
-        foreseen = "".join(f'<p class="smsotp-line">{safe(words)}</p>' for words in draft.foreseen)
-        return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan) + other + foreseen)
+        return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
     said = [f"{counted(many, 'row')}: {in_words(why)}" for why, many, _ in draft.plan.problems.itertuples(index=False)]
     return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")
 
@@ -164,11 +157,8 @@ def _for_form(block: Any) -> Any:
     return dataclasses.replace(block, text=_with_cure(block.text)) if isinstance(block, Note) else block
 
 
-def results_html(results: pd.DataFrame | None, counts: dict[str, int], *, compared: bool = False) -> str:
-    if results is None:
-        return ""
-    card = results_card(results, counts)
-    return (dataclasses.replace(card, closing=_OF_TEXTED) if compared else card).html()
+def results_html(results: pd.DataFrame | None, counts: dict[str, int]) -> str:
+    return "" if results is None else results_card(results, counts).html()
 
 
 def results_card(results: pd.DataFrame, counts: dict[str, int]) -> Card:
@@ -192,14 +182,6 @@ def saved_card(results: pd.DataFrame, counts: dict[str, int], notice: Notice) ->
         blocks=(*card.blocks, *_not_sent(results)),
         closing=closing,
     )
-
-
-def below(card: Card, *others: Card) -> Card:
-    """Return a card with the contents of others below its own, each led by its title and state."""
-    blocks = [
-        block for other in others for block in (Note("i", f"{other.title}. {other.state}".strip()), *other.blocks)
-    ]
-    return dataclasses.replace(card, blocks=(*card.blocks, *blocks))
 
 
 def _not_sent(results: pd.DataFrame) -> list[Table]:
@@ -244,54 +226,3 @@ def _items(words: Sequence[str]) -> str:
 
 def _pane(content: str, title: str = "As recipients will read it") -> str:
     return f'<section class="smsotp-inbox" aria-label="Preview"><h3>{title}</h3>{content}</section>'
-
-
-def comparison_card(comparison: Comparison) -> Card:
-    declared = comparison.test._declared
-    rows = [_row(name, declared.arms[name], arm) for name, arm in comparison.arms.items()]
-    if comparison.held_out or declared.holdout:
-        rows.append(("Held out", f"{declared.holdout:g}%", f"{comparison.held_out:,}", *[MISSING] * 3))
-    names = ("Text", "Share", "People", "Accepted", "To go", "Cost")
-    table = Table(names, tuple(rows), ("left", "right", "right", "right", "right", "right"))
-    sizes = {name: len(arm.frame) for name, arm in comparison.arms.items()}
-    sizes |= {HOLDOUT: comparison.held_out} if declared.holdout else {}
-    checked = statistics.check(sizes, {name: declared.weights[name] for name in sizes})
-    blocks: list[Block] = [
-        table,
-        Note("cross" if checked.is_red else "check", checked.sentence()),
-        *(Note("i", said) for said in comparison.foreseen),
-        *_held_back(comparison.arms),
-        Note("i", _READ_WHEN.format(counted(declared.window.days, "day"))),
-    ]
-    return Card(f"Comparison: {comparison.test.name}", "", tuple(blocks))
-
-
-def _row(name: str, share: float, arm: Arm) -> tuple[str, ...]:
-    accepted, to_go = arm.counts.get("accepted", 0), arm.waiting
-    return name, f"{share:g}%", f"{len(arm.frame):,}", f"{accepted:,}", f"{to_go:,}", _cost(arm)
-
-
-def _cost(arm: Arm) -> str:
-    billed = ""
-    if arm.results is not None:
-        known = arm.results.rename(columns={"price": "cost"})[["cost", "currency"]].dropna()
-        billed = overview.about(known.set_axis(["est_cost", "est_currency"], axis=1))
-    cost_to_go = arm.prospect.money()
-    to_go = f"about {cost_to_go} to go" if cost_to_go and arm.to_go else ""
-    return ", ".join(filter(None, [billed, to_go])) or MISSING
-
-
-def _held_back(arms: Mapping[str, Arm]) -> list[Note]:
-    held = [
-        (name, line)
-        for name, arm in arms.items()
-        for line in arm.prospect.lines.to_dict("records")
-        if line["problem"] in RULES
-    ]
-    return [Note("!", f"Text {name}: {counted(line['rows'], 'row')}: {overview.meaning(line)}.") for name, line in held]
-
-
-_READ_WHEN = (
-    "An order counts for {} after its message. When that is over for the last message, choose “Read a comparison” in "
-    "this form; until then no difference means anything."
-)

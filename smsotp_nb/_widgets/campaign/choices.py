@@ -1,4 +1,4 @@
-"""What a person chose in the campaign form: as arguments, as an experiment, as code, and what is wrong with it."""
+"""What a person chose in the campaign form: as arguments, as code, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any, Final, Literal
 
 from ..._cards import counted
 from ..._dispatch.guards import Limits, typed
-from ..._experiments.declaring import HOLDOUT
-from ..._experiments.power import power
 from ..._guards import GUARDS
 from ..._planning import Message, Template
 from ..._policy import Policy
@@ -20,92 +18,6 @@ from ...errors import SmsOtpError, UsageError
 from ...phones import NumberOptions
 from ..lists import NONE_CHOSEN
 from ..stages import FIELDS, complaints, in_the_form
-
-FIRST, SECOND = "A", "B"
-OUTCOME, AMOUNT = "bought", "spent"
-BOTH: Final = "both"
-MOST_HELD: Final = 90  # per cent
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """A second text, a share held out, or both; without either nothing is compared.
-
-    ``unit`` is the column by which outcomes are counted, ``outcome`` what is counted (`OUTCOME`, `AMOUNT` or `BOTH`),
-    ``days`` how long an order counts after its message, and ``base`` the share in per cent, as it was typed, who would
-    buy without a message.
-    """
-
-    other: str = ""
-    held: int = 0
-    unit: Hashable = NONE_CHOSEN
-    days: int = 14
-    base: str = ""
-    outcome: str = OUTCOME
-
-    @property
-    def on(self) -> bool:
-        return bool(self.other.strip() or self.held)
-
-    @property
-    def shares(self) -> dict[str, float]:
-        names = (FIRST, SECOND) if self.other.strip() else (FIRST,)
-        return dict.fromkeys(names, (100 - self.held) / len(names))
-
-    def texts(self, words: str) -> dict[str, str]:
-        return {FIRST: words, SECOND: self.other} if self.other.strip() else {FIRST: words}
-
-    def declared(self) -> dict[str, Any]:
-        shares = {arm: int(share) if share == int(share) else share for arm, share in self.shares.items()}
-        held = {"holdout": self.held} if self.held else {}
-        counted = {"unit": self.unit, "outcomes": self.outcomes, "read_after": f"{self.days}d"}
-        return {"arms": shares, **held, **counted}
-
-    @property
-    def outcomes(self) -> dict[str, str]:
-        kinds = {OUTCOME: "binary", AMOUNT: "amount"}
-        return kinds if self.outcome == BOTH else {self.outcome: kinds[self.outcome]}
-
-    def missing(self, campaign: str, *, template: bool) -> dict[str, str]:
-        if not self.on:
-            return {}
-        blanks = (
-            ("campaign", "/" in campaign, "Choose a name without a slash: each text is sent as name/A or name/B."),
-            ("unit", self.unit == NONE_CHOSEN, "Choose the column that tells your customers apart."),
-            ("other", template and bool(self.other.strip()), "A template is compared with nobody texted, not with a "
-             "second text. Choose another message, or leave the second text blank."),
-            ("base", bool(self.base.strip()) and self.rate is None, "Enter a share above 0 and below 100, such as 2.5, "
-             "or leave it blank."),
-        )  # fmt: skip
-        return {name: words for name, wrong, words in blanks if wrong}
-
-    @property
-    def rate(self) -> float | None:
-        """The share who would buy without a message, from 0 to 1; None where it was not entered."""
-        try:
-            share = float(self.base.replace(",", ".").replace("%", "").strip()) / 100
-        except ValueError:
-            return None
-        return share if 0 < share < 1 else None
-
-    def foreseen(self, people: int) -> list[str]:
-        if self.outcome == AMOUNT:
-            return [_SPENT]
-        if self.rate is None:
-            return ["Enter who buys without a message to see which effect so many people can show."]
-        shares = {**self.shares, **({HOLDOUT: float(self.held)} if self.held else {})}
-        return [power(base={OUTCOME: self.rate}, weights=shares, size=max(people, 2)).sentence()]
-
-
-_SPENT: Final = (
-    "How small a difference so many people can show depends on how unevenly people spend: try it on orders of an "
-    "earlier time, with calibrate of the experiment in the code below."
-)
-
-
-_MONEY: Final = ', amount="amount", currency="EUR"'
-DRAWN: Final = ("to", "region", "default_region", "policy", "exclude", "numbers")
-
 
 _BRACES: Final = re.compile(r"\{([^{}]+)\}")
 SPEED = "speed"  # the field of what is no guard
@@ -139,7 +51,6 @@ class Choices:
     keep: tuple[str, ...] = ()
     variant: Variant = "intl"
     policy: Policy | None = None
-    compared: Compared = field(default_factory=Compared)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Choices) and self._values() == other._values()
@@ -167,19 +78,18 @@ class Choices:
         always = ("message", "campaign", "to")
         return {name: value for name, value in given.items() if name in always or not _blank(value)}
 
-    def message(self, words: str | None = None) -> str | Message | Template:
+    def message(self) -> str | Message | Template:
         """Return what ``plan`` takes for the words; a whole text beside a signature says that it travels as text."""
-        words = self.words if words is None else words
         # What is no currency or language is told at its field; the lines of code are shown before it is.
         manner: dict[str, Any] = {
             "language": self.language if self.dated and is_language(self.language) else None,
             "currency": self.currency if self.priced and no_currency(self.currency) is None else None,
         }
         if self.kind == "template":
-            return Template(self.template_id, list(self.variables), preview=words or None, **manner)
+            return Template(self.template_id, list(self.variables), preview=self.words or None, **manner)
         field = None if self.kind == ("content" if self.signature else "text") else self.kind
-        message = Message(words, field=field, **manner)
-        return words if message == Message(words) else message
+        message = Message(self.words, field=field, **manner)
+        return self.words if message == Message(self.words) else message
 
     @property
     def priced(self) -> bool:
@@ -192,8 +102,8 @@ class Choices:
         return any(depends_on_language(one) for one in self._slots())
 
     def _slots(self) -> list[Slot]:
-        """Return the placeholders as far as they are typed, and those of a second text."""
-        typed = _BRACES.findall(f"{self.words} {self.compared.other}")
+        """Return the placeholders as far as they are typed."""
+        typed = _BRACES.findall(self.words)
         return [slot(one) for one in (self.variables if self.kind == "template" else typed)]
 
     def missing(self) -> dict[str, str]:
@@ -206,8 +116,7 @@ class Choices:
             ("language", not self.dated or not self.language or is_language(self.language), "Enter a language such as "
              "de or pt-BR, or leave it blank for English."),
         )  # fmt: skip
-        blank = {name: words for name, filled, words in blanks if filled == NONE_CHOSEN or filled is False}
-        return blank | self.compared.missing(self.campaign, template=self.kind == "template")
+        return {name: words for name, filled, words in blanks if filled == NONE_CHOSEN or filled is False}
 
     def lines(
         self,
@@ -216,17 +125,11 @@ class Choices:
         tried: int = 0,
         first: Sequence[str] = (),
         before: Sequence[str] = (),
-        arms: Mapping[str, Limits] | None = None,
-        reason: str = "",
     ) -> str:
         """Return the code that plans and sends the same; ``first`` are lines above it, ``before`` lines between both.
 
-        ``tried`` is how many the campaign tried already, see `Guards.limits`. Where texts are compared, ``arms`` has
-        the limits of each, and ``reason`` why what is recorded gets another text.
+        ``tried`` is how many the campaign tried already, see `Guards.limits`.
         """
-        if self.compared.on:
-            asked = arms or dict.fromkeys(self.compared.shares, (guards or Guards()).limits())
-            return "\n".join([*first, *self._comparing(asked, reason)])
         message, *others = self._code().items()
         shown = [f"    {name}={code}," for name, code in others]
         made = ["plan = sms.plan(\n    people,", f"    {message[1]},", *shown, ")"]
@@ -241,31 +144,6 @@ class Choices:
             everything = [_in_a_list(self.exclude), *records] if "exclude" in code else records
             code["exclude"] = everything[0] if len(everything) == 1 else f"[{', '.join(everything)}]"
         return code
-
-    def _comparing(self, limits: Mapping[str, Limits], reason: str) -> list[str]:
-        """Return the code that declares, draws, plans and sends the same; ``limits`` are those of each text."""
-        compared, shown = self.compared, self._code()
-        declared = ", ".join(f"{key}={value!r}" for key, value in compared.declared().items())
-        drawn = ", ".join(f"{key}={shown[key]}" for key in DRAWN if key in shown)
-        template = self.kind == "template"
-        words = shown["message"] if template else "texts[arm]"
-        planned = ", ".join(f"{key}={code}" for key, code in shown.items() if key not in ("campaign", "message"))
-        asked = any(one != Limits() for one in limits.values())
-        texts = {arm: self.message(text) for arm, text in compared.texts(self.words).items()}
-        said = ", ".join(f"{arm!r}: {_shown('message', text)}" for arm, text in texts.items())
-        return [
-            f"test = sms.Experiment({self.campaign!r}, {declared})",
-            f"split = test.assign(people, {drawn})",
-            *([] if template else [f"texts = {{{said}}}"]),
-            *([f"limits = {{{', '.join(f'{arm!r}: sms.{one!r}' for arm, one in limits.items())}}}"] if asked else []),
-            "for arm, part in split.texted():",
-            f'    plan = sms.plan(part, {words}, campaign=f"{{test.name}}/{{arm}}", {planned})',
-            *([f"    sms.revise(plan, client, reason={reason!r})"] if reason else []),
-            f"    sms.send(plan, client{', limits=limits[arm]' if asked else ''})",
-            f"# {compared.days} days after the last message; orders has a row for each purchase, its time in column "
-            "'at'",
-            f'reading = test.read(orders, at="at"{_MONEY * (AMOUNT in compared.outcomes)})',
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +219,6 @@ FIELD_OF = {
     "message": "words",
     "id": "template_id",
     "quiet_hours": "quiet_from",
-    "experiment": "held",
 }
 UNREADABLE = "unreadable='ignore'"
 TICK = "tick under “More options” that only the others are left out"

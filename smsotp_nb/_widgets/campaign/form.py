@@ -12,7 +12,7 @@ import ipywidgets
 import pandas as pd
 
 from ... import rates as rate_tables
-from ..._calling import in_our_words, not_frame, refuse
+from ..._calling import in_our_words
 from ..._cards import Card, Note
 from ..._client import Client
 from ..._frames import AnyFrame, as_pandas
@@ -24,15 +24,14 @@ from ..._sandbox import Sandbox
 from ...errors import UsageError
 from .. import skin
 from ..controls import fill_in
-from ..lists import Uploaded, names_of
+from ..lists import Uploaded
 from ..stages import Latest, Notice, Sign
 from . import cards
 from .choices import Choices, Guards
 from .drafts import UPLOADED, Drafts
-from .reading import ReadPane
 from .send_pane import ResultPane, SendPane
 from .steps import IN_THE_FORM, TYPE_ABOVE, CampaignSteps, Draft, in_both
-from .write_pane import ComparePane, Fields, WritePane
+from .write_pane import Fields, WritePane
 
 QUIET = 0.35  # seconds without a key before the preview is made anew
 
@@ -46,8 +45,6 @@ class CampaignForm(skin.Shown):
 
     People who stand in another campaign of the ledger that is not finished are texted by both only after you say so.
 
-    Where texts were compared, "Read a comparison" reads it on its reading day from the orders, after a restart, too.
-
     Args:
         frame: the recipients. The frame is not changed. Without one, the list is uploaded in the form.
         client: the service, or a sandbox to try it.
@@ -56,7 +53,6 @@ class CampaignForm(skin.Shown):
         rates: as for ``plan``; a path can be changed in the form.
         policy: as for ``plan``.
         default_region: as for ``plan``; can be changed in the form.
-        orders: a row for each order, from which a comparison is read; without it they are uploaded in the form.
         type_above: on a sandbox, the number of messages above which it must be typed before sending.
 
     Attributes:
@@ -64,8 +60,8 @@ class CampaignForm(skin.Shown):
         steps: the state behind the form, such as ``steps.plan`` and ``steps.counts``.
 
     Raises:
-        UsageError: ``frame`` or ``orders`` is not a frame with columns, ``client`` is not a client, or ``exclude`` or
-            ``rates`` cannot be read.
+        UsageError: ``frame`` is not a frame with columns, ``client`` is not a client, or ``exclude`` or ``rates``
+            cannot be read.
 
     Example:
         >>> import pathlib, tempfile
@@ -91,7 +87,6 @@ class CampaignForm(skin.Shown):
         rates: Any = None,
         policy: Policy | None = None,
         default_region: str = "",
-        orders: AnyFrame | None = None,
         type_above: int = TYPE_ABOVE,
     ) -> None:
         frame = None if frame is None else as_pandas(frame)
@@ -117,15 +112,8 @@ class CampaignForm(skin.Shown):
         self.work = self.steps.work
         self._drawing = threading.RLock()
         self.fields = Fields(given, variant=variant, policy=policy, typed=self._typed)
-        self.compare = ComparePane(self._typed)
-        self.write = WritePane(self.fields, self.compare, upload=frame is None, take=self._take_list)
+        self.write = WritePane(self.fields, upload=frame is None, take=self._take_list)
         self.sending, self.outcome = SendPane(self.steps.forget_refusal), ResultPane(self._settled)
-        self.reading = ReadPane(
-            self.steps.ledger,
-            service=self.steps.client.service,
-            orders=None if orders is None else _with_columns(orders),
-            changed=self._save_card,
-        )
         self._drafts = Drafts(self.steps.ledger.path)
         self._offered = self._drafts.latest()
         self._wire()
@@ -143,7 +131,7 @@ class CampaignForm(skin.Shown):
         return self.steps.results
 
     def _choices(self) -> Choices:
-        return dataclasses.replace(self.fields.choices(), compared=self.compare.choices())
+        return self.fields.choices()
 
     def __repr__(self) -> str:
         return f"<CampaignForm at step {self._step()!r}; run the cell to use it>"
@@ -155,20 +143,15 @@ class CampaignForm(skin.Shown):
     # -- what a saved notebook keeps
 
     def _moment(self) -> object:
-        return self.steps.stage, self.steps.notice, tuple(self.steps.counts.items()), self.reading.steps.reading
+        return self.steps.stage, self.steps.notice, tuple(self.steps.counts.items())
 
     def _saved(self) -> Card:
-        reading = self.reading.steps.reading
-        return cards.below(self._saved_campaign(), *([] if reading is None else [reading.card()]))
-
-    def _saved_campaign(self) -> Card:
         stage, notice = self.steps.stage, self.steps.notice
         if stage == "write" and not self.steps.unfinished:
             return Card("Campaign form", "", closing=skin.TO_USE)
         if stage == "done" and self.results is not None:
             said = Notice(f"{notice.text} {self.steps.listed()}", notice.sign)
-            compared = [cards.comparison_card(self.steps.comparison)] if self.steps.comparison else []
-            return cards.below(cards.saved_card(self.results, self.steps.counts, said), *compared)
+            return cards.saved_card(self.results, self.steps.counts, said)
         card = skin.unfinished("Campaign form", self._step())
         card = dataclasses.replace(card, state=f"{card.state} {self.steps.listed()}")
         return dataclasses.replace(card, blocks=(Note("i", notice.text),) if notice.text else ())
@@ -199,7 +182,7 @@ class CampaignForm(skin.Shown):
         rest = (outcome.widget, sending.widget, sending.sticky, sending.below, outcome.below)
         self._rest = skin.main(*rest, classes=("smsotp-pad",))
         foot = skin.main(self._notice, self._lines, classes=("smsotp-end",))
-        parts = (self._head, self.write.widget, self._rest, self.reading.widget, foot)
+        parts = (self._head, self.write.widget, self._rest, foot)
         return skin.form(*parts, classes=("smsotp-campaign",))
 
     # -- gestures
@@ -218,7 +201,6 @@ class CampaignForm(skin.Shown):
 
     def _offer(self, frame: pd.DataFrame | None) -> None:
         self.fields.offer(frame)
-        self.compare.offer([] if frame is None else names_of(frame))
         self.write.show_columns()
 
     def _check(self) -> None:
@@ -321,7 +303,7 @@ class CampaignForm(skin.Shown):
         if self.steps.met:
             return self.write.both
         if self.steps.stage == "write":
-            return self.fields.faults.first() or self.compare.faults.first() or self.write.check_button
+            return self.fields.faults.first() or self.write.check_button
         at_fault = self.sending.faults.first() or self.outcome.faults.first()
         return at_fault or (
             self.sending.typed if self.steps.to_type(self.sending.guards()) else self.sending.send_button
@@ -334,9 +316,7 @@ class CampaignForm(skin.Shown):
             draft, self._offered = self._offered, None
             self._drafts.take(draft)
             # What this list does not have, such as a column, stays as it is.
-            fill_in({**self.fields.kept, **self.compare.kept, **self.sending.guard_fields}, draft.values)
-            if self.compare.choices().on:
-                self.compare.unfold()
+            fill_in({**self.fields.kept, **self.sending.guard_fields}, draft.values)
             self.write.offer("")
         skin.focus(self.fields.words)
 
@@ -352,7 +332,7 @@ class CampaignForm(skin.Shown):
         if self.steps.stage == "write":
             typed, file = self.fields.draft(), {UPLOADED: self._uploaded.name} if self._uploaded else {}
             try:
-                self._drafts.keep(typed | self.compare.draft() | self.sending.draft() | file if typed else {})
+                self._drafts.keep(typed | self.sending.draft() | file if typed else {})
             except UsageError as error:
                 self.write.offer(str(error), keep=False)
         return self.steps.draft(choices)
@@ -389,7 +369,6 @@ class CampaignForm(skin.Shown):
             if stage == "sending" != self._stage:
                 skin.focus(self.sending.stop_button)  # the button that was pressed is gone
             self._stage = stage
-            self.reading.draw(stage, steps.comparison.test.name if steps.comparison else "")
             said = Notice() if steps.met else steps.refusal  # that stands where it is answered
             self._notice.value = skin.notice(said.text, said.sign)
             self._lines.value = skin.lines(self._code())
@@ -404,8 +383,6 @@ class CampaignForm(skin.Shown):
                 tried=tried,
                 first=first,
                 before=self._lines_before(),
-                arms=self.steps.asked(self.sending.guards()),
-                reason=self._reason() if self.steps.revises else "",
             )
         except UsageError as error:
             return f"{choices.lines(first=first)}\n# {error}"
@@ -421,13 +398,6 @@ class CampaignForm(skin.Shown):
         if self.steps.revises:
             lines.append(f"sms.revise(plan, client, reason={self._reason()!r})")
         return lines
-
-
-def _with_columns(orders: AnyFrame) -> pd.DataFrame:
-    frame = as_pandas(orders)
-    refuse(not_frame("orders", frame))
-    names_of(frame)
-    return frame
 
 
 def _usable_rates(rates: Any) -> Any:

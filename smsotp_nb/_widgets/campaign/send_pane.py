@@ -149,14 +149,13 @@ class ResultPane:
             return
         self._drawn = shown
         numbers = steps.numbers()
-        compared = cards.comparison_card(steps.comparison).html() if steps.comparison else ""
         if done:
-            self.card.value = compared + cards.results_html(steps.results, steps.counts, compared=bool(compared))
+            self.card.value = cards.results_html(steps.results, steps.counts)
             rows = steps.results
             self.refused.value = "" if rows is None else refusals_html(groups(rows, numbers), "Not sent")
         else:
             first, rest = cards.check_screen(steps.plan)
-            self.card.value = compared + first
+            self.card.value = first
             self.details.value = refusals_html(groups(steps.plan.rows, numbers), "Not texted now") + rest
         skin.show(self._rows, done)
         self.table.show(steps.results if done else None, steps.plan.campaign)

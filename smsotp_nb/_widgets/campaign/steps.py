@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,7 @@ from ... import phones
 from ..._calling import not_whole, refuse
 from ..._cards import about, counted
 from ..._client import Client
-from ..._dispatch import Limits, revise, send, send_test
-from ..._experiments.assigning import foreseen
-from ..._experiments.declaring import HOLDOUT
-from ..._experiments.experiment import Experiment
+from ..._dispatch import revise, send, send_test
 from ..._guards import GUARDS
 from ..._ledger import Ledger, LedgerOrPath, Prospect, Record, Unfinished, not_a_ledger, state_line
 from ..._people import People
@@ -33,11 +28,10 @@ from ..._showing import capital
 from ..._wire import mask
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ...problems import PROBLEMS, Problem
-from ...results import Progress
-from ..lists import NONE_CHOSEN, names_of
+from ..lists import names_of
 from ..stages import CHANGED, PRESSED_ANOTHER, UNREAD, Notice, Sending, Sign, broken, ended_early, refused, sentence
-from .arms import NOBODY, Arm, Comparison, of_arm, shared, together
-from .choices import DRAWN, SECOND, Choices, Guards, by_field
+from .campaign_state import NOBODY, CampaignState
+from .choices import Choices, Guards, by_field
 
 LIVE_ROWS = 3000  # a list of up to this many rows is planned while typing, of a longer one its beginning
 NO_PLAN = "There is no plan yet."
@@ -45,7 +39,6 @@ IN_THE_FORM = "corrected in the form"
 TYPE_ABOVE = 1000
 IN_CODE = "the list given in code"
 STEPS = ("Write", "Check", "Send", "Results")
-_KINDS = ("to_go", "waiting", "reached")
 
 
 # Where the words of `problems` name what only code has.
@@ -60,8 +53,6 @@ NEXT = {
     "ACCOUNT": "check address and key with the account's owner, then send again",
     "THROTTLED": "send again later, or with fewer messages a second",
     "OPTED_OUT": "nothing: this person said no",
-    "HELD_OUT": "nothing: they are compared with those who are texted",
-    "OTHER_ARM": "nothing: they get the text of their own arm",
     "CAPPED": "send again at the time said here",
     "DUPLICATE_OF": "nothing: the other row is texted",
 }
@@ -79,8 +70,6 @@ class Draft:
     plan: Plan | None = None
     whole: bool = True
     problems: tuple[str, ...] = ()
-    other: Plan | None = None  # of the second text, where two are compared
-    foreseen: tuple[str, ...] = ()  # what the comparison can show
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +80,11 @@ class Reached:
 
 
 class CampaignSteps(Sending):
-    """The campaign form without a widget: write, check and send a campaign, or several texts that are compared.
+    """The campaign form without a widget: write, check and send a campaign.
 
-    A campaign has one arm, a comparison one for each of its texts; ``guards.first`` of each go alone, to be looked at
-    before the others. ``notice`` says how things stand, ``refusal`` why the last click did nothing, ``faults`` which
-    field is why. The ledger is the only memory: what a screen says of a campaign is read there, so it is right after a
-    kernel's restart.
+    ``guards.first`` of the recipients go alone, to be looked at before the others. ``notice`` says how things stand,
+    ``refusal`` why the last click did nothing, ``faults`` which field is why. The ledger is the only memory: what a
+    screen says of a campaign is read there, so it is right after a kernel's restart.
     """
 
     busy = ("planning", "testing", "sending")
@@ -131,9 +119,8 @@ class CampaignSteps(Sending):
 
     def _forget_plan(self) -> None:
         """Know nothing of a plan, of what was sent by it, or of what a person agreed to."""
-        self.plan: Plan | None = None  # of all texts of a comparison; another one whenever the ledger was read
-        self.arms: list[Arm] = []
-        self.comparison: Comparison | None = None
+        self.plan: Plan | None = None  # another one whenever the ledger was read
+        self.state: CampaignState | None = None
         self._campaign = ""
         self._to: Hashable = None  # the column of its numbers
         self._leave_out: Any = None  # whom it leaves out
@@ -167,39 +154,37 @@ class CampaignSteps(Sending):
         given = self._leave_out if isinstance(self._leave_out, str | Path) else "given in code"
         return f"{self.listed()} Suppression list: {given}."
 
-    # -- what the ledger says of all texts
+    # -- what the ledger says
 
     @property
     def counts(self) -> dict[str, int]:
         """Rows of what is recorded by state; empty where nothing is."""
-        begun = any(arm.counts for arm in self.arms)
-        states = [arm.counts or {"planned": arm.waiting} for arm in self.arms] if begun else []
-        return {state: sum(one.get(state, 0) for one in states) for one in states for state in one}
+        return self.state.counts if self.state else {}
 
     @property
     def tried(self) -> int:
         """Rows that were posted."""
-        return sum(arm.tried for arm in self.arms)
+        return self.state.tried if self.state else 0
 
     @property
     def waiting(self) -> int:
         """Rows that are to be texted, now or when a rule lets them."""
-        return sum(arm.waiting for arm in self.arms)
+        return self.state.waiting if self.state else 0
 
     @property
     def to_go(self) -> int:
         """Rows that the next send would post without limits."""
-        return sum(arm.to_go for arm in self.arms) if self.plan else 0
+        return self.state.to_go if self.state and self.plan else 0
 
     @property
     def reworded(self) -> int:
         """Rows not yet sent that are recorded with another text than the plan has."""
-        return sum(arm.prospect.changed for arm in self.arms)
+        return self.state.prospect.changed if self.state else 0
 
     @property
     def revises(self) -> bool:
         """Whether what is recorded has to follow the plan before it is sent."""
-        return self.plan is not None and any(arm.revises for arm in self.arms)
+        return self.plan is not None and self.state is not None and self.state.revises
 
     @property
     def unfinished(self) -> str:
@@ -207,9 +192,9 @@ class CampaignSteps(Sending):
         return self._campaign if self.tried and self.waiting else ""
 
     def doubtful(self) -> list[tuple[Record, pd.Index]]:
-        """Return the recorded campaigns, each with the labels of its rows."""
-        recorded = [(arm.recorded(), arm.plan._as_planned.index) for arm in self.arms]
-        return [(campaign, labels) for campaign, labels in recorded if campaign is not None]
+        """Return the campaign with the labels of its rows, where it is recorded."""
+        campaign = self.state.recorded() if self.state else None
+        return [] if campaign is None or self.state is None else [(campaign, self.state.plan._as_planned.index)]
 
     def numbers(self) -> pd.Series | None:
         """Return the numbers as the list has them, in its order."""
@@ -217,30 +202,20 @@ class CampaignSteps(Sending):
 
     # -- under the limits that were chosen
 
-    def _prospects(self, guards: Guards) -> list[Prospect]:
-        """Return what becomes of the rows of each text under these limits."""
-        if self.plan is None:
-            return []
-        return [arm.under(share) for arm, share in zip(self.arms, shared(guards, self.arms), strict=True)]
+    def _prospect(self, guards: Guards) -> Prospect:
+        """Return what becomes of the rows under these limits."""
+        return NOBODY if self.plan is None or self.state is None else self.state.under(guards)
 
     def going(self, guards: Guards) -> int:
         """Rows that the next send posts under these limits."""
-        return sum(one.to_go for one in self._prospects(guards))
+        return self._prospect(guards).to_go
 
     def cost(self, guards: Guards) -> str:
-        cost = sum((Counter(one.cost) for one in self._prospects(guards)), Counter[str]())
-        return replace(NOBODY, cost=cost).money()
+        return self._prospect(guards).money()
 
     def first(self, guards: Guards) -> int:
         """Rows that go first, to be looked at before the others; 0 where nobody waits for them."""
         return self.going(guards) if guards.first and self.going(guards) < self.to_go else 0
-
-    def asked(self, guards: Guards) -> dict[str, Limits]:
-        """Return the limits of each text; none where nothing is compared or a guard cannot be read."""
-        if self.comparison is None or guards.faults():
-            return {}
-        shares = zip(self.comparison.arms.items(), shared(guards, self.arms), strict=True)
-        return {name: share.limits(tried=arm.tried) for (name, arm), share in shares}
 
     # -- words
 
@@ -276,8 +251,8 @@ class CampaignSteps(Sending):
         plan = self.plan  # read once: another thread may take it away meanwhile
         if plan is None:
             return ""
-        prospects, cost = self._prospects(guards), self.cost(guards)
-        going, waiting, reached = (sum(getattr(one, what) for one in prospects) for what in _KINDS)
+        prospect, cost = self._prospect(guards), self.cost(guards)
+        going, waiting, reached = prospect.to_go, prospect.waiting, prospect.reached
         rest = (
             (reached, "texted already, or in doubt"),
             (waiting, "held back for now"),
@@ -288,11 +263,7 @@ class CampaignSteps(Sending):
 
     def limits(self, guards: Guards) -> str:
         conditions = guards.conditions()
-        said = [sentence("; ".join(conditions))] if conditions else []
-        if len(self.arms) > 1:
-            said += [f"{guards.first:,} of each text go first."] if self.first(guards) else []
-            said += ["The limit of the cost is divided between the texts."] if guards.budget else []
-        return " ".join(said)
+        return sentence("; ".join(conditions)) if conditions else ""
 
     def back_label(self) -> str:
         if not self.unfinished:
@@ -305,7 +276,7 @@ class CampaignSteps(Sending):
         return str(going) if self.live or going > self._type_above else ""
 
     def test_label(self) -> str:
-        return f"Send me the first message {'of each text' if len(self.arms) > 1 else 'as a test'}"
+        return "Send me the first message as a test"
 
     def pressed_another(self) -> None:
         """Say that the button said something else when it was pressed; nothing was done."""
@@ -341,20 +312,20 @@ class CampaignSteps(Sending):
             super()._refuse_for(error, stage, outcome)
 
     def _look_again(self) -> None:
-        """Read in the ledger how all texts stand to it; after a send, their result tables too."""
-        for arm in self.arms:
-            arm.look()
-        assert self.plan is not None
-        self.plan = replace(self.plan) if self.comparison else self.arms[0].plan
+        """Read in the ledger how the plan stands to it; after a send, the result table too."""
+        assert self.state is not None
+        self.state.look()
+        self.plan = self.state.plan
         if self.stage == "done":
             self._take_results()
 
     def _take_results(self) -> None:
-        self.results = self.comparison.results() if self.comparison else self.arms[0].results
+        assert self.state is not None
+        self.results = self.state.results
 
     def _standing(self) -> tuple[str, Sign]:
         if not self.counts:
-            return (NOBODY if self.comparison else self.arms[0].prospect).state(), ""
+            return (self.state.prospect if self.state else NOBODY).state(), ""
         said = f"This campaign is already recorded: {state_line(self.counts)}."
         if self.reworded:
             rows = counted(min(self.reworded, self.to_go), "row")
@@ -384,20 +355,15 @@ class CampaignSteps(Sending):
         return True
 
     def draft(self, choices: Choices) -> Draft:
-        """Plan the first rows, quietly, with both texts where two are compared, for the preview beside the text."""
+        """Plan the first rows, quietly, for the preview beside the text."""
         head, missing = self.frame.head(LIVE_ROWS), self._missing(choices)
         if missing:
             return Draft(problems=tuple(missing.values()))
-        compared, other, said = choices.compared, None, list[str]()
         try:
             plan = self._planned(head, choices)
-            if compared.on:
-                said = compared.foreseen(round(len(self.frame) * plan.recipients / len(head)))
-            if compared.other.strip():
-                other = self._planned(head, of_arm(choices, SECOND, compared.other))
         except SmsOtpError as error:
             return Draft(problems=tuple(by_field(error, choices.kind).values()))
-        return Draft(plan, len(head) == len(self.frame), other=other, foreseen=tuple(said))
+        return Draft(plan, len(head) == len(self.frame))
 
     def check(self, choices: Choices, *, both: int = 0) -> bool:
         """Plan the whole list; sends nothing. Return whether there is a plan now of just these choices.
@@ -413,14 +379,12 @@ class CampaignSteps(Sending):
             return False
         self._kind = choices.kind
         with self._telling("write", NO_PLAN):
-            plan, arms, comparison = self._make(choices)
-            others = [arm.others() for arm in arms]
-            met = [one for found in others for one in found]
+            state = CampaignState(self._planned(self.frame, choices), self.ledger, self.client.service)
+            met = state.others()
             if not met or both == in_both(met):
-                for arm, found in zip(arms, others, strict=True):
-                    arm.agreed = in_both(found)
-                self.plan, self.arms, self.comparison = plan, arms, comparison
-                self._campaign, self._to, self._leave_out = plan.campaign, choices.to, choices.exclude
+                state.agreed = in_both(met)
+                self.plan, self.state = state.plan, state
+                self._campaign, self._to, self._leave_out = state.plan.campaign, choices.to, choices.exclude
                 self.tested = Notice()
                 self.alone = self.alone if self.unfinished else 0
                 self._show("planned", *self._standing())
@@ -436,34 +400,6 @@ class CampaignSteps(Sending):
         if self._begin({"planned", "done"}, "write", ""):
             self.plan, self.results, self.running = None, None, None
             self._show("write", *self._before_writing())
-
-    def _make(self, choices: Choices) -> tuple[Plan, list[Arm], Comparison | None]:
-        plan = self._planned(self.frame, choices)
-        if choices.compared.on:
-            comparison = self._compared(choices, plan)
-            return plan, [*comparison.arms.values()], comparison
-        arm = Arm(self.frame, plan, self.ledger, self.client.service)
-        return arm.plan, [arm], None
-
-    def _compared(self, choices: Choices, whole: Plan) -> Comparison:
-        """Draw the people of each text and plan them."""
-        compared = choices.compared
-        test = Experiment(choices.campaign, ledger=self.ledger, **compared.declared())
-        arm_of = foreseen(self.frame[compared.unit], test._declared, self.ledger).to_numpy(object)
-        planned = whole._as_planned["status"].eq("planned").to_numpy()
-        if (nobody := planned & pd.isna(arm_of)).any():
-            labels = ", ".join(map(repr, self.frame.index[nobody][:3].tolist()))
-            raise UsageError(f"unit= is blank in {counted(int(nobody.sum()), 'row')} that can be texted: {labels}")
-        arms = {}
-        for name, words in compared.texts(choices.words).items():
-            people = self.frame[planned & (arm_of == name)]
-            plan = self._planned(people, of_arm(choices, name, words))
-            arms[name] = Arm(people, plan, self.ledger, self.client.service)
-        held, said = int((planned & (arm_of == HOLDOUT)).sum()), tuple(compared.foreseen(int(planned.sum())))
-        names = dict.fromkeys([choices.to, choices.second, choices.region, compared.unit])
-        asked = self.frame[[name for name in names if name != NONE_CHOSEN]]
-        given = self._asked(choices)
-        return Comparison(test, asked, {name: given[name] for name in DRAWN if name in given}, arms, held, said)
 
     def _planned(self, frame: pd.DataFrame, choices: Choices) -> Plan:
         """Plan without the ledger: with ten million contacts it is too much to ask at every key."""
@@ -500,21 +436,19 @@ class CampaignSteps(Sending):
     # -- one to oneself
 
     def send_test(self, number: str, default_region: str = "", *, plan: Plan | None = None) -> bool:
-        """Send the first message of each text to oneself, beside the campaign; say whether all were accepted."""
+        """Send the first message to oneself, beside the campaign; say whether it was accepted."""
         plan = self.plan if plan is None else plan
         if plan is None or not self._begin({"planned"}, "testing", self.notice.text, still=lambda: plan is self.plan):
             return False
         standing = self._before
         try:
-            tested = [self._test(arm.plan, number, default_region) for arm in self.arms]
+            self.tested = self._test(plan, number, default_region)
         except Exception as error:
             self._refuse("planned", *broken(error))
             raise
         self._show("planned", standing.text, standing.sign)
-        worst: Sign = next((one.sign for one in tested if one.sign != "ok"), "ok")
-        self.tested = Notice(" ".join(dict.fromkeys(one.text for one in tested)), worst)
         self._changed()
-        return worst == "ok"
+        return self.tested.sign == "ok"
 
     def _test(self, plan: Plan, number: str, default_region: str) -> Notice:
         try:
@@ -563,26 +497,24 @@ class CampaignSteps(Sending):
 
     def _meanwhile(self) -> str:
         """Say what the ledger has that the button does not know of; nothing where it says what would be sent."""
-        if any(arm.has_changed() for arm in self.arms):
+        assert self.state is not None
+        if self.state.has_changed():
             self._look_again()
             self._show(self.stage, *self._standing())
             return CHANGED
-        return _MEANWHILE if any(in_both(arm.others()) != arm.agreed for arm in self.arms if not arm.counts) else ""
+        is_new = not self.counts
+        return _MEANWHILE if is_new and in_both(self.state.others()) != self.state.agreed else ""
 
     def _send(self, guards: Guards, back: str, reason: str) -> None:
         waiting = self.waiting
         self._start(self.tried)
-        for arm, prospect in zip(self.arms, self._prospects(guards), strict=True):
-            arm.going, arm.progress = prospect.to_go, None
+        assert self.state is not None
+        plan, limits = self.state.plan, guards.limits(tried=self.tried)
         try:
-            if self.comparison is not None:
-                expected = self.to_go
-                self.comparison.record()
-                self._look_again()
-                if self.to_go != expected:
-                    self._refuse(back, f"Not sent. {CHANGED}", "warn")
-                    return
-            self._send_arms(guards, reason)
+            if self.state.revises and self.counts:
+                revise(plan, self.client, reason=reason, ledger=self.ledger)
+            with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
+                send(plan, self.client, limits=limits, ledger=self.ledger, progress=self._told, stop=self._stop)
             self._finished()
         except SmsOtpError as error:
             self._broke_off(error, back, waiting)
@@ -591,26 +523,6 @@ class CampaignSteps(Sending):
             raise
         finally:
             self._stop.clear()
-
-    def _send_arms(self, guards: Guards, reason: str) -> None:
-        """Send one text after the other, until something ends the send for all of them."""
-        for arm, share in zip(self.arms, shared(guards, self.arms), strict=True):
-            if self._stop.is_set() or not arm.to_go:
-                continue
-            asked = share.limits(tried=arm.tried)
-            if arm.revises and arm.counts:
-                revise(arm.plan, self.client, reason=reason, ledger=self.ledger)
-            hear = partial(self._heard, arm)
-            with suppress(SmsOtpWarning):  # where warnings are errors: what it says is shown in any case
-                send(arm.plan, self.client, limits=asked, ledger=self.ledger, progress=hear, stop=self._stop)
-            if arm is not self.arms[-1]:
-                arm.look()
-                if (why := _held_back(arm.results)) and why.code in ENDS:
-                    return
-
-    def _heard(self, arm: Arm, progress: Progress) -> None:
-        arm.progress = progress
-        self._told(together([one.told() for one in self.arms]))
 
     def _finished(self) -> None:
         try:
@@ -671,7 +583,7 @@ class CampaignSteps(Sending):
         return True
 
     def withdraw(self, reason: str = "", *, plan: Plan | None = None) -> None:
-        """Take all rows not yet sent out for good; ``plan`` as for `send`. A text that is not recorded is left."""
+        """Take all rows not yet sent out for good; ``plan`` as for `send`."""
         if self.stage not in ("planned", "done") or not self.counts or not self.waiting:
             return
         if plan is not None and plan is not self.plan:
@@ -679,20 +591,14 @@ class CampaignSteps(Sending):
             return
         if not self._as_shown("Nothing was changed."):
             return
-        unrecorded = [arm for arm in self.arms if not arm.counts]
         gone = 0
         for campaign, _ in self.doubtful():
             with self._telling(self.stage, f"{counted(gone, 'row')} withdrawn." if gone else "Nothing was changed."):
                 gone += campaign.withdraw(reason=reason.strip() or "withdrawn in the form")
                 continue
             return
-        gone += sum(arm.waiting for arm in unrecorded)
         said = f"{counted(gone, 'row')} withdrawn: this campaign never texts them."
         with self._telling("done", said):
-            self.arms = [arm for arm in self.arms if arm not in unrecorded]
-            if self.comparison is not None:
-                arms = {name: arm for name, arm in self.comparison.arms.items() if arm in self.arms}
-                self.comparison = replace(self.comparison, arms=arms)
             self._look_again()
             self._take_results()
             self._show("done", said, "ok")
@@ -706,8 +612,6 @@ def in_both(met: list[Unfinished]) -> int:
     return sum(one.both for one in met)
 
 
-# What ends a send for all that is to go, of other texts, too; other reasons hold back rows.
-ENDS = frozenset({"STOPPED", "NO_FUNDS", "FAILING", "ACCOUNT", "UNKNOWN_SERVICE", "THROTTLED", "NOT_SENT"})
 # What may hold rows back, in the order in which one is told where there are several.
 TOLD_FIRST = (
     *("STOPPED", "NO_FUNDS"),

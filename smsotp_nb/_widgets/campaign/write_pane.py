@@ -1,9 +1,8 @@
-"""The first step of the campaign form: the list, the fields, those of a comparison, and the preview beside them."""
+"""The first step of the campaign form: the list, the fields, and the preview beside them."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from .. import skin
 from ..controls import FieldFaults, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from . import cards
-from .choices import AMOUNT, BOTH, MOST_HELD, OUTCOME, TICK, Choices, Compared
+from .choices import TICK, Choices
 from .steps import CampaignSteps, Draft, in_both
 
 KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "template"))
@@ -136,77 +135,14 @@ def _listed(typed: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in typed.split(",") if name.strip())
 
 
-# What a draft keeps.
-COMPARED = ("other", "held", "unit", "outcome", "days", "base")
-OUTCOMES = (("Whether somebody buys", OUTCOME), ("How much is spent", AMOUNT), ("Both", BOTH))
-
-
-_FOLDED = ("second", "exclude", "texted_by", "rates", "keep", *COMPARED)  # what stands among the further options
-
-
-class ComparePane:
-    """A second text, who is held out, and how it is counted; folded away until somebody wants it."""
-
-    def __init__(self, typed: Callable[[], None]) -> None:
-        self.faults = FieldFaults()
-        self.other = ipywidgets.Textarea(description="Second text (blank: none)", placeholder="{name}, 20% off today!")
-        self.held = skin.whole("Held out, in per cent (0: nobody)", most=MOST_HELD)
-        self.unit = skin.choice("Column that tells customers apart", with_none([], "choose"), None)
-        self.outcome = ipywidgets.Dropdown(description="What is counted", options=OUTCOMES, value=OUTCOME)
-        self.days = skin.whole("Days until it is read", least=1, most=365, value=14)
-        self.base = skin.text("Who buys without a message, in per cent", placeholder="2.5")
-        self.kept = {name: getattr(self, name) for name in COMPARED}  # by a draft
-        for field in self.kept.values():
-            field.observe(lambda _: typed(), "value")
-        around = self.faults.around
-        self._base = around("base", self.base)
-        self.outcome.observe(lambda _: skin.show(self._base, self.outcome.value != AMOUNT), "value")
-        hint = skin.block(skin.line(HINT), "smsotp-hint")
-        self._folded = skin.Folded(
-            "Compare two texts, or hold people out",
-            "Hide the comparison",
-            around("other", self.other),
-            hint,
-            skin.pair(around("held", self.held), around("unit", self.unit)),
-            skin.pair(around("outcome", self.outcome), around("days", self.days)),
-            self._base,
-        )
-        self.widget = self._folded.widget
-
-    def choices(self) -> Compared:
-        return Compared(**{name: field.value for name, field in self.kept.items()})
-
-    def offer(self, names: list[tuple[str, Any]]) -> None:
-        offer(self.unit, with_none(names, "choose"), None)
-
-    def draft(self) -> dict[str, str | int]:
-        return {name: field.value for name, field in self.kept.items()} if self.choices().on else {}
-
-    def lock(self, yes: bool) -> None:
-        """Let nobody change what was drawn: people keep the text that chance gave them."""
-        self.held.disabled = self.unit.disabled = self.outcome.disabled = self.days.disabled = yes
-
-    def show_faults(self, faults: Mapping[str, str]) -> None:
-        """Show what is wrong at its field, and no fault that nobody sees."""
-        self.faults.show(faults)
-        if {*COMPARED} & {*faults}:
-            self.unfold()
-
-    def unfold(self) -> None:
-        self._folded.unfold()
-
-
-HINT = (
-    "People are drawn by chance. Each text goes to an equal share; who is held out is not texted and shows what would "
-    "have happened anyway."
-)
+_FOLDED = ("second", "exclude", "texted_by", "rates", "keep")  # what stands among the further options
 
 
 class WritePane:
     """The fields laid out; ``upload``: the list comes in here, and is handed to ``take``."""
 
-    def __init__(self, fields: Fields, compare: ComparePane, *, upload: bool, take: Callable[[Uploaded], str]) -> None:
-        self.fields, self.compare = fields, compare
+    def __init__(self, fields: Fields, *, upload: bool, take: Callable[[Uploaded], str]) -> None:
+        self.fields = fields
         self._file = Upload("Choose the list: CSV or Excel", LISTS, take)
         self.upload, self._read = self._file.button, self._file.said
         self.check_button = skin.button("Check the plan")
@@ -240,7 +176,7 @@ class WritePane:
         fields, planning = self.fields, steps.stage == "planning"
         template = fields.kind.value == "template"
         skin.show(self._template, template)
-        choices = dataclasses.replace(fields.choices(), compared=self.compare.choices())
+        choices = fields.choices()
         skin.show(self._currency, choices.priced)
         skin.show(self._manner, choices.dated)
         fields.words.description = "Template's text, for the estimate only" if template else "Text"
@@ -250,10 +186,8 @@ class WritePane:
         skin.show(self._unfinished, begun)
         for field in (fields.phone, fields.second, fields.region, fields.default_region):
             field.disabled = begun
-        self.compare.lock(begun and steps.comparison is not None)
         fields.faults.show(steps.faults)
-        self.compare.show_faults(steps.faults)
-        if self.compare.choices().on or {*steps.faults} & {*_FOLDED}:
+        if {*steps.faults} & {*_FOLDED}:
             self._more.unfold()
         told = (*steps.faults.values(), *(draft.problems if draft else ()))
         unreadable = any(TICK in words for words in told)
@@ -288,7 +222,6 @@ class WritePane:
             box("texted_by"),
             box("rates"),
             box("keep"),
-            self.compare.widget,
         )
         main = skin.main(
             self._unfinished,
