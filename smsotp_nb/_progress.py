@@ -194,11 +194,25 @@ class _LastLine:
         self._out.write(f"{title}{words(update)} in {round(seconds):,} s{note}\n")
 
 
-def _face(title: str, note: str, stream: TextIO | None) -> _Page | _Line | _LastLine:
+class _Silent:
+    """Nothing, where there is nobody to read it."""
+
+    per_second = DRAWN_PER_SECOND
+
+    def draw(self, update: Progress, seconds: float) -> None:
+        """Draw nothing."""
+
+    def end(self, update: Progress, seconds: float, ended: Ended) -> None:
+        """Draw nothing."""
+
+
+def _face(title: str, note: str, stream: TextIO | None) -> _Page | _Line | _LastLine | _Silent:
     title, note = visible(title), visible(note)
     if stream is None and in_notebook():
         return _Page(title, note)
     out = stream or sys.stderr
+    if out is None:  # closed before the program began, as by ``2>&-``
+        return _Silent()
     return _Line(title, note, out) if _is_terminal(out) else _LastLine(title, note, out)
 
 

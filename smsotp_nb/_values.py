@@ -167,7 +167,7 @@ def wrong_format(one: Slot, currency: str | None) -> str | None:
         again = _again(replace(one, missing=words.strip()), behind.strip())
         return f"{{{one.source}}} has its format behind the words for a missing value; write {again}"
     if form == "money" and not currency:
-        return f"{{{one.source}}} needs the currency of the amounts: write Message(words, currency='EUR')"
+        return f"currency= is needed to write {{{one.source}}}: three letters such as 'EUR'"
     if form is None or _kind(form):
         return None
     return f"{{{one.source}}} has the format {form!r}, which is none; {_FORMATS}"

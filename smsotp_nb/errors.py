@@ -75,13 +75,14 @@ class UsageError(SmsOtpError, ValueError):
     """The call cannot work as written.
 
     Attributes:
-        field: the argument that it is about, such as ``"region"``; None where it is about none, or about several.
+        field: the argument that it is about, such as ``"region"``; by default the one with which the message begins,
+            as ``region= has ...``. None where it is about none, or about several.
         hint: the next step in Python, which stands behind the message; a form and the command line leave it out.
         problems: everything that is wrong, not only the first problem, in words.
         causes: the same as errors of one argument each; the error itself where it is one.
 
     Example:
-        >>> error = UsageError("region= has no column 'land'", field="region", hint="columns are 'phone', 'country'")
+        >>> error = UsageError("region= has no column 'land'", hint="columns are 'phone', 'country'")
         >>> str(error), error.field
         ("region= has no column 'land'; columns are 'phone', 'country'", 'region')
     """
@@ -96,7 +97,8 @@ class UsageError(SmsOtpError, ValueError):
         causes: tuple[UsageError, ...] = (),
     ) -> None:
         super().__init__(message if hint is None else f"{message}; {hint}")
-        self.field = field
+        fields = {cause.field for cause in causes} or {field or argument_of(message)}
+        self.field = fields.pop() if len(fields) == 1 else None
         self.hint = None if hint is None else said(hint)
         self._message = said(message)
         self._causes = causes
@@ -106,11 +108,7 @@ class UsageError(SmsOtpError, ValueError):
 
     @property
     def causes(self) -> tuple[UsageError, ...]:
-        if self._causes:
-            return self._causes
-        if len(self.problems) > 1:
-            return tuple(UsageError(problem, field=argument_of(problem)) for problem in self.problems)
-        return (self,)
+        return self._causes or (self,)
 
     def _with_label(self, label: str) -> str:
         """Return the message, without its hint, with what a reader sees in place of the name of its argument.

@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import Any
 
 from .._showing import NoText, cited, few, spelled, text_of
-from ..errors import UsageError, argument_of
+from ..errors import UsageError
 
 _SHOWN = 40  # characters of a text; a longer one is named by its length
 _DIGITS = 7  # from so many on a text or a number may be somebody's
@@ -31,9 +31,8 @@ def refuse(*complaints: str | None, said: str = "") -> None:
     """
     wrong = tuple(complaint for complaint in complaints if complaint)
     if wrong:
-        causes = tuple(UsageError(complaint, field=argument_of(complaint)) for complaint in wrong)
-        fields = {cause.field for cause in causes}
-        raise UsageError(said + "; ".join(wrong), field=fields.pop() if len(fields) == 1 else None, causes=causes)
+        causes = tuple(UsageError(complaint) for complaint in wrong)
+        raise UsageError(said + "; ".join(wrong), causes=causes)
 
 
 def given(value: Any) -> str:

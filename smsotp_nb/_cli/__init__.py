@@ -14,7 +14,7 @@ from .. import __version__
 from .._sandbox import command
 from ..errors import OutputExistsError, SmsOtpError
 from . import cleaning, demo, recorded, sending
-from .terminal import say, with_options
+from .terminal import in_options, say
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
@@ -24,6 +24,7 @@ BROKEN_PIPE = 141  # as a shell says it of a program that SIGPIPE ended
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 2 for a call or a file that cannot be used."""
+    _open_closed_streams()
     options = parser().parse_args(argv)
     # A name that the terminal's encoding lacks, such as a file's on Windows, shows as ? instead of ending it.
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -31,12 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *_, **__: say(
-                f"! {with_options(str(message), options)}", hang="  ", error=True
-            )
+            warnings.showwarning = lambda message, *_, **__: say(f"! {message}", hang="  ", error=True)
             code: int = options.run(options)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
     except BrokenPipeError:  # whoever read it has seen enough
         _say_no_more()
         return BROKEN_PIPE
@@ -44,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"smsotp-nb: {error.path} already exists; --force replaces it", hang="  ", error=True)
         return USUAL
     except SmsOtpError as error:
-        say(f"smsotp-nb: {with_options(str(error), options)}", hang="  ", error=True)
+        say(f"smsotp-nb: {in_options(error, options)}", hang="  ", error=True)
         return USUAL
     except OSError as error:
         if error.filename is not None:
@@ -61,9 +59,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _say_no_more() -> None:
     """Let what is still to be printed go nowhere, so that the end of the process does not try once more."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    if sys.stdout is not None:
-        os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+
+
+def _open_closed_streams() -> None:
+    """Open what a scheduler closed, as ``2>&-`` does, on the null device.
+
+    Without it nothing could be printed, and the next file that is opened, such as a ledger, would be the standard
+    error of every library.
+    """
+    for name, descriptor, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        if getattr(sys, name) is not None:
+            continue
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere != descriptor:
+            os.dup2(nowhere, descriptor)
+            os.close(nowhere)
+        setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - until the end
 
 
 class _Once(argparse._StoreAction):

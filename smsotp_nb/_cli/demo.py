@@ -45,9 +45,9 @@ def write_notebooks(options: argparse.Namespace) -> int:
         for source, file in zip(sources, files, strict=True):
             file.file.write(source.read_bytes())
     for name in SHIPPED:
-        print(f"{sum(target.parent.name == name for target in targets)} files written to {options.folder / name}")
-    print(f"Open them: jupyter lab {options.folder / 'notebooks' / 'campaign.ipynb'}")
-    print('What they need comes with: pip install "smsotp_nb[notebook,excel]"')
+        say(f"{sum(target.parent.name == name for target in targets)} files written to {options.folder / name}")
+    say(f"Open them: jupyter lab {options.folder / 'notebooks' / 'campaign.ipynb'}")
+    say('What they need comes with: pip install "smsotp_nb[notebook,excel]"')
     return 0
 
 

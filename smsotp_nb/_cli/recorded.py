@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import sys
 from typing import TYPE_CHECKING, Any
 
 from .._cards import Card, Table, counted
@@ -117,14 +116,15 @@ def _import(options: argparse.Namespace) -> int:
     if new.first_day and new.last_day:
         from .._dates import spanned
 
-        print(f"The list has entries {spanned((new.first_day, new.last_day))}.", file=sys.stderr)
+        say(f"The list has entries {spanned((new.first_day, new.last_day))}.", error=True)
     return 0
 
 
 def _refuse_unreadable(error: UsageError) -> None:
     rows = [problem for problem in error.problems if problem.startswith(_ROW)]
     if rows:
-        print("\n".join(rows), file=sys.stderr)
+        for row in rows:
+            say(row, error=True)
         raise UsageError(
             f"{counted(len({row.partition(':')[0] for row in rows}), 'row')} cannot be read, so nothing was recorded; "
             "correct the list, name --default-region or --zone, or record the others with --ignore-unreadable"

@@ -14,7 +14,7 @@ from .._outputs import outputs
 from .._sandbox.command import path_typed
 from .._warnings import warn_user
 from ..errors import CampaignLockedError, UsageError
-from .terminal import add_ledger, add_numbers, add_reading, let_interrupts_through, reading, say, with_options
+from .terminal import add_ledger, add_numbers, add_reading, let_interrupts_through, reading, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         )  # fmt: skip
         with _client(options, ledger) as client:
             if not options.yes:
-                return _dry_run(made, preflight(made, client, limits=limits, ledger=ledger), options)
+                return _dry_run(made, preflight(made, client, limits=limits, ledger=ledger))
             for note in overview.left_out(made.left_out):
                 if note.sign == "!":  # a list that matches nobody
                     warn_user(note.text)
@@ -122,12 +122,11 @@ def _message(options: argparse.Namespace) -> Any:
     return Message(options.message, **given) if given else options.message
 
 
-def _dry_run(plan: Plan, ready: Card, options: argparse.Namespace) -> int:
+def _dry_run(plan: Plan, ready: Card) -> int:
     """Print what a send would do, and return the exit code: 2 where it would refuse the limits."""
     from .._cards import Note
 
-    told = with_options(str(_ahead(plan, ready)), options)
-    print(told.replace("plan.problems has", "the file of --out has"))
+    print(_ahead(plan, ready))
     return REFUSED if any(isinstance(block, Note) and block.sign == "cross" for block in ready.blocks) else 0
 
 

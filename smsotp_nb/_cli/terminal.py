@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,18 @@ from typing import Any
 from .._cards import fitted, terminal_width
 from .._sandbox.command import path_typed
 from .._showing import visible
+from ..errors import SmsOtpError, UsageError
 from ..settings import is_address
 
 
 def say(words: str, *, hang: str = "", error: bool = False) -> None:
-    """Print words, broken between them; an error stays one line for whoever reads a log by lines."""
+    """Print words, broken between them; an error stays one line for whoever reads a log by lines.
+
+    What a file's name or a cell holds moves no cursor.
+    """
     stream = sys.stderr if error else sys.stdout
-    if stream is None:  # it was closed before the program began
-        return
-    most = None if error and not stream.isatty() else terminal_width()
-    print(fitted(visible(words, keep="\n\t"), most, hang=hang), file=stream)
+    width = None if error and not stream.isatty() else terminal_width()
+    print(fitted(visible(words, keep="\n"), width, hang=hang), file=stream)
 
 
 def ledger_typed(text: str) -> str | Path:
@@ -74,50 +75,24 @@ def add_ledger(command: argparse.ArgumentParser) -> None:
     command.add_argument("--ledger", type=ledger_typed, metavar="PLACE", help=what)
 
 
-_CALL = re.compile(
-    r"(?P<other>, or pass )?(?:\b\w{1,40}=)?\b(?:sms\.)?\w{1,40}\((?P<given>[^()]{0,400})\)(?P<aside> if [^.;]*)?"
-)
-_VALUE = re.compile(r"'[^']*'|[\w.]+")
-
-
-def with_options(said: str, options: argparse.Namespace) -> str:
-    """Name the options of a command where words for who calls functions name their arguments.
-
-    A call with an argument that the command has is that option; another way out that only code has is left out.
+def in_options(error: SmsOtpError, options: argparse.Namespace) -> str:
+    """Return an error with the options of a command in place of the arguments that its causes are about.
 
     Example:
-        >>> given = argparse.Namespace(default_region=None, repair=[])
-        >>> with_options("3 with words behind: NumberOptions(repair=['trailing_note'])", given)
-        '3 with words behind: --repair trailing_note'
-        >>> with_options("Pass default_region='DE', or pass numbers=NumberOptions(unreadable='ignore')", given)
-        "Pass --default-region 'DE'"
-        >>> with_options("Write '{name}', or pass sms.Message(..., literal=True) if it is meant literally", given)
-        "Write '{name}'"
-        >>> with_options("message= is empty", argparse.Namespace(message=""))
-        'the message is empty'
+        >>> error = UsageError("default_region= is no country, got 'X'", field="default_region", hint="pass 'DE'")
+        >>> in_options(error, argparse.Namespace(default_region="X"))
+        "--default-region is no country, got 'X'"
     """
-    rest, whole = 0, []
-    for call in _CALL.finditer(said):  # what else a call says is Python, and no option
-        whole += [_options_in(said[rest : call.start()], options), _as_options(call, options)]
-        rest = call.end()
-    return "".join([*whole, _options_in(said[rest:], options)])
+    if not isinstance(error, UsageError):
+        return str(error)
+    return "; ".join(dict.fromkeys(_cause_in_options(cause, options) for cause in error.causes))
 
 
-def _as_options(call: re.Match[str], options: argparse.Namespace) -> str:
-    name, _, given = re.sub(r"^words,\s+", "", call["given"]).partition("=")
-    if name not in vars(options):
-        return "" if call["other"] else call[0]
-    aside = call["aside"] or ""
-    option = f"--{name.replace('_', '-')}"
-    values = [value.strip("'") for value in _VALUE.findall(given) if value != "..."]
-    return (call["other"] or "") + (" ".join(f"{option} {value}" for value in values) or option) + aside
-
-
-def _options_in(said: str, options: argparse.Namespace) -> str:
-    for name in vars(options):
-        option = "the message" if name == "message" else f"--{name.replace('_', '-')}"
-        said = re.sub(rf"(?<![\w.(]){name}=True\b", option, said)
-        said = re.sub(rf"(?<![\w.(]){name}=False\b", option.replace("--", "--no-", 1), said)
-        said = re.sub(rf"(?<![\w.(]){name}=(?=['\"\[\d])", f"{option} ", said)
-        said = re.sub(rf"(?<![\w.(]){name}=(?: of read_recipients)?", option, said)
-    return said
+def _cause_in_options(cause: UsageError, options: argparse.Namespace) -> str:
+    if cause.field is None or cause.field not in vars(options):
+        return str(cause)
+    name = f"--{cause.field.replace('_', '-')}"
+    if cause.field in ("file", "message"):  # these have no option
+        name = f"the {cause.field}"
+    words = cause._with_label(name)
+    return words if name in words else f"{words} ({name})"

@@ -334,12 +334,13 @@ def _unreadable(
     )
     more = f" and {len(lines) - _SHOWN} more (all of them in .problems)" if len(lines) > _SHOWN else ""
     of_sheet = f" (sheet {sheet})" if sheet else ""
-    name = (
-        " name default_region=, or beside them a column of their countries," if "REGION_MISSING" in {*problems} else ""
-    )
+    hint = "pass numbers=NumberOptions(unreadable='ignore') to leave out the others alone"
+    if "REGION_MISSING" in {*problems}:
+        hint = f"name default_region=, or beside them a column of their countries, or {hint}"
     return UsageError(
         f"{counted(len(lines), 'entry', 'entries')} of exclude={of_sheet} cannot be read, so these people could "
-        f"not be left out: {'; '.join(lines[:_SHOWN])}{more}. Correct them,{name} or pass "
-        "numbers=NumberOptions(unreadable='ignore')",
+        f"not be left out: {'; '.join(lines[:_SHOWN])}{more}. Correct them",
+        field="exclude",
+        hint=hint,
         problems=lines,
     )

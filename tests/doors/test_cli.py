@@ -334,3 +334,33 @@ def test_what_cannot_be_printed_is_no_traceback(into: str, code: int, tmp_path: 
 def test_an_error_ends_with_its_code_where_nobody_can_be_told() -> None:
     command = ["bash", "-c", f"{sys.executable} -m smsotp_nb clean nowhere.csv 2>&-"]
     assert subprocess.run(command, cwd=ROOT, timeout=300, check=False).returncode == 2
+
+
+CLOSED = {"stdout": "1>&-", "stderr": "2>&-", "both": "1>&- 2>&-", "all": "0<&- 1>&- 2>&-"}
+
+
+@pytest.mark.parametrize("closed", CLOSED.values(), ids=CLOSED.keys())
+def test_a_scheduler_that_closes_the_streams_still_sends(closed: str, tmp_path: Path) -> None:
+    """The next file would take the place of a closed stream: the ledger must not become the standard error."""
+    (tmp_path / "list.csv").write_text("phone\n+12025550123\n+12025550147\n", encoding="utf-8")
+    command = [sys.executable, "-m", "smsotp_nb", "send", "list.csv", "Hi", "--campaign", "c", "--to", "phone"]
+    options = ["--sandbox", "--yes", "--ledger", str(tmp_path / "l.sqlite"), "--out", "out.csv"]
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *command, *options]
+    for _ in range(2):  # the second run goes on with the ledger of the first
+        done = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done
+        shell.append("--force")
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").count("accepted") == 2
+    with Ledger(tmp_path / "l.sqlite") as ledger:
+        assert ledger.record("c").counts["accepted"] == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such a name is none there")
+def test_the_name_of_a_file_moves_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "li\x1b[2Jst.csv"
+    file.write_text("phone\n+12025550123\n", encoding="utf-8")
+    assert main(["clean", str(file), "--out", str(tmp_path / "o\x1b[2Jut.csv")]) == 0
+    assert main(["clean", str(tmp_path / "no\x1b[2Jne.csv")]) == 2
+    said = capsys.readouterr()
+    assert "\x1b" not in said.out + said.err
+    assert "o\\u001b[2Jut.csv" in said.out

@@ -114,6 +114,6 @@ def test_a_usage_error_of_several_arguments_has_a_cause_for_each() -> None:
     assert caught.value.field is None
     assert [cause.field for cause in caught.value.causes] == ["first", "per_second"]
     assert tuple(map(str, caught.value.causes)) == caught.value.problems
-    old = errors.UsageError("two", problems=("text= is empty", "no column 'fone'"))
-    assert [cause.field for cause in old.causes] == ["text", None]
+    rows = errors.UsageError("2 rows cannot be read", problems=("row 1: no number", "row 2: no number"))
+    assert rows.causes == (rows,), "one error, however many rows it is about"
     assert errors.UsageError("no address").causes[0].problems == ("no address",)

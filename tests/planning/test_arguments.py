@@ -38,7 +38,7 @@ MISTAKES = [
     pytest.param({"message": "Hi {nmae}"}, r"placeholder \{nmae\}; did you mean 'name'\?", id="placeholder"),
     pytest.param({"message": "Hi {"}, "single '{'", id="brace"),
     pytest.param({"message": "{name:upper}"}, "the format 'upper', which is none; numbers: .2f", id="format"),
-    pytest.param({"message": "{name:money}"}, "needs the currency of the amounts", id="money"),
+    pytest.param({"message": "{name:money}"}, "currency= is needed to write", id="money"),
     pytest.param({"message": "{name:.2f}"}, "'N0' is not a number", id="value of a format"),
     pytest.param({"message": Message("Hi", join="{content}")}, "join= must hold", id="join without signature"),
     pytest.param({"rates": RATES.assign(price="x")}, "row 0: price", id="rates"),

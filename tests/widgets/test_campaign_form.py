@@ -811,7 +811,7 @@ def test_amounts_and_dates_are_written_as_their_fields_say(form: CampaignForm, p
     fields.words.value = "Hallo {name}, bitte {owed:money}"
     form._latest.settle()
     assert pane._manner.layout.display is pane._currency.layout.display is None
-    assert "needs the currency of the amounts. Enter its three letters" in pane._preview.value
+    assert "The currency is needed to write {owed:money}" in pane._preview.value
     fields.currency.value, fields.language.value = "eur", "de"
     pane.check_button.click()
     form.work.settle()

@@ -240,8 +240,6 @@ def by_field(error: SmsOtpError, kind: str = "content") -> dict[str, str]:
 
 
 def _field(words: str, kind: str) -> str:
-    if "needs the currency" in words:
-        return "currency"
     if "placeholder {" in words or words.startswith(("a single '", "{", "column ")):
         return "variables" if kind == "template" and words.startswith("no column") else "words"
     argument = words.partition(" ")[0].partition("=")[0]
@@ -260,8 +258,7 @@ def _in_the_form(words: str) -> str:
         return (
             "A whole text goes without a signature. Choose “Text, signed” as the message, or leave the signature blank."
         )
-    said = in_the_form(words)
-    return f"{said} Enter its three letters, such as EUR." if "needs the currency" in words else said
+    return in_the_form(words)
 
 
 def _unreadable(error: SmsOtpError) -> dict[str, str]:
