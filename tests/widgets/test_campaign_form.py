@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -168,7 +169,7 @@ def test_the_preview_says_what_it_would_cost(steps: CampaignSteps) -> None:
 def test_the_preview_of_a_hopeless_list_says_why(people: pd.DataFrame, client: Client, ledger: Ledger) -> None:
     steps = CampaignSteps(people.assign(phone=["nobody"] * 11 + [None]), client=client, ledger=ledger)
     shown = draft_html(steps.draft(HELLO))
-    assert "No row of the list can be texted" in shown
+    assert "No row of the list would be texted now" in shown
     assert "<li>11 rows: not a phone number</li>" in shown
     empty = CampaignSteps(people.iloc[:0], client=client, ledger=ledger)
     assert "The list has no rows." in draft_html(empty.draft(HELLO))
@@ -510,15 +511,6 @@ def test_a_policy_holds_back_and_the_card_says_until_when(
     assert (later.to_go, len(box.inbox)) == (0, 10)
 
 
-def test_what_is_typed_is_planned_without_the_ledger(begun: CampaignSteps, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's own ledger may hold ten million contacts: not something to read at every key."""
-    monkeypatch.setenv("SMSOTP_LEDGER", str(begun.ledger.path))
-    draft = begun.draft(CORRECTED)
-    assert draft.plan is not None
-    assert draft.plan._prospect_now is None
-    assert planning.plan(begun.frame, **CORRECTED.arguments())._prospect_now is not None
-
-
 def test_an_empty_balance_says_what_to_do(people: pd.DataFrame, ledger: Ledger) -> None:
     with Sandbox(balance="0.03") as box:
         steps = checked(CampaignSteps(people, client=box.client(), ledger=ledger))
@@ -782,8 +774,8 @@ def test_the_template_fields_appear_with_the_template(form: CampaignForm) -> Non
         ({"to": "fone"}, "phone", "no column 'fone'"),
         ({"words": "name"}, "words", "Message 'name' is the name of a column: everybody would get this word. Write "),
         ({"words": "Hi %NAME%"}, "words", "Write '{name}'."),
-        ({"words": "{name:money}"}, "currency", "Enter its three letters, such as EUR."),
-        ({"words": "{name:money}", "currency": "EURO"}, "currency", "Enter its three letters, such as EUR."),
+        ({"words": "{name:money}"}, "currency", "three letters such as 'EUR'"),
+        ({"words": "{name:money}", "currency": "EURO"}, "currency", "three letters such as 'EUR'"),
         ({"words": "{name:date}", "language": "DE"}, "language", "Enter a language such as de or pt-BR"),
     ],
 )
@@ -1114,3 +1106,56 @@ def test_a_press_while_the_outcome_is_drawn_is_not_lost(live: CampaignForm, monk
         live.work.settle()
     assert "Type 10 to confirm" in pressed[0]
     assert live.steps.counts["accepted"] == 10
+
+
+# -- people who said no
+
+
+def test_the_preview_counts_and_shows_those_who_would_get_it_now(
+    people: pd.DataFrame, client: Client, ledger: Ledger
+) -> None:
+    """Who opted out, or was texted by this campaign before, is in no figure and no example."""
+    People(ledger).opt_out(["+12025550100", "+12025550103"], source="phone call")
+    steps = CampaignSteps(people, client=client, ledger=ledger)
+    draft = steps.draft(HELLO)
+    shown = draft_html(draft)
+    assert "8 of 12 rows would be texted" in shown
+    assert "Hi P0" not in shown
+    assert "Hi P1" in shown
+    checked(steps)
+    assert steps.to_go == 8
+    steps.send(Guards({"canary": 3}))
+    steps.back()
+    assert "5 of 12 rows would be texted" in draft_html(steps.draft(HELLO))
+
+
+@pytest.mark.parametrize("given", ["path", "list", "frame"])
+def test_a_suppression_list_goes_into_the_register_where_that_was_ticked(
+    given: str, people: pd.DataFrame, client: Client, ledger: Ledger, tmp_path: Path
+) -> None:
+    """Next week's campaign knows it without the list; without the tick the form says that it does not."""
+    stop = pd.DataFrame({"mobile": ["+1 202 555 0100", "+1 202 555 0199"], "name": ["A", "B"]})
+    stop.to_csv(tmp_path / "stop.csv", index=False)
+    exclude = {"path": str(tmp_path / "stop.csv"), "list": stop["mobile"].tolist(), "frame": stop}[given]
+    alone = dataclasses.replace(HELLO, exclude=exclude)
+    steps = CampaignSteps(people, client=client, ledger=ledger)
+    assert steps.check(alone)
+    assert "for this campaign alone" in steps.asked_for()
+    assert not People(ledger).is_opted_out("+12025550100")
+    steps.back()
+    assert steps.check(dataclasses.replace(alone, record_exclude=True))
+    assert "2 people of it are recorded as opted out (2 new)" in steps.asked_for()
+    next_week = CampaignSteps(people, client=client, ledger=ledger)
+    assert next_week.check(dataclasses.replace(HELLO, campaign="next week"))
+    assert next_week.to_go == 9
+
+
+def test_the_tick_stands_below_a_list_that_can_be_one_of_opt_outs(
+    people: pd.DataFrame, box: Sandbox, ledger: Ledger, tmp_path: Path
+) -> None:
+    form = CampaignForm(people, client=box, ledger=ledger)
+    assert form.fields.record_exclude.layout.display == "none"
+    form.fields.exclude.value = str(tmp_path / "stop.csv")
+    form._latest.settle()
+    assert form.fields.record_exclude.layout.display is None
+    assert not form.fields.record_exclude.value

@@ -107,10 +107,11 @@ def draft_html(draft: Draft | None) -> str:
         return _pane('<p class="smsotp-empty">Reading the list …</p>')
     if draft.plan is None:
         return _pane(_items(draft.problems), "Still to do")
-    if draft.plan.recipients:
+    if draft.plan._figures["planned"]:
         return _pane(_totals(draft.plan, draft.whole) + _messages(draft.plan))
     said = [f"{counted(many, 'row')}: {in_words(why)}" for why, many, _ in draft.plan.problems.itertuples(index=False)]
-    return _pane(_totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS]), "No row of the list can be texted")
+    reasons = _totals(draft.plan, draft.whole) + _items(said[:MOST_REASONS])
+    return _pane(reasons, "No row of the list would be texted now")
 
 
 def check_screen(plan: Plan) -> tuple[str, str]:

@@ -46,6 +46,7 @@ class Choices:
     signature: str = ""
     exclude: Any = None
     readable_only: bool = False
+    record_exclude: bool = False
     texted_by: tuple[str, ...] = ()
     rates: Any = None
     keep: tuple[str, ...] = ()

@@ -27,7 +27,9 @@ from ..._sandbox.facade import client_of
 from ..._showing import capital
 from ..._wire import mask
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
+from ...phones import NumberOptions
 from ...problems import PROBLEMS, Problem
+from ...recipients import read_recipients
 from ..lists import names_of
 from ..stages import CHANGED, PRESSED_ANOTHER, UNREAD, Notice, Sending, Sign, broken, ended_early, refused, sentence
 from .campaign_state import NOBODY, CampaignState
@@ -124,6 +126,7 @@ class CampaignSteps(Sending):
         self._campaign = ""
         self._to: Hashable = None  # the column of its numbers
         self._leave_out: Any = None  # whom it leaves out
+        self.recorded_exclude = ""  # what became of these people in the register
         self.met: list[Unfinished] = []  # campaigns whose people the plan would text under another name
         self.results: pd.DataFrame | None = None
         self.running = None
@@ -151,8 +154,9 @@ class CampaignSteps(Sending):
         """Say whom the plan is for and whom it leaves out."""
         if self._leave_out is None:
             return f"{self.listed()} Suppression list: none."
-        given = self._leave_out if isinstance(self._leave_out, str | Path) else "given in code"
-        return f"{self.listed()} Suppression list: {given}."
+        name = self._leave_out if isinstance(self._leave_out, str | Path) else "given in code"
+        reach = self.recorded_exclude or "It holds for this campaign alone: the next one does not know it."
+        return f"{self.listed()} Suppression list: {name}. {reach}"
 
     # -- what the ledger says
 
@@ -361,9 +365,11 @@ class CampaignSteps(Sending):
             return Draft(problems=tuple(missing.values()))
         try:
             plan = self._planned(head, choices)
+            # The first rows alone: who opted out or was texted is looked up in milliseconds.
+            prospect = self.ledger._prospect(plan, service=self.client.service, revised=True)
         except SmsOtpError as error:
             return Draft(problems=tuple(by_field(error, choices.kind).values()))
-        return Draft(plan, len(head) == len(self.frame))
+        return Draft(planning.seen(plan, prospect), len(head) == len(self.frame))
 
     def check(self, choices: Choices, *, both: int = 0) -> bool:
         """Plan the whole list; sends nothing. Return whether there is a plan now of just these choices.
@@ -379,12 +385,15 @@ class CampaignSteps(Sending):
             return False
         self._kind = choices.kind
         with self._telling("write", NO_PLAN):
-            state = CampaignState(self._planned(self.frame, choices), self.ledger, self.client.service)
+            plan = self._planned(self.frame, choices)
+            recorded = self._record_exclude(choices)
+            state = CampaignState(plan, self.ledger, self.client.service)
             met = state.others()
             if not met or both == in_both(met):
                 state.agreed = in_both(met)
                 self.plan, self.state = state.plan, state
                 self._campaign, self._to, self._leave_out = state.plan.campaign, choices.to, choices.exclude
+                self.recorded_exclude = recorded
                 self.tested = Notice()
                 self.alone = self.alone if self.unfinished else 0
                 self._show("planned", *self._standing())
@@ -395,6 +404,27 @@ class CampaignSteps(Sending):
             self._refuse("write", f"{NO_PLAN} {words} {_WAYS_ON}", "warn", faults)
         return False
 
+    def _record_exclude(self, choices: Choices) -> str:
+        """Record the people of the suppression list as opted out where that was ticked, and say how many are new."""
+        if not choices.record_exclude or not is_opt_out_list(choices.exclude):
+            return ""
+        name = Path(choices.exclude).name if isinstance(choices.exclude, str | Path) else "a list given in code"
+        people = choices.exclude
+        if isinstance(people, str | Path):
+            people = read_recipients(people, hidden=True)
+        elif not isinstance(people, pd.DataFrame):
+            people = pd.DataFrame({"phone": pd.Series(people, dtype=object)})
+        region = choices.default_region or None
+        column = phones.find_columns(people, default_region=region).phone
+        if column is None:
+            raise UsageError("exclude= has no column that reads like phone numbers, so nobody was recorded")
+        numbers = NumberOptions(unreadable="ignore" if choices.readable_only else "refuse")
+        new = People(self.ledger).import_optouts(
+            people, column=column, source=name, default_region=region, numbers=numbers
+        )
+        count = counted(new.read, "person of it is", "people of it are")
+        return f"{count} recorded as opted out ({int(new):,} new): no campaign of this ledger texts them."
+
     def back(self) -> None:
         """Go back to the text; nothing is lost, what was sent stays recorded."""
         if self._begin({"planned", "done"}, "write", ""):
@@ -402,7 +432,7 @@ class CampaignSteps(Sending):
             self._show("write", *self._before_writing())
 
     def _planned(self, frame: pd.DataFrame, choices: Choices) -> Plan:
-        """Plan without the ledger: with ten million contacts it is too much to ask at every key."""
+        """Plan without the ledger, which the preview asks about the first rows and the check about all of them."""
         return planning.plan(frame, **self._asked(choices), ledger=UNASKED)
 
     def _asked(self, choices: Choices) -> dict[str, Any]:
@@ -606,6 +636,11 @@ class CampaignSteps(Sending):
     def settled(self, words: str, sign: Sign = "ok") -> None:
         self._look_again()
         self._show(self.stage, words, sign)
+
+
+def is_opt_out_list(exclude: Any) -> bool:
+    """Return whether a suppression list can be one of opt-outs: a path or a table, but no record and no plan."""
+    return isinstance(exclude, str | Path | list | pd.DataFrame | pd.Series) and len(str(exclude)) > 0
 
 
 def in_both(met: list[Unfinished]) -> int:

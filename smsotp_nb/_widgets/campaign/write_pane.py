@@ -19,8 +19,9 @@ from ..controls import FieldFaults, offer
 from ..lists import LISTS, NONE_CHOSEN, Upload, Uploaded, names_of, with_none
 from . import cards
 from .choices import TICK, Choices
-from .steps import CampaignSteps, Draft, in_both
+from .steps import CampaignSteps, Draft, in_both, is_opt_out_list
 
+RECORD = "These people want no texts: record them as opted out, so that later campaigns leave them out, too"
 KINDS = (("Text, signed", "content"), ("Whole text", "text"), ("Template", "template"))
 # What a draft keeps; none of these holds a number of the list, a passcode or a key.
 KEPT = (
@@ -54,12 +55,13 @@ class Fields:
         self.language = skin.text("Language of values", placeholder="en")
         self.words = ipywidgets.Textarea(description="Text", placeholder="Hi {name|there}, 20% off until Sunday.")
         self.exclude = skin.text("Suppression list", **self._path_field("exclude", "suppression.csv"))
+        self.record_exclude = skin.check(RECORD)
         self.readable_only = skin.check("Leave out only those that can be read; the others are texted")
         self.texted_by = ipywidgets.SelectMultiple(description="Leave out whom these campaigns texted", rows=4)
         self.rates = skin.text("Rates", **self._path_field("rates", "rates.csv"))
         self.keep = skin.text("Columns to keep", placeholder="segment, city")
         self.kept = {name: getattr(self, name) for name in KEPT}  # by a draft
-        for field in (*self.kept.values(), self.texted_by, self.readable_only):
+        for field in (*self.kept.values(), self.texted_by, self.readable_only, self.record_exclude):
             field.observe(lambda _: typed(), "value")
 
     def box(self, name: str) -> ipywidgets.VBox:
@@ -82,6 +84,7 @@ class Fields:
             signature=self.signature.value.strip(),
             exclude=self._file("exclude", self.exclude.value),
             readable_only=self.readable_only.value,
+            record_exclude=self.record_exclude.value,
             texted_by=tuple(self.texted_by.value),
             rates=self._file("rates", self.rates.value),
             keep=_listed(self.keep.value),
@@ -191,6 +194,7 @@ class WritePane:
             self._more.unfold()
         told = (*steps.faults.values(), *(draft.problems if draft else ()))
         unreadable = any(TICK in words for words in told)
+        skin.show(self.fields.record_exclude, is_opt_out_list(fields.choices().exclude))
         skin.show(self.fields.readable_only, unreadable or self.fields.readable_only.value)
         self._draw_met(steps)
         self.check_button.description = "Planning …" if planning else "Check the plan"
@@ -218,6 +222,7 @@ class WritePane:
             "Fewer options",
             box("second"),
             box("exclude"),
+            self.fields.record_exclude,
             self.fields.readable_only,
             box("texted_by"),
             box("rates"),
