@@ -9,6 +9,7 @@ the country ``nan``. So no module says ``"str"``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -70,6 +71,8 @@ def texts(column: pd.Series) -> pd.Series:
 
 def is_missing(cell: Any) -> bool:
     """Return whether a cell stands for no value."""
+    if isinstance(cell, Decimal):
+        return cell.is_nan()  # pandas compares it with itself, and a signalling NaN raises there
     return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
 
 

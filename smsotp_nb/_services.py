@@ -19,6 +19,13 @@ _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 # four at most. A campaign's name has fewer.
 _LONGEST = 2_000
 _NUMBER = re.compile(r"\d(?:[^\w/]{0,3}\d){8,}")
+# What a person does not see in a name beside the format characters (category Cf): Unicode's default ignorable
+# characters, such as the selector that makes a sun an emoji, and fillers that are drawn as nothing.
+_INVISIBLE = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+# Dashes that are no punctuation (category Pd) to Unicode: modifier minus, hyphen bullet, minus, box drawing.
+_OTHER_DASHES = frozenset("\u02d7\u2043\u2212\u2500\u23af\u2796")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -82,17 +89,27 @@ def address(base_url: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Return a campaign's name without what people do not see as a difference: case, blanks, invisible characters.
+    """Return a campaign's name without what people do not see as a difference.
 
-    A number of nine digits or more is a hash in it: the key stays when the person is forgotten whose number it was.
+    That is case, blanks, the kind of a dash, and characters that are not drawn. A number of nine digits or more is a
+    hash in it: the key stays when the person is forgotten whose number it was.
 
     Example:
         >>> name_key("Autumn  SALE 2026-11-26"), name_key("to +1 202 555 0123") == name_key("To +1 202 555 0123")
         ('autumn sale 2026-11-26', True)
     """
     begun = " ".join(name.split())[:_LONGEST]
-    seen = "".join(sign for sign in unicodedata.normalize("NFKC", begun) if unicodedata.category(sign) != "Cf")
-    return _NUMBER.sub(_hashed, " ".join(seen.casefold().split()))
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", begun).casefold())
+    visible = "".join(_plain_character(character) for character in _INVISIBLE.sub("", folded))
+    return _NUMBER.sub(_hashed, " ".join(visible.split()))
+
+
+def _plain_character(character: str) -> str:
+    """Return a hyphen for every dash and nothing for a format character."""
+    category = unicodedata.category(character)
+    if category == "Pd" or character in _OTHER_DASHES:
+        return "-"
+    return "" if category == "Cf" else character
 
 
 def _hashed(number: re.Match[str]) -> str:

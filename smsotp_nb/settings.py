@@ -274,10 +274,27 @@ def ledger_place(environ: Mapping[str, str] | None = None) -> Path | Secret:
     if is_address(chosen.reveal()):
         return chosen
     try:
-        return Path(chosen.reveal()).expanduser().absolute()
+        path = Path(chosen.reveal()).expanduser()
     except RuntimeError:
         said = f"SMSOTP_LEDGER begins with the home of a user who is not known here: {chosen.reveal()}"
         raise UsageError(said) from None
+    return _absolute(path, "SMSOTP_LEDGER", chosen.reveal())
+
+
+def _absolute(path: Path, variable: str, value: str) -> Path:
+    """Return a path that an environment variable names.
+
+    Raises:
+        UsageError: it is relative. Each folder that a notebook runs in would have a record of its own, which does not
+            know whom the others texted.
+    """
+    if path.is_absolute():
+        return path
+    raise UsageError(
+        f"{variable} must be an absolute path, got {value!r}: as a relative one it would be another place in each "
+        f"folder, and people would be texted again from each. Nothing was sent. Set it in full, such as "
+        f"{variable}={path.absolute()}"
+    )
 
 
 def ledger_is_chosen() -> bool:
@@ -295,28 +312,25 @@ def lent_by(environ: Mapping[str, str] | None = None) -> str:
 
 def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of this user's data for this package, by the platform's custom; it may not exist yet."""
-    return _user_folder(*_folder_names(environ, "XDG_DATA_HOME"), custom="share")
+    return _user_folder(environ, "XDG_DATA_HOME", ".local/share")
 
 
 def state_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of what this package remembers for this user between runs; it may not exist yet."""
-    return _user_folder(*_folder_names(environ, "XDG_STATE_HOME"), custom="state")
+    return _user_folder(environ, "XDG_STATE_HOME", ".local/state")
 
 
-def _folder_names(environ: Mapping[str, str] | None, chosen: str) -> tuple[str, ...]:
-    found = os.environ if environ is None else environ
-    return tuple(found.get(name, "") for name in ("HOME", "USERPROFILE", "LOCALAPPDATA", chosen))
-
-
-def _user_folder(user: str, profile: str, local: str, chosen: str, *, custom: str) -> Path:
-    home = Path(user or profile or Path.home())
-    if sys.platform == "win32":
-        base = Path(local or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Application Support"
+def _user_folder(environ: Mapping[str, str] | None, chosen: str, usual: str) -> Path:
+    chosen_folder = (os.environ if environ is None else environ).get(chosen, "")
+    home = (os.environ if environ is None else environ).get("HOME", "")
+    environ = None  # it holds the key, and a traceback may print the variables of every frame
+    is_mac = sys.platform == "darwin"
+    if chosen_folder and not is_mac:
+        base = _absolute(Path(chosen_folder), chosen, chosen_folder)
     else:
-        base = Path(chosen or home / ".local" / custom)
-    return base.absolute() / "smsotp_nb"
+        base = _absolute(Path(home or Path.home()), "HOME", home)
+        base = base / ("Library/Application Support" if is_mac else usual)
+    return base / "smsotp_nb"
 
 
 def _check(settings: Settings) -> list[str]:

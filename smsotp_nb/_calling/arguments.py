@@ -83,11 +83,18 @@ def not_whole(name: str, value: Any, *, least: int = 1, most: int | None = None,
     return f"{name}= must be a whole number {span}{', or None' if none else ''}, got {given(value)}"
 
 
+def _is_finite(value: Any) -> bool:
+    """Return whether a value is a finite number; True and False are none."""
+    if isinstance(value, Decimal):
+        return value.is_finite()  # a signalling NaN raises in every other question
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def not_number(
     name: str, value: Any, *, of: str, least: float = 0, above: bool = False, none: bool = False
 ) -> str | None:
     """Complain of what is no finite number of at least (or above) ``least``; ``of`` says what it counts."""
-    real = isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
+    real = _is_finite(value)
     if (none and value is None) or (real and (value > least if above else value >= least)):
         return None
     span = f"above {least:g}" if above else f"of at least {least:g}"

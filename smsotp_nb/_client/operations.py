@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 from urllib.parse import quote_plus, urlencode
 
+import numpy as np
+
 from .. import _wire as wire
 from .._calling import bare, given, in_our_words, not_a, not_mapping, refuse
 from .._moments import Now, utc_now
@@ -159,7 +161,7 @@ class Client:
         self._checked = body
 
         def read(data: Any, request_id: str | None) -> wire.SendReply:
-            return wire.read_send(data, to, request_id=request_id)
+            return wire.read_send(data, to, request_id=request_id, canonical=_canonical)
 
         request = _Request(wire.SEND, wire.send_request(to, body), read, may_begin)
         reply: wire.SendReply = self._call(request, retry)
@@ -207,7 +209,7 @@ class Client:
         own_code = code is not None
 
         def read(data: Any, request_id: str | None, to: str = to) -> wire.OtpReply:
-            return wire.read_otp_send(data, to, request_id=request_id)
+            return wire.read_otp_send(data, to, request_id=request_id, canonical=_canonical)
 
         request = _Request(wire.OTP_SEND, wire.otp_request(to=to, **options), read)
         options, code, to = {}, None, wire.mask(str(to))  # a traceback prints the variables of every frame
@@ -248,7 +250,7 @@ class Client:
         wrong = wire.check_otp_verify(to, code, intent=intent, ttl=ttl)
 
         def read(data: Any, request_id: str | None, to: str = to) -> wire.VerifyReply:
-            return wire.read_verify(data, to, request_id=request_id)
+            return wire.read_verify(data, to, request_id=request_id, canonical=_canonical)
 
         request = _Request(wire.OTP_VERIFY, wire.otp_request(to=to, code=code, intent=intent, ttl=ttl), read)
         code, to = "", wire.mask(str(to))  # a traceback prints the variables of every frame
@@ -338,6 +340,13 @@ def once(client: Client) -> Client:
     made = object.__new__(type(client))
     vars(made).update(vars(client), retry=RetryPolicy(attempts=1))
     return made
+
+
+def _canonical(number: str) -> str:
+    """Return the form of a number in which all numbers that ring one phone are equal."""
+    from .._phones import one_phone_digits  # takes time, and is only needed where a reply spells a number otherwise
+
+    return f"+{one_phone_digits(np.array([int(number[1:])]))[0]}"
 
 
 def _given(found: Any) -> Any:

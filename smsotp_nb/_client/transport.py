@@ -21,6 +21,8 @@ which is strict, and quick where http.client's own parsing cost as much as the r
 from __future__ import annotations
 
 import os
+import re
+import ssl
 import sys
 import threading
 import time
@@ -354,6 +356,7 @@ class Transport:
             found["proxies"] = {}
         self._options = found
         self._adapter, self._process = _Adapter(), os.getpid()
+        self._check_route()
 
     def post(
         self, query: Secret, body: memoryview, *, may_begin: Callable[[], bool] | None = None
@@ -385,6 +388,43 @@ class Transport:
         finally:
             trace.target = None  # the thread keeps its last trace
 
+    def _check_route(self) -> None:
+        """Refuse a proxy or a bundle of certificates with which no request could be made, before one is tried.
+
+        Whatever a request would meet before its connection is made is met here. There it would have no phase, and its
+        recipients would be in doubt.
+        """
+        bundle, proxy = self._options["verify"], requests.utils.select_proxy(self._address, self._options["proxies"])
+        try:
+            if isinstance(bundle, str):
+                _load_certificates(bundle)
+        except (OSError, ssl.SSLError) as error:
+            raise UsageError(
+                f"the bundle of certificates {bundle!r} (ca_bundle=, or REQUESTS_CA_BUNDLE) cannot be used "
+                f"({type(error).__name__}); nothing was sent. Correct its path, or unset it"
+            ) from None
+        if proxy is None:
+            return
+        try:
+            if proxy.lower().startswith("socks"):
+                raise UsageError("a SOCKS proxy")  # over which nothing here knows how far a request came
+            port = urlsplit(proxy if "://" in proxy else f"http://{proxy}").port  # raises for what is no port
+            self._adapter.get_connection_with_tls_context(
+                self._request(Secret(""), memoryview(b"")), bundle, proxies=self._options["proxies"]
+            )
+        except UsageError as error:
+            reason = str(error)
+        except Exception as error:  # noqa: BLE001 - of requests and urllib3; what they say may hold a password
+            reason = type(error).__name__
+        else:
+            if port != 0:
+                return
+            reason = "port 0"
+        raise UsageError(
+            f"the proxy of the environment for {self._host} cannot be used: {_without_login(proxy)!r} ({reason}). "
+            f"Nothing was sent. Correct {_PROXY_VARIABLES}, or pass Settings(trust_env=False)"
+        )
+
     def _request(self, query: Secret, body: memoryview) -> Any:
         request: Any = requests.PreparedRequest()
         request.method, request.hooks = "POST", {}
@@ -395,6 +435,23 @@ class Transport:
     def close(self) -> None:
         """Close every kept connection."""
         self._adapter.close()
+
+
+# In the order in which they are looked up for an https address.
+_PROXY_VARIABLES = "HTTPS_PROXY, ALL_PROXY or NO_PROXY"
+
+
+def _load_certificates(path: str) -> None:
+    """Raise the error that a connection with this file or folder of trusted certificates would meet."""
+    if os.path.isdir(path):
+        ssl.create_default_context(capath=path)
+    else:
+        ssl.create_default_context(cafile=path)
+
+
+def _without_login(proxy: str) -> str:
+    """Return the address of a proxy without the user and the password that may stand in it."""
+    return re.sub(r"(?<=//)[^/]*@|^[^/]*@", "", proxy)
 
 
 _HEADERS = {

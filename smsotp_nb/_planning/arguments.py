@@ -6,6 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -295,6 +296,14 @@ def _not_kept(frame: pd.DataFrame, keep: tuple[str, ...]) -> list[str]:
         if column.dtype.kind == "f" and (without := np.isinf(column.to_numpy("float64", na_value=0.0))).any():
             row = cited(column.index[int(without.argmax())])
             wrong.append(f"keep=: column {name!r} has an infinite number in row {row}, as a division by zero gives")
+        cells = column.tolist() if column.dtype == object else []
+        signals = [isinstance(cell, Decimal) and cell.is_snan() for cell in cells]
+        if any(signals):
+            row = cited(column.index[signals.index(True)])
+            wrong.append(
+                f"keep=: column {name!r} has a signalling NaN in row {row}, with which nothing compares; replace it "
+                "by None"
+            )
     return wrong
 
 

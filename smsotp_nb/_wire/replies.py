@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import itemgetter
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 from .._amounts import amount
 from .._showing import mask, masked, visible
-from .interface import MAX_RECIPIENTS, is_int, micros
+from .interface import E164, MAX_RECIPIENTS, is_int, micros
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +214,13 @@ class VerifyReply:
         return f"<VerifyReply for {mask(self.to)}: {'valid' if self.valid else 'not valid'}>"
 
 
-def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) -> SendReply:
+def read_send(
+    data: Any, to: Sequence[str], *, request_id: str | None = None, canonical: Callable[[str], str] = str
+) -> SendReply:
     """Return the send result in an envelope's ``data``, its records matched to ``to`` by number.
+
+    A record that spells a number otherwise than it was asked is matched where ``canonical`` makes the two equal, such
+    as +549 11 and +54 11 in Argentina.
 
     Raises:
         Unreadable: ``data`` is not an object or ``messages`` not an array of objects.
@@ -223,7 +228,7 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
     records = data.get("messages") if isinstance(data, dict) else None
     if not isinstance(records, list) or not set(map(type, records)) <= {dict}:
         raise Unreadable("the reply has no list of message records")
-    read, unexpected = _matched(_messages(records), to)
+    read, unexpected = _matched(_messages(records), to, canonical)
     known = set(read.to)
     return SendReply(
         messages=read,
@@ -237,49 +242,81 @@ def read_send(data: Any, to: Sequence[str], *, request_id: str | None = None) ->
     )
 
 
-def _matched(read: Messages, to: Sequence[str]) -> tuple[Messages, tuple[MessageRecord, ...]]:
+def _matched(
+    read: Messages, to: Sequence[str], canonical: Callable[[str], str]
+) -> tuple[Messages, tuple[MessageRecord, ...]]:
     """Return the first record of each number, by the number as it was asked, and all other records."""
     if len(set(read.to)) == len(read) and set(to).issuperset(read.to):
         return read, ()
     number_of = dict(zip(to, to, strict=True)) | {number[1:]: number for number in to}
     matched: dict[str, MessageRecord] = {}
-    unexpected = []
+    others = []
     for record in read:
         number = number_of.get(record.to)
         if number is None or number in matched:
+            others.append(record)
+        else:
+            matched[number] = dataclasses.replace(record, to=number)
+    unexpected = []
+    by_phone = _by_phone([number for number in to if number not in matched], canonical) if others else {}
+    for record in others:
+        number = by_phone.pop(_phone_of(record.to, canonical), None) if record.to not in number_of else None
+        if number is None:
             unexpected.append(record)
         else:
             matched[number] = dataclasses.replace(record, to=number)
     return Messages.of(matched.values()), tuple(unexpected)
 
 
-def read_otp_send(data: Any, to: str, *, request_id: str | None = None) -> OtpReply:
+def _by_phone(numbers: Sequence[str], canonical: Callable[[str], str]) -> dict[str, str]:
+    """Return numbers by their canonical form, but for those that share one: nobody knows which of them is meant."""
+    phones = [_phone_of(number, canonical) for number in numbers]
+    repeats = Counter(phones)
+    return {phone: number for phone, number in zip(phones, numbers, strict=True) if repeats[phone] == 1}
+
+
+def _phone_of(number: str, canonical: Callable[[str], str]) -> str:
+    """Return the canonical form of a number that may lack its plus, and what is no number as it is."""
+    plus = number if number.startswith("+") else f"+{number}"
+    return canonical(plus) if E164.fullmatch(plus) else number
+
+
+def read_otp_send(
+    data: Any, to: str, *, request_id: str | None = None, canonical: Callable[[str], str] = str
+) -> OtpReply:
     """Return the message record in an envelope's ``data``.
 
     Raises:
         Unreadable: ``data`` is not an object, or does not speak of this number.
     """
-    found = _messages([_object_of(data, to, to[1:])])[0]
+    found = _messages([_object_of(data, to, canonical)])[0]
     return OtpReply(record=dataclasses.replace(found, to=to), request_id=request_id)
 
 
-def read_verify(data: Any, to: str, *, request_id: str | None = None) -> VerifyReply:
+def read_verify(
+    data: Any, to: str, *, request_id: str | None = None, canonical: Callable[[str], str] = str
+) -> VerifyReply:
     """Return whether the code was valid.
 
     Raises:
-        Unreadable: ``data`` is not an object, its ``to`` is not the number as it was asked for, or ``valid`` is not
-            true or false.
+        Unreadable: ``data`` is not an object, its ``to`` is not the number that was asked for, with its plus, or
+            ``valid`` is not true or false.
     """
-    valid = _object_of(data, to).get("valid")
+    valid = _object_of(data, to, canonical, needs_plus=True).get("valid")
     if not isinstance(valid, bool):
         raise Unreadable("the reply does not say whether the code is valid")
     return VerifyReply(to=to, valid=valid, request_id=request_id)
 
 
-def _object_of(data: Any, *numbers: str) -> dict[str, Any]:
+def _object_of(data: Any, to: str, canonical: Callable[[str], str], *, needs_plus: bool = False) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise Unreadable("the reply has no data object")
-    if data.get("to") not in numbers:
+    number = data.get("to")
+    if number == to:
+        return data
+    if not isinstance(number, str) or (needs_plus and not number.startswith("+")):
+        raise Unreadable("the reply does not speak of this number")
+    if _phone_of(number, canonical) != canonical(to):
         raise Unreadable("the reply does not speak of this number")
     return data
 

@@ -117,6 +117,13 @@ class Store:
         """Return in words who runs a campaign and since when; empty where nobody does or the ledger does not know."""
         return ""
 
+    def recording(self) -> contextlib.AbstractContextManager[Statements]:
+        """Run a block that records a plan in a transaction; see the store of a server."""
+        return self.writing()
+
+    def take_turn(self) -> None:
+        """Do nothing: in a file a transaction that writes has the turn from its beginning."""
+
     def claimed(self, attempt: int, row: Callable[[], Row]) -> None:
         """Note that the current transaction records an intent, so that it enters the marks after the commit.
 

@@ -19,7 +19,7 @@ from ..file.store import Store
 from ..rows import runners
 from ..rows.answers import MOST_KINDS, Ints
 from ..rows.persons import hashed, persons, secret_of
-from ..rows.statements import Statements, inserted, numbers_of
+from ..rows.statements import Statements, insert, numbers_of
 from ..rows.tables import PLANNED, SKIPPED
 from ..rows.wordings import Wordings, record_words
 
@@ -99,26 +99,53 @@ class Planned(Protocol):
 
 
 def record(store: Store, plan: Planned, *, service: str, kind: str, now: int) -> int:
-    """Record a plan's rows in one transaction and return the campaign's number; an existing one is left as it is."""
-    with store.writing() as connection:
-        found = connection.execute(
-            "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign' AND kind=?",
-            (service, name_key(plan.campaign), kind),
-        ).fetchone()
-        if found:  # another process recorded it between the caller's look and this transaction
-            return int(found[0])
-        number = inserted(connection, "campaign", {
-            "service": service, "name": plan.campaign, "name_key": name_key(plan.campaign), "kind": kind,
-            "fingerprint": plan.fingerprint, "created_at": now, "rows": plan._held.figures["rows"],
-            "kept": json.dumps(list(plan._kept)), "author": runners.decider(connection),
-        })  # fmt: skip
-        runners.note_decision(connection, "recorded", rows=plan._held.figures["rows"], now=now, campaign=number)
-        if plan._held.folder is not None:
-            copies.note_in(connection, plan._held.folder.absolute(), "folder of the plan", now=now)
-        latest = LEFT_OUT
+    """Record a plan's rows in one transaction and return the campaign's number; an existing one is left as it is.
+
+    On a server the rows come before the turn to write, and the campaign, without which nobody sees them, after it: so
+    whoever is suspended on the way holds up nobody's opt-out. Destinations, which campaigns share, come before both.
+    """
+    with store.writing("NORMAL") as connection:
         for piece in plan._held.pieces():
-            latest = _record(connection, number, piece, plan._kept, latest)
+            destinations(connection, piece.rows)
+    try:
+        with store.recording() as connection:
+            number = _next_number(connection)
+            latest = LEFT_OUT
+            for piece in plan._held.pieces():
+                latest = _record(connection, number, piece, plan._kept, latest)
+            store.take_turn()
+            found = connection.execute(
+                "SELECT id FROM campaign WHERE service=? AND name_key=? AND kind='campaign' AND kind=?",
+                (service, name_key(plan.campaign), kind),
+            ).fetchone()
+            if found:
+                raise _AlreadyRecorded(int(found[0]))
+            insert(connection, "campaign", {
+                "id": number, "service": service, "name": plan.campaign, "name_key": name_key(plan.campaign),
+                "kind": kind, "fingerprint": plan.fingerprint, "created_at": now, "rows": plan._held.figures["rows"],
+                "kept": json.dumps(list(plan._kept)), "author": runners.decider(connection),
+            })  # fmt: skip
+            runners.note_decision(connection, "recorded", rows=plan._held.figures["rows"], now=now, campaign=number)
+            if plan._held.folder is not None:
+                copies.note_in(connection, plan._held.folder.absolute(), "folder of the plan", now=now)
+    except _AlreadyRecorded as other:
+        return other.number
     return number
+
+
+class _AlreadyRecorded(Exception):
+    """Another process recorded the campaign between the caller's look and this transaction, which is taken back."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _next_number(connection: Statements) -> int:
+    """Return the number of a new campaign."""
+    if (next_number := getattr(connection, "next_number", None)) is not None:
+        return int(next_number("campaign"))
+    return int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM campaign").fetchone()[0])
 
 
 def _record(connection: Statements, campaign: int, piece: Piece, kept: Sequence[str], latest: int) -> int:
@@ -147,9 +174,10 @@ def insert_rows(
     order = np.argsort(chunk, kind="stable")
     places = {"chunk": chunk[order].tolist(), "position": position[order].tolist()}
     names, values = _columns(connection, rows.iloc[order], places, kept, state)
-    if (copy_in := getattr(connection, "copy_in", None)) is not None:  # a server's, which reads them as they come
+    server: Any = connection if hasattr(connection, "copy_in") else None
+    if server and not server.has_turn:  # with it, a sender that is suspended in a COPY would hold up everybody
         same = campaign, state, 0
-        copy_in("recipient", ("campaign", "own_state", "attempts", *names), ((*same, *row) for row in values))
+        server.copy_in("recipient", ("campaign", "own_state", "attempts", *names), ((*same, *row) for row in values))
         return
     own = f"({campaign},{state},0,{','.join('?' * len(names))})"  # what is the same in all rows
     for begins in range(0, len(rows), TOGETHER):
@@ -159,6 +187,8 @@ def insert_rows(
         )
         # No variable holds them: a traceback prints the variables of every frame.
         connection.execute(sql, [*chain.from_iterable(islice(values, many))])
+        if server:
+            server.send()  # a server counts how long it waits between messages, not within one
 
 
 def billing_number(connection: Statements, campaign: int, kind: Sequence[Any]) -> int | None:

@@ -91,6 +91,7 @@ class Connection:
         self._raw = raw
         self._waiting: list[Late] = []
         self._is_heard = True  # what the beginning of the transaction said
+        self.has_turn = False  # whether the transaction holds up all others that write
         raw.adapters.register_loader("numeric", _Whole)
         raw.adapters.register_dumper(str, _Text)
         raw.adapters.register_dumper(int, Int8BinaryDumper)  # as wide as the columns, so that no sum of two overflows
@@ -201,6 +202,11 @@ class Connection:
             if result.status not in _DONE:
                 raise psycopg.errors.error_from_result(result, encoding=self._raw.info.encoding)
         return [_brought(values, result) for result in results]
+
+    def next_number(self, table: str) -> int:
+        """Return a number for a row of a table that nobody else gets."""
+        row = self.execute("SELECT nextval(pg_get_serial_sequence(?, 'id'))", (table,)).fetchone()
+        return int(row[0]) if row else 0
 
     def copy_in(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         into = f"COPY {table} ({', '.join(columns)}) FROM STDIN"

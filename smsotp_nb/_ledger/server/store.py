@@ -39,7 +39,14 @@ from .dialect import tables
 from .last_seen import PLACE, SEEN, TURN, Notes, Sighting
 
 SINCE = "0.1"
-IDLE = 30.0  # seconds that a transaction may stand still
+# Asked for, because the default of a role may be another one: a snapshot that is older than the turn that was waited
+# for does not know whom others have texted meanwhile.
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+# Seconds that a transaction may stand still while it has the turn to write. A sender that is suspended (a laptop that
+# sleeps, a container that is paused) holds up everybody else's opt-outs for so long, and the pages promise ten at most.
+IDLE = 8.0
+# Seconds that one may stand still which records a plan: until `take_turn` nobody waits for it.
+IDLE_RECORDING = 3600.0
 _SET = (
     "SELECT set_config('lock_timeout', '30s', true), "
     "set_config('idle_in_transaction_session_timeout', '{idle:g}s', true), "
@@ -74,12 +81,23 @@ class Served:
         """The number of this session, in a transaction that writes."""
         return int((self._inserted and self._inserted.lastrowid) or 0)
 
-    def begin(self, synchronous: str, idle: float) -> None:
-        """Begin a transaction: wait for the turn to write, and see that the database is the one that was opened."""
-        self.connection.begin([*_beginning(synchronous, idle), TURN], self._see)
+    def begin(self, synchronous: str, *, has_turn: bool = True) -> None:
+        """Begin a transaction: wait for the turn to write, and see that the database is the one that was opened.
+
+        Without the turn it holds up nobody, and `take_turn` is called before it changes what others look at.
+        """
+        look = TURN if has_turn else f"SELECT {SEEN} FROM ledger l, served s"
+        self.connection.begin([*_beginning(synchronous, IDLE if has_turn else IDLE_RECORDING), look], self._see)
+        self.connection.has_turn = has_turn
         if self._inserted is None:
             sql, now = "INSERT INTO session (token, started_at) VALUES (?, ?)", time.time_ns() // 1000
             self._inserted = self.connection.execute(sql, (self._token, now))
+
+    def take_turn(self) -> None:
+        """Wait, in a transaction that began without it, for the turn to write."""
+        self.connection.execute(f"SELECT set_config('idle_in_transaction_session_timeout', '{IDLE:g}s', true)")
+        self._see(self.connection.execute(TURN).fetchone())
+        self.connection.has_turn = True
 
     def drafted(self, works: Sequence[Callable[[Any], Any]], synchronous: str) -> list[Any]:
         """Record pieces of work with one message, as one transaction; return their results if all were guessed.
@@ -173,11 +191,13 @@ class ServerStore(Store):
         return Lease(self, campaign, name)
 
     @contextlib.contextmanager
-    def writing(self, synchronous: Literal["FULL", "NORMAL"] = "FULL", *, idle: float = IDLE) -> Iterator[Connection]:
-        """Run a block in one transaction; the server ends it if it stands still for so many seconds."""
+    def writing(
+        self, synchronous: Literal["FULL", "NORMAL"] = "FULL", *, has_turn: bool = True
+    ) -> Iterator[Connection]:
+        """Run a block in one transaction; the server ends it if it stands still (`IDLE`)."""
         with self._using() as served:
             try:
-                served.begin(synchronous, idle)
+                served.begin(synchronous, has_turn=has_turn)
                 yield served.connection
                 served.note_acts(durable=synchronous == "FULL", claimed=bool(self._claims))
                 served.commit()
@@ -185,6 +205,15 @@ class ServerStore(Store):
                 self._end(served, error)
                 raise
             self._committed(served, synchronous)
+
+    def recording(self) -> contextlib.AbstractContextManager[Connection]:
+        """Run a block in a transaction that has no turn yet: a million rows take longer than others can wait."""
+        return self.writing(has_turn=False)
+
+    def take_turn(self) -> None:
+        """Wait for the turn to write, inside of `recording`."""
+        with self._using() as served:
+            served.take_turn()
 
     def now(self, connection: Statements, own: int) -> int:  # noqa: ARG002 - the server's counts for all
         return int(connection.execute(f"SELECT {NOW}").fetchone()[0])
@@ -202,8 +231,7 @@ class ServerStore(Store):
 
     def _run_pieces(self, pieces: list[stores._Shared], synchronous: Literal["FULL", "NORMAL"]) -> None:
         if rest := self._run_drafted(pieces, synchronous):
-            # A sender that was stopped in its turn holds up everybody else, also who records an opt-out.
-            with self.writing(synchronous, idle=runners.VOID_AFTER) as connection:
+            with self.writing(synchronous) as connection:
                 for piece in rest:
                     piece.result = piece.work(connection)
 
@@ -325,7 +353,7 @@ class ServerStore(Store):
 
 def _accepted(connection: Connection, seen: Sighting, why: str) -> Sighting:
     """Note in a database that somebody accepted it where it is now, for everybody."""
-    connection.begin(["BEGIN", "SELECT 1 FROM ledger FOR UPDATE"])
+    connection.begin([BEGIN, "SELECT 1 FROM ledger FOR UPDATE"])
     connection.execute(f"UPDATE served SET place={PLACE}, accepted=accepted+1")
     runners.note_decision(connection, "older database accepted", rows=0, now=time.time_ns() // 1000, reason=why)
     connection.commit()
@@ -333,7 +361,7 @@ def _accepted(connection: Connection, seen: Sighting, why: str) -> Sighting:
 
 
 def _beginning(synchronous: str, idle: float) -> list[str]:
-    return ["BEGIN", _SET.format(synchronous=_SYNCHRONOUS[synchronous], idle=idle)]
+    return [BEGIN, _SET.format(synchronous=_SYNCHRONOUS[synchronous], idle=idle)]
 
 
 # Not to_regclass, whose cache may say no although another client has made the table meanwhile.
@@ -350,7 +378,7 @@ def _make(connection: Connection, address: Address, *, create: bool) -> bool:
             "record there, pass create=True"
         )
     # An error or an interrupt closes the connection, and the server rolls back what was begun.
-    made = not connection.script(f"BEGIN; SELECT pg_advisory_xact_lock(1397575503); {_THERE}")[0]
+    made = not connection.script(f"{BEGIN}; SELECT pg_advisory_xact_lock(1397575503); {_THERE}")[0]
     if made:  # nobody else has begun it meanwhile
         connection.script(tables())
         values = (secrets.token_bytes(16), secrets.token_bytes(32))
