@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,12 +14,13 @@ import pandas as pd
 from .. import _cards as cards
 from .._calling import given as shown
 from .._calling import in_our_words, not_callable, not_choice, not_flag, not_path, not_text, refuse
+from .._cards import counted
 from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._results.contract import STATES
 from .._services import is_rehearsal
 from .._wire import MessageRecord
-from ..errors import InDoubt, LedgerError, UsageError
+from ..errors import InDoubt, LedgerError, SmsOtpWarning, UsageError
 from ..settings import TEMPORARY, ledger_is_chosen
 from . import moving
 from .campaign import LedgerBase, Record, not_its_plan, service_of
@@ -42,6 +44,15 @@ from .server.address import Address
 if TYPE_CHECKING:
     from .._client import Client
     from .._sandbox import Sandbox
+
+# The moment of the latest requests and of what people said last; a ledger that has gone on for years has many of both.
+_LATEST = (
+    "SELECT coalesce(max(at), 0) FROM (SELECT max(started_at) AS at FROM "
+    "(SELECT started_at FROM attempt ORDER BY id DESC LIMIT 1000) AS latest "
+    "UNION ALL SELECT max(recorded_at) FROM (SELECT recorded_at FROM consent ORDER BY id DESC LIMIT 1) AS said"
+    ") AS moments"
+)
+_FAR_BEHIND = 3600 * 1_000_000  # an hour in microseconds: machines of a team differ by seconds, a wrong clock by more
 
 
 @understood
@@ -95,11 +106,37 @@ class Ledger(LedgerBase):
         self._is_default = place is None and not ledger_is_chosen()
         new = create or (place in (None, TEMPORARY) and isinstance(self.path, Path))
         self._store = store_of(self.path, create=new, accept_older=accept_older)
-        self._clock: Callable[[], int] = lambda: microseconds(now())
+        self._now, self._latest = now, 0
         self.created = self._store.created
         with contextlib.suppress(LedgerError):  # in use: it stays noted, and the card says so
             if purging.remains(self._store):
                 purging.overwrite(self._store)
+
+    def _clock(self) -> int:
+        """Return the present moment, microseconds since 1970: never one before the latest that the ledger has.
+
+        A clock that is behind would count what it sends as long past, and caps would not hold when it is right again.
+        """
+        self._latest = max(microseconds(self._now()), self._latest)
+        return self._latest
+
+    def _learn_time(self) -> int:
+        """Take in the latest moment that the ledger has; return how far the clock of this machine is behind it."""
+        with self._store.reading() as connection:
+            latest = int(connection.execute(_LATEST).fetchone()[0])
+        self._latest = max(self._latest, latest)
+        return latest - microseconds(self._now())
+
+    def _warn_of_the_clock(self) -> None:
+        behind = self._learn_time()
+        if behind > _FAR_BEHIND:
+            hours = round(behind / _FAR_BEHIND)
+            warnings.warn(
+                f"the clock of this machine is {counted(hours, 'hour')} behind the latest request of the ledger "
+                f"{self.path}: caps and the times of messages count from that request on. Set the clock right",
+                SmsOtpWarning,
+                stacklevel=_CALLER,
+            )
 
     def campaigns(self) -> pd.DataFrame:
         """List the campaigns, one row each: service, campaign, kind, created_at, rows, then the rows by state
@@ -213,6 +250,7 @@ class Ledger(LedgerBase):
         ``revised``: as if the recorded campaign had followed the plan before (`smsotp_nb.revise`). ``admit`` says
         which of the rows that may go the limits of the send admit.
         """
+        self._learn_time()
         return prospect(
             self._store,
             plan,
@@ -247,6 +285,7 @@ class Ledger(LedgerBase):
             LedgerError: another live account or address has already texted people under this name.
         """
         self._refuse_lent(service)
+        self._warn_of_the_clock()
         number, ownership = None, None
         if kind == "campaign":
             ownership = None if is_rehearsal(service) else Ownership(plan.campaign, service)

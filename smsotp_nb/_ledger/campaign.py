@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pandas as pd
 from .. import _cards as cards
 from .. import results
 from .._calling import given as shown
-from .._calling import in_our_words, not_path, not_text, refuse
+from .._calling import in_our_words, not_flag, not_path, not_text, refuse
 from .._cards import counted
 from .._frames import AnyFrame, as_pandas
 from .._pandas import STR
@@ -50,8 +50,10 @@ class LedgerBase:
 
     path: Any  # a Path, or the Address of a server's database
     _store: Store
-    _clock: Callable[[], int]
     _is_default: bool
+
+    def _clock(self) -> int:
+        raise NotImplementedError
 
     @property
     def _files(self) -> list[Path]:
@@ -218,7 +220,14 @@ class Record:
         return rows.assign(campaign=self.name, service=self.service).astype({"campaign": STR, "service": STR})
 
     @in_our_words
-    def settle(self, rows: AnyFrame | Sequence[str] | str, *, accepted: bool, reason: str | None = None) -> int:
+    def settle(
+        self,
+        rows: AnyFrame | Sequence[str] | str,
+        *,
+        accepted: bool,
+        reason: str | None = None,
+        again: bool = False,
+    ) -> int:
         """Mark in-doubt rows as accepted, or as not accepted so that the next send retries them; return how many.
 
         Args:
@@ -229,10 +238,14 @@ class Record:
                 them; rows of people who asked to be forgotten are skipped. Other values that count as true or false in
                 Python are refused.
             reason: the evidence, for the record (`changes`), such as "invoice 2026-11".
+            again: True lets ``accepted=False`` send a third message to a person who was found not accepted before and
+                is in doubt again. Without it such rows are refused: a cell that settles every doubt, run once more,
+                would text the same people each time.
 
         Raises:
-            UsageError: a number is not in doubt in this campaign, a row is of another campaign, service or request, or
-                ``accepted`` is neither True nor False. Nothing was changed.
+            UsageError: rows were found not accepted before (see ``again``), a number is not in doubt in this campaign,
+                a row is of another campaign, service or request, or ``accepted`` is neither True nor False. Nothing
+                was changed.
             CampaignLockedError: the campaign is running.
         """
         if not isinstance(accepted, bool | np.bool_):
@@ -240,11 +253,11 @@ class Record:
                 f"accepted= must be True (they have it) or False (they do not, so send again), got {accepted!r}; "
                 "nothing was changed"
             )
-        refuse(None if reason is None else not_text("reason", reason))
+        refuse(None if reason is None else not_text("reason", reason), not_flag("again", again))
         self._recover()
         said = f"found {'' if accepted else 'not '}accepted"
         mine = _own(rows, self.name, self.service)
-        return self._move(mine, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason)
+        return self._move(mine, IN_DOUBT, ACCEPTED if accepted else PLANNED, said, reason, again=again)
 
     @in_our_words
     def retry(self, rows: AnyFrame | Sequence[str] | str) -> int:
@@ -421,6 +434,18 @@ class Record:
         found = Evidence(source, lines, priced)
         return self._move(lines, IN_DOUBT, ACCEPTED, "found accepted", reason, found)
 
+    def _refuse_retried(self, connection: Statements, chosen: Sequence[tuple[int, int]]) -> None:
+        """Refuse rows that a person found not accepted before: what was sent to them since may be a second message."""
+        sql = "SELECT chunk, position FROM recipient WHERE campaign=? AND retried>0"
+        retried = {(chunk, position) for chunk, position in connection.execute(sql, (self._number,))}
+        count = sum(place in retried for place in chosen)
+        if count:
+            raise UsageError(
+                f"{count:,} of {len(chosen):,} rows of campaign {self.name!r} were found not accepted before and are in "
+                "doubt again, so these people may have two messages already. Nothing was changed. Ask the service "
+                "first; to send them another one all the same, pass again=True"
+            )
+
     def _move(
         self,
         rows: pd.DataFrame,
@@ -429,6 +454,8 @@ class Record:
         said: str,
         reason: str | None = None,
         by: Evidence | None = None,
+        *,
+        again: bool = True,
     ) -> int:
         seen = _requests_seen(rows)
         is_nameless = rows["to"].isna().to_numpy()  # people who asked to be forgotten
@@ -452,6 +479,14 @@ class Record:
                         "changed. Pass the rows as the campaign gives them, with their index"
                     )
                 _refuse_others(connection, self._number, before, seen, self.name)
+                chosen = [*(places[number] for number in wanted), *(forgotten[position] for position in nameless)]
+                if after == PLANNED and before == IN_DOUBT:
+                    if not again:
+                        self._refuse_retried(connection, chosen)
+                    connection.executemany(
+                        "UPDATE recipient SET retried=retried+1 WHERE campaign=? AND chunk=? AND position=?",
+                        [(self._number, *place) for place in chosen],
+                    )
                 contacts.unpack(connection, self._number)
                 gone: tuple[int, str | None] = (after, None)
                 moved = [(*gone, *places[number]) for number in wanted]

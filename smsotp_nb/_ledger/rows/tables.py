@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from ..._results.contract import STATES
 from .statements import ANY, Guess, Statements, guessed
 
-VERSION = 14  # nobody has a file of an earlier one: they are refused
+VERSION = 15  # nobody has a file of an earlier one: they are refused
 APPLICATION_ID = 0x534D534F  # "SMSO": tells a ledger from any other SQLite file
 PLANNED, SENDING, ACCEPTED, REJECTED, IN_DOUBT, SKIPPED = range(len(STATES))
 OPTED_OUT = "OPTED_OUT"  # the problem of a row whose person said no
@@ -126,6 +126,7 @@ CREATE TABLE recipient (
   parts INTEGER,
   price INTEGER,                 -- micro-units
   not_before INTEGER,            -- of a row that a rule holds back: when it may go, microseconds since 1970
+  retried INTEGER NOT NULL DEFAULT 0,  -- how often a person found that it was not accepted, and let it be sent again
   PRIMARY KEY (campaign, chunk, position)
 ) WITHOUT ROWID;
 
