@@ -66,7 +66,8 @@ class Limits(Options):
             the speed drops for a while.
         quiet_hours: two times, such as ``("21:00", "08:00")``, between which nobody is texted, in the local time of the
             number; of several time zones none may be quiet.
-        first: send to this many recipients first, earlier calls included; the next call without it sends the rest.
+        first: send to this many recipients first, in the order of the list and earlier calls included; the next call
+            without it sends the rest. Nobody takes the place of who opts out while it runs.
         stop_after: stop after this many requests in a row were refused or left in doubt; None never stops for that.
 
     Raises:
@@ -154,6 +155,8 @@ class Ahead:
             self._watch.check()
         except UsageError as error:
             self.refused, self._ended = str(error), BUDGET
+        if self._watch is not None and not self._ended:
+            self._watch.choose(_pending(rows, range(len(rows))))
         chunks = rows["chunk"].to_numpy("int64")
         order = np.argsort(chunks, kind="stable")
         said = np.full(len(rows), self._ended or None, object)
@@ -166,7 +169,8 @@ class Ahead:
         admission = self._watch.admit(0, _pending(self._rows.iloc[places], places.tolist()))
         going = {row.position for row in admission.due}
         self._ended = admission.stopper or ""
-        return [None if place in going else self._held.get(place, admission.stopper) for place in places.tolist()]
+        other = admission.stopper or (CANARY if self._watch.chosen is not None else None)
+        return [None if place in going else self._held.get(place, other) for place in places.tolist()]
 
     def hold(self, problem: str, *, positions: Sequence[int], **_of_chunk: int | None) -> None:
         self._held |= dict.fromkeys(positions, problem)
@@ -212,13 +216,27 @@ class Watch:
         # of estimates in a currency, the highest price of a message in each other currency that was billed for them
         self._switched: dict[str | None, dict[str, int]] = {}
         self._unpriced = ""  # why what was spent cannot be counted any more
-        self._left = 0
+        self.chosen: frozenset[int] | None = None  # the positions of the rows that ``first`` lets go; None: all
+        self.is_used_up = False  # whether these are as many as it lets go
         self._is_ahead = False
         self.check()
         if self._budget is not None:
             self._count_earlier_calls()
-        if limits.first is not None:
-            self._left = max(limits.first - run.tried(), 0)
+
+    def choose(self, rows: Iterable[Pending]) -> None:
+        """Choose, of all rows still to go, the first ones in the order of the list for which it is not quiet now.
+
+        It is decided once, before anything is claimed: threads come to their chunks in no order.
+        """
+        if self._limits.first is None:
+            return
+        most = max(self._limits.first - self._run.tried(), 0)
+        awake = sorted(row.position for row in rows if not self._is_quiet(row))
+        self.chosen = frozenset(awake[:most])
+        self.is_used_up = len(self.chosen) == most
+
+    def _is_quiet(self, row: Pending) -> bool:
+        return self._quiet is not None and self._quiet.silences(row.to, self._now())
 
     def due(self, chunk: int, positions: Sequence[int] | None = None) -> list[Pending]:
         """Return the rows of a chunk still to go, or those of them at ``positions``, for which it is not quiet now."""
@@ -236,7 +254,7 @@ class Watch:
         """
         rows = self._awake(chunk, rows)[:most]
         with self._lock:
-            return self._within_canary_and_budget(chunk, rows)
+            return self._within_budget(chunk, rows)
 
     def foresee(self, chunks: Iterable[int]) -> int:
         """Return how many rows of these chunks are sent, if nothing fails and all is billed as estimated."""
@@ -261,17 +279,14 @@ class Watch:
         went = [row for row in admission.due if row.position in mine]
         missed = [row for row in admission.due if row.position not in mine]
         with self._lock:
-            self._left += len(missed)
             self._spend(admission.reserved, -1)
             reserved = self._costs(went)
             self._spend(reserved, 1)
-        stopper = None if admission.stopper == CANARY else admission.stopper
-        return replace(admission, rows=len(went), due=went, reserved=reserved, stopper=stopper, more=bool(missed))
+        return replace(admission, rows=len(went), due=went, reserved=reserved, more=bool(missed))
 
     def returned(self, admission: Admission) -> None:
         """Give back what was reserved for admitted rows, because certainly nothing of them was sent."""
         with self._lock:
-            self._left += admission.rows
             self._spend(admission.reserved, -1)
 
     def settled(self, admission: Admission, outcome: SendReply | Exception, *, in_doubt: bool) -> str | None:
@@ -287,26 +302,19 @@ class Watch:
 
     def _awake(self, chunk: int, rows: Sequence[Pending]) -> list[Pending]:
         """Return the rows for which it is not quiet now; record the guard's name on the others."""
-        if (quiet := self._quiet) is None:
-            return list(rows)
-        now = self._now()
-        silent = {row.position for row in rows if quiet.silences(row.to, now)}
+        silent = {row.position for row in rows if self._is_quiet(row)}
         if silent and not self._is_ahead:
             self._run.hold(QUIET_HOURS, chunk=chunk, positions=sorted(silent))
-        return [row for row in rows if row.position not in silent]
+        chosen = self.chosen
+        return [row for row in rows if row.position not in silent and (chosen is None or row.position in chosen)]
 
-    def _within_canary_and_budget(self, chunk: int, rows: Sequence[Pending]) -> Admission:
-        stopper, detail = None, ""
-        if self._limits.first is not None:
-            rows, stopper = rows[: self._left], CANARY if self._left <= len(rows) else None
-            detail = f"first={self._limits.first:,}"
+    def _within_budget(self, chunk: int, rows: Sequence[Pending]) -> Admission:
         costs = self._costs(rows)
         if self._budget is not None and rows and (said := self._beyond(self._budget, costs)):
             return Admission(None, stopper=BUDGET, detail=said)
-        self._left -= len(rows)
         self._spend(costs, 1)
         wanted = Wanted(chunk, [row.position for row in rows]) if rows else None
-        return Admission(wanted, len(rows), rows, costs, stopper, detail)
+        return Admission(wanted, len(rows), rows, costs)
 
     def _beyond(self, budget: Mapping[str, int], costs: Mapping[str, int]) -> str:
         """Return in words why a request that is expected to cost so much may not be sent; empty if it may."""

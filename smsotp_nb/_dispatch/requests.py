@@ -78,6 +78,7 @@ class Requests:
         cancel: threading.Event | None = None,
     ) -> None:
         self._plan, self._client, self._run, self._isolate = plan, client, run, isolate
+        self._limits = limits
         # Two ways to end: begin no further request; and, beyond that, give up those that were to be tried again.
         self._stop, self._halt, self._cancel = threading.Event(), threading.Event(), cancel
         self._pacer = Pacer(per_second=limits.per_second, stop=self._halt, cancel=cancel)
@@ -88,9 +89,9 @@ class Requests:
         self._going = self._at_first["planned"] - waiting
         self._addressees = Addressees(plan, run.reached() if tried(self._at_first) else np.zeros(0, np.int64))
         self._watch, self._looks = guards.Watch(limits, run), limits._looks_at_rows
+        if limits.first is not None:
+            self._watch.choose(row for chunk in run.chunks() for row in run.pending(chunk))
         self._spoken, self._first = client.sandbox is not None or run.spoken(), threading.Lock()
-        # A canary takes as many as were asked for, so nobody asks for more while it is open who could be claimed.
-        self._deciding = _OPEN if limits.first is None else threading.Lock()
         self._latest: tuple[int | None, Body] = (None, Body())
         self._bodies = np.argsort(plan._held.body_keys, kind="stable")  # a plan may have millions
         self._slots: Slots | None = None
@@ -124,6 +125,8 @@ class Requests:
             if isinstance(callback, Bar):  # a caller's own callback may be what was interrupted
                 callback(tally.progress())
             raise KeyboardInterrupt(f"interrupted; recorded: {state_line(tally.counts)}") from None
+        if self._stopper is None and self._watch.is_used_up:
+            self._stopper = guards.CANARY, f"first={self._limits.first:,}"
         if self._stopper:
             self._run.hold(self._stopper[0])
         return self._report.table(accepted=tally.counts["accepted"])
@@ -161,9 +164,8 @@ class Requests:
                     told, answer = answer, None
                     yield told.settled
                 with _OPEN if self._spoken else self._alone_at_first():
-                    with self._deciding:
-                        admission = self._turn(chunk, self._stop)
-                        claim, admission = self._claimed(answer, admission)
+                    admission = self._turn(chunk, self._stop)
+                    claim, admission = self._claimed(answer, admission)
                     last, answer = answer, None
                     if last:
                         yield last.settled

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,8 +18,9 @@ from .._moments import Now, microseconds, utc_now
 from .._pandas import STR
 from .._results.contract import STATES
 from .._services import is_rehearsal
+from .._warnings import warn_user
 from .._wire import MessageRecord
-from ..errors import InDoubt, LedgerError, SmsOtpWarning, UsageError
+from ..errors import InDoubt, LedgerError, UsageError
 from ..settings import TEMPORARY, ledger_is_chosen
 from . import moving
 from .campaign import LedgerBase, Record, not_its_plan, service_of
@@ -45,12 +45,9 @@ if TYPE_CHECKING:
     from .._client import Client
     from .._sandbox import Sandbox
 
-# The moment of the latest requests and of what people said last; a ledger that has gone on for years has many of both.
+# The moment of the latest requests: a ledger that has gone on for years has millions.
 _LATEST = (
-    "SELECT coalesce(max(at), 0) FROM (SELECT max(started_at) AS at FROM "
-    "(SELECT started_at FROM attempt ORDER BY id DESC LIMIT 1000) AS latest "
-    "UNION ALL SELECT max(recorded_at) FROM (SELECT recorded_at FROM consent ORDER BY id DESC LIMIT 1) AS said"
-    ") AS moments"
+    "SELECT coalesce(max(started_at), 0) FROM (SELECT started_at FROM attempt ORDER BY id DESC LIMIT 1000) AS latest"
 )
 _FAR_BEHIND = 3600 * 1_000_000  # an hour in microseconds: machines of a team differ by seconds, a wrong clock by more
 
@@ -131,11 +128,9 @@ class Ledger(LedgerBase):
         behind = self._learn_time()
         if behind > _FAR_BEHIND:
             hours = round(behind / _FAR_BEHIND)
-            warnings.warn(
+            warn_user(
                 f"the clock of this machine is {counted(hours, 'hour')} behind the latest request of the ledger "
-                f"{self.path}: caps and the times of messages count from that request on. Set the clock right",
-                SmsOtpWarning,
-                stacklevel=_CALLER,
+                f"{self.path}: caps and the times of messages count from that request on. Set the clock right"
             )
 
     def campaigns(self) -> pd.DataFrame:

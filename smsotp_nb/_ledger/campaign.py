@@ -441,8 +441,8 @@ class Record:
         count = sum(place in retried for place in chosen)
         if count:
             raise UsageError(
-                f"{count:,} of {len(chosen):,} rows of campaign {self.name!r} were found not accepted before and are in "
-                "doubt again, so these people may have two messages already. Nothing was changed. Ask the service "
+                f"{count:,} of {len(chosen):,} rows of campaign {self.name!r} were found not accepted before and are "
+                "in doubt again, so these people may have two messages already. Nothing was changed. Ask the service "
                 "first; to send them another one all the same, pass again=True"
             )
 

@@ -15,9 +15,11 @@ from typing import Any
 import keyring
 import keyring.backend
 import keyring.errors
+import pandas as pd
 import pytest
 from support.tracebacks import chain, frames, has_other_styles, in_other_styles, shown
 
+import smsotp_nb as sms
 from smsotp_nb import Client, Settings
 from smsotp_nb.errors import UsageError
 from smsotp_nb.settings import Secret, data_folder, ledger_place
@@ -490,9 +492,8 @@ def test_secrets_are_compared_by_value() -> None:
 
 
 def test_the_ledger_is_never_relative_to_where_the_kernel_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A relative SMSOTP_LEDGER becomes absolute, ``~`` is the home, and without it the data folder is used."""
+    """``~`` is the home, and without SMSOTP_LEDGER the data folder is used."""
     monkeypatch.chdir(tmp_path)
-    assert ledger_place({"SMSOTP_LEDGER": "a.sqlite"}) == tmp_path / "a.sqlite"
     monkeypatch.setenv("HOME", str(tmp_path))
     assert ledger_place({"SMSOTP_LEDGER": "~/a.sqlite"}) == tmp_path / "a.sqlite"
     assert ledger_place({"XDG_DATA_HOME": "/data"}) == Path("/data/smsotp_nb/ledger.sqlite")
@@ -500,11 +501,34 @@ def test_the_ledger_is_never_relative_to_where_the_kernel_runs(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SMSOTP_LEDGER", "records/sends.sqlite"),
+        ("SMSOTP_LEDGER", "ledger.sqlite"),
+        ("XDG_DATA_HOME", "data"),
+        ("XDG_STATE_HOME", "state"),
+        ("HOME", "."),
+    ],
+)
+def test_a_relative_place_is_refused_before_anybody_is_texted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, value: str
+) -> None:
+    """Two folders would have two records, and each would text everybody."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("SMSOTP_LEDGER", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, value)
+    people = pd.DataFrame({"phone": ["+12025550100"]})
+    with pytest.raises(UsageError, match=f"{variable} must be an absolute path") as caught, sms.Sandbox() as box:
+        sms.send(sms.plan(people, "Hi", campaign="c", to="phone"), box, progress=False)
+    assert f"{variable}={tmp_path}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("platform", "environ", "folder"),
     [
         ("linux", {"HOME": "/home/ann"}, "/home/ann/.local/share/smsotp_nb"),
         ("darwin", {"HOME": "/Users/ann"}, "/Users/ann/Library/Application Support/smsotp_nb"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/smsotp_nb"),
     ],
 )
 def test_the_data_folder_follows_the_platform(
