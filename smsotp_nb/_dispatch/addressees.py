@@ -89,8 +89,7 @@ class Addressees:
         return LedgerError(
             f"the record of campaign {name!r} was altered or is damaged: request {claim.attempt} would text people"
             f"{who} whom the plan does not text with these words, or a second time. Nothing of this request was sent. "
-            "Restore a backup with Ledger.restore(backup, path); or look at "
-            f"sms.record({name!r}).results and settle who was texted"
+            f"See who else writes into it, look at sms.record({name!r}).results and settle who was texted"
         )
 
 

@@ -78,7 +78,7 @@ class Report:
             raise LedgerError(
                 f"the ledger was altered while campaign {self._plan.campaign!r} was sent: {accepted:,} rows were "
                 f"recorded as accepted, and {self._counts['accepted']:,} stand as such. Do not send it again from this "
-                "ledger, which would text people twice; restore a backup, or see who else writes into it"
+                "ledger, which would text people twice; see who else writes into it"
             )
         return table
 

@@ -197,3 +197,18 @@ def test_nobody_has_the_same_words_twice_whatever_isolation_a_role_has(server: S
     finally:
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("ALTER ROLE postgres RESET default_transaction_isolation")
+
+
+# -- damage ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_backup_is_advised_where_the_file_itself_is_damaged(tmp_path: Path) -> None:
+    """A value that this package did not expect is no damage, see `test_damage`."""
+    path = tmp_path / "l.sqlite"
+    with sms.Ledger(path, create=True) as ledger, sms.Sandbox() as box:
+        sms.send(sms.plan(people(300), "Doors open.", campaign="doors", to="phone", ledger=ledger), box, progress=False)
+    damaged = bytearray(path.read_bytes())
+    damaged[4096:] = b"\xa5" * (len(damaged) - 4096)
+    path.write_bytes(damaged)
+    with pytest.raises(sms.errors.LedgerError, match="Restore a backup"):
+        _ = sms.Ledger(path).record("doors").results

@@ -71,7 +71,7 @@ def test_a_number_that_is_none_leaves_nobody_unexcluded(reader: str, value: str,
         connection.execute(f"UPDATE recipient SET number={NO_NUMBER[value]} {OF_AUTUMN}{where}")
         connection.commit()
     with Ledger(two) as ledger:
-        with pytest.raises(LedgerError, match=r"is damaged or was altered"):
+        with pytest.raises(LedgerError, match=r"does not fit together|cannot be"):
             EXCLUDED[reader](ledger)
         assert len(ledger.record("winter").results) == 6
 
@@ -118,7 +118,7 @@ def test_a_value_that_cannot_be_is_told_and_the_rest_stays_readable(case: str, t
         connection.execute(sql)
         connection.commit()
     with Ledger(two) as ledger:
-        with pytest.raises(LedgerError, match=r"is damaged or was altered.*Restore a backup") as caught:
+        with pytest.raises(LedgerError, match=r"does not fit together|cannot be") as caught:
             read(ledger.record("autumn"))
         assert len(str(caught.value)) < 2_000
         read(ledger.record("winter"))
@@ -131,7 +131,7 @@ def test_a_campaign_with_one_person_twice_is_told(two: Path) -> None:
         connection.commit()
     with Ledger(two) as ledger:
         longer, service = ledger_fuzz.planned("autumn", slice(0, 7)), ledger.record("autumn").service
-        with pytest.raises(LedgerError, match=r"what it holds does not fit together .*changing\.py"):
+        with pytest.raises(LedgerError, match=r"does not fit together .*changing\.py"):
             ledger._revise(longer, service=service, reason="more people")
         assert len(ledger.record("winter").results) == 6
 
@@ -148,7 +148,7 @@ def test_kept_columns_that_no_plan_has_are_told(names: str, two: Path) -> None:
             lambda: cost.by(ledger, "city"),
             lambda: People(ledger).export(ledger_fuzz.NUMBERS[0], two.with_name("person.json")),
         ):
-            with pytest.raises(LedgerError, match="is damaged or was altered"):
+            with pytest.raises(LedgerError, match=r"does not fit together|cannot be"):
                 read()
         assert len(ledger.record("winter").results) == 6
 
@@ -215,7 +215,7 @@ def test_what_breaks_while_it_is_written_is_told_and_nothing_is_changed(case: st
         connection.execute(sql)
         connection.commit()
     before = _states(two)
-    with pytest.raises(LedgerError, match=rf"{place}.*Restore a backup"), Ledger(two) as ledger:
+    with pytest.raises(LedgerError, match=place), Ledger(two) as ledger:
         write(ledger)
     assert _states(two) == before
 

@@ -136,7 +136,7 @@ def test_a_campaign_that_is_damaged_is_told_on_the_page_and_the_others_are_shown
     steps.open(damaged)
     assert steps.stage == "list"
     assert steps.notice.text.startswith("The campaign cannot be read. The ledger")
-    assert "is damaged or was altered" in steps.notice.text
+    assert "does not fit together" in steps.notice.text
     steps.open(sound)
     assert steps.stage == "open"
 

@@ -277,7 +277,7 @@ class Store:
         if attempt and attempt <= opened.marks.latest:
             raise ReplacedLedgerError(
                 f"the ledger {self.path} was altered while it was in use: it gave the number of an earlier request "
-                "once more. Nothing more was sent. Restore a backup, or see who else writes into it"
+                "once more. Nothing more was sent. See who else writes into it"
             )
         now, live = time.time_ns() // 1000, opened.holds_people()
         opened.marks.note(attempt=attempt, recipients=recipients, acts=opened.acts, at=now, live=live)
@@ -402,6 +402,8 @@ def _refusal(path: Path, error: Exception, campaign: str = "") -> Exception:
 def unusable(path: Path, error: Exception) -> LedgerError:
     reason = str(error.strerror or error if isinstance(error, OSError) else error)
     reason = visible(reason[:300])  # SQLite quotes what stands in the file
+    if damage.is_corrupt(error):
+        return LedgerError(f"the ledger {path} is damaged: {reason}. Nothing more is sent. {damage.RESTORE}")
     return LedgerError(
         f"the ledger {path} cannot be used: {reason}. Nothing that was not recorded before is sent; see that the "
         "disk has room, that the file may be written and that it is a ledger, then call again"

@@ -33,8 +33,9 @@ BROKEN: Final = (
 )  # fmt: skip
 FOREIGN: Final = (*BROKEN, sqlite3.Error)
 _BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock
-HALF: Final = "a text holds half a character, which no ledger can keep; retype what was given, or restore a backup"
-RESTORE: Final = "Restore a backup with `Ledger.restore(backup, path)`"
+HALF: Final = "a text holds half a character, which no ledger can keep; retype what was given"
+RESTORE: Final = "Restore a backup with `Ledger.restore(backup, path)`"  # where SQLite itself says that it is damaged
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _PACKAGE: Final = Path(__file__).parents[1]
 SMALLEST_NUMBER, LARGEST_NUMBER = -(2**62), 10**15 - 1  # of a recipient: a hash, or E.164 with its 15 digits
 
@@ -47,12 +48,17 @@ def by_value(error: Exception) -> bool:
     return not isinstance(error, sqlite3.ProgrammingError) and code & 0xFF in _BY_VALUE
 
 
+def is_corrupt(error: Exception) -> bool:
+    """Return whether SQLite itself says that a file is damaged, or is no database."""
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGED
+
+
 class Unfit(ValueError):
     """Something that a reader found and that no ledger holds; what it says names nobody."""
 
 
-def explained(place: object, error: Exception, campaign: str = "", *, mended: str = RESTORE) -> Exception:
-    """Return our error for one that was raised by work on what stands in a ledger; ``mended`` says what to do.
+def explained(place: object, error: Exception, campaign: str = "") -> Exception:
+    """Return our error for one that was raised by work on what stands in a ledger.
 
     The error itself says nothing here, because it may quote somebody's number; where it was raised says as much.
     """
@@ -64,11 +70,11 @@ def explained(place: object, error: Exception, campaign: str = "", *, mended: st
     if isinstance(error, Unfit):
         return LedgerError(
             f"the ledger {place} is damaged or was altered: what it holds{of} cannot be: {visible(str(error))}. Its "
-            f"other campaigns can still be read. {mended}"
+            "other campaigns can still be read"
         )
     return LedgerError(
-        f"the ledger {place} is damaged or was altered, or this package has a defect: what it holds{of} does not fit "
-        f"together ({where(error)}). {mended}; if nothing but this package wrote to it, please report this"
+        f"what the ledger {place} holds{of} does not fit together here ({where(error)}): this package has a defect, or "
+        "something else wrote to the file. Nothing was changed; if nothing else did, please report this"
     )
 
 

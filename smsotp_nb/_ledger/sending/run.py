@@ -282,7 +282,7 @@ class Run(Account):
         self.settle(unread, Ending("NOT_SENT", phase="before", error="the record of its recipients cannot be read"))
         raise LedgerError(
             f"the recipients of request {found.attempt} cannot be read from the ledger: it was altered or is damaged. "
-            "Nothing of this request was sent. Restore a backup with Ledger.restore(backup, path)"
+            "Nothing of this request was sent. See who else writes into it"
         )
 
     def _claim(self, connection: Statements, wanted: Wanted) -> Found | None:

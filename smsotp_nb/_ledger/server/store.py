@@ -279,7 +279,7 @@ class ServerStore(Store):
 
     def refusal(self, error: Exception, campaign: str = "") -> Exception:
         """Return our error for work that broke on a value in the tables, without repeating that value."""
-        return damage.explained(self.path, error, campaign, mended="Have the database restored")
+        return damage.explained(self.path, error, campaign)
 
     def checkpoint(self) -> bool:
         """Do nothing: the server does so by itself."""
