@@ -97,8 +97,8 @@ class UsageError(SmsOtpError, ValueError):
         causes: tuple[UsageError, ...] = (),
     ) -> None:
         super().__init__(message if hint is None else f"{message}; {hint}")
-        fields = {cause.field for cause in causes} or {field or argument_of(message)}
-        self.field = fields.pop() if len(fields) == 1 else None
+        fields: set[str | None] = {cause.field for cause in causes} or {field or argument_of(message)}
+        self.field: str | None = fields.pop() if len(fields) == 1 else None
         self.hint = None if hint is None else said(hint)
         self._message = said(message)
         self._causes = causes

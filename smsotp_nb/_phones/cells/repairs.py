@@ -384,10 +384,10 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
         return Cleaned(cell.text, problem="NOTE_SAYS_NO" if noted else "MULTIPLE_NUMBERS")
     cell.became(_without_note(cell.text, repair), "TRAILING_NOTE_DROPPED")
     cell.text = BARS.sub("-", cell.text)
-    counted = COUNTED.fullmatch(cell.text)
-    if counted:
+    ending = COUNTED.fullmatch(cell.text)
+    if ending:
         made = tuple(cell.notes)
-        return Cleaned(counted[1], (*made, "EXTENSION_DROPPED"), other=cell.text, other_notes=made)
+        return Cleaned(ending[1], (*made, "EXTENSION_DROPPED"), other=cell.text, other_notes=made)
     if LEFT_OVER.search(cell.text):
         if digits_in(cell.text) < 3:
             return Cleaned(raw, problem="NOT_A_NUMBER")

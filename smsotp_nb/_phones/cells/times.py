@@ -17,7 +17,7 @@ LONG_DATE: Final = re.compile(
 )
 MONTH_OF_YEAR: Final = re.compile(rf"(?<![\d+])(?:{YEAR}[-/.](?:0?[1-9]|1[0-2])|(?:0?[1-9]|1[0-2])[-/.]{YEAR})(?!\d)")
 SHORT_DATE: Final = re.compile(r"(?<![\d+])(\d\d?)([-/.])(\d\d?)\2(\d\d?)(?!\d)")
-COMPACT_DATE: Final = re.compile(rf"\D*+{YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\D*+")
+COMPACT_DATE: Final = re.compile(rf"\A\D*+{YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\D*+")
 CLOCK: Final = re.compile(r"(?<![\d:+])(?:[01]?\d|2[0-4])[:h][0-5]\d(?:[:m][0-5]\d(?:[.,]\d{1,6})?)?(?![\d:])")
 # An hour, with its minutes or without, and the word that says so; an ordinal number; "24/7".
 HOURS: Final = re.compile(
