@@ -23,8 +23,8 @@ PACKAGE = Path(smsotp_nb.__file__).parent
 # The rooms by level; a room may import the levels below it, and what the last column names beside them. A public face
 # (``phones``) and what stands behind it (``_phones``) are one room.
 LEVELS: dict[str, int] = {
-    "amounts": 0, "schema": 0, "showing": 0, "errors": 0, "services": 0, "lazy": 0, "moments": 0, "warnings": 0, "pandas": 0,
-    "guards": 0, "problems": 0, "columns": 0,
+    "amounts": 0, "schema": 0, "showing": 0, "errors": 0, "services": 0, "lazy": 0, "moments": 0, "warnings": 0,
+    "pandas": 0, "guards": 0, "problems": 0, "columns": 0,
     "calling": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "own_files": 1, "frames": 1, "foreign": 1,
     "dates": 1,
