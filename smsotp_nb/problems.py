@@ -137,6 +137,20 @@ _KNOWN: Final = (
         "nobody",
         "nothing: the other row, which the note names, is texted",
     ),
+    _yours(
+        "NO_CONSENT",
+        "plan",
+        "skipped",
+        "the list says no of this person, or a word that is neither yes nor no",
+        "nothing; where a column was misread, correct its cell, or name it in ignore_consent=",
+    ),
+    _yours(
+        "SHARED_NUMBER",
+        "plan",
+        "skipped",
+        "one number beside many different names, such as a placeholder",
+        "ask the list's owner for the number of each person",
+    ),
     _yours("SUPPRESSED", "plan", "skipped", "on the suppression list", "nothing: this person said no"),
     _yours(
         "EXCLUDED",

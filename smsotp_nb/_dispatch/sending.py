@@ -11,6 +11,7 @@ import pandas as pd
 from .. import _cards as cards
 from .._calling import given, in_our_words, not_callable, not_flag, refuse
 from .._client import Client
+from .._consent import notes_of
 from .._ledger import LedgerOrPath, Record, Revised, opened
 from .._moments import Now, utc_now
 from .._planning import Plan, overview, to_oneself
@@ -158,7 +159,7 @@ def preflight(
         lines.append(cards.Note("i", f"At {limits.per_second:g} recipients a second: about {took}."))
     if limits.stop_after is not None:
         lines.append(cards.Note("i", f"Stops after {cards.counted(limits.stop_after, 'failure')} in a row."))
-    blocks = *overview.standing(plan._held.figures["rows"], prospect), *lines, *prospect.notes()
+    blocks = *overview.standing(plan._held.figures["rows"], prospect), *lines, *prospect.notes(), *notes_of(plan._consent)
     return cards.Card(f"Ready to send: {plan.campaign}", f"To {where}.", blocks, closing=prospect.state())
 
 

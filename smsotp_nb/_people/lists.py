@@ -6,8 +6,7 @@ without an hour is unclear, and so is an hour that autumn repeats or spring leav
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -21,10 +20,11 @@ from .. import _dates as dates
 from .. import phones, recipients
 from .._calling import given, not_zone, refuse
 from .._cards import counted
+from .._consent import Consent, ConsentColumn, Kind, Reply, read_consent
 from .._frames import as_pandas
 from .._ledger import Said
 from .._moments import microseconds
-from .._pandas import STR, is_missing
+from .._pandas import is_missing
 from .._phones import (
     NumberOptions,
     international,
@@ -39,7 +39,6 @@ from .._showing import cited, few, spelled
 from ..columns import require
 from ..errors import UsageError
 from ..problems import PROBLEMS
-from . import answers
 
 _SHOWN = 5
 _AHEAD: Final = timedelta(hours=1)  # by which the clock of who recorded an opt-out may be fast
@@ -100,8 +99,9 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     found = _judged(frame, how, how.region, opted_out=opted_out)
     first = found[~found.index.duplicated()]
     own = own_columns(frame, how.default_region, how.region)
+    consent = _consent_of(frame, how, own.numbers)
     if opted_out:  # a no at one number is a no at all
-        _refuse_others(frame, how, None, opted_out=True)
+        _refuse_willing(frame, consent)
         named = (how.column, how.at, how.proof, how.region)
         names = [name for name in own.numbers if name not in named]
         warn_of_doubtful({name: why for name, why in own.doubtful.items() if name not in named}, above=6)
@@ -117,7 +117,7 @@ def read(source: Any, how: How, *, opted_out: bool, now: datetime) -> Listed:
     if found_at is not None and found_at.unclear:
         raise UsageError(f"column {how.at!r} has {found_at.unclear}. Nothing was recorded")
     if not opted_out:
-        _refuse_others(frame, how, found_at, opted_out=False)
+        _refuse_unwilling(frame, how, found_at, consent)
     when, late = _moments(found_at, how, blank, opted_out=opted_out, now=now)
     labels = frame.index.tolist()
     problems = [
@@ -164,34 +164,71 @@ def _refuse_other_countries(
             )
 
 
-def _beside(frame: pd.DataFrame, how: How) -> Iterator[tuple[Any, str, pd.Series[str]]]:
-    """Give the columns that no argument names: name, heading with blanks between its words, cells as text."""
-    read = {how.column, how.at, how.proof, how.region}
+def _consent_of(frame: pd.DataFrame, how: How, numbers: Sequence[Any]) -> Consent:
+    """Read what the columns that no argument names say of consent, names, notes and all other words included."""
+    other = [how.column, how.at, how.proof, how.region, *numbers]
     if {"to", "id", "parts", "status"} <= {*frame.columns}:  # results, whose status is that of a message
-        read.add("status")
-    for name in frame.columns:
-        if name not in read and isinstance(frame[name], pd.Series):
-            yield name, re.sub(r"[_-]", " ", spelled(name)), frame[name].map(_spelled).astype(STR).str.strip()
+        other.append("status")
+    return read_consent(frame, other=[name for name in other if name is not None], all_words=True)
 
 
-def _refuse_others(frame: pd.DataFrame, how: How, at: dates.Dates | None, *, opted_out: bool) -> None:
-    """Refuse opt-outs with a column that says yes, and opt-ins with one that says no, unless before the opt-in."""
-    has_number = frame[how.column].map(_spelled).astype(STR).str.strip().fillna("").ne("").to_numpy(bool)
-    for name, heading, texts in _beside(frame, how):
-        says = answers.read(heading, texts, has_number, how.written, at)
-        wrong = texts[says.yes if opted_out else says.no]
-        if len(wrong):
-            rows, shown = few(wrong.index.tolist(), cited), cited(wrong.iloc[0]) if wrong.notna().iloc[0] else "blank"
-            said, end = f"says no in row {rows}: {shown}. An opt-in would end the opt-outs of these people", "opt-ins"
-            if opted_out:
-                said, end = (
-                    f"says of row {rows} that it is no opt-out: {shown}. These people may be willing",
-                    "opt-outs",
-                )
+def _refuse_willing(frame: pd.DataFrame, consent: Consent) -> None:
+    """Refuse opt-outs with a column that says yes; the day of an opt-in is none, for the opt-out may be later."""
+    for column in consent.columns:
+        willing = column.is_reply(Reply.YES) & ~column.dated
+        if willing.any():
+            rows, shown = _rows_and_cell(frame, column.name, willing)
             raise UsageError(
-                f"column {name!r} {said}: leave these rows out, or pass a frame of the {end} without the column if it "
-                "means something else. Nothing was recorded"
+                f"column {cited(column.name)} says of row {rows} that it is no opt-out: {shown}. These people may be "
+                f"willing: {_NEXT.format('opt-outs')}"
             )
+
+
+def _refuse_unwilling(frame: pd.DataFrame, how: How, at: dates.Dates | None, consent: Consent) -> None:
+    """Refuse opt-ins with a row that says no, unless on an earlier day, or that has no clear yes where one is asked."""
+    earlier = [_without_earlier(frame, how, at, column) for column in consent.columns]
+    consent = replace(consent, columns=tuple(earlier))
+    by_column = consent.column_of_each()
+    for column in consent.columns:
+        refusing = by_column == spelled(column.name)
+        if refusing.any():
+            rows, shown = _rows_and_cell(frame, column.name, refusing)
+            raise UsageError(
+                f"column {cited(column.name)} says no in row {rows}: {shown}. An opt-in would end the opt-outs of "
+                f"these people: {_NEXT.format('opt-ins')}"
+            )
+    headings = {column.name: column.heading for column in consent.columns}
+    asking = [name for name, heading in headings.items() if heading.kind is Kind.CONSENT and not heading.refusal]
+    asking += [name for name in consent.unanswered if frame[name].notna().any()]
+    lacking = ~consent.says_yes & frame[how.column].notna().to_numpy(bool)
+    if asking and lacking.any():
+        rows, shown = _rows_and_cell(frame, asking[0], lacking)
+        raise UsageError(
+            f"column {cited(asking[0])} has no clear yes in row {rows}: {shown}. An opt-in would end the opt-outs of "
+            f"these people: {_NEXT.format('opt-ins')}"
+        )
+
+
+_NEXT: Final = (
+    "leave these rows out, or pass a frame of the {} without the column if it means something else. Nothing was "
+    "recorded"
+)
+
+
+def _without_earlier(frame: pd.DataFrame, how: How, at: dates.Dates | None, column: ConsentColumn) -> ConsentColumn:
+    """Return a column without the refusals that have a day before that of their row's opt-in."""
+    if at is None or not column.dated.any():
+        return column
+    cells = frame[column.name].reset_index(drop=True)
+    day = dates.read(cells, how.written).wall.astype("datetime64[D]")
+    earlier = column.dated & ~np.isnat(day) & (day < at.wall.astype("datetime64[D]"))
+    return replace(column, replies=np.where(earlier, Reply.BLANK, column.replies))
+
+
+def _rows_and_cell(frame: pd.DataFrame, name: Any, marked: np.ndarray) -> tuple[str, str]:
+    """Return the first rows that are marked, and the first of their cells."""
+    cell = frame[name][marked].iloc[0]
+    return few(frame.index[marked].tolist(), cited), "blank" if is_missing(cell) else cited(spelled(cell))
 
 
 def explained(problem: str) -> str:

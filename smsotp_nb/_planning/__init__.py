@@ -9,6 +9,7 @@ The plan is the dry run. Nothing here opens a connection. The files, in the orde
 - ``mistakes``: texts that would reach people with a placeholder in them, ours or another tool's
 - ``signs``: signs of HTML, JSON, links, another encoding or a program in values and messages
 - ``suppression``: whom to leave out
+- ``consent``: whom the list itself says not to text, and numbers of nobody in particular
 - ``bodies``: the message of each row, equal ones grouped, and what the ledger keeps of the words
 - ``assembly``: rows to requests, in memory, and what they would cost
 - ``joining``: the same for a folder, a piece at a time and then by DuckDB
@@ -36,6 +37,7 @@ from .._wire import RequestOptions
 from ..phones import NumberOptions
 from ..recipients import read_recipients
 from . import arguments, assembly, folder, joining, suppression
+from . import consent as consents
 from .bodies import gsm_parts
 from .folder import Folder
 from .joining import Asking
@@ -54,6 +56,8 @@ def plan(
     to: str | list[str] | pd.Series[Any],
     region: str | pd.Series[Any] | None = None,
     default_region: str | None = None,
+    consent: str | list[str] | None = None,
+    ignore_consent: str | Sequence[str] = (),
     by: str | pd.Series[Any] | None = None,
     signature: str | None = None,
     exclude: Any = None,
@@ -68,7 +72,8 @@ def plan(
 
     Planning checks every number, fills the text for every row, groups rows with equal messages into requests and
     estimates the cost. The result says for each row whether it is ``planned`` or ``skipped``; if it is skipped,
-    ``problem`` says why. The codes are those of ``phones.normalize``, and SUPPRESSED, EXCLUDED, SEGMENT_MISSING,
+    ``problem`` says why. The codes are those of ``phones.normalize``, and NO_CONSENT (the note names the
+    column), SHARED_NUMBER, SUPPRESSED, EXCLUDED, SEGMENT_MISSING,
     SEGMENT_UNKNOWN (the note names the segment), VALUE_MISSING, VALUE_ODD (the note names the column) and DUPLICATE_OF
     (the note names the row that is planned instead).
 
@@ -86,6 +91,11 @@ def plan(
             which a cell says no, or any of whose numbers `exclude` has, is not texted.
         region: each number's country: a column name, or a Series on the same index.
         default_region: two-letter country code for rows without a country.
+        consent: the column, or columns, that must say yes of a row; of all others nobody is texted. Without it the
+            columns that ask about consent or refusal are read: who says no, or a word that is neither yes nor no, is
+            held (NO_CONSENT), and a blank cell is no answer. Names and notes count where they clearly say no. The card
+            and `Plan.consent` name each column with its counts.
+        ignore_consent: columns that were misread as consent.
         by: each row's segment, for messages by segment: a column name, or a Series on the same index. Labels are
             compared as text, without blanks around them. The column is carried into the results (that of a Series
             without a name as ``segment``).
@@ -138,11 +148,14 @@ def _in_memory(people: pd.DataFrame, call: Mapping[str, Any]) -> dict[str, Any]:
     numbers, advice = asked.judged(people), Advice()
     asked.advise(advice, people, numbers)
     numbers = asked.held(advice, people, numbers)
+    listed = consents.read(people, asked, call)
+    numbers = consents.hold_back(numbers, listed)
+    numbers, shared = consents.hold_shared(numbers, people)
     left_out = suppression.left_out(call["exclude"], asked.numbers)
     kept = arguments.carried(people[list(asked.keep)], words)
     asked = dataclasses.replace(asked, message=arguments.as_now(asked.message))
     made_of = arguments.MadeOf(
-        lent(people), asked, words, numbers.reset_index(drop=True), advice.told(), left_out, kept
+        lent(people), asked, words, numbers.reset_index(drop=True), (*advice.told(), *shared), left_out, kept, listed
     )
     return assembly.assemble(made_of)
 

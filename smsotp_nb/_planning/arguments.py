@@ -16,6 +16,7 @@ from .. import _wire as wire
 from .. import phones
 from .. import rates as rate_tables
 from .._calling import given, not_a, refuse
+from .._consent import Consent, check_arguments
 from .._frames import as_pandas
 from .._pandas import STR, lent
 from .._phones import (
@@ -175,6 +176,7 @@ def read(frame: pd.DataFrame, call: Mapping[str, Any]) -> Asked:
     wrong += _not_numbers("region", region, frame) if region is not None else []
     keep = _names(call["keep"], wrong)
     wrong += _not_kept(frame, keep)
+    check_arguments(wrong, call["consent"], call["ignore_consent"], frame)
     wrong += filter(None, [_not_campaign(call["campaign"]), not_policy(call["policy"]), not_reading(call["numbers"])])
     wired = not_a(
         "requests", call["requests"], RequestOptions, wanted="a RequestOptions, such as RequestOptions(chunk_size=500)"
@@ -406,8 +408,8 @@ def _whole_texts(message: Mapping[str, Any]) -> pd.Series[Any] | None:
 class MadeOf:
     """What a plan in memory is made of, so that it can be made again with other words.
 
-    The caller's ``frame``, the judged ``numbers`` (indexed from 0), what would help them, the lists to leave out, and
-    the columns that are ``kept``.
+    The caller's ``frame``, the judged ``numbers`` (indexed from 0), what would help them, the lists to leave out, the
+    columns that are ``kept``, and what the list says of consent.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -417,6 +419,7 @@ class MadeOf:
     advice: tuple[str, ...]
     left_out: Sequence[Suppression] = field(repr=False)
     kept: pd.DataFrame = field(repr=False)
+    consent: Consent = field(repr=False)
 
     def reworded(self, message: Any, *, by: Any, signature: Any) -> MadeOf:
         """Return the same with another message; what is None stays as it is.

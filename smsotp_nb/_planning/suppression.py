@@ -18,6 +18,7 @@ from .. import _wire as wire
 from .. import phones, recipients
 from .._calling import given
 from .._cards import counted
+from .._consent import describe_willing
 from .._frames import as_pandas
 from .._pandas import STR, holds_text
 from .._phones import international, may_be_numbers, one_phone_digits, own_columns, said_no, warn_of_doubtful
@@ -109,6 +110,8 @@ def left_out(exclude: Any, numbers: Numbers) -> list[Suppression]:
             columns += [column for read in of_sheets.values() for column in read]
             sheets = [cited(sheet) for sheet, read in of_sheets.items() if read]
             name += f" (also {', '.join(sheets)})" if sheets else ""
+            if isinstance(table, pd.DataFrame):
+                name += describe_willing(table, other=[column.cells.name for column in columns])
             found.append(_read(name, "SUPPRESSED", columns, numbers))
     return sorted(found, key=lambda one: one.problem, reverse=True)
 

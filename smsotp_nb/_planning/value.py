@@ -14,6 +14,7 @@ import pandas as pd
 from .. import _cards as cards
 from .. import parts, phones
 from .._calling import in_our_words, not_a, not_whole, refuse
+from .._consent import Consent, notes_of, table_of
 from .._ledger import Ledger, LedgerOrPath, Prospect, opened, own_place, unasked
 from .._moments import microseconds, utc_now
 from .._pandas import STR, lent
@@ -163,6 +164,20 @@ class Plan(cards.WithCard):
         EXCLUDED), ``read, matched, unreadable`` (Int64: entries that are numbers, rows of this list on it, entries that
         are none)."""
         return lent(self._left_out)
+
+    @property
+    def consent(self) -> pd.DataFrame:
+        """The columns that ask about consent or refusal, and names and notes that refuse texts, a row each.
+
+        Columns: ``column`` (str), ``used`` (bool), ``about`` (str: any contact, texts or phone, not said), ``yes, no,
+        blank, unknown`` (Int64: rows of the list; a yes under an opt-out counts as no) and ``why_not`` (str: why a
+        column was not used).
+        """
+        return table_of(self._consent)
+
+    @property
+    def _consent(self) -> Consent:
+        return Consent(0) if self._made_of is None else self._made_of.consent
 
     @property
     def skipped(self) -> pd.DataFrame:
@@ -365,7 +380,7 @@ class Plan(cards.WithCard):
         joined = self.recipients and asked.wording.kind == "content" and asked.wording.signature
         join = asked.wording.join_text if joined else None
         blocks += overview.source(self.source)
-        blocks += overview.left_out(self._left_out)
+        blocks += notes_of(self._consent) + overview.left_out(self._left_out)
         blocks += overview.of_columns(self._columns, asked.numbers.to)
         blocks += overview.warnings(made.notes) + overview.old_rates(estimate)
         blocks += [cards.Note("i", _IN_ENGLISH)] if asked.wording.assumed_language else []

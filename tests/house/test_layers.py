@@ -28,7 +28,7 @@ LEVELS: dict[str, int] = {
     "calling": 0,
     "wire": 1, "parts": 1, "settings": 1, "cards": 1, "outputs": 1, "own_files": 1, "frames": 1, "foreign": 1,
     "dates": 1,
-    "recipients": 2, "phones": 2, "values": 2, "templates": 3, "rates": 2, "results": 2,
+    "recipients": 2, "phones": 2, "consent": 2, "values": 2, "templates": 3, "rates": 2, "results": 2,
     "policy": 1,
     "planning": 3, "client": 3, "ledger": 3, "progress": 3, "sandbox": 3,
     "dispatch": 4, "people": 4, "otp": 4, "cost": 4, "charts": 4, "experiments": 4,
@@ -46,6 +46,7 @@ SAME_LEVEL = {
     *(("problems", "pandas"), ("problems", "guards"), ("problems", "calling")),
     *(("settings", "wire"), ("charts", "cost")),
     *(("planning", "ledger"), ("planning", "templates")),
+    *(("consent", "phones"), ("consent", "recipients"), ("phones", "consent")),
     *(("phones", "recipients"), ("phones", "results"), ("results", "phones"), ("rates", "phones")),
 }
 LIBRARIES: dict[str, set[str]] = {
