@@ -13,6 +13,7 @@ SCI_NOTATION_LOST_DIGITS   a spreadsheet wrote it like 1.41556E+10 and the last 
 MULTIPLE_NUMBERS           more than one number in the cell; none is chosen
 TEXT_IN_NUMBER             letters or other signs among the digits
 NOTE_SAYS_NO               words beside the number say that it should not be texted (no, stop, wrong, deceased, fax ...)
+OTHER_PERSON               words beside the number say that it is somebody else's (wife, mother, neighbour ...)
 DIGITS_HIDDEN              stars or dots in place of digits that were hidden or cut off
 AMBIGUOUS_READING          two readings are valid numbers of different people
 NOT_A_NUMBER               not a phone number

@@ -74,6 +74,11 @@ _KNOWN: Final = (
         "the numbers of those who may be texted; record the others as opt-outs",
     ),
     _number(
+        "OTHER_PERSON",
+        "words beside the number say that it is somebody else's (wife, mother, neighbour ...)",
+        "the person's own number",
+    ),
+    _number(
         "DIGITS_HIDDEN",
         "stars or dots in place of digits that were hidden or cut off",
         "the whole numbers: some of their digits are hidden or cut off",

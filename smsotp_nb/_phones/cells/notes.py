@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final, Literal
 
-Says = Literal["no", "nothing", "unclear"]
+Says = Literal["no", "nothing", "other person", "unclear"]
 
 STROKES: Final = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "ё": "е"})
 
@@ -43,6 +43,9 @@ SIGNS: Final = tuple(LISTS["signs that say no"])
 ABSENT: Final = frozenset(LISTS["words that say that there is no number"])
 ABSENT_SIGNS: Final = re.compile("无|無|没有|沒有|なし|無し|없음|空号|空號|不存在|ไม่มี")
 HARMLESS: Final = frozenset(LISTS["words that say nothing"])
+OTHER_PEOPLE: Final = frozenset(LISTS["words for other people"])
+ALSO_NAMES: Final = frozenset(LISTS["words for other people, but names with a capital"])  # Anne, or Turkish for mother
+ALONE_A_WIFE: Final = "frau"  # before a name a title
 HARMLESS_SIGNS: Final = frozenset("".join(LISTS["signs that say nothing"]))
 SURNAMES: Final = tuple(unicodedata.normalize("NFC", name) for name in LISTS["surnames without blanks"])
 HONORIFICS: Final = tuple(unicodedata.normalize("NFC", word) for word in LISTS["honorifics without blanks"])
@@ -145,6 +148,8 @@ def read(note: str) -> Says:
     """
     if says_no(note):
         return "no"
+    if of_other_people(note):
+        return "other person"
     if SOMEBODY_ELSE.search(note.casefold()):
         return "unclear"
     if not all(
@@ -156,6 +161,24 @@ def read(note: str) -> Says:
     names = [word for word in unknown if not (len(word) == 1 and word.isupper())]  # beside initials
     known = len(names) <= NAMES and all(map(_like_a_name, names)) and bool(names or not unknown)
     return "nothing" if known else "unclear"
+
+
+def of_other_people(text: str) -> bool:
+    """Return whether words beside a number say that it is somebody else's: a relative's, a neighbour's, a colleague's.
+
+    Example:
+        >>> [of_other_people(it) for it in ("(neighbour)", "Mom's cell", "(Frau)", "(Frau Meier)", "(home)")]
+        [True, True, True, False, False]
+    """
+    words = WORD.findall(unicodedata.normalize("NFC", text))
+    if any(folded(word) in OTHER_PEOPLE and not _is_name_too(word) for word in words):
+        return True
+    names = [word for word in words if folded(word) not in HARMLESS and folded(word) != ALONE_A_WIFE]
+    return not names and any(folded(word) == ALONE_A_WIFE for word in words)
+
+
+def _is_name_too(word: str) -> bool:
+    return word[0].isupper() and folded(word) in ALSO_NAMES
 
 
 def _like_a_name(word: str) -> bool:

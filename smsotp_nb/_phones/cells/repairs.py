@@ -391,8 +391,14 @@ def _digits_only(cell: _Cell, raw: str, repair: Collection[str]) -> Cleaned:
     if LEFT_OVER.search(cell.text):
         if digits_in(cell.text) < 3:
             return Cleaned(raw, problem="NOT_A_NUMBER")
-        return Cleaned(raw, problem="NOTE_SAYS_NO" if notes.says_no(whole) else "TEXT_IN_NUMBER")
+        return Cleaned(raw, problem=_problem_of_words(whole))
     return _trunk_zero(cell)
+
+
+def _problem_of_words(text: str) -> str:
+    if notes.says_no(text):
+        return "NOTE_SAYS_NO"
+    return "OTHER_PERSON" if notes.of_other_people(text) else "TEXT_IN_NUMBER"
 
 
 def _without_counter(cell: _Cell) -> Cleaned | None:

@@ -23,7 +23,7 @@ from .judgement import normalize
 
 AMONG_WORDS: Final = re.compile(r"(?:\+|(?<!\w))\(?\d(?:[ ().\-/]*\d)*(?!\d|[^\W\d_](?![^\W\d_]))")
 LONGEST: Final = 16  # with its plus
-AMONG_OTHERS: Final = ("NOTE_SAYS_NO", "TEXT_IN_NUMBER", "MULTIPLE_NUMBERS")
+AMONG_OTHERS: Final = ("NOTE_SAYS_NO", "OTHER_PERSON", "TEXT_IN_NUMBER", "MULTIPLE_NUMBERS")
 
 
 @in_our_words
