@@ -58,8 +58,8 @@ def folder_of(name: str) -> Path:
     return installed if installed.is_dir() else package.parent / name
 
 
-DEMO_CAMPAIGN = "autumn-sale"
-DEMO_MESSAGE = "Hi {name}, 20% off until Sunday."
+DEMO_CAMPAIGN = "demo"  # the names in README, notebooks and pages are others, and stay free
+DEMO_MESSAGE = "Hi {name|there}, 20% off until Sunday."
 
 
 def describe(demo: argparse.ArgumentParser) -> None:
@@ -71,7 +71,7 @@ def describe(demo: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Plan, send and cost the sample campaign."""
-    from .._dispatch import send
+    from .._dispatch import preflight, send
     from .._ledger import Ledger
     from .._planning import plan
     from .._sandbox import Sandbox
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
         say(f"List    {data / 'recipients.csv'}: {size}", hang=" " * 8)
         say(f"Sandbox {box.url}: nothing leaves this machine", hang=" " * 8)
         say(f"Ledger  {ledger.path}{' (new)' if ledger.created else ''}\n", hang=" " * 8)
-        print(made, "\n")
+        print(preflight(made, client, ledger=ledger), "\n")
         before = len(box.inbox)
         table = send(made, client, ledger=ledger)
         new = len(box.inbox) - before

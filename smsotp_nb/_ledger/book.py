@@ -209,7 +209,8 @@ class Ledger(LedgerBase):
     ) -> Prospect:
         """Return what the next send does with each row of a plan, if nothing fails. Nothing is recorded.
 
-        Without ``service``, the service of the latest campaign of this name is used, else that of the latest campaign.
+        Without ``service`` live accounts alone count, whatever was rehearsed on a sandbox: the account of the latest
+        campaign of this name, else that of the latest campaign.
         ``revised``: as if the recorded campaign had followed the plan before (`smsotp_nb.revise`). ``admit`` says
         which of the rows that may go the limits of the send admit.
         """

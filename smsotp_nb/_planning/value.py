@@ -44,8 +44,8 @@ class Plan(cards.WithCard):
     ``skipped.parquet`` and ``bodies.parquet``, which name people. ``rows``, ``skipped`` and ``bodies`` read all of them
     into memory; nothing else does. Files that were changed since are refused when the plan is sent.
 
-    The ledger is asked whenever a plan is looked at, so that what it says is what the next send does. What is looked at
-    within a second is of one look, unless the ledger's file changed.
+    The ledger is asked whenever a plan is looked at, so that what it says is what the next send to a live account does;
+    rehearsals on a sandbox do not count, and `preflight` says what one of them would do. What is looked at within a second is of one look, unless the ledger's file changed.
 
     Attributes:
         by: name of the kept column with each row's segment; None without segments.

@@ -26,7 +26,7 @@ from support.servers import Server
 
 from smsotp_nb import Ledger
 
-DEMO_CAMPAIGN = "autumn-sale"
+DEMO_CAMPAIGN = "demo"
 ROOT = Path(__file__).parents[2]
 
 
@@ -61,7 +61,7 @@ def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -
     ledger = tmp_path / "ledger"
     first = run("demo", "--ledger", str(ledger))
     assert first.returncode == 0, first.stderr
-    for said in ("Plan: autumn-sale", "Nothing has been sent", "Results: ", "By country", "Germany"):
+    for said in ("Ready to send: demo", "Nothing has been sent", "Results: ", "By country", "Germany"):
         assert said in first.stdout
     accepted = re.search(r"Accepted by this run: ([0-9,]+)", first.stdout)
     assert accepted
@@ -71,6 +71,24 @@ def test_the_demo_shows_the_whole_job_and_again_accepts_nobody(tmp_path: Path) -
     assert "Accepted by this run: 0" in again.stdout
     ledger.unlink()
     assert f"Accepted by this run: {accepted[1]}" in run("demo", "--ledger", str(ledger)).stdout
+
+
+def test_the_first_snippet_of_the_readme_has_its_people_to_go_after_the_demo(tmp_path: Path) -> None:
+    """Twice, as somebody who follows the README does; demo and snippet say the same number."""
+    homes = {name: str(tmp_path / name) for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
+    places = {name: value for name, value in os.environ.items() if name != "SMSOTP_LEDGER"} | homes
+    snippet = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[0]
+    told = run("demo", env=places).stdout
+    run("demo", env=places)
+    for _ in range(2):
+        walked = subprocess.run(
+            [sys.executable, "-c", f"{snippet}\nprint(plan)\nprint(results['status'].value_counts()['accepted'])"],
+            capture_output=True, text=True, timeout=300, check=False, cwd=ROOT, env=places,
+        )  # fmt: skip
+        to_go = re.search(r"(\d+) +recipients to go now", walked.stdout)
+        assert to_go, walked.stderr
+        assert f"{to_go[1]}  recipients to go now" in told
+        assert int(walked.stdout.split()[-1]) == int(to_go[1]) > 200
 
 
 @pytest.mark.slow

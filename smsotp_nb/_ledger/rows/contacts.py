@@ -26,7 +26,7 @@ from .tables import MAY_HAVE_LEFT
 IN_FLIGHT = 120_000_000  # microseconds in which a request that is under way ends
 _CHUNKS = 500  # whose numbers are read at once
 _KINDS = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"), np.dtype("<i8"))
-_LIVE = f"substr(service, 1, {len(REHEARSAL)}) <> '{REHEARSAL}'"
+LIVE = f"substr(service, 1, {len(REHEARSAL)}) <> '{REHEARSAL}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Contacts:
 
 def in_realm(service: str) -> str:
     """Return in SQL, with this service as its value, whose contacts count: every live service's, or one sandbox's."""
-    return "service=?" if is_rehearsal(service) else f"({_LIVE} OR service=?)"
+    return "service=?" if is_rehearsal(service) else f"({LIVE} OR service=?)"
 
 
 def others(

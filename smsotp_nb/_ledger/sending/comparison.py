@@ -23,6 +23,7 @@ from ..record import approving, changing
 from ..record.recording import Planned
 from ..rows.answers import Ints
 from ..rows.columns import rows_of
+from ..rows.contacts import LIVE
 from ..rows.persons import NO_PEOPLE, persons
 from ..rows.statements import Statements
 from ..rows.tables import ACCEPTED, IN_DOUBT, MAY_HAVE_LEFT, OPTED_OUT, PLANNED, REJECTED, SENDING, SKIPPED
@@ -146,10 +147,11 @@ def prospect(
     admit: Admit | None = None,
 ) -> Prospect:
     """Compare a plan with a ledger, see `Ledger._prospect`."""
+    whose, values = (LIVE, ()) if service is None else ("service=?", (service,))
     found = store.asked(
         "SELECT CASE WHEN name_key=? THEN id END, service, purged, name FROM campaign WHERE kind='campaign' "
-        "AND service=coalesce(?, service) ORDER BY name_key=? DESC, id DESC LIMIT 1",
-        (name_key(plan.campaign), service, name_key(plan.campaign)),
+        f"AND {whose} ORDER BY name_key=? DESC, id DESC LIMIT 1",
+        (name_key(plan.campaign), *values, name_key(plan.campaign)),
     )
     number, where, purged, name = found[0] if found else (None, service, 0, "")
     refused = _never(plan, name, purged=bool(purged)) if number is not None else ""
