@@ -27,20 +27,32 @@ from typing import cast
 
 PLAIN = """
 import json
-from aiohttp import web
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 REPLY = {"code": "0", "message": "Success", "data": {"recipients": 1, "messageCount": 1, "currency": "USD",
     "totalAmount": "0.007500", "messages": [{"id": "0" * 32, "to": "+12025550123", "iso": "US", "cc": "1", "parts": 1,
     "price": "0.007500"}]}}
 
-async def answer(request):
-    await request.json()
-    return web.json_response(REPLY)
+class Plain(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
 
-app = web.Application()
-app.router.add_post("/", answer)
-web.run_app(app, host="127.0.0.1", port=0, access_log=None,
-            print=lambda text: print(text.split()[3], flush=True) if "127" in text else None)
+    def do_POST(self):
+        json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.dumps(REPLY).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Plain)
+print(f"http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()
 """
 BODY = '{"to": "+120255501%02d", "text": "Hello, your order %06d is ready."}'
 REQUEST = (

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from ._phones import NumberOptions
     from ._planning import Folder, Message, Plan, Template, column, plan
     from ._policy import Policy
-    from ._sandbox import Sandbox
     from ._split import split
     from ._wire import RequestOptions
     from .otp import Challenge
     from .recipients import read_recipients
+    from .sandbox import Sandbox
     from .settings import Settings
 
 __all__ = [
@@ -86,7 +86,7 @@ __getattr__ = attributes(
         "_planning": ["Folder", "Message", "Plan", "Template", "column", "plan"],
         "_policy": ["Policy"],
         "recipients": ["read_recipients"],
-        "_sandbox": ["Sandbox"],
+        "sandbox.facade": ["Sandbox"],
         "settings": ["Settings"],
         "_split": ["split"],
         "_wire": ["RequestOptions"],

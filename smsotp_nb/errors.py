@@ -98,7 +98,7 @@ class UsageError(SmsOtpError, ValueError):
     ) -> None:
         super().__init__(message if hint is None else f"{message}; {hint}")
         fields = {cause.field for cause in causes} or {field or argument_of(message)}
-        self.field = fields.pop() if len(fields) == 1 else None
+        self.field: str | None = fields.pop() if len(fields) == 1 else None
         self.hint = None if hint is None else said(hint)
         self._message = said(message)
         self._causes = causes
@@ -326,17 +326,17 @@ class ExpectationError(SmsOtpError, AssertionError):
 
     Attributes:
         found: number of messages that are as expected.
-        misses: the nearest misses, in words.
+        latest: the nearest latest, in words.
 
     Example:
-        >>> ExpectationError("expected 1 message, found none", found=0, misses=("message 1: text is 'Hi'",)).found
+        >>> ExpectationError("found none", found=0, latest=("message 1 to +1202...0123: 'Hi'",)).found
         0
     """
 
-    def __init__(self, message: str, *, found: int = 0, misses: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, *, found: int = 0, latest: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.found = found
-        self.misses = misses
+        self.latest = latest
 
 
 class SmsOtpWarning(UserWarning):

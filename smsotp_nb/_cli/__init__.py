@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import __version__
-from .._sandbox import command
 from ..errors import OutputExistsError, SmsOtpError
+from ..sandbox import command
 from . import cleaning, demo, recorded, sending
 from .terminal import in_options, say
 

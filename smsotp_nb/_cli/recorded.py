@@ -7,10 +7,10 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from .._cards import Card, Table, counted
-from .._sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
 from ..errors import UsageError
+from ..sandbox.command import path_typed
 from .terminal import add_ledger, add_reading, let_interrupts_through, reading, say
 
 if TYPE_CHECKING:

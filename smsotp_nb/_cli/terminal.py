@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from .._cards import fitted, terminal_width
-from .._sandbox.command import path_typed
 from .._showing import visible
 from ..errors import SmsOtpError, UsageError
+from ..sandbox.command import path_typed
 from ..settings import is_address
 
 

@@ -43,7 +43,7 @@ from .server.address import Address
 
 if TYPE_CHECKING:
     from .._client import Client
-    from .._sandbox import Sandbox
+    from ..sandbox import Sandbox
 
 # The moment of the latest requests: a ledger that has gone on for years has millions.
 _LATEST = (

@@ -22,14 +22,13 @@ from hypothesis import strategies as st
 from requests import PreparedRequest
 from support.tracebacks import chain
 
-from smsotp_nb import Client, Sandbox, Settings
+from smsotp_nb import Client, Settings
 from smsotp_nb._client import Gate, RetryPolicy, Tries
 from smsotp_nb._client.meaning import Scrubber, retry_after, success
 from smsotp_nb._client.transport import Packed, RawReply, ReplyTooLarge, unpacked
 from smsotp_nb._moments import utc_now
 from smsotp_nb._wire import Body, MessageRecord, OtpReply
-from smsotp_nb.errors import InDoubt, NotSent, ServiceError, SmsOtpError, Throttled, UsageError
-from smsotp_nb.sandbox import Rules
+from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError, Throttled, UsageError
 
 URL = "https://sms.example/"
 ANN = "+12025550123"
@@ -292,22 +291,6 @@ def test_the_service_s_words_are_scrubbed_in_every_attribute(service: responses.
     told = f"{caught.value} {vars(caught.value)}"
     assert not [secret for secret in ("key-0123", "2025550123", "471147") if secret in told]
     assert "bad *** for +1202...0123, code ***" in told
-
-
-def test_signed_requests_are_taken_by_a_service_that_asks_for_them() -> None:
-    """With a secret every request is signed: right in any characters, refused with a wrong one, never shown."""
-    secret = "s3cr3t+/=&"
-    with Sandbox(rules=Rules(secret=secret)) as box:
-        settings = Settings(base_url=box.url, access_key_id="key+/=&%", access_key_secret=secret)
-        with Client(settings) as client:
-            assert client.send_message("+12025550123", text="Hello").messages
-            assert client.send_message("+12025550123", text="Hello").messages, "each has a nonce of its own"
-        assert secret not in f"{settings!r}{client!r}{settings.access_key_secret!r}"
-        wrong = Settings(base_url=box.url, access_key_id="key", access_key_secret="another")
-        with Client(wrong) as client, pytest.raises(ServiceError) as refused:
-            client.send_message("+12025550123", text="Hello")
-        assert refused.value.error_code == "104201"
-        assert len(box.inbox) == 2
 
 
 @pytest.mark.parametrize("secrets", [("key-1", "key-1234"), ("key-1234", "key-1")])

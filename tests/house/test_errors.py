@@ -30,7 +30,7 @@ EVERY = [
     errors.PlanChanged("changed", added=1, removed=2, changed=3),
     errors.ReplacedLedgerError("replaced"),
     errors.StaleLedgerError("older", recipients=15),
-    errors.ExpectationError("found none", found=2, misses=("message 1: text is 'Hi'",)),
+    errors.ExpectationError("found none", found=2, latest=("message 1: text is 'Hi'",)),
 ]
 
 

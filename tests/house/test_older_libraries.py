@@ -133,8 +133,5 @@ def test_the_container_installs_its_libraries_by_their_hashes() -> None:
     assert all("==" in name and hashes for name, *hashes in pins)
     assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for _, *hashes in pins for one in hashes)
     pinned = dict(name.split("==") for name, *_ in pins)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    bounds = {it.name: it.specifier for it in map(Requirement, project["dependencies"]) if it.name in pinned}
-    assert {"aiohttp", "pyarrow"} == set(bounds)
-    assert all(bounds[name].contains(pinned[name]) for name in bounds)
+    assert set(pinned) == {"phonenumberslite"}, "what the sandbox imports beside Python itself"
     assert "--require-hashes -r requirements-sandbox.txt" in (ROOT / "Containerfile").read_text(encoding="utf-8")

@@ -14,7 +14,6 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -26,10 +25,9 @@ from support.canaries import hits
 from support.clients import RetryPolicy
 from support.tracebacks import chain, in_other_styles, shown
 
-from smsotp_nb import Client, Sandbox, Settings, otp
+from smsotp_nb import Client, Settings, otp
 from smsotp_nb import Client as Operations
 from smsotp_nb.errors import ServiceError
-from smsotp_nb.sandbox import Rules
 
 KEY, HMAC = "canary/key+7f3a&91e6=", "canary/secret+c04e&5d="
 CODE, ANN, BEN = "48151623", "+12025550187", "+14155550143"
@@ -188,7 +186,6 @@ CALLED: dict[str, Callable[[Client], Any]] = {
     "the environment": lambda one: Settings.from_env(
         {"SMSOTP_BASE_URL": "http://127.0.0.1:9", "SMSOTP_ACCESS_KEY_ID": KEY, "SMSOTP_ACCESS_KEY_SECRET": HMAC}
     ),
-    "rules": lambda one: Rules(secret=HMAC),
 }
 
 
@@ -218,7 +215,6 @@ def sealed_things() -> dict[str, Any]:
     client = Client(settings)
     return {
         "settings": settings,
-        "rules": Rules(secret=HMAC),
         "client": client,
         "a method of the client": client.send_message,
         "a closure over the client": lambda: client.send_message(ANN, text="Hello"),
@@ -238,13 +234,3 @@ def test_what_holds_a_key_is_saved_by_nothing(name: str, save: Callable[[Any], o
     with pytest.raises((TypeError, AttributeError, pickle.PicklingError)) as caught:
         save(sealed_things()[name])
     assert hits(str(caught.value), KEY, HMAC) == []
-
-
-def test_rules_with_a_secret_are_no_dict() -> None:
-    """``asdict`` is refused where there is a secret, and works where there is none."""
-    with pytest.raises(TypeError, match="a secret cannot be pickled"):
-        asdict(Rules(secret=HMAC))
-    assert asdict(Rules())["secret"] is None
-    assert pickle.loads(pickle.dumps(Rules(attempts=3))) == Rules(attempts=3)
-    with Sandbox(rules=Rules(secret=HMAC)) as box:
-        assert box.client().send_otp(ANN).record.to == ANN

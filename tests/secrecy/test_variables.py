@@ -14,7 +14,6 @@ import pytest
 from support.canaries import hits
 
 import smsotp_nb as sms
-from smsotp_nb.sandbox import Rules
 
 CANARY = "hunter2/canary@c04e"
 ADDRESS = f"postgresql://anna:{CANARY}@127.0.0.1:9/db"
@@ -80,7 +79,6 @@ CALLS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a list": lambda it: sms.read_recipients(ADDRESS),
     "a sandbox elsewhere": lambda it: sms.Sandbox.at("http://127.0.0.1:9", token=CANARY),
     "a token": lambda it: sms.Sandbox(token=CANARY, variant="xx"),
-    "rules": lambda it: Rules(secret=CANARY, attempts=0),
     "a sandbox that ended": lambda it: it["ended"].inbox,
     "its balance": lambda it: it["ended"].balance,
     "a misspelt key": lambda it: sms.Settings.from_env(

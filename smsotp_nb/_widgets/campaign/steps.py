@@ -22,14 +22,14 @@ from ..._ledger import Ledger, LedgerOrPath, Prospect, Record, Unfinished, not_a
 from ..._people import People
 from ..._planning import UNASKED, Plan
 from ..._policy import Policy, not_policy
-from ..._sandbox import Sandbox
-from ..._sandbox.facade import client_of
 from ..._showing import capital
 from ..._wire import mask
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ...phones import NumberOptions
 from ...problems import PROBLEMS, Problem
 from ...recipients import read_recipients
+from ...sandbox import Sandbox
+from ...sandbox.facade import client_of
 from ..lists import names_of
 from ..stages import CHANGED, PRESSED_ANOTHER, UNREAD, Notice, Sending, Sign, broken, ended_early, refused, sentence
 from .campaign_state import NOBODY, CampaignState
