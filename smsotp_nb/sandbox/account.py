@@ -110,8 +110,8 @@ class Account:
                 fault=",".join([fault.kind for fault in struck]),
                 status=outcome.status,
                 code="" if reply is None else str(reply.envelope["code"]),
-                reply=outcome.body[: journal.LONGEST],
-                reply_size=len(outcome.body),
+                reply=outcome.sent[: journal.LONGEST],
+                reply_size=len(outcome.sent),
                 accepted=0 if reply is None else reply.accepted,
                 request_id=request_id,
             )

@@ -226,6 +226,11 @@ class Outcome(NamedTuple):
     is_cut: bool = False
     delay: float = 0.0
 
+    @property
+    def sent(self) -> bytes:
+        """The bytes that leave."""
+        return self.body[: len(self.body) // 2] if self.is_cut else self.body
+
 
 def as_json_bytes(value: Any) -> bytes:
     return _encode(value).encode()

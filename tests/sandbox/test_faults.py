@@ -46,6 +46,7 @@ def test_half_a_reply_announces_a_whole_one(box: Sandbox) -> None:
     with pytest.raises(http.client.IncompleteRead) as caught:
         send(box)
     assert 0 < len(caught.value.partial) <= (caught.value.expected or 0) + 1
+    assert box.requests["reply"].iloc[-1] == caught.value.partial.decode(), "the journal has what left"
     assert len(box.inbox) == 3
 
 
