@@ -37,10 +37,9 @@ from smsotp_nb._cards import Card
 from smsotp_nb._cards.blocks import Message, Note, Table
 from smsotp_nb._phones import one_phone
 from smsotp_nb._phones.vocabulary import REPAIRS
-from smsotp_nb._sandbox import choices, messages, parameters
-from smsotp_nb._sandbox.access import Access
-from smsotp_nb._sandbox.testing.expect import Expectation
-from smsotp_nb._sandbox.testing.faults import Fault
+from smsotp_nb.sandbox import choices, messages
+from smsotp_nb.sandbox.expectations import Expectation
+from smsotp_nb.sandbox.faults import Fault
 
 SHORTEST, LONGEST = 512, 1 << 19  # characters
 STEEP = 1.35
@@ -172,25 +171,14 @@ def on_text() -> dict[str, Callable[[str], Any]]:
         "otp.send": lambda text: otp.send(text, client=CLIENT),
         "sandbox.Rules": lambda text: sandbox.Rules(templates={"a": text}),
         "sandbox.Sandbox": rehearsed,
-        "sandbox wording": lambda text: messages.shape_number(text),
         "sandbox templates": lambda text: messages.fill(text, dict.fromkeys(messages.variables(text), "x")),
         "sandbox templates value": lambda text: messages.fill("{a}{a}", {"a": text}),
-        "sandbox signed": lambda text: messages.signed(text, text, "cn"),
-        "sandbox passcode": lambda text: messages.passcode("123456", text, "cn"),
+        "sandbox signed": lambda text: messages.add_signature(text, text, "cn"),
+        "sandbox passcode": lambda text: messages.passcode_text("123456", text, "cn"),
         "sandbox fault": Fault.read,
         "sandbox fault field": lambda text: Fault.read(f"latency seconds={text}"),
-        "sandbox reserved": lambda text: choices.refusal([text]),
-        "sandbox number": parameters.number,
-        "sandbox wait": lambda text: parameters.read({"wait": text}, {"wait": parameters.wait}),
-        "sandbox expectation": lambda text: Expectation.read({"text": text, text: text}).describe(),
-        "sandbox expectation pattern": lambda text: Expectation.read({"text~": text[:200]}).failed([{"text": text}]),
-        "sandbox signature": lambda text: Access("secret", lambda: 0.0).refusal(
-            {"accessKeyId": "k", "algorithm": "hmac-sha256", "nonce": "n" * 16, "timestamp": "0", "signature": text},
-            f"accessKeyId=k&signature={text}&{text}",
-        ),
-        "sandbox nonce": lambda text: Access("secret", lambda: 0.0).refusal(
-            {"accessKeyId": "k", "algorithm": "hmac-sha256", "nonce": text, "timestamp": text}, text
-        ),
+        "sandbox reserved": lambda text: choices.error_code_of([text]),
+        "sandbox expectation": lambda text: Expectation.from_arguments({"text": text}).describe(),
         "sandbox http body": lambda text: asked("POST", "/?action=otp.send&accessKeyId=k", text, {}),
         "sandbox http address": lambda text: asked("POST", f"/{text}", "{}", {}),
         "sandbox http query": lambda text: asked("POST", f"/?action={text}", "{}", {}),
@@ -232,8 +220,10 @@ def on_file(folder: Path) -> dict[str, Callable[[str], Any]]:
         "results.write xlsx": lambda text: results.write(result_table(error=text), folder / "w.xlsx", overwrite=True),
         "sandbox state": lambda text: remembered(text, folder),
         "sandbox state file": lambda text: sms.Sandbox(state=written(text, folder, ".sqlite")).close(),
-        "sandbox templates file": lambda text: messages.templates(written(text, folder, ".json")),
-        "sandbox templates file value": lambda text: messages.templates(written(f'{{"a":{text}}}', folder, ".json")),
+        "sandbox templates file": lambda text: messages.load_templates(written(text, folder, ".json")),
+        "sandbox templates file value": lambda text: messages.load_templates(
+            written(f'{{"a":{text}}}', folder, ".json")
+        ),
         "people.opt_out": lambda text: people.opt_out(text, source=text),
         "people.history": lambda text: people.history(text),
         "people.import_optouts": lambda text: people.import_optouts(frame(text), column="phone", source="list", **US),

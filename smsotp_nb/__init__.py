@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ._phones import Reading
     from ._planning import Folder, Message, Plan, Template, column, plan
     from ._policy import Policy
-    from ._sandbox import Sandbox
+    from .sandbox import Sandbox
     from ._wire import Wire
     from .otp import Challenge
     from .recipients import read_recipients
@@ -87,7 +87,7 @@ __getattr__ = attributes(
         "_planning": ["Folder", "Message", "Plan", "Template", "column", "plan"],
         "_policy": ["Policy"],
         "recipients": ["read_recipients"],
-        "_sandbox": ["Sandbox"],
+        "sandbox.facade": ["Sandbox"],
         "settings": ["Settings"],
         "_wire": ["Wire"],
     },

@@ -21,7 +21,7 @@ from .settings import Secret
 if TYPE_CHECKING:
     from ._client import Client
     from ._ledger import Ledger, LedgerOrPath
-    from ._sandbox import Sandbox
+    from .sandbox import Sandbox
 
 __all__ = ["Challenge", "send", "verify"]
 
@@ -363,7 +363,7 @@ def _client_of(service: Client | Sandbox, *, what: str) -> Client:
 
     if isinstance(service, Client):
         return service
-    from ._sandbox.facade import client_of  # not for those who have a client
+    from .sandbox.facade import client_of  # not for those who have a client
 
     return client_of(service, what=what)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from ._sandbox import Sandbox
+    from .sandbox import Sandbox
 
 MARK = "smsotp_sandbox(**options): options of the Sandbox that the fixture smsotp_sandbox starts, such as balance=0"
 
@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def smsotp_sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """A local service of the interface with its inbox, new for this test; ``.url`` is its address."""
-    from ._sandbox import Sandbox  # only tests that ask for one pay for its start
+    from .sandbox import Sandbox  # only tests that ask for one pay for its start
 
     mark = request.node.get_closest_marker("smsotp_sandbox")
     with Sandbox(**mark.kwargs if mark else {}) as box:

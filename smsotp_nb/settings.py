@@ -232,12 +232,9 @@ class Settings:
         return f"Settings(base_url={self.base_url!r}, access_key_id=***, variant={self.variant!r})"
 
 
-def sandbox_secrets() -> tuple[str | None, str | None]:
-    """Return the HMAC secret and the token of a sandbox from ``SMSOTP_SANDBOX_SECRET`` and ``SMSOTP_SANDBOX_TOKEN``.
-
-    A process list shows what stands on a command line; it does not show these.
-    """
-    return os.environ.get("SMSOTP_SANDBOX_SECRET") or None, os.environ.get("SMSOTP_SANDBOX_TOKEN") or None
+def sandbox_token() -> str | None:
+    """Return the token of a sandbox from ``SMSOTP_SANDBOX_TOKEN``: a process list shows what stands on a command line."""
+    return os.environ.get("SMSOTP_SANDBOX_TOKEN") or None
 
 
 def is_loopback(host: str | None) -> bool:

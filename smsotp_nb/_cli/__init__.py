@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import __version__
-from .._sandbox import command
+from ..sandbox import command
 from ..errors import FileExists, SmsOtpError
 from . import cleaning, demo, recorded, sending
 from .terminal import say, with_options

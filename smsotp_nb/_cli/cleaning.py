@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .._cards import counted
-from .._sandbox.command import path_typed
+from ..sandbox.command import path_typed
 from ..errors import UsageError
 from .terminal import add_numbers, add_reading, let_interrupts_through, reading, say
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._cards import counted, terminal_width
 from .._outputs import outputs
-from .._sandbox.command import path_typed
+from ..sandbox.command import path_typed
 from ..errors import UsageError
 from ..settings import data_folder, ledger_place
 from .terminal import say
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     from .._dispatch import send
     from .._ledger import Ledger
     from .._planning import plan
-    from .._sandbox import Sandbox
+    from ..sandbox import Sandbox
     from ..recipients import read_recipients
 
     data = options.data or folder_of("sample_data")

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .._cards import Card, Table, counted
-from .._sandbox.command import path_typed
+from ..sandbox.command import path_typed
 from .._services import shown as service_shown
 from .._wire import mask
 from ..errors import UsageError

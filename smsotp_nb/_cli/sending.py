@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._outputs import outputs
-from .._sandbox.command import path_typed
+from ..sandbox.command import path_typed
 from ..errors import CampaignHeld, SmsOtpWarning, UsageError
 from .terminal import add_ledger, add_numbers, add_reading, let_interrupts_through, reading, say, with_options
 
@@ -152,7 +152,7 @@ def _ahead(plan: Plan, ready: Card) -> Card:
 def _client(options: argparse.Namespace, ledger: Ledger) -> Any:
     """Connect to the service of the settings, or to a sandbox that stays with the ledger."""
     from .._client import Client
-    from .._sandbox import Sandbox
+    from ..sandbox import Sandbox
     from ..settings import Settings
 
     if not options.sandbox:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._cards import fitted, terminal_width
-from .._sandbox.command import path_typed
+from ..sandbox.command import path_typed
 from ..settings import is_address
 
 

@@ -22,7 +22,7 @@ from .requests import Requests
 from .table import ProgressCallback, callback_of, nobody, silent
 
 if TYPE_CHECKING:
-    from .._sandbox import Sandbox
+    from ..sandbox import Sandbox
 
 
 @in_our_words
@@ -219,7 +219,7 @@ def client_for(plan: Plan, client: Client | Sandbox, *, what: str = "preflight")
     if not isinstance(plan, Plan):
         raise UsageError(f"{what} needs a Plan, got {given(plan)}; make one with plan(people, message, ...)")
     if not isinstance(client, Client):
-        from .._sandbox.facade import client_of  # not for those who have a client
+        from ..sandbox.facade import client_of  # not for those who have a client
 
         client = client_of(client, what=what)
     if client.sandbox is not None and client.sandbox._ended:

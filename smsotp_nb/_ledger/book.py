@@ -41,7 +41,7 @@ from .server.address import Address
 
 if TYPE_CHECKING:
     from .._client import Client
-    from .._sandbox import Sandbox
+    from ..sandbox import Sandbox
 
 _CALLER = 5  # frames above the warning of a purge
 

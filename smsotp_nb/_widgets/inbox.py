@@ -19,7 +19,7 @@ import pandas as pd
 from .._calling import given, in_our_words, not_flag, not_whole, refuse
 from .._cards import Card, safe
 from .._client import Client
-from .._sandbox import Sandbox
+from ..sandbox import Sandbox
 from .._showing import masked
 from .._wire import mask
 from ..errors import SmsOtpError, UsageError

@@ -8,7 +8,7 @@ from typing import Any
 from .conftest import Lab, Notebook, expect
 
 FORM = """
-from smsotp_nb._sandbox import Sandbox
+from smsotp_nb.sandbox import Sandbox
 from smsotp_nb.widgets import OtpForm
 box = Sandbox()
 form = OtpForm(box.client(), resend_wait=0)

@@ -21,7 +21,7 @@ TAILS = ["!", "“now”", ".", "😀", "x" * 61, "y" * 90]
 
 def sample_rates() -> pd.DataFrame:
     """The sandbox's own visible rate table: by it the estimate and the bill can be the same."""
-    return rates.read(Path(str(files("smsotp_nb._sandbox") / "sample_rates_intl.csv")))
+    return rates.read(Path(str(files("smsotp_nb.sandbox") / "sample_rates_intl.csv")))
 
 
 def people() -> pd.DataFrame:

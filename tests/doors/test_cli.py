@@ -47,8 +47,8 @@ def sandbox(tmp_path: Path) -> Iterator[str]:
 
 
 def inbox(url: str) -> list[dict[str, Any]]:
-    with urllib.request.urlopen(f"{url}/inbox.json", timeout=120) as reply:
-        messages: list[dict[str, Any]] = json.load(reply)["messages"]
+    with urllib.request.urlopen(f"{url}/state.json?messages_after=0", timeout=120) as reply:
+        messages: list[dict[str, Any]] = json.load(reply)["inbox"]
     return messages
 
 

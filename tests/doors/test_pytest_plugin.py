@@ -84,5 +84,5 @@ def test_a_suite_that_never_asks_for_it_loads_next_to_nothing(tmp_path: Path) ->
     assert ours <= {
         f"smsotp_nb{name}" for name in ("", ".errors", "._showing", "._showing.text", "._lazy", ".pytest_plugin")
     }
-    others = {"pandas", "numpy", "pyarrow", "requests", "aiohttp", "phonenumbers", "ipywidgets", "narwhals", "sqlite3"}
+    others = {"pandas", "numpy", "pyarrow", "requests", "phonenumbers", "ipywidgets", "narwhals", "sqlite3"}
     assert others & set(found) == set()

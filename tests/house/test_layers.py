@@ -36,7 +36,7 @@ LEVELS: dict[str, int] = {
     "init": 6, "main": 6,
 }  # fmt: skip
 # The sandbox serves from the interface's facts; only its facade knows the client.
-BESIDE = {("_sandbox.facade", "client")}
+BESIDE = {("sandbox.facade", "client")}
 # Settings name the wire's variants; charts draw the tables of cost; the questions to a list's owner are a workbook.
 SAME_LEVEL = {
     *(("errors", "showing"), ("calling", "errors"), ("calling", "showing")),
@@ -58,7 +58,6 @@ LIBRARIES: dict[str, set[str]] = {
     "narwhals": {"frames"},
     "sqlite3": {"schema", "ledger", "sandbox"},
     "psycopg": {"ledger"},
-    "aiohttp": {"sandbox"},
     "ipywidgets": {"widgets"},
     "tqdm": {"progress"},
     "openpyxl": {"results"},

@@ -15,7 +15,7 @@ TESTS = Path(__file__).parents[1]
 BEGIN = """
     import sys
     sys.path.insert(0, {here!r})
-    import aiohttp.web, asyncio, IPython, ipywidgets, multiprocessing, openpyxl, pandas, requests
+    import asyncio, IPython, ipywidgets, multiprocessing, openpyxl, pandas, requests
     import pyarrow.csv, pyarrow.parquet, sqlite3, subprocess, tempfile, tqdm, uuid
     asyncio.new_event_loop().close()  # Python 3.14 chooses the loop of the system at the first one
     from house import windows_rules

@@ -9,9 +9,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from smsotp_nb import Ledger, Sandbox
-from smsotp_nb._sandbox import server
+from smsotp_nb.sandbox import server
 
 from .child import fork
+
+
+def _serve(said: int) -> None:
+    running = server.Server()
+    running.run(lambda: os.write(said, running.url.encode()) and None)
 
 
 class Judge:
@@ -19,7 +24,7 @@ class Judge:
 
     def __init__(self) -> None:
         heard, said = os.pipe()
-        self._child = fork(lambda: server.Server().run(lambda url: os.write(said, url.encode()) and None))
+        self._child = fork(lambda: _serve(said))
         os.close(said)
         self.box = Sandbox.at(os.read(heard, 100).decode())
         os.close(heard)

@@ -33,7 +33,6 @@ PACKAGE = ROOT / "smsotp_nb"
 sys.path[:0] = [str(ROOT), str(TESTS)]
 
 # Loaded once, before the forks; nothing of the package itself may be.
-import aiohttp  # noqa: E402, F401
 import coverage.numbits  # noqa: E402
 import cryptography  # noqa: E402, F401
 import hypothesis  # noqa: E402, F401

@@ -467,7 +467,7 @@ def test_no_other_module_opens_a_file_to_write() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if WRITES.search(line) and not line.strip().startswith((">>>", "..."))
     ]
-    ours = ("smsotp_nb/_outputs.py", "smsotp_nb/_ledger/", "smsotp_nb/_sandbox/", "smsotp_nb/_planning/joining.py")
+    ours = ("smsotp_nb/_outputs.py", "smsotp_nb/_ledger/", "smsotp_nb/sandbox/", "smsotp_nb/_planning/joining.py")
     assert [line for line in found if not line.startswith(ours)] == []
     assert found, "the pattern finds those that there are"
 

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import hmac
 import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 import pytest
+from support.sockets import answer
 
-from sandbox.test_openapi import OPERATIONS, call
 from smsotp_nb import Sandbox
 from smsotp_nb import _wire as wire
 from smsotp_nb._phones import countries
-from smsotp_nb._sandbox import choices, inbox, messages
-from smsotp_nb._sandbox.access import Access, signed_texts
-from smsotp_nb._sandbox.desk import ASSETS, Desk
-from smsotp_nb._sandbox.inbox import Filter, find
-from smsotp_nb._sandbox.server import Server
-from smsotp_nb._sandbox.service import MAX_BYTES, Service
-from smsotp_nb._sandbox.state import State
-from smsotp_nb._sandbox.testing import expect, faults, journal
-from smsotp_nb.sandbox import Rules
+from smsotp_nb.sandbox import Rules, choices, faults, messages
 
 US, FR = "+12025550123", "+33199001234"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "sandbox.md"
@@ -49,11 +37,6 @@ class Choice:
 
 CHOICES: tuple[Choice, ...] = (
     Choice("key", "a missing or wrong access key", "any key is taken; without one 104110 MissingAccessKeyId"),
-    Choice(
-        "hmac", "signed requests", "not asked for; with a secret an unsigned or wrongly signed one is 104201", "secret"
-    ),
-    Choice("timestamp", "a signed request's timestamp more than 10 minutes off", "104202 InvalidSignatureTimestamp"),
-    Choice("nonce", "a nonce of a signed request that was used before", "104201 InvalidSignature"),
     Choice("action", "an unknown action", "104002 InvalidParams"),
     Choice("json", "a body that is not a JSON object, or is sent as another content type", "104002 InvalidParams"),
     Choice("size", "a request larger than 1 MiB", "104002 InvalidParams"),
@@ -103,16 +86,16 @@ def shows(key: str) -> Callable[[Callable[[], bool]], Callable[[], bool]]:
 
 
 class Asked:
-    """A service that is asked; each answer as (envelope code, data)."""
+    """A sandbox that is asked over HTTP; each answer as (envelope code, data)."""
 
-    def __init__(self, *, balance: int = 10_000_000, **options: Any) -> None:
-        self.time = 1_790_000_000.0
-        self.state = State(None, variant=options.get("variant", "intl"), balance=balance)
-        self.service = Service(self.state, now=lambda: self.time, **options)
+    def __init__(self, **options: Any) -> None:
+        self.box = Sandbox(**options)
 
-    def raw(self, body: bytes, action: str, *, content_type: str = "application/json", **query: str) -> tuple[str, Any]:
-        query = {"action": action, "accessKeyId": "any"} | query
-        envelope = self.service.answer(query, content_type, body).envelope
+    def raw(
+        self, body: bytes, action: str, *, content_type: str = "application/json", key: str = "any"
+    ) -> tuple[str, Any]:
+        target = f"/?action={action}&accessKeyId={key}"
+        envelope = json.loads(answer(self.box, "POST", target, body, {"Content-Type": content_type})[2])
         return envelope["code"], envelope.get("data")
 
     def send(self, **fields: Any) -> tuple[str, Any]:
@@ -121,15 +104,15 @@ class Asked:
     def passcode(self, **fields: Any) -> str:
         code, _data = self.raw(json.dumps({"to": US} | fields).encode(), "otp.send")
         assert code == "0"
-        return str(find(self.state, Filter())[-1]["code"])
+        return str(self.box.code(US))
 
     def valid(self, code: str, **fields: Any) -> bool:
-        answer, data = self.raw(json.dumps({"to": US, "code": code} | fields).encode(), "otp.verify")
-        assert answer == "0"
+        code, data = self.raw(json.dumps({"to": US, "code": code} | fields).encode(), "otp.verify")
+        assert code == "0"
         return bool(data["valid"])
 
     def texts(self) -> list[str]:
-        return [row["text"] for row in find(self.state, Filter())]
+        return self.box.inbox["text"].tolist()
 
 
 def wrong(code: str) -> str:
@@ -141,49 +124,8 @@ BODY = json.dumps({"to": US, "text": "Hi"}).encode()
 
 @shows("key")
 def _() -> bool:
-    with_any = Asked().raw(BODY, "sms.message.send", accessKeyId="whatever")[0]
-    return with_any == "0" and Asked().raw(BODY, "sms.message.send", accessKeyId="")[0] == "104110"
-
-
-def signed(secret: str, now: float, **changes: str) -> str:
-    """Return a query as a client in HMAC mode sends it: milliseconds, base64, percent-encoded."""
-    pairs = {"action": "sms.message.send", "accessKeyId": "k", "algorithm": "hmac-sha256", "nonce": "abcdefgh"}
-    pairs |= {"timestamp": str(int(now * 1000))} | changes
-    text = "&".join(f"{key}={value}" for key, value in sorted(pairs.items()))
-    digest = base64.b64encode(hmac.digest(secret.encode(), text.encode(), "sha256")).decode()
-    return urlencode(pairs | {"signature": digest})
-
-
-def ask_signed(desk: Asked, query: str) -> str:
-    answer = desk.service.answer(dict(parse_qsl(query)), "application/json", BODY, query_string=query)
-    return str(answer.envelope["code"])
-
-
-@shows("hmac")
-def _() -> bool:
-    desk = Asked(rules=Rules(secret="s3cret"))
-    unsigned = desk.raw(BODY, "sms.message.send")[0]
-    wrongly = ask_signed(desk, signed("other", desk.time))
-    rightly = ask_signed(desk, signed("s3cret", desk.time))
-    not_asked_for = ask_signed(Asked(), signed("whatever", 0))
-    return [unsigned, wrongly, rightly, not_asked_for] == ["104201", "104201", "0", "0"]
-
-
-@shows("timestamp")
-def _() -> bool:
-    desk = Asked(rules=Rules(secret="s3cret"))
-    return [ask_signed(desk, signed("s3cret", desk.time + off)) for off in (-601, 601, 599)] == [
-        "104202",
-        "104202",
-        "0",
-    ]
-
-
-@shows("nonce")
-def _() -> bool:
-    desk = Asked(rules=Rules(secret="s3cret"))
-    query = signed("s3cret", desk.time)
-    return [ask_signed(desk, query), ask_signed(desk, query)] == ["0", "104201"]
+    with_any = Asked().raw(BODY, "sms.message.send", key="whatever")[0]
+    return with_any == "0" and Asked().raw(BODY, "sms.message.send", key="")[0] == "104110"
 
 
 @shows("action")
@@ -199,7 +141,7 @@ def _() -> bool:
 
 @shows("size")
 def _() -> bool:
-    return Asked().send(text="x" * MAX_BYTES)[0] == "104002"
+    return Asked().send(text="x" * (1 << 20))[0] == "104002"
 
 
 @shows("values")
@@ -249,7 +191,7 @@ def _() -> bool:
 
 @shows("recipients")
 def _() -> bool:
-    desk = Asked(balance=10**9)
+    desk = Asked()
     return [desk.send(to=[US] * count, text="Hi")[0] for count in (1000, 1001)] == ["0", "104002"]
 
 
@@ -307,7 +249,7 @@ def _() -> bool:
 
 @shows("balance")
 def _() -> bool:
-    desk = Asked(balance=7_500)
+    desk = Asked(balance="0.0075")
     return desk.send(to=[US, US], text="Hi")[0] == "105400" and desk.texts() == [] and desk.send(text="Hi")[0] == "0"
 
 
@@ -316,8 +258,8 @@ def _() -> bool:
     def name(**options: Any) -> str:
         desk = Asked(balance=0, **options)
         body = json.dumps({"to": US, "content": "Hi", "signature": "Acme"}).encode()
-        query = {"action": "sms.message.send", "accessKeyId": "k"}
-        return str(desk.service.answer(query, "application/json", body).envelope["message"])
+        target = "/?action=sms.message.send&accessKeyId=k"
+        return str(json.loads(answer(desk.box, "POST", target, body)[2])["message"])
 
     return (name(), name(form="earlier")) == ("InsufficientFunds", "FundsInsufficient")
 
@@ -328,7 +270,7 @@ def _() -> bool:
     desk.passcode(channel="auto")
     desk.passcode()
     desk.passcode(channel="call")
-    return [row["channel"] for row in find(desk.state, Filter())] == ["sms", "sms", "call"]
+    return desk.box.inbox["channel"].tolist() == ["sms", "sms", "call"]
 
 
 @shows("wording")
@@ -369,7 +311,7 @@ def _() -> bool:
     desk, free = Asked(rules=Rules(sends=2)), Asked()
     body = json.dumps({"to": US}).encode()
     codes = [desk.raw(body, "otp.send")[0] for _send in range(3)]
-    desk.time += 600
+    desk.box.advance(601)
     codes.append(desk.raw(body, "otp.send")[0])
     return codes == ["0", "0", "105300", "0"] and {free.raw(body, "otp.send")[0] for _send in range(9)} == {"0"}
 
@@ -391,10 +333,10 @@ def _() -> bool:
 @shows("expiry")
 def _() -> bool:
     desk = Asked()
-    code = desk.passcode(code="123456", ttl=10)
-    desk.time += 10
+    code = desk.passcode(code="123456", ttl=1000)
+    desk.box.advance(1000)
     at_the_end = desk.valid(code)
-    desk.time -= 0.001
+    desk.box.advance(-600)
     return not at_the_end and desk.valid(code)
 
 
@@ -432,7 +374,7 @@ def of_choices() -> list[str]:
 
 def of_reserved() -> list[str]:
     rows = ["| number | what the sandbox answers |", "|---|---|"]
-    return rows + [f"| `{row.number}` | {row.meaning} |" for row in choices.NUMBERS]
+    return rows + [f"| `{row.number}` | {row.meaning} |" for row in choices.SPECIAL_NUMBERS]
 
 
 def of_faults() -> list[str]:
@@ -456,64 +398,16 @@ def test_no_sample_meets_a_special_number() -> None:
         assert choices.PREFIX not in file.read_text(encoding="utf-8", errors="replace"), file.name
 
 
-def test_a_signature_made_with_openssl_is_taken() -> None:
-    """Typed in, not computed here: ``printf <pairs> | openssl dgst -sha256 -hmac s3cret``."""
-    pairs = "accessKeyId=k&action=otp.verify&algorithm=hmac-sha256&nonce=abcdefgh&timestamp=1790000000000"
-    for signature in (
-        "c0ea0a85efe0f3cf6e1526df07b45c71e6a10f977a72ce023c80a2e06bc12473",
-        "wOoKhe%2Fg889uFSbfB7RcceahD5d6cs4CPICi4GvBJHM%3D",
-    ):
-        query = f"{pairs}&signature={signature}"
-        assert Access("s3cret", lambda: 1_790_000_000.0).refusal(dict(parse_qsl(query)), query) == ""
-        assert Access("s3cret2", lambda: 1_790_000_000.0).refusal(dict(parse_qsl(query)), query) == "104201"
-
-
-def test_the_file_names_every_address_and_no_other() -> None:
-    server = Server()
-    desk = Desk(server.account, server.url, shut=asyncio.sleep)
-    served = {(route.path, route.method.lower()) for route in desk.routes()}
-    server.close()
-    with Sandbox() as box:
-        described = call(box, "GET", "/openapi.json")[2]
-        assert described["servers"] == [{"url": box.url}]
-    named = {(path, method) for path, operations in described["paths"].items() for method in operations}
-    own = {pair for pair in served if pair[0].lstrip("/") not in ASSETS}
-    assert named == own | {(path, "post") for path in OPERATIONS}
-
-
-def test_the_lists_of_the_file_are_those_of_the_code() -> None:
-    with Sandbox() as box:
-        described = call(box, "GET", "/openapi.json")[2]
-    schemas = described["components"]["schemas"]
-    assert set(schemas["Fault"]["properties"]["kind"]["enum"]) == set(faults.BY_NAME)
-    assert set(schemas["Fault"]["properties"]) == {field.name for field in fields(faults.Fault)}
-    assert set(schemas["Refusal"]["properties"]["code"]["enum"]) == set(wire.ERROR_NAMES)
-    for path, filters in {"/inbox.json": inbox.Filter, "/requests.json": journal.Wanted}.items():
-        asked = {parameter["name"] for parameter in described["paths"][path]["get"]["parameters"]}
-        assert asked == {field.name for field in fields(filters)}
-    asked = {f"{name}{mark}" for name in expect.FIELDS for mark in ("", "~")} | {"times", "within", "settle", "after"}
-    patterns = re.findall(r"\w+", *schemas["Expectation"]["patternProperties"])
-    assert {*schemas["Expectation"]["properties"], *(f"{name}~" for name in patterns)} == asked
-    assert set(schemas["Message"]["required"]) == set(inbox.COLUMNS)
-
-
 def test_special_numbers_are_valid_ones_of_a_range_for_fiction() -> None:
-    assert set(wire.ERROR_NAMES) == {row.code for row in choices.NUMBERS} - {""}
-    assert len(choices.RESERVED) == len(choices.NUMBERS)
-    for row in choices.NUMBERS:
+    assert set(wire.ERROR_NAMES) == {row.code for row in choices.SPECIAL_NUMBERS} - {""}
+    assert len(choices.SPECIAL) == len(choices.SPECIAL_NUMBERS)
+    for row in choices.SPECIAL_NUMBERS:
         assert re.fullmatch(r"\+190755501[0-9]{2}", row.number)
         assert countries.ask(row.number).valid
 
 
 def test_every_template_of_the_sandbox_can_be_filled() -> None:
-    for template in messages.own_templates().values():
+    for template in messages.load_templates().values():
         names = messages.variables(template)
         assert names
         assert "{" not in messages.fill(template, dict.fromkeys(names, "x"))
-
-
-def test_values_are_signed_raw_as_sent_or_escaped() -> None:
-    dotnet, value = "k=a+b~c%2fd%2b%c3%a9*(!)%27", "a b~c/d+é*(!)'"
-    for text in (f"k={quote(value, safe='')}", f"k={quote_plus(value)}", f"k={value}", dotnet):
-        assert text in signed_texts(dotnet)
-    assert len(signed_texts("k=1&nonce=abcdefgh")) == 1, "plain values cost one digest"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import http.client
 import importlib
-import json
 import os
 import signal
 import socket
@@ -17,14 +17,13 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 from support.dtypes import dtype_names
 
-from sandbox.test_hostile_askers import answering
 from smsotp_nb import Sandbox, sandbox
 from smsotp_nb.errors import InsufficientFunds, SmsOtpError, UsageError
 
@@ -128,24 +127,47 @@ def test_a_repr_does_not_wait_for_a_sandbox_that_is_busy() -> None:
     """A traceback that prints variables prints every sandbox among them."""
     with Sandbox() as running, socket.create_server(("127.0.0.1", 0)) as silent:
         box = Sandbox.at(running.url)
-        box._asking.url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        box._endpoint.url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         begun = time.monotonic()
         assert repr(box) == f"Sandbox({box.url}, not running, or busy)"
         assert "not running, or busy" in box.card().html()
         assert time.monotonic() - begun < 60, "two looks of a second, not of 90"
 
 
-@pytest.mark.parametrize("answer", [{}, [], None, {"balance": "much"}, "x"], ids=str)
-def test_a_repr_takes_whatever_answers(box: Sandbox, answer: Any) -> None:
-    with answering(lambda _: json.dumps(answer).encode()) as address:
-        box._asking.url = address
-        assert repr(box) == f"Sandbox({address}, not a sandbox)"
+@contextlib.contextmanager
+def answering(body: bytes) -> Iterator[str]:
+    """Run a program in the place of a sandbox that answers everything with these bytes, and yield its address."""
+
+    class Stranger(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b"null", b'{"balance": "much"}', b"x", b"[" * 100_000], ids=repr)
+def test_whatever_answers_in_the_place_of_a_sandbox_is_told(box: Sandbox, body: bytes) -> None:
+    with answering(body) as address:
+        box._endpoint.url = address  # the port has passed to another program
+        assert repr(box) == f"Sandbox({address}, not running, or busy)"
+        with pytest.raises(SmsOtpError, match=r"No sandbox answers|is not a sandbox of this version"):
+            Sandbox.at(address)
+        with pytest.raises(SmsOtpError):
+            len(box.inbox)
 
 
 def test_an_address_without_a_sandbox_is_a_clear_error() -> None:
     with Sandbox() as box:
         url = box.url
-    with pytest.raises(SmsOtpError, match="No sandbox answers"):
+    with pytest.raises(SmsOtpError, match=r"No sandbox answers"):
         Sandbox.at(url)
     with pytest.raises(UsageError, match="runs on this machine"):
         Sandbox.at("https://sms.example")
@@ -206,7 +228,7 @@ def test_a_state_file_keeps_the_id_over_ports(tmp_path: Path) -> None:
 def test_reloading_the_package_leaves_a_running_sandbox_alone(box: Sandbox) -> None:
     """What a notebook's autoreload does after an edit."""
     assert sandbox.Sandbox is Sandbox  # looked up now, so that it is put back in the end
-    loaded = [name for name in sys.modules if name.startswith(("smsotp_nb._sandbox", "smsotp_nb.sandbox"))]
+    loaded = [name for name in sys.modules if name.startswith("smsotp_nb.sandbox")]
     modules = [sys.modules[name] for name in sorted(loaded, key=lambda name: -name.count("."))]
     kept = [vars(module).copy() for module in modules]
     try:
@@ -223,7 +245,7 @@ def test_reloading_the_package_leaves_a_running_sandbox_alone(box: Sandbox) -> N
 
 SCRIPT = """
     import http.client, sys
-    from smsotp_nb._sandbox import Sandbox
+    from smsotp_nb import Sandbox
     box = Sandbox()
     print(box.url, flush=True)
     {end}

@@ -14,7 +14,7 @@ import pytest
 from support.sockets import answer
 
 from smsotp_nb import Sandbox
-from smsotp_nb.errors import SmsOtpError, UsageError
+from smsotp_nb.errors import UsageError
 
 US, FR, SE = "+12025550123", "+33199001234", "+46701740605"
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text(encoding="utf-8")
@@ -49,35 +49,27 @@ def test_half_a_reply_announces_a_whole_one(box: Sandbox) -> None:
     assert len(box.inbox) == 3
 
 
-def test_a_stalled_reply_never_comes_though_the_request_was_accepted(box: Sandbox) -> None:
-    box.fault("stall", next=1, seconds=0.05)
+def test_a_reply_can_stall_before_it_is_lost(box: Sandbox) -> None:
+    box.fault("drop_after", next=1, seconds=0.3)
+    began = time.monotonic()
     with pytest.raises(ConnectionError):
         send(box)
+    assert time.monotonic() - began >= 0.3
     assert len(box.inbox) == 3
 
 
-def test_html_and_bad_json_come_with_status_200(box: Sandbox) -> None:
+def test_html_comes_with_status_200(box: Sandbox) -> None:
     box.fault("html", next=1)
     status, headers, body = send(box)
     assert (status, headers["content-type"], body[:9]) == (200, "text/html", b"<!doctype")
-    box.fault("bad_json", next=1)
-    status, headers, body = send(box)
-    assert (status, headers["content-type"]) == (200, "application/json")
-    with pytest.raises(ValueError, match="Expecting"):
-        json.loads(body)
-    assert len(box.inbox) == 6
-
-
-def test_an_envelope_can_come_without_its_data(box: Sandbox) -> None:
-    box.fault("no_data", next=1)
-    assert json.loads(send(box)[2]) == {"code": "0", "message": "Success"}
+    assert len(box.inbox) == 3
 
 
 @pytest.mark.parametrize(
     ("kind", "numbers"),
-    [("fewer", [US, FR]), ("shuffled", [FR, SE, US]), ("foreign", [US, FR, "+19075550199"])],
+    [("fewer", [US, FR]), ("shuffled", [FR, SE, US])],
 )
-def test_records_can_be_fewer_shuffled_or_foreign(box: Sandbox, kind: str, numbers: list[str]) -> None:
+def test_records_can_be_fewer_or_shuffled(box: Sandbox, kind: str, numbers: list[str]) -> None:
     box.fault(kind, next=1)
     data = json.loads(send(box)[2])["data"]
     assert [record["to"] for record in data["messages"]] == numbers
@@ -85,11 +77,9 @@ def test_records_can_be_fewer_shuffled_or_foreign(box: Sandbox, kind: str, numbe
     assert box.inbox["to"].tolist() == [US, FR, SE]
 
 
-def test_a_passcodes_only_record_can_be_missing_or_foreign(box: Sandbox) -> None:
+def test_a_passcodes_only_record_can_be_missing(box: Sandbox) -> None:
     box.fault("fewer", next=1)
     assert json.loads(send(box, "otp.send")[2])["data"] == {}
-    box.fault("foreign", next=1)
-    assert json.loads(send(box, "otp.send")[2])["data"]["to"] == "+19075550199"
     box.fault("shuffled", next=1)
     assert json.loads(send(box, "otp.send")[2])["data"]["to"] == US
 
@@ -118,23 +108,6 @@ def test_latency_delays_a_reply_and_comes_beside_another_fault(box: Sandbox) -> 
     assert send(box)[0] == 503
     assert time.monotonic() - began >= 0.2
     assert box.faults == ()
-
-
-def test_refused_connections_are_refused_by_the_system_and_taken_again_later(box: Sandbox) -> None:
-    box.fault("refuse", seconds=0.3)
-    with pytest.raises(ConnectionRefusedError):
-        send(box)
-    end = time.monotonic() + 120
-    while not is_there(box):
-        assert time.monotonic() < end, "the sandbox never came back"
-    assert send(box)[0] == 200
-
-
-def is_there(box: Sandbox) -> bool:
-    try:
-        return bool(box.balance)
-    except SmsOtpError:
-        return False
 
 
 def test_a_fault_can_strike_one_operation_only(box: Sandbox) -> None:
@@ -173,7 +146,8 @@ def test_the_sandboxs_own_addresses_are_never_struck(box: Sandbox) -> None:
 
 @pytest.mark.parametrize("kind", re.findall(r"^\| `(\w+)` \| (?:no|yes|as without it) \|", DOCUMENT, re.MULTILINE))
 def test_every_kind_of_the_document_can_be_switched_on(box: Sandbox, kind: str) -> None:
-    box.fault(kind, seconds=0.01) if kind == "refuse" else box.fault(kind, next=1)
+    box.fault(kind, next=1)
+    assert [fault.kind for fault in box.faults] == [kind]
 
 
 BAD = [
@@ -191,7 +165,6 @@ BAD = [
     "error_before status=600",
     "html action=otp.list",
     "html colour=blue",
-    "refuse",
 ]
 
 

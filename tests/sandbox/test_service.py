@@ -18,7 +18,6 @@ from support.sockets import answer
 from smsotp_nb import Sandbox, phones
 from smsotp_nb.errors import UsageError
 from smsotp_nb.sandbox import Rules
-from smsotp_nb.settings import Secret
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text(encoding="utf-8")
 SPECIAL = re.findall(r"^\| `(\+190755501\d\d)` \| (.*) \|$", DOCUMENT, re.MULTILINE)
@@ -359,10 +358,6 @@ WRONG_RULES: list[tuple[dict[str, Any], str]] = [
     ({"attempts": True}, "attempts= must be a whole number from 1 to 1000000, got True"),
     ({"sends": 1.5}, "sends= must be a whole number from 1 to 1000000, or None, got 1.5"),
     ({"templates": 5}, "templates= must be a mapping of ids to texts, or the path of a JSON file, got 5"),
-    ({"secret": 54321}, "secret= must be text, got a value of the kind int"),
-    ({"secret": Secret(54321)}, "secret= must be text, got a value of the kind int"),
-    ({"secret": "half \ud800"}, "secret= holds half a character; retype it"),
-    ({"secret": " "}, "secret= must not be empty; leave it out for the mode without signatures"),
     ({"attempts": 0, "sends": 0}, "attempts= must be a whole number from 1 to 1000000, got 0; sends= must be a whole"
      " number from 1 to 1000000, or None, got 0"),
 ]  # fmt: skip

@@ -273,19 +273,6 @@ def test_a_sandbox_that_was_cleared_holds_nobody(tmp_path: Path) -> None:
         assert not [number for number in PEOPLE if number[1:].encode() in left]
 
 
-def test_one_message_that_was_deleted_is_gone_from_the_sandboxs_messages(tmp_path: Path) -> None:
-    path = tmp_path / "box.sqlite"
-    with Sandbox(state=path) as box:
-        for person in PEOPLE[:2]:
-            box.client().send_message([person], text="Hi all")
-        assert deleted(box, "requests.json")
-        assert deleted(box, "inbox.json", id=box.inbox["id"].iloc[0])
-        left = b"".join(part.read_bytes() for part in path.parent.glob("box.sqlite*"))
-        kept = box.inbox["to"].tolist()
-    assert [number for number in PEOPLE if number[1:].encode() in left] == kept
-    assert len(kept) == 1
-
-
 def test_who_asks_gets_every_row_and_after_forgetting_no_byte_is_left(
     client: Client, box: Sandbox, ledger: Ledger, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from http.client import HTTPConnection
 from typing import Any
 
 from smsotp_nb import Sandbox
-from smsotp_nb._sandbox.server import Server
+from smsotp_nb.sandbox.server import Server
 
 
 def port_of(box: Sandbox) -> int:

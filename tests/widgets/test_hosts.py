@@ -15,7 +15,7 @@ import sys
 import smsotp_nb as sms
 client = sms.Client(sms.Settings(base_url="https://sms.example", access_key_id="canary", access_key_secret="canary"))
 form = sms.widgets.OtpForm(client)
-print(form._where, *[name for name in ["aiohttp"] if name in sys.modules])
+print(form._where, *[name for name in ["smsotp_nb.sandbox.server"] if name in sys.modules])
 """
 PAGE = (
     "import pandas as pd, smsotp_nb as sms\n"

@@ -20,7 +20,7 @@ from ..._ledger import LedgerOrPath, Record
 from ..._planning import Plan
 from ..._planning.suppression import usable
 from ..._policy import Policy
-from ..._sandbox import Sandbox
+from ...sandbox import Sandbox
 from ...errors import UsageError
 from .. import skin
 from ..controls import fill_in

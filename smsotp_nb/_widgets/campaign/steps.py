@@ -27,8 +27,8 @@ from ..._ledger import Ledger, LedgerOrPath, Prospect, Record, Unfinished, not_a
 from ..._people import People
 from ..._planning import UNASKED, Plan
 from ..._policy import Policy, not_policy
-from ..._sandbox import Sandbox
-from ..._sandbox.facade import client_of
+from ...sandbox import Sandbox
+from ...sandbox.facade import client_of
 from ..._showing import capital
 from ..._wire import mask
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError

@@ -13,7 +13,7 @@ from ..._cards import Card, Note, Table, counted, money, number, safe
 from ..._client import Client
 from ..._ledger import Entry, LedgerOrPath
 from ..._planning import Plan, overview
-from ..._sandbox import Sandbox
+from ...sandbox import Sandbox
 from ..._services import shown
 from ..._showing import visible
 from ..._wire import amount

@@ -19,8 +19,8 @@ from ..._client import Client
 from ..._dispatch import send
 from ..._ledger import Entry, Ledger, LedgerOrPath, Listing, Prospect, Record, listed, not_a_ledger, path_of, state_line
 from ..._planning import Plan
-from ..._sandbox import Sandbox
-from ..._sandbox.facade import client_of
+from ...sandbox import Sandbox
+from ...sandbox.facade import client_of
 from ..._services import shown
 from ...errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..stages import CHANGED, PRESSED_ANOTHER, TRIED, UNREAD, Sending, Sign, broken, ended_early, refused

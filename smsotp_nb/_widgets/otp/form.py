@@ -14,8 +14,8 @@ from ..._cards import Card, Note
 from ..._client import Client, once
 from ..._ledger import LedgerOrPath
 from ..._moments import Now, utc_now
-from ..._sandbox import Sandbox
-from ..._sandbox.facade import client_of
+from ...sandbox import Sandbox
+from ...sandbox.facade import client_of
 from ..._showing import capital
 from ..._wire import DEFAULT_DIGITS, DIGITS, INTENT_LENGTH, TTL_DEFAULT, TTL_MAX, mask
 from ...otp import Challenge, Request, ledger_of

@@ -18,8 +18,8 @@ from ..._client.meaning import Scrubber, success
 from ..._client.transport import RawReply
 from ..._ledger import LedgerOrPath
 from ..._moments import utc_now
-from ..._sandbox import Sandbox
-from ..._sandbox.choices import Rules
+from ...sandbox import Sandbox
+from ...sandbox.choices import Rules
 from ..._wire import OTP_SEND, OTP_VERIFY, OtpReply, VerifyReply, mask, read_otp_send, read_verify
 from ...errors import InDoubt, SmsOtpError, Throttled
 from .. import skin

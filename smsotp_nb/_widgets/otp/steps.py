@@ -18,7 +18,7 @@ from ..._client.meaning import LONGEST_PAUSE
 from ..._ledger import Ledger
 from ..._moments import Now, utc_now
 from ..._phones import ask, clean, country_name
-from ..._sandbox import Sandbox
+from ...sandbox import Sandbox
 from ..._wire import CODE, MessageRecord, mask
 from ...errors import InDoubt, NotSent, SmsOtpError, Throttled
 from ...otp import Challenge, Request

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from .._calling import refuse
-from .._lazy import needed_for
 from ..errors import UsageError
-from ..settings import sandbox_secrets
+from ..settings import sandbox_token
 from .access import HOST, not_token
 from .choices import Rules
 
@@ -29,7 +27,7 @@ def describe(parser: argparse.ArgumentParser) -> None:
     fault_help = "a fault that is on from the start"
     add("--fault", action="append", default=[], metavar="'KIND KEY=VALUE ...'", help=fault_help)
     add = parser.add_argument_group("who reaches it").add_argument
-    host_help = "address to listen on; beyond loopback a token is made, printed and asked for"
+    host_help = "address to listen on; beyond loopback a token is made, printed and required"
     add("--host", default=HOST, help=host_help)
     allow_help = "a name by which others call it, such as a container's; may be repeated"
     add("--allow-host", action="append", default=[], metavar="NAME", help=allow_help)
@@ -37,26 +35,33 @@ def describe(parser: argparse.ArgumentParser) -> None:
     add("--token-file", type=path_typed, metavar="FILE", help=token_help)
     add = parser.add_argument_group("where the interface is silent (docs/sandbox.md)").add_argument
     add("--templates", type=path_typed, metavar="FILE", help="templates of your own beside the built-in ones")
-    secret_help = "ask for signed requests, with the secret in this file (or set SMSOTP_SANDBOX_SECRET)"
-    add("--hmac-secret-file", type=path_typed, metavar="FILE", help=secret_help)
     attempts_help = "wrong codes before a passcode is void (default: 5)"
     add("--attempts", type=int, metavar="N", default=Rules().attempts, help=attempts_help)
     add("--sends", type=int, metavar="N", help="passcodes to one number in 10 minutes (default: as many as wanted)")
 
 
 def run(options: argparse.Namespace) -> int:
-    with needed_for("the sandbox"):
-        from .server import Server
-    secret, token = sandbox_secrets()
-    name = "the token in --token-file" if options.token_file else "SMSOTP_SANDBOX_TOKEN"
-    token = _content(options.token_file) or token
+    from .server import Server
+
+    token = sandbox_token()
+    name = "SMSOTP_SANDBOX_TOKEN"
+    if options.token_file is not None:
+        token, name = _read_token(options.token_file), "the token in --token-file"
     refuse(None if token is None else not_token(name, token))
-    sealed = _content(options.hmac_secret_file) or secret
-    rules = Rules(options.attempts, options.sends, options.templates, sealed)
-    given = {name: getattr(options, name) for name in ("port", "state", "variant", "form", "balance", "seed", "host")}
-    given |= {"faults": options.fault, "allow_hosts": options.allow_host, "token": token}
-    running = Server(rules=rules, **given)
-    running.run(lambda _url: _announce(running))
+    server = Server(
+        port=options.port,
+        state=options.state,
+        variant=options.variant,
+        form=options.form,
+        balance=options.balance,
+        seed=options.seed,
+        rules=Rules(options.attempts, options.sends, options.templates),
+        faults=options.fault,
+        host=options.host,
+        allow_hosts=options.allow_host,
+        token=token,
+    )
+    server.run(lambda: _announce(server))
     return 0
 
 
@@ -67,23 +72,20 @@ def path_typed(typed: str) -> Path:
     return Path(typed)
 
 
-def _content(path: Path | None) -> str | None:
-    if path is None:
-        return None
+def _read_token(path: Path) -> str:
     try:
-        found = path.read_text(encoding="utf-8-sig").strip()  # a pipe is fine: <(pass show token) keeps it off the disk
+        token = path.read_text(encoding="utf-8-sig").strip()  # a pipe works too, and keeps the token off the disk
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise UsageError(f"{path} cannot be read: {reason}") from None
-    if not found:
-        raise UsageError(f"{path} is empty; write the secret into it")
-    return found
+    if not token:
+        raise UsageError(f"{path} is empty; write the token into it")
+    return token
 
 
-def _announce(running: Server) -> None:
-    said = [f"smsotp-nb sandbox listening on {running.url}"]
-    if running.token is not None:
-        said += [f"Its inbox: {running.url}/?token={quote(running.token, safe='')}"]
-        said += ["Everything but the three operations asks for the token: Authorization: Bearer TOKEN."]
-    said += ["Nothing is texted. The address shows the inbox; Ctrl-C stops it."]
-    print("\n".join(said), flush=True)
+def _announce(server: Server) -> None:
+    print(f"smsotp-nb sandbox listening on {server.url}")
+    if server.token is not None:
+        print(f"Its inbox: {server.url}/#{server.token}")
+        print("Everything but the three operations asks for the token: Authorization: Bearer TOKEN.")
+    print("Nothing is texted. The address shows the inbox; Ctrl-C stops it.", flush=True)

@@ -8,11 +8,13 @@ from typing import Any, Final
 import pandas as pd
 
 from .. import _wire as wire
-from .._calling import as_printed
 from .._pandas import STR
 from .._results import contract
-from . import inbox
 
+_MESSAGE: Final[Mapping[str, str | pd.StringDtype]] = {
+    "id": STR, "to": STR, "text": STR, "code": STR, "channel": STR, "iso": STR, "parts": "Int64", "price": "float64",
+    "currency": STR, "at": "datetime64[us, UTC]",
+}  # fmt: skip
 _REQUEST: Final[Mapping[str, str | pd.StringDtype]] = {
     "n": "Int64", "at": "datetime64[us, UTC]", "action": STR, "to": STR, "outcome": STR, "status": "Int64",
     "code": STR, "fault": STR, "accepted": "Int64", "request_id": STR, "method": STR,
@@ -20,24 +22,20 @@ _REQUEST: Final[Mapping[str, str | pd.StringDtype]] = {
 }  # fmt: skip
 
 
-def messages(told: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def messages(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return messages of the inbox as a frame, one row each; `Sandbox.inbox` tells the columns."""
-    frame = pd.DataFrame(told, columns=list(inbox.COLUMNS))
-    text = ["id", "to", "text", "code", "channel", "iso", "currency"]
-    frame[text] = frame[text].astype(STR)
-    frame["parts"] = frame["parts"].astype("Int64")
+    frame = pd.DataFrame(records, columns=list(_MESSAGE))
     frame["price"] = contract.money(frame["price"].map(wire.micros, na_action="ignore"))
-    frame["at"] = pd.to_datetime(frame["at"], utc=True).astype("datetime64[us, UTC]")
-    return as_printed(frame)
+    frame["at"] = pd.to_datetime(frame["at"], utc=True)
+    return frame.astype(dict(_MESSAGE))
 
 
-def requests(told: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def requests(records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return requests of the journal as a frame, one row each; `Sandbox.requests` tells the columns."""
-    rows = [{**one, **_lines(one)} for one in told]
+    rows = []
+    for record in records:
+        headers = "\n".join(f"{name}: {value}" for name, value in record["headers"])
+        rows.append({**record, "to": " ".join(record["to"]), "headers": headers})
     frame = pd.DataFrame(rows, columns=list(_REQUEST))
     frame["at"] = pd.to_datetime(frame["at"], utc=True)
-    return as_printed(frame.astype(dict(_REQUEST)))
-
-
-def _lines(one: Mapping[str, Any]) -> dict[str, str]:
-    return {"to": " ".join(one["to"]), "headers": "\n".join(f"{name}: {value}" for name, value in one["headers"])}
+    return frame.astype(dict(_REQUEST))
