@@ -48,9 +48,9 @@ def add_reading(command: argparse.ArgumentParser) -> None:
 
 
 def reading(options: argparse.Namespace) -> dict[str, Any]:
-    """Return these options as the arguments of `read_recipients`; rows are numbered as a spreadsheet shows them."""
+    """Return these options as the arguments of `read_recipients`."""
     names = ("sheet", "header", "hidden", "sep", "encoding")
-    return {name: getattr(options, name) for name in names} | {"numbered": True}
+    return {name: getattr(options, name) for name in names}
 
 
 def let_interrupts_through() -> None:

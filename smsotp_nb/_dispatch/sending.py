@@ -164,7 +164,7 @@ def preflight(
 
 @in_our_words
 def send_test(
-    plan: Plan, client: Client | Sandbox, *, to: str, row: int = 0, ledger: LedgerOrPath | None = None
+    plan: Plan, client: Client | Sandbox, *, to: str, row: int | None = None, ledger: LedgerOrPath | None = None
 ) -> pd.DataFrame:
     """Send one filled message of a plan to yourself.
 
@@ -174,7 +174,8 @@ def send_test(
         plan: the plan whose message is sent.
         client: as for ``send``.
         to: your own number, with its plus.
-        row: whose message to send: the position of a planned recipient in the list, from 0.
+        row: whose message to send: the number of a planned row as `Plan.rows` has it in the column ``row``. Without it
+            the first planned one.
         ledger: as for ``send``; tests are kept apart from campaigns.
 
     Returns:

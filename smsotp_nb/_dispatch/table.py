@@ -15,6 +15,7 @@ from .._cards import counted
 from .._ledger import Claim, Ending, Ledger, Run, state_line, tried, until
 from .._pandas import STR
 from .._planning import Plan
+from .._planning.rows import InMemory
 from .._progress import Bar
 from .._results.contract import ALL, COLUMNS, STATES, ordered, without_zone
 from .._showing import few
@@ -46,7 +47,8 @@ def table_of(plan: Plan, recorded: pd.DataFrame | None) -> pd.DataFrame:
             column = by_position[name].array if name in by_position else rows[name].array
             column = without_zone(pd.Series(column)).array if isinstance(column.dtype, pd.DatetimeTZDtype) else column
         table[name] = pd.Series(column, index=rows.index, dtype=dtype)
-    return pd.concat([table, rows[list(plan._kept)]], axis=1)[ordered(plan._kept)]
+    joined = pd.concat([table, rows[list(plan._kept)]], axis=1)[ordered(plan._kept)]
+    return plan._held.with_index_names(joined) if isinstance(plan._held, InMemory) else joined
 
 
 def nobody(plan: Plan) -> pd.DataFrame:

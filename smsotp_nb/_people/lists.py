@@ -211,7 +211,7 @@ def some(problems: list[str]) -> str:
 
 def _frame(source: Any) -> pd.DataFrame:
     if isinstance(source, str | Path):
-        frame = recipients.read_recipients(source, hidden=True, numbered=True)  # a row is named as the file shows it
+        frame = recipients.read_recipients(source, hidden=True)  # a row is named as the file shows it
         if others := frame.attrs[KEY].get("other_sheets"):
             raise UsageError(
                 f"{Path(source).name} has rows in several sheets, also in {', '.join(map(cited, others))}: import each "

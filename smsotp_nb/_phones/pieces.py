@@ -190,7 +190,7 @@ def clean_chunks(
     row counts, and ``column`` says of which it is. A number seen before, in this chunk or an earlier one, keeps its
     ``to`` and gets the problem DUPLICATE_OF. The evidence of the first chunk's columns is used for all chunks, so that
     all are judged alike. ``tally`` counts along; afterwards ``tally.report()`` is the report of the whole list. With
-    ``read_chunks(..., numbered=True)`` the row labels are the row numbers in the file.
+    ``read_chunks(...)`` the row labels are the row numbers in the file.
 
     Example:
         >>> chunks = [pd.DataFrame({"phone": ["+14155550100"]}), pd.DataFrame({"phone": ["+1 415 555 0100", "n/a"]})]

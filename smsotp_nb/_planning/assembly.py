@@ -55,7 +55,10 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
     estimate = by_country(rows.iloc[at], priced)
     rows["est_cost"] = contract.money(rows["est_parts"].astype("float64") * priced["micros"].reindex(rows.index))
     rows["est_currency"] = priced["currency"].reindex(rows.index)
-    rows = pd.concat([rows.set_axis(labels), made_of.kept], axis=1)
+    rows["row"] = row_numbers(labels)
+    # Without the names of its levels, which may be those of our columns; whoever looks at the rows gets them back.
+    unnamed = labels.set_names([None] * labels.nlevels)
+    rows = pd.concat([rows.set_axis(unnamed), made_of.kept.set_axis(unnamed)], axis=1)
     beside = beside[beside.index.isin(at)]
     others = people[beside.index.to_numpy("int64")], np.array(beside, np.int64)
     said = partial(body_rows.wordings, words, bodies, first, keep=asked.message["keep_words"])
@@ -70,13 +73,21 @@ def assemble(made_of: MadeOf, *, planned_before: npt.NDArray[np.bool_] | None = 
             *made_of.advice,
         ),
         "_asked": asked,
-        "_held": InMemory(rows, bodies, keys, said, others),
+        "_held": InMemory(rows, bodies, keys, said, others, tuple(labels.names)),
         "source": source_of(made_of.frame, *asked.numbers.to, asked.numbers.region),
         "_columns": of_columns(numbers),
         "_left_out": suppression.table(made_of.left_out, matched),
         "_estimate": estimate,
         "_made_of": made_of,
     }
+
+
+def row_numbers(labels: pd.Index) -> pd.arrays.IntegerArray:
+    """Return the number of each row: its label, which is that of a file's row; by position from 1 where it is none."""
+    numbers = labels if labels.nlevels == 1 and pd.api.types.is_integer_dtype(labels.dtype) else None
+    if numbers is None or numbers.hasnans:
+        numbers = pd.RangeIndex(1, len(labels) + 1)
+    return pd.array(numbers.to_numpy("int64"), dtype="Int64")
 
 
 def of_columns(numbers: pd.DataFrame) -> dict[str, int]:

@@ -48,7 +48,7 @@ _BLANK: Final = {"body": "Int64", "chunk": "Int64", "est_parts": "Int64", "encod
 @dataclass(frozen=True, eq=False)
 class InMemory:
     """``rows`` and ``bodies`` as `Plan` has them, the key of each body, what the ledger keeps of the words, and the
-    other numbers of the people who are texted.
+    other numbers of the people who are texted. ``index_names`` are those of the caller's index, which ``rows`` lacks.
     """
 
     folder: ClassVar[None] = None
@@ -57,6 +57,11 @@ class InMemory:
     body_keys: Ints = field(repr=False)
     wordings: Callable[[], Wordings] = field(repr=False)
     others: Others = field(repr=False)
+    index_names: tuple[Any, ...] = (None,)
+
+    def with_index_names(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame on the rows' index with the names of its levels, as the caller's frame has them."""
+        return frame.set_axis(frame.index.set_names(self.index_names))
 
     @cached_property
     def _going(self) -> npt.NDArray[np.bool_]:
@@ -138,16 +143,18 @@ class InMemory:
         yield Piece(skipped, np.flatnonzero(~self._going), self.body_keys)
         yield Piece(self.rows[self._going], np.flatnonzero(self._going), self.body_keys, self.wordings())
 
-    def one(self, row: int) -> InMemory:
-        """Return the same with the row-th planned row alone; a UsageError where there are fewer."""
+    def one(self, row: int | None) -> InMemory:
+        """Return the same with the planned row of this number alone, without it the first one.
+
+        Raises:
+            UsageError: no planned row has the number.
+        """
         planned = np.flatnonzero(self._going)
-        refuse_beyond(row, len(planned))
-        return replace(self, rows=self.rows.iloc[planned[[row]]].copy(), others=NO_OTHERS)
-
-
-def refuse_beyond(row: int, planned: int) -> None:
-    if row >= planned:
-        raise UsageError(f"row={row}: the plan has {planned:,} recipients, counted from 0")
+        numbers = self.rows["row"].to_numpy("int64")[planned]
+        chosen = planned if row is None else planned[numbers == row]
+        if not len(chosen):
+            raise UsageError(f"row={row}: no planned row has this number; plan.rows has them in the column row")
+        return replace(self, rows=self.rows.iloc[chosen[:1]].copy(), others=NO_OTHERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,22 +242,25 @@ class InFiles:
             yield Piece(rows, rows["row"].to_numpy("int64"), self.body_keys, said)
         self._hold_against_plan(numbers, keys)
 
-    def one(self, row: int) -> InMemory:
-        """Return the row-th planned row of the list, and its body, in memory."""
-        refuse_beyond(row, self.figures["planned"])
+    def one(self, row: int | None) -> InMemory:
+        """Return the planned row at this place of the list, without it the first one, and its body, in memory."""
         numbers, _ = self.addressees()
-        place = int(np.flatnonzero(numbers)[row])
+        planned = np.flatnonzero(numbers)
+        if row is not None and row not in planned:
+            raise UsageError(f"row={row}: no planned row stands there")
+        place = int(planned[0]) if row is None else row
         path = self._there(PLANNED)
         with ours(path, "a file of the plan"):
             rows = _frame(pq.read_table(path, filters=pc.field("row") == place))
         body = int(rows["body"].iloc[0])
         rows = rows.assign(status=pd.array(["planned"], dtype=STR), problem=pd.array([None], dtype=STR))
         rows["body"] = pd.array([0], dtype="Int64")
+        rows["row"] = pd.array([place], dtype="Int64")
         bodies = self.body(body)[list(_OF_BODIES)].set_axis(pd.RangeIndex(1, name="body"))
         said = self._wordings(body, body)
         # What placeholders are filled with is never kept of a test message.
         said = Wordings(said.said, said.measures.set_axis(bodies.index), keep=False)
-        return InMemory(rows[[*_COLUMNS, *_COSTS]], bodies, self.body_keys[[body]], lambda: said, NO_OTHERS)
+        return InMemory(rows[[*_COLUMNS, *_COSTS, "row"]], bodies, self.body_keys[[body]], lambda: said, NO_OTHERS)
 
     @cached_property
     def others(self) -> Others:

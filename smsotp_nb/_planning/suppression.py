@@ -97,9 +97,9 @@ def left_out(exclude: Any, numbers: Numbers) -> list[Suppression]:
             path = table
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", ".*there are rows in .* as well")  # they are read, too
-                table = recipients.read_recipients(path, hidden=True, numbered=True)  # rows as the file shows them
+                table = recipients.read_recipients(path, hidden=True)  # rows as the file shows them
             sheets = table.attrs[KEY].get("other_sheets", [])
-            more = [recipients.read_recipients(path, sheet=sheet, hidden=True, numbered=True) for sheet in sheets]
+            more = [recipients.read_recipients(path, sheet=sheet, hidden=True) for sheet in sheets]
         if isinstance(table, pd.DataFrame) and _is_result(table):
             cells = table.loc[table["status"].isin(_REACHED).to_numpy(), "to"]
             found.append(_read(name, "EXCLUDED", [_Column(cells)], numbers))

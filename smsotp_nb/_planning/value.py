@@ -137,7 +137,8 @@ class Plan(cards.WithCard):
         """The rows of the list, in its order and on its index, with what planning found and what the ledger knows.
 
         Columns: ``to, region, type, status, problem`` (str), ``not_before`` (UTC), ``note`` (str), ``body, chunk,
-        est_parts`` (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), then the kept columns.
+        est_parts`` (Int64), ``encoding`` (str), ``est_cost`` (float64), ``est_currency`` (str), ``row``
+        (Int64: the number that a spreadsheet shows, or your index where it is of whole numbers), then the kept columns.
         ``status, problem`` and ``not_before`` are those of the result table if nothing were sent: rows that are planned
         without a problem go now. Of the plan of a Folder they are those of planning, but for whom a rule holds back.
         """
@@ -150,7 +151,7 @@ class Plan(cards.WithCard):
         if prospect is not None and self._held.folder is not None:
             held = prospect.rows.assign(not_before=without_zone(prospect.rows["not_before"]))
             rows.loc[held.index, [*HELD]] = held[[*HELD]]
-        return rows
+        return self._held.with_index_names(rows) if isinstance(self._held, InMemory) else rows
 
     @property
     def _as_planned(self) -> pd.DataFrame:
@@ -255,6 +256,8 @@ class Plan(cards.WithCard):
             },
             index=people.index,
         )
+        if isinstance(self._held, InMemory):
+            frame = self._held.with_index_names(frame)
         if self.by is None or self.by not in people:
             return frame
         return frame.assign(**{self.by: people[self.by].array})
@@ -422,14 +425,14 @@ def seen(plan: Plan, prospect: Prospect) -> Plan:
     return replace(plan, _prospect=prospect, _now=now, _asks=False)
 
 
-def to_oneself(plan: Plan, to: str, *, row: int = 0) -> Plan:
-    """Return a plan of one row: the message of the row-th planned recipient, addressed to ``to``.
+def to_oneself(plan: Plan, to: str, *, row: int | None = None) -> Plan:
+    """Return a plan of one row: the message of the planned row of this number or the first one, to ``to``.
 
     Raises:
         UsageError: ``to`` is no number we would text, or the plan has no such recipient.
     """
     made = not_a("plan", plan, Plan, wanted="what plan(people, message, ...) returned")
-    refuse(made, not_whole("row", row, least=0), said="nothing was sent: ")
+    refuse(made, not_whole("row", row, least=0, none=True), said="nothing was sent: ")
     number = phones.normalize(pd.Series([to], dtype=object)).iloc[0]
     if pd.isna(number["to"]):
         raise UsageError(

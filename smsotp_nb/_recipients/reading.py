@@ -39,15 +39,16 @@ def read_recipients(
     hidden: bool = False,
     sep: str | None = None,
     encoding: str | None = None,
-    numbered: bool = False,
 ) -> pd.DataFrame:
     """Read a file of people with every cell as text: CSV, a workbook, Parquet or JSON.
 
     The content tells the format, not the name: text with any separator, also packed (``.gz``, or the one file in
     a ``.zip``), workbooks (``.xlsx``, ``.xlsm``, ``.xls``, ``.xlsb``, ``.ods``), Parquet, a list of JSON objects or one
     on each line. All columns have dtype ``str``; blank cells and the errors of a spreadsheet (``#REF!``) are
-    missing, every other text (``NA`` included) stays. Numbers become digits without ``.0`` or exponent, with the plus
-    and the zeros that the number format of an ``.xlsx`` file shows.
+    missing, every other text (``NA`` included) stays. The index has the number of each row as a spreadsheet shows it:
+    blank rows and titles count, and a line break inside a cell does not begin a row. Rows of Parquet and JSON are
+    counted from 1. Plans, results and records keep the number in their column ``row``. Numbers
+    become digits without ``.0`` or exponent, with the plus and the zeros that the number format of an ``.xlsx`` file shows.
 
     What is decided for you is said in a `SmsOtpWarning` where it could be wrong, and kept in
     ``frame.attrs["smsotp_nb"]``: plain values, which pandas hands on to copies and selections of the frame, and loses
@@ -65,9 +66,6 @@ def read_recipients(
             of a first line ``sep=;``.
         encoding: of a text. Otherwise a byte order mark decides; else it is UTF-8 if all of it is; else the encoding in
             which its names read as words of one language.
-        numbered: call the index ``row``, and number the rows as a spreadsheet shows them: blank rows and titles count,
-            and a line break inside a cell does not begin a row. Rows of Parquet and JSON are counted from 1. Otherwise
-            the index counts from 0.
 
     Warns:
         SmsOtpWarning: an encoding that was guessed; titles above the header, no header; rows that are hidden, or that
@@ -86,16 +84,14 @@ def read_recipients(
         >>> _ = file.write_text("phone;country\\n+14155550100;US\\n\\n0491570156;NA\\n", encoding="utf-8")
         >>> read_recipients(file)
                   phone country
-        0  +14155550100      US
-        1    0491570156      NA
-        >>> read_recipients(file, numbered=True).index.tolist()
-        [2, 4]
+        2  +14155550100      US
+        4    0491570156      NA
     """
-    refuse(not_flag("numbered", numbered))
     how = How(sheet, header, hidden, sep, encoding)
     file, origin = _checked(path, how)
     with _on_its_disk(file):
-        return _frame(tables.joined(list(_parts(file, how, origin))), 0, numbered, origin)
+        whole = tables.joined(list(_parts(file, how, origin)))
+        return _frame(whole, len(whole), origin)
 
 
 def read_chunks(
@@ -107,9 +103,8 @@ def read_chunks(
     hidden: bool = False,
     sep: str | None = None,
     encoding: str | None = None,
-    numbered: bool = False,
 ) -> Iterator[pd.DataFrame]:
-    """Read a file like ``read_recipients``, in frames of at most ``rows`` rows with a continuous index.
+    """Read a file like ``read_recipients``, in frames of at most ``rows`` rows.
 
     A CSV file of any size is read with bounded memory; of a workbook, the sheet is held. An empty list gives one frame,
     with the columns.
@@ -119,7 +114,7 @@ def read_chunks(
         >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
         >>> _ = file.write_text("phone\\n1\\n2\\n3\\n", encoding="utf-8")
         >>> [chunk.index.tolist() for chunk in read_chunks(file, rows=2)]
-        [[0, 1], [2]]
+        [[2, 3], [4]]
     """
     if not isinstance(rows, int) or rows < 1:
         raise UsageError(f"rows={rows!r}: pass the maximum number of rows of a chunk, such as 50000")
@@ -127,7 +122,7 @@ def read_chunks(
     file, origin = _checked(path, how)
     with _on_its_disk(file):
         parts = _parts(file, how, origin)
-    return _chunks(file, parts, rows, numbered, origin)
+    return _chunks(file, parts, rows, origin)
 
 
 def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, list[Any]]]:
@@ -143,15 +138,15 @@ def workbook_rows(path: str | os.PathLike[str]) -> Iterator[tuple[str, int, list
     return workbook.every_row(file, kind)
 
 
-def _chunks(file: Path, parts: Iterator[Part], rows: int, numbered: bool, origin: Origin) -> Iterator[pd.DataFrame]:
+def _chunks(file: Path, parts: Iterator[Part], rows: int, origin: Origin) -> Iterator[pd.DataFrame]:
     first, resized = 0, tables.resized(parts, rows)
     while True:
         with _on_its_disk(file):
             part = next(resized, None)
         if part is None:
             return
-        yield _frame(part, first, numbered, origin)
         first += len(part)
+        yield _frame(part, first, origin)
 
 
 @contextlib.contextmanager
@@ -166,9 +161,9 @@ def _on_its_disk(file: Path) -> Iterator[None]:
         ) from None
 
 
-def _frame(part: Part, first: int, numbered: bool, origin: Origin) -> pd.DataFrame:
-    frame = part.frame(pd.Index(part.numbers, name=ROW) if numbered else pd.RangeIndex(first, first + len(part)))
-    frame.attrs.update(origin.as_attrs(first + len(frame)))
+def _frame(part: Part, rows: int, origin: Origin) -> pd.DataFrame:
+    frame = part.frame(pd.Index(part.numbers))
+    frame.attrs.update(origin.as_attrs(rows))
     return frame
 
 

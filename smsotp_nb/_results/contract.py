@@ -43,6 +43,7 @@ COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
     "not_before": "datetime64[us]",
     "message": "Int64",
     "at": "datetime64[us]",
+    "row": "Int64",
     "campaign": STR,
 }
 # What few look at: `Record.details` has it, on the same index.
@@ -78,6 +79,7 @@ MEANINGS: Final[dict[str, str]] = {
     "not_before": "time, UTC, at which a row may go that the policy holds back (CAPPED, SAME_TEXT)",
     "message": "the text that the row got or will get, a row of `Record.messages`; missing where none is to go",
     "at": "time, UTC, at which the outcome was recorded",
+    "row": "number of the row: in a file as a spreadsheet shows it, of a frame its label where that is a whole number",
     "campaign": "name of the campaign",
     "service": "id of the account or sandbox that the campaign belongs to; not the access key",
     "region": "two-letter country of the number, as we read it before sending",
@@ -126,8 +128,9 @@ class Progress:
 
 
 def ordered(kept: Iterable[str]) -> list[str]:
-    """Return the columns of a result table in their order: your own stand before the name of the campaign."""
-    return [*(name for name in COLUMNS if name != "campaign"), *kept, "campaign"]
+    """Return the columns of a result table in their order: your own stand before ``row`` and ``campaign``."""
+    last = ("row", "campaign")
+    return [*(name for name in COLUMNS if name not in last), *kept, *last]
 
 
 def without_zone(times: pd.Series) -> pd.Series:

@@ -80,7 +80,7 @@ class Uploaded:
     @property
     def line(self) -> str:
         how = "".join(f", {name}={value!r}" for name, value in self.how.items())
-        return f"people = sms.read_recipients({self.name!r}{how}, numbered=True)"
+        return f"people = sms.read_recipients({self.name!r}{how})"
 
 
 def read_upload(name: str, content: bytes, how: Mapping[str, Any] = MappingProxyType({})) -> Uploaded:
@@ -101,7 +101,7 @@ def read_upload(name: str, content: bytes, how: Mapping[str, Any] = MappingProxy
 def _read(file: Path, how: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SmsOtpWarning)
-        frame = read_recipients(file, numbered=True, **how)
+        frame = read_recipients(file, **how)
     names_of(frame)
     return frame, [str(one.message) for one in caught if issubclass(one.category, SmsOtpWarning)]
 

@@ -159,9 +159,9 @@ def test_a_workbook_of_a_file_finds_the_rows_of_the_file(tmp_path: Path) -> None
     """Blank rows count, and a second reading of the same file takes the answers."""
     source = tmp_path / "list.csv"
     source.write_text("\nname,phone,country\n\nAnn,555-0123,US\nBen,+12025550123,US\n", encoding="utf-8")
-    people = read_recipients(source, numbered=True)
+    people = read_recipients(source)
     file = answer(written(people, tmp_path / "ask.xlsx", inputs=[source]), {4: {"New number": "202 555 0145"}})
-    again = merged(file, read_recipients(source, numbered=True))
+    again = merged(file, read_recipients(source))
     assert again.people["phone"].to_dict() == {4: "202 555 0145", 5: "+12025550123"}
 
 

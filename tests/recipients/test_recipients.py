@@ -215,8 +215,8 @@ def what_comes(file: Path, rows: int | None = None) -> object:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            parts = [read_recipients(file, sep=",", numbered=True)] if rows is None else []
-            parts = parts or list(read_chunks(file, sep=",", numbered=True, rows=rows or 1))
+            parts = [read_recipients(file, sep=",")] if rows is None else []
+            parts = parts or list(read_chunks(file, sep=",", rows=rows or 1))
         except UsageError:
             return "refused"
     frame = pd.concat(parts)
@@ -250,7 +250,7 @@ def test_the_fast_reader_is_the_one_that_reads(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(comma, "PIECE", piece)
     file = written(tmp_path, 'name,ph\n"a\nb",1\n\nc,\n')
     monkeypatch.setattr(comma, "_strict", only_header(comma._strict))
-    assert read_recipients(file, numbered=True).index.tolist() == [2, 4]
+    assert read_recipients(file).index.tolist() == [2, 4]
 
 
 def only_header(strict: Callable[..., Iterator[Record]]) -> Callable[..., Iterator[Record]]:
@@ -263,7 +263,7 @@ def test_blocks_are_read_across_their_ends(tmp_path: Path, monkeypatch: pytest.M
     rows = [f'"{n}\n\n{"x" * (n % 90)}",{n}' if n % 7 else f"short {n}" for n in range(2_000)]
     file = written(tmp_path, "note,n\n" + "\n".join(rows))
     with pytest.warns(SmsOtpWarning, match=r"286 rows have fewer .*line 2: 1 of 2 cells; line 21: 1 of 2") as said:
-        frame = read_recipients(file, numbered=True)
+        frame = read_recipients(file)
     assert len(said) == 1, "one warning for the whole file"
     assert frame.index.tolist() == list(range(2, 2_002))
     assert frame["note"].str.split("\n").str[0].str.removeprefix("short ").tolist() == [str(n) for n in range(2_000)]
@@ -289,10 +289,10 @@ def test_rows_are_numbered_as_the_file_shows_them(tmp_path: Path, kind: str) -> 
         written(tmp_path, "\n,\nphone,x\n1,\n,\n2,\n")
     else:
         workbook(tmp_path, [None], [""], ["phone"], [1], [None], [2])
-    frame = read_recipients(tmp_path / f"people.{kind}", numbered=True)
+    frame = read_recipients(tmp_path / f"people.{kind}")
     assert frame.index.tolist() == ([1, 2] if kind == "parquet" else [4, 6])
     assert frame.index.name == "row"
-    chunks = read_chunks(tmp_path / f"people.{kind}", numbered=True, rows=1)
+    chunks = read_chunks(tmp_path / f"people.{kind}", rows=1)
     assert [chunk.index.tolist() for chunk in chunks] == [[number] for number in frame.index]
 
 

@@ -500,7 +500,7 @@ def test_function_form_command_line_and_plan_read_a_file_alike(tmp_path: Path, c
     file, out = tmp_path / case.name, tmp_path / "out.csv"
     file.write_bytes(case.make())
     how = case.how or {}
-    read = read_recipients(file, numbered=True, **how)
+    read = read_recipients(file, **how)
     uploaded = in_a_form(case.name, file.read_bytes(), how)
     assert uploaded.frame is not None
     pd.testing.assert_frame_equal(uploaded.frame, read)

@@ -936,7 +936,7 @@ def test_a_list_is_uploaded(box: Sandbox, ledger: Ledger) -> None:
     assert "Rows 4: ..." in form.outcome.details.value
     form.sending.send_button.click()
     assert box.inbox["text"].tolist() == ["Hi Ann"]
-    assert "people = sms.read_recipients('people.csv', numbered=True)" in html.unescape(form._lines.value)
+    assert "people = sms.read_recipients('people.csv')" in html.unescape(form._lines.value)
     form._latest.settle()
     assert "555 0147" not in states(form.widget)
 

@@ -26,7 +26,7 @@ from ..rows.tables import ACCEPTED, PLANNED, SKIPPED
 
 _OF_LEDGER = (
     "status", "problem", "id", "iso", "cc", "parts", "chunk", "attempts", "price", "currency",
-    "error_code", "error", "request_id", "http_status", "at", "not_before", "message", "number",
+    "error_code", "error", "request_id", "http_status", "at", "not_before", "message", "row", "number",
 )  # fmt: skip
 
 _Types = dict[str, str | pd.StringDtype]
@@ -36,7 +36,7 @@ _REQUEST: Final[_Types] = {
     "message_count": "Int64", "total": "Int64", "disagreement": STR,
 }  # fmt: skip
 _EVIDENCE: Final[_Types] = {
-    "to": STR, "chunk": "Int64", "attempts": "Int64",
+    "row": "Int64", "to": STR, "chunk": "Int64", "attempts": "Int64",
     **{name: _REQUEST[name] for name in ("phase", "http_status", "error_code", "error", "request_id")},
     "started_at": TIME, "settled_at": TIME,
 }  # fmt: skip
@@ -126,7 +126,7 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
 
     Beside columns of the result table: ``number`` (Int64), see `persons`.
     """
-    names = ("number", "state", "attempts", "attempt", "country", "parts", "price", "not_before")
+    names = ("number", "state", "attempts", "attempt", "country", "parts", "price", "not_before", "list_row")
     spelled = {"id": "CASE typeof(message) WHEN 'blob' THEN lower(hex(message)) ELSE message END"}
     with store.snapshot() as connection:
         rows = rows_of(connection, campaign, *names, text=("problem", "id"), spelled=spelled, whole=True)
@@ -146,7 +146,7 @@ def outcomes(store: Store, campaign: int) -> pd.DataFrame:
     _join(frame, rows["attempt"], attempts)
     frame["not_before"] = times(rows["not_before"]).array
     frame["message"] = rows["chunk"].map(said).where(state != SKIPPED).astype("Int64").array
-    frame["number"] = rows["number"].array
+    frame["row"], frame["number"] = rows["list_row"].array, rows["number"].array
     # The evidence of an attempt belongs to the rows that it did not settle as accepted.
     clean = (state == ACCEPTED) | frame["problem"].isna().to_numpy()
     frame.loc[clean, ["error_code", "error"]] = np.nan
@@ -218,7 +218,7 @@ def with_evidence(store: Store, campaign: int, state: int) -> pd.DataFrame:
     """Return the rows of one state with the evidence of their latest request, by position."""
     return table_of(
         store,
-        "SELECT r.position, CASE WHEN r.number>0 THEN '+' || r.number END, r.chunk, r.attempts, "
+        "SELECT r.position, r.list_row, CASE WHEN r.number>0 THEN '+' || r.number END, r.chunk, r.attempts, "
         "a.phase, a.http_status, a.error_code, a.error, "
         "a.request_id, a.started_at, a.settled_at FROM fate r LEFT JOIN attempt a ON a.id=r.attempt "
         "WHERE r.campaign=? AND r.state=? ORDER BY r.position",

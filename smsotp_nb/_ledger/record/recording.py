@@ -94,7 +94,8 @@ class Planned(Protocol):
         """One row for every recipient, in the order of the list, as nothing but the plan has it.
 
         Columns that are read: ``to, region, type, status, problem`` (str; ``status`` is planned or skipped), ``body,
-        chunk, est_parts`` (Int64; missing where skipped), ``encoding, est_currency`` (str) and ``est_cost`` (float64).
+        chunk, est_parts`` (Int64; missing where skipped), ``encoding, est_currency`` (str), ``est_cost`` (float64) and
+        ``row`` (Int64).
         """
 
 
@@ -207,6 +208,7 @@ def _columns(
 ) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
     """Return column names and rows, as they are inserted into the table."""
     columns: dict[str, list[Any]] = {**places, "destination": destinations(connection, rows)}
+    columns["list_row"] = _objects(rows["row"])
     said_no = rows["problem"].eq(SUPPRESSED).to_numpy(bool) if state == SKIPPED else np.zeros(len(rows), bool)
     if kept:
         texts, nothing = _kept_texts(rows, kept), json.dumps([None] * len(kept))

@@ -100,7 +100,9 @@ def _whole(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of chunks that were accepted as a whole."""
     for whole in accepted_whole(
-        connection, campaign, [name for name in ("position", "number", "attempts") if name in integers]
+        connection,
+        campaign,
+        [name for name in ("position", "list_row", "number", "attempts") if name in integers],
     ):
         own = whole.columns
         own |= {"attempts": own["attempts"] + 1} if "attempts" in own else {}

@@ -44,7 +44,7 @@ ANY = Guess()
 NONE = Guess(changed=0)
 ONE = Guess(changed=1)
 NO_ROWS = Guess(rows=())
-NEXT = Guess(numbered=True)
+NEXT = Guess()
 
 
 class Result(Protocol):

@@ -114,6 +114,7 @@ CREATE TABLE recipient (
   campaign INTEGER NOT NULL,
   chunk INTEGER NOT NULL,        -- -1: left out of the plan
   position INTEGER NOT NULL,     -- row of the caller's frame
+  list_row INTEGER,              -- its number as a spreadsheet shows it
   number INTEGER,                -- E.164 without its plus; negative: the hash of somebody who was forgotten
   destination INTEGER NOT NULL,
   kept TEXT,                     -- JSON list of the caller's own columns
@@ -255,7 +256,7 @@ CREATE TABLE sums (              -- what a campaign was billed, packed; absent w
 
 -- what is true of each row, wherever it stands; the answers of a chunk that is kept whole SQL does not take apart
 CREATE VIEW fate AS
-SELECT r.campaign, r.chunk, r.position, r.number, r.destination, c.body, c.est_parts, c.encoding,
+SELECT r.campaign, r.chunk, r.position, r.list_row, r.number, r.destination, c.body, c.est_parts, c.encoding,
   coalesce(c.state, r.own_state) AS state, CASE WHEN c.state IS NULL THEN r.problem END AS problem,
   r.attempts + CASE WHEN c.state IS NULL THEN 0 ELSE 1 END AS attempts, coalesce(c.attempt, r.attempt) AS attempt,
   r.message, r.country, r.parts, r.price, CASE WHEN c.state IS NULL THEN r.not_before END AS not_before

@@ -274,7 +274,7 @@ def edit(people: AnyFrame, edits: Mapping[Hashable, Cells | None]) -> pd.DataFra
     Args:
         people: the list.
         edits: by row label, the new cells by column, or None for a row that is left out. With
-            ``read_recipients(path, numbered=True)`` the labels are the rows of the file as a spreadsheet counts them.
+            ``read_recipients(path)`` the labels are the rows of the file as a spreadsheet counts them.
 
     Returns:
         A frame on the index of the rows that stay. A column that was given text becomes one of text where it held

@@ -59,7 +59,7 @@ def ask_owner(
 
     Args:
         people: the list. Its row labels go into the workbook, so each must be different;
-            ``read_recipients(path, numbered=True)`` labels the rows as a spreadsheet counts them.
+            ``read_recipients(path)`` labels the rows as a spreadsheet counts them.
         judged: what ``normalize`` returned for it.
         path: of the workbook, ``.xlsx``.
         phone: the column of numbers.

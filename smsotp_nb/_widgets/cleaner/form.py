@@ -55,7 +55,7 @@ REPAIRS = {
 
 def _read(source: AnyFrame | str | Path, sheet: str | int | None) -> pd.DataFrame:
     if isinstance(source, (str, Path)):
-        return read_recipients(source, sheet=sheet, numbered=True)
+        return read_recipients(source, sheet=sheet)
     return as_pandas(source)
 
 
@@ -127,7 +127,7 @@ class PhoneCleaner(skin.Shown):
         if source is not None:
             file = source if isinstance(source, (str, Path)) else None
             of = "" if sheet is None else f", sheet={sheet!r}"
-            read = f"{PEOPLE}sms.read_recipients({str(source)!r}{of}, numbered=True)"
+            read = f"{PEOPLE}sms.read_recipients({str(source)!r}{of})"
             frame = _read(source, sheet)
             shown = source_of(frame).get("sheet") if file else None
             called = "" if file is None else Path(file).name + (f", sheet {shown}" if shown else "")
