@@ -6,9 +6,9 @@ The tables of `cost` also work with pandas' own ``.plot``, for matplotlib or ano
 from __future__ import annotations
 
 from ._charts.drawing import bars
-from ._charts.reporting import by_country, by_encoding, by_month, report
+from ._charts.reporting import by_country, by_month, report
 
-__all__ = ["bars", "by_country", "by_encoding", "by_month", "report"]
+__all__ = ["bars", "by_country", "by_month", "report"]
 
 
 def __dir__() -> list[str]:

@@ -12,14 +12,14 @@ import pandas as pd
 from .. import cost
 from .._calling import in_our_words, not_flag, not_path, not_text, not_zone, refuse
 from .._cards import Card, Figures, Note, counted, money, notes, number, page, places_of, records, shares
-from .._cost.sources import NEEDED, Source, files, has_estimates, in_doubt, is_summed, read, states_of
-from .._cost.views import billed_in_words, campaigns_of
-from .._ledger import Ledger, path_of, snapshot_of, when_sent
+from .._ledger import Record, files_of, path_of, sent_rows
 from .._moments import Now, utc_now
 from .._pandas import STR
 from .._results import contract
 from .._results.files import write_book, write_text
 from .._services import is_rehearsal, shown
+from ..cost.card import billed_sentence, campaigns_of, states_of
+from ..cost.rows import BILLED, RECORDED, Source, has_estimates, is_sums, read_frame
 from ..errors import UsageError
 from .drawing import NOTHING, NOTHING_KNOWN, bars
 from .sections import AMOUNTS, COUNTS, Lines, Section, folded, places, sections, totals
@@ -35,12 +35,11 @@ def by_country(results: Source, *, top: int = 12) -> Card:
         >>> by_country(table).title
         'Billed by country'
     """
-    frame = read(results)
-    if has_estimates(frame):
-        compared = cost.compare(frame)
+    if isinstance(results, RECORDED) or has_estimates(read_frame(results)):
+        compared = cost.compare(results)
         if (compared["compared"] > 0).any():
             return _drawn(results, bars(compared, top=top))
-    return _drawn(results, bars(cost.by_country(frame), top=top))
+    return _drawn(results, bars(cost.by_country(results), top=top))
 
 
 @in_our_words
@@ -56,22 +55,9 @@ def by_month(results: Source, *, tz: str = "UTC", top: int = 12) -> Card:
     return _drawn(results, bars(cost.by_month(results, tz=tz), top=top))
 
 
-@in_our_words
-def by_encoding(results: Source) -> Card:
-    """Draw how many parts each encoding took, and its share.
-
-    Example:
-        >>> table = pd.DataFrame({"status": ["accepted"], "parts": [2], "price": [0.01], "currency": ["USD"],
-        ...                       "encoding": ["ucs2"]})
-        >>> by_encoding(table).title
-        'Parts by encoding'
-    """
-    return _drawn(results, bars(cost.by_encoding(results), value="parts"))
-
-
 def _drawn(results: Source, card: Card) -> Card:
     """Return a picture with what its bars do not hold: rows in doubt."""
-    doubt = in_doubt(results)
+    doubt = states_of(results).get("in_doubt", 0)
     told = notes(("!", doubt, f"{counted(doubt, 'row')} in doubt, possibly sent and billed, in no bar."))
     state = NOTHING_KNOWN if doubt and card.state == NOTHING else card.state
     return replace(card, state=state, blocks=(*card.blocks, *told))
@@ -128,24 +114,36 @@ def report(
     writer = {".html": _write_page, ".xlsx": _write_book}.get(file.suffix.lower())
     if writer is None:
         raise UsageError(f"{file.name!r} must end in .html or .xlsx; the extension selects the format")
-    frame = _with_months(read(results, tz=tz), tz)
+    frame = _with_months(_sums_or_results(results, tz), tz)
     about, told, names = facts(results, frame, tz=tz, now=now), sections(frame), _campaigns(frame)
     title = title or (f"What {names} cost" if names else "What was spent")
-    return writer(title, about, frame, told, file, overwrite=overwrite, inputs=files(results))
+    return writer(
+        title,
+        about,
+        frame,
+        told,
+        file,
+        overwrite=overwrite,
+        inputs=files_of(results) if isinstance(results, RECORDED) else (),
+    )
+
+
+def _sums_or_results(results: Source, tz: str) -> pd.DataFrame:
+    return cost.spending(results, tz=tz) if isinstance(results, RECORDED) else read_frame(results)
 
 
 def _with_months(frame: pd.DataFrame, tz: str) -> pd.DataFrame:
     """Check a result table, and count its months by the calendar of a time zone."""
-    if is_summed(frame):
+    if is_sums(frame):
         return frame
-    checked = contract.check(frame, columns=NEEDED)
+    checked = contract.check(frame, columns=BILLED)
     if "at" not in checked.columns:
         return checked
     return checked.assign(month=contract.in_zone(checked["at"], tz).dt.strftime("%Y-%m").astype(STR))
 
 
 def _write_page(title: str, about: Facts, frame: pd.DataFrame, told: list[Section], file: Path, **how: Any) -> Path:
-    state = billed_in_words(cost.summary(frame), in_doubt=about.in_doubt)
+    state = billed_sentence(cost.summary(frame), in_doubt=about.in_doubt)
     summary = Card("Totals", state, (*map(_figures, totals(frame)), *about.notes))
     cards = [summary, *(section.card() for section in told)]
     return write_text(page(title, cards, facts=about.pairs, lead=_conclusion(frame, told)), file, **how)
@@ -239,14 +237,13 @@ class Facts:
 
 def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
     """Return what a report on ``source`` says of itself; ``frame`` is what was read of it."""
-    if isinstance(source, Ledger | str | Path):
-        with snapshot_of(source) as store:
-            recorded = when_sent(store)
+    if isinstance(source, RECORDED):
+        recorded = sent_rows(source)
         period, rows = _span(recorded.first, recorded.last, tz), recorded.rows
-        told = f"ledger {path_of(source).name}"
+        told = f"ledger {path_of(source._ledger if isinstance(source, Record) else source).name}"
     else:
-        period, rows = _period(frame, tz), states_of(source, frame)
-        told = "sums by campaign, day and country" if is_summed(frame) else "results, a row for each recipient"
+        period, rows = _period(frame, tz), states_of(source)
+        told = "sums by campaign, day and country" if is_sums(frame) else "results, a row for each recipient"
     pairs = {
         "Period": period,
         "Made on": _moment(pd.Timestamp(now()), tz),
@@ -269,7 +266,7 @@ def facts(source: Source, frame: pd.DataFrame, *, tz: str, now: Now) -> Facts:
 
 def _period(frame: pd.DataFrame, tz: str) -> str:
     """Say when the first and the last accepted message was sent; sums know days, or months, only."""
-    if is_summed(frame):
+    if is_sums(frame):
         days, months = (frame.reindex(columns=[name])[name].dropna() for name in ("day", "month"))
         if len(days):
             return f"{_day(days.min())} to {_day(days.max())} (whole days)"

@@ -11,10 +11,10 @@ import pandas as pd
 
 from .. import cost
 from .._cards import MISSING, Bar, Block, Card, Cell, Table, counted, money, number, places_of, records, share, shares
-from .._cost.sources import has_estimates, is_summed
 from .._results.contract import micros
 from .._results.contract import money as money_of
 from .._wire import amount
+from ..cost.rows import has_estimates, is_sums
 from .drawing import in_words
 
 COUNTS: Final = ("Messages", "Parts", "Compared")
@@ -70,7 +70,7 @@ def sections(frame: pd.DataFrame) -> list[Section]:
         months = cost.by(frame, "month").sort_values(["currency", "month"], kind="stable")
         found.append(_by(frame, months, "month", "Month", "By month"))
     if "campaign" in frame.columns:
-        names = ["campaign", *(["kind"] if is_summed(frame) and "kind" in frame.columns else [])]
+        names = ["campaign", *(["kind"] if is_sums(frame) and "kind" in frame.columns else [])]
         campaigns = cost.by(frame, names)
         if "kind" in names:  # tests have the name of the campaign whose text they were
             tests = campaigns["kind"].eq("test").fillna(False).astype("bool")
@@ -78,7 +78,7 @@ def sections(frame: pd.DataFrame) -> list[Section]:
         if campaigns["campaign"].nunique() > 1:
             found.append(_by(frame, campaigns, "campaign", "Campaign", "By campaign"))
     if "encoding" in frame.columns:
-        found.append(_by(frame, cost.by_encoding(frame), "encoding", "Encoding", "By encoding of the text"))
+        found.append(_by(frame, cost.by(frame, "encoding"), "encoding", "Encoding", "By encoding of the text"))
     return [section for section in found if section.lines]
 
 

@@ -46,7 +46,7 @@ def test_hostile_names_stay_text() -> None:
 def test_a_group_that_is_a_number_is_masked(own: object) -> None:
     """On every card; the tables have it whole."""
     then, now = (table(1, price=[price]).assign(own=pd.Series([own]).array) for price in (0.01, 0.02))
-    for card in (charts.bars(cost.by(now, "own")), cost.bridge(now, then, columns="own").card()):
+    for card in (charts.bars(cost.by(now, "own")), charts.bars(cost.by(then, "own"))):
         assert "..." in card.text()
         assert str(own) not in card.text() + card.html()
 

@@ -123,7 +123,7 @@ def test_accepted_messages_without_parts_are_reported(tmp_path: Path) -> None:
     given = table(3, parts=None, encoding=["gsm7", "gsm7", "ucs2"])
     assert "USD 0.0225" in charts.report(given, tmp_path / "spent.html").read_text(encoding="utf-8")
     charts.report(given, tmp_path / "spent.xlsx")
-    assert "No parts yet" in charts.by_encoding(given).text()
+    assert "No parts yet" in charts.bars(cost.by(given, "encoding"), value="parts").text()
 
 
 def test_a_table_without_months_or_countries_is_reported_too(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_months_stand_in_order_and_the_latest_are_drawn() -> None:
 def test_parts_are_drawn_with_their_share() -> None:
     """Encodings by their names, counts with shares."""
     given = table(4, encoding=["gsm7", "ucs2", "ucs2", "ucs2"])
-    assert "UCS-2     ████████████ 3, 75%" in charts.by_encoding(given).text()
+    assert "UCS-2     ████████████ 3, 75%" in charts.bars(cost.by(given, "encoding"), value="parts").text()
     with pytest.raises(UsageError, match="value= must be one of"):
         charts.bars(cost.summary(given), value="share")  # type: ignore[arg-type]
 

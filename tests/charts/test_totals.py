@@ -232,7 +232,7 @@ def test_every_picture_of_amounts_adds_up(made: Made) -> None:
             pictures = {
                 "country": charts.by_country(source, top=top),
                 "month": charts.by_month(source, top=top),
-                "campaign": charts.bars(cost.by_campaign(source), top=top),
+                "campaign": charts.bars(cost.by(source, "campaign"), top=top),
                 "total": charts.bars(cost.summary(source)),
                 "compared": charts.bars(cost.compare(source, ["campaign", "iso"]), top=top),
                 "compared total": charts.bars(cost.compare(source, [])),
@@ -269,7 +269,7 @@ def test_every_picture_of_counts_adds_up(made: Made) -> None:
     """Messages and parts, with the rest; no parts at all are said, and drawn as none."""
     for source in made.sources:
         for value, total in (("messages", len(made.rows)), ("parts", int(made.rows["parts"].sum()))):
-            for table in (cost.by_encoding(source), cost.by_country(source)):
+            for table in (cost.by(source, "encoding"), cost.by_country(source)):
                 card = charts.bars(table, value=value, top=4)  # type: ignore[arg-type]
                 page = shown(card)
                 cells = [row[1].partition(", ")[0] for _, *rows in page.tables for row in rows]

@@ -432,16 +432,16 @@ def test_a_campaign_that_runs_meanwhile_is_not_half_counted(
     read = summing.packed_sums
     with box.client() as client:
         sent(planned("autumn", NUMBERS, "Hello"), client, ledger)
-        before = cost.by_campaign(ledger)
+        before = cost.by(ledger, "campaign")
 
         def and_meanwhile(*arguments: Any, **named: Any) -> Any:
             yield from read(*arguments, **named)
             sent(planned("meanwhile", NUMBERS, "See you"), client, ledger)
 
         monkeypatch.setattr(summing, "packed_sums", and_meanwhile)
-        pd.testing.assert_frame_equal(cost.by_campaign(ledger), before)
+        pd.testing.assert_frame_equal(cost.by(ledger, "campaign"), before)
     monkeypatch.undo()
-    assert "meanwhile" in cost.by_campaign(ledger)["campaign"].tolist()
+    assert "meanwhile" in cost.by(ledger, "campaign")["campaign"].tolist()
 
 
 def test_columns_that_name_everybody_are_refused(box: Sandbox, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

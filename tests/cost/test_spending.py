@@ -11,7 +11,7 @@ from support.phone_lists import example
 from support.tables import whole
 
 import smsotp_nb as sms
-from smsotp_nb import Client, Ledger, Limits, RequestOptions, Sandbox, cost
+from smsotp_nb import Client, Ledger, RequestOptions, Sandbox, cost
 from smsotp_nb.errors import UsageError
 
 REGIONS = ("US", "DE", "IN", "NA", "CN", "FR", "GB", "BR")
@@ -64,7 +64,7 @@ def test_the_ledger_sums_up_to_its_result_tables(tables: pd.DataFrame, ledger: L
 
 def test_named_views_and_the_card_take_a_ledger(tables: pd.DataFrame, ledger: Ledger) -> None:
     """Month, country, comparison and card, from the ledger as from the frames."""
-    for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.by_type, cost.summary):
+    for view in (cost.by_country, cost.by_month, cost.summary):
         pd.testing.assert_frame_equal(view(ledger), view(tables))
     pd.testing.assert_frame_equal(cost.compare(ledger), cost.compare(tables))
     assert cost.card(ledger).state == cost.card(tables).state
@@ -146,53 +146,15 @@ def test_rows_without_price_or_currency_count_as_unpriced(tables: pd.DataFrame, 
     known = frames[frames["price"].notna() & frames["currency"].notna()].groupby(["currency", "iso"])
     each = (known["price"].sum() / known["parts"].sum().astype("float64")).round(6)
     assert found.set_index(["currency", "iso"])["price_per_part"].dropna().to_dict() == pytest.approx(each.to_dict())
-    for source in (ledger, cost.spending(frames)):
-        made = cost.bridge(source, frames)
-        assert made.groups[["volume", "mix", "parts", "rate"]].eq(0).all(axis=None)
-
-
-def test_every_request_is_reconciled_with_its_reply(tables: pd.DataFrame, ledger: Ledger) -> None:
-    """What the reply said in all stands beside the rows; they agree on an honest service."""
-    found = cost.reconcile(ledger, "winter")
-    assert found["agrees"].all()
-    assert found["cost"].tolist() == found["total"].tolist()
-    accepted = tables[(tables["campaign"] == "winter") & (tables["status"] == "accepted")]
-    assert found["records"].sum() == len(accepted)
-    assert found["parts"].sum() == accepted["parts"].sum()
-
-
-@pytest.mark.parametrize(
-    "change",
-    ["UPDATE attempt SET total=total+1", "UPDATE attempt SET message_count=99", "UPDATE recipient SET price=NULL"],
-    ids=["total", "parts", "no price"],
-)
-def test_a_reply_that_disagrees_is_seen(tables: pd.DataFrame, ledger: Ledger, change: str) -> None:
-    """A millionth, a part or a price that is missing: the request does not agree."""
-    if "recipient" in change:
-        by_row(ledger.path)
-    with ledger._store.writing() as connection:
-        connection.execute(f"{change} WHERE campaign=1 AND chunk=0")
-    found = cost.reconcile(ledger, "autumn")
-    assert (~found["agrees"]).sum() == 1
-
-
-def test_a_reply_without_totals_neither_agrees_nor_disagrees(tables: pd.DataFrame, ledger: Ledger) -> None:
-    """What was not said is unknown."""
-    with ledger._store.writing() as connection:
-        connection.execute("UPDATE attempt SET total=NULL, recipients=NULL, message_count=NULL")
-    assert cost.reconcile(ledger, "autumn")["agrees"].isna().all()
+    assert cost.change(ledger, frames)[["by_messages", "by_parts", "by_price"]].fillna(0).eq(0).all(axis=None)
 
 
 def test_what_a_purged_campaign_cost_stays_known(tables: pd.DataFrame, ledger: Ledger) -> None:
     """A purge takes the numbers and keeps the sums; purging again changes nothing."""
-    before = [
-        view(ledger) for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.compare)
-    ]
+    before = [view(ledger) for view in (cost.by_country, cost.by_month, cost.summary, cost.compare)]
     for _ in range(2):
         ledger.record("autumn").purge()
-        after = [
-            view(ledger) for view in (cost.by_country, cost.by_campaign, cost.by_month, cost.by_encoding, cost.compare)
-        ]
+        after = [view(ledger) for view in (cost.by_country, cost.by_month, cost.summary, cost.compare)]
         for then, now in zip(before, after, strict=True):
             pd.testing.assert_frame_equal(now, then)
     day = tables["at"].max().tz_localize(None).normalize()
@@ -237,20 +199,3 @@ def test_rows_in_doubt_are_told_beside_a_cost_of_nothing(box: Sandbox, ledger: L
         card = cost.card(source)
         assert card.state == "No message is known to be accepted; 2 messages in doubt may have been billed"
         assert "2 rows in doubt; possibly sent and billed" in card.text()
-
-
-@pytest.mark.filterwarnings("ignore::smsotp_nb.errors.SmsOtpWarning")
-def test_a_message_whose_parts_are_not_known_counts_as_one_part(box: Sandbox, ledger: Ledger) -> None:
-    """An invoice without parts settles doubts: the price of a part stays what it is."""
-    people = pd.DataFrame({"phone": [f"+120255501{n:02}" for n in range(4)]})
-    made = sms.plan(people, "Hello", to="phone", campaign="doubtful", requests=RequestOptions(chunk_size=2))
-    with box.client() as client:
-        sms.send(made, client, ledger=ledger, limits=Limits(first=2), progress=False)
-        box.fault("drop_after", next=1)
-        sms.send(made, client, ledger=ledger, progress=False)
-    cost.reconcile_invoice(ledger, box.inbox[["to", "at", "price", "currency"]]).settle(reason="the invoice has them")
-    for source in (ledger, ledger.record("doubtful")):
-        found = cost.by(source, []).iloc[0]
-        assert [found["messages"], found["parts"], found["price_per_part"]] == [4, 2, found["price_per_message"]]
-        changed = cost.bridge(source, source).totals.iloc[0]
-        assert [changed["parts"], changed["rate"]] == [0.0, 0.0]

@@ -32,22 +32,6 @@ def test_every_row_has_a_place_in_outcomes() -> None:
     assert found.loc[found["status"] == "in_doubt", "est_cost"].tolist() == [0.01]
 
 
-def test_drift_is_the_change_of_the_price_of_a_part() -> None:
-    """Two parts at twice the price are no drift; a dearer part is."""
-    then = table(3, iso=["US", "DE", "FR"], price=[0.01, 0.08, 0.05])
-    now = table(3, iso=["US", "DE", "NA"], parts=[2, 1, 1], price=[0.02, 0.1, 0.04])
-    found = cost.drift(now, then).set_index("iso")
-    assert sorted(found.index) == ["DE", "US"]
-    assert found.loc["US", "change"] == 0
-    assert found.loc["DE", ["earlier_price_per_part", "price_per_part", "change", "change_share"]].tolist() == [
-        0.08,
-        0.1,
-        0.02,
-        0.25,
-    ]
-    assert found.index[0] == "DE"
-
-
 @pytest.mark.parametrize(
     ("changes", "why"),
     [

@@ -90,7 +90,7 @@ FRAME_DOORS: dict[str, Callable[[Callable[[pd.DataFrame], Any]], pd.DataFrame]] 
     "cost.by_month": lambda kind: sms.cost.by_month(kind(SUMMED)),
     "cost.compare": lambda kind: sms.cost.compare(kind(SUMMED)),
     "cost.differences": lambda kind: sms.cost.differences(kind(SUMMED)),
-    "cost.drift": lambda kind: sms.cost.drift(kind(SUMMED), kind(SUMMED)),
+    "cost.change": lambda kind: sms.cost.change(kind(SUMMED), kind(SUMMED)),
     "cost.outcomes": lambda kind: sms.cost.outcomes(kind(SUMMED)),
     "cost.rates": lambda kind: sms.cost.rates(kind(SUMMED)),
     "cost.summary": lambda kind: sms.cost.summary(kind(SUMMED)),

@@ -259,7 +259,7 @@ def test_frames_of_a_value_move_no_cursor_when_they_are_printed() -> None:
     ledger = Ledger(new_ledger(), create=True)
     with sms.Sandbox() as box:
         sent = sms.send(made, client=box.client(), ledger=ledger, progress=False)
-    values = [made, cost.words(ledger), cost.bridge(sent, sent, columns=["team"]), cost.savings(made)]
+    values = [made, ledger.record("c"), cost.reconcile_invoice(sent, sent[["id", "price", "currency"]])]
     frames = [getattr(value, name) for value in values for name in dir(value) if not name.startswith("__")]
     printed = [repr(one) for one in frames if isinstance(one, pd.DataFrame | pd.Series)] + list(map(repr, values))
     assert len(printed) > 12

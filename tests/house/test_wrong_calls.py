@@ -27,8 +27,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str]] = {
     "send without a client": (lambda plan: sms.send(plan, client=None), "send needs a client, got None"),
     "send to a class": (lambda plan: sms.send(plan, sms.Sandbox), "send needs a client, got the class Sandbox"),
     "a passcode by a ledger": (lambda plan: sms.otp.send("+12025550123", client=5), "otp.send needs a client, got 5"),
-    "spending of a number": (lambda plan: sms.cost.spending(5), "a ledger, its path or a Record, got 5"),
-    "reconcile nothing": (lambda plan: sms.cost.reconcile(None, "x"), "no campaign 'x' in the ledger"),
+    "spending of a number": (lambda plan: sms.cost.spending(5), "a Ledger, its path or a Record, got 5"),
     "write no frame": (lambda plan: sms.results.write(plan, "x.csv"), "write needs a DataFrame, got Plan"),
     "a ledger of no path": (lambda plan: sms.Ledger(5), "Ledger takes a path, got 5"),
     "plan no frame": (lambda plan: sms.plan(5, message="z", to="x", campaign="y"), "people must be a DataFrame, got"),
@@ -83,7 +82,6 @@ ON_A_LEDGER: dict[str, Callable[[Any], object]] = {
     "summary": sms.cost.summary,
     "compare": sms.cost.compare,
     "card": lambda ledger: sms.cost.card(ledger).text(),
-    "reconcile": lambda ledger: sms.cost.reconcile(ledger, "autumn"),
     "a chart": lambda ledger: sms.charts.by_country(ledger).text(),
 }
 

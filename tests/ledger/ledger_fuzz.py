@@ -32,7 +32,7 @@ from ipywidgets import Widget
 from support.cpu_time import TooSlow, at_most
 
 from smsotp_nb import Ledger, People, Plan, RequestOptions, Sandbox, _cli, cost, plan, send
-from smsotp_nb._ledger import Record, listed, refusals, snapshot_of
+from smsotp_nb._ledger import Record, listed
 from smsotp_nb.errors import SmsOtpError, SmsOtpWarning
 from smsotp_nb.widgets import CampaignsPage
 
@@ -280,11 +280,6 @@ def _again(ledger: Ledger) -> None:
         run.outcomes()
 
 
-def _refusals(ledger: Ledger) -> object:
-    with snapshot_of(ledger) as store:
-        return refusals(store)
-
-
 READERS: dict[str, Callable[[Ledger], object]] = {
     "campaigns": lambda ledger: ledger.campaigns(),
     "card": lambda ledger: ledger.card().html(),
@@ -299,10 +294,7 @@ READERS: dict[str, Callable[[Ledger], object]] = {
     "by kept": lambda ledger: cost.by(cost.spending(ledger, "team", service="sandbox"), "team"),
     "by shared": lambda ledger: cost.by(ledger, ["city", "month"]),
     "by country": cost.by_country,
-    "words": cost.words,
     "cost card": lambda ledger: cost.card(ledger).html(),
-    "reconcile": lambda ledger: cost.reconcile(ledger, "autumn"),
-    "refusals": _refusals,
     "outcomes": cost.outcomes,
     "people": lambda ledger: (People(ledger).register, People(ledger).card().html()),
     "history": lambda ledger: People(ledger).history(NUMBERS[0]),

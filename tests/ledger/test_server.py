@@ -163,7 +163,7 @@ def test_an_analyst_reads_costs_and_no_number(campaigns: str, box: Sandbox, clie
         assert ledger.campaigns()["accepted"].tolist() == [10]
         assert "autumn" in ledger.card().text()
         for refused_call in (
-            lambda: ledger.record("autumn").results, lambda: People(ledger).register, lambda: cost.words(ledger),
+            lambda: ledger.record("autumn").results, lambda: People(ledger).register, lambda: cost.outcomes(ledger),
             lambda: People(ledger).opt_out("+12025550123", source="phone"), lambda: ledger.record("autumn").purge(),
             lambda: ledger._begin(plan_of(4, campaign="hers"), service="a service"),
         ):  # fmt: skip

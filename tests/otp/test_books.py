@@ -53,14 +53,6 @@ def test_the_books_agree_with_the_account(box: Sandbox, ledger: Ledger, first: s
     assert by_kind["messages"].to_dict() == {"campaign": 2, "passcode": 2}
 
 
-def test_passcodes_are_not_told_as_words_of_an_unknown_template(box: Sandbox, ledger: Ledger) -> None:
-    campaign(box, ledger)
-    otp.send(ANNA, client=box, ledger=ledger)
-    words = cost.words(ledger)
-    assert (words.passcodes, words.unknown) == (1, 0)
-    assert "1 message is a passcode, whose words the service chooses" in words.card().html()
-
-
 @pytest.mark.both_ledgers
 @pytest.mark.parametrize("accepted", [True, False])
 def test_a_passcode_whose_reply_was_lost_is_in_doubt_until_somebody_settles_it(

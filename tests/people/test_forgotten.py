@@ -5,11 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 
-import pandas as pd
 import pytest
 from kills.service import Service
 
-from smsotp_nb import Ledger, People, cost, send
+from smsotp_nb import Ledger, People, send
 from smsotp_nb.errors import SmsOtpWarning, UsageError
 
 from .sending import NUMBERS, outcome, plan_of
@@ -80,15 +79,3 @@ def test_a_row_without_a_number_is_found_by_its_index(ledger: Ledger, service: S
     with pytest.raises(UsageError, match="a row without a number is not in_doubt"):
         campaign.settle(campaign.in_doubt.set_axis([7, 8, 9]), accepted=True)
     assert campaign.counts["in_doubt"] == 3
-
-
-def test_the_line_of_an_invoice_that_quotes_who_was_forgotten_quotes_nobody(ledger: Ledger, service: Service) -> None:
-    """It is kept as the evidence of a settled row, of somebody else's too."""
-    ended(ledger, service, "lost")
-    doubts = ledger.record("a").in_doubt
-    lines = pd.DataFrame({"to": doubts["to"], "at": doubts["started_at"], "price": 0.5, "currency": "USD"})
-    lines["id"] = [f"instead of {THREE[1]}", "second", "third"]
-    assert cost.reconcile_invoice(ledger, lines).settle(reason="invoice") == 3
-    assert THREE[1][1:] in str(ledger.record("a").evidence.to_dict())
-    People(ledger).forget(THREE[1])
-    assert THREE[1][1:] not in str(ledger.record("a").evidence.to_dict())

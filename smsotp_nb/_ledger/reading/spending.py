@@ -17,7 +17,6 @@ from ..._calling.arguments import given
 from ..._moments import microseconds
 from ..._pandas import STR
 from ..._results.contract import ALL as RESULTS
-from ..._results.contract import money
 from ..._services import is_rehearsal
 from ...columns import require
 from ...errors import UsageError
@@ -25,76 +24,75 @@ from ..file.store import Store
 from ..rows.answers import Ints
 from ..rows.columns import Combinations, known_columns
 from ..rows.runners import PURGED_IN_DOUBT
-from ..rows.sums import EVER, FACTS, PLACES, SUMS, Currencies, added_up, days, packed_sums, row_sums
+from ..rows.sums import EVER, PLACES, SUMS, Currencies, added_up, days, packed_sums, row_sums
 from ..rows.tables import REJECTED
-from ..rows.wordings import OF_WORDS, words_of
 from .frames import campaign_frame, counts, table_of
 
-COLUMNS: Final[dict[str, str | pd.StringDtype]] = {
-    **dict.fromkeys(("service", "campaign", "kind", "month"), STR),
-    "day": "datetime64[us]",
-    **dict.fromkeys(("iso", "region", "type", "encoding", "currency"), STR),
-    **dict.fromkeys(("messages", "parts"), "Int64"),
-    "cost": "float64",
-    **dict.fromkeys(("unpriced", "priced_parts", "compared", "compared_parts", "est_parts"), "Int64"),
-    "compared_cost": "float64",
-    "est_cost": "float64",
-}
-_WORD_TYPES: Final[dict[str, str | pd.StringDtype]] = {"wording": STR, "version": "Int64"}
 _FACT_OF: Final = {  # of what columns say
     **dict.fromkeys(("service", "campaign", "kind"), "number"), **dict.fromkeys(("month", "day"), "at"),
     "iso": "country", **dict.fromkeys(("region", "type"), "destination"), "encoding": "encoding",
-    **dict.fromkeys(OF_WORDS, "measure"),
 }  # fmt: skip
 _NAMED: Final = {"campaign": "name", "est_currency": "currency"}  # in the file
+_LARGEST_PRODUCT: Final = 4e18  # millionths: beyond 2**63 an integer of 64 bits wraps around
 _AT_ONCE: Final = 100_000  # sums that are held before they are added up
 _ENCODINGS: Final = (None, "gsm7", "ucs2")
 
 
-def spending(
+def spending_rows(
     store: Store,
+    names: Sequence[str],
     *,
-    service: str | None = None,
     campaign: int | None = None,
+    service: str | None = None,
     since: object = None,
     until: object = None,
     tz: str = "UTC",
-    columns: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Sum up the accepted messages of a ledger, or of one campaign by its number, as `cost.spending` says."""
-    span = span_of(since, until, tz)
-    _check_kept(store, columns)
-    campaigns = services_asked(store, service)
-    if campaign is not None:
-        campaigns = campaigns[campaigns.index == campaign]
-    of_words = [name for name in columns if name in OF_WORDS]
-    own = [name for name in columns if name not in OF_WORDS]
-    sums = summed(store, campaigns.index.tolist(), span, tz, words=bool(of_words), names=own)
-    words = {name: _told(store, name, sums["measure"].to_numpy()) for name in of_words}
-    return _finished(sums.assign(**words), columns)
+    """Return what accepted messages were billed, as the integers that `cost` adds up; several rows may be alike.
 
-
-def word_sums(
-    store: Store, *, campaign: int | None, service: str | None, since: object, until: object, tz: str
-) -> tuple[pd.DataFrame, int]:
-    """Return sums of a ledger's accepted messages by campaign, day, price and words, and how many have none.
-
-    These are of purged campaigns.
-
-    Columns: ``campaign, segment, wording, variables, currency, forcing`` (missing where not known), ``day``
-    (datetime64), ``version, said`` (the number of the wording), ``each_parts, plain_parts, gsm_parts`` (of one
-    message), and integers ``messages, parts, micros, priced, priced_parts``.
+    By these columns and ``currency``: ``messages, parts, micros, unpriced, priced_parts, parts_unknown``, and of the
+    ``compared`` messages, with a price and an estimate in one currency, ``compared_parts, est_parts, compared_micros,
+    est_micros``. ``campaign`` is the number of one campaign.
     """
     span = span_of(since, until, tz)
+    kept_names = [name for name in names if name not in _FACT_OF]
+    _check_kept(store, kept_names)
     campaigns = services_asked(store, service)
     if campaign is not None:
         campaigns = campaigns[campaigns.index == campaign]
-    purged = _purged(store, campaigns)
-    recorded = summed(store, [number for number in campaigns.index if number not in purged], span, tz, words=True)
-    gone = summed(store, purged, span, tz)
-    with store.reading() as connection:
-        words = words_of(connection)
-    return recorded.join(words, on="measure"), int(gone["messages"].sum())
+    kept = Combinations(kept_names) if kept_names else None
+    facts = {_FACT_OF[name] for name in names if name in _FACT_OF} | {"currency", "est_parts", "destination"}
+    cells, codes = _summed(store, campaigns.index.tolist(), span, tz, facts, kept)
+    at = {name: cells[:, place] for name, place in PLACES.items()}
+    columns = {name: _told(store, name, at[_FACT_OF[name]]) for name in names if name in _FACT_OF}
+    columns |= {} if kept is None else kept.columns(at["combination"])
+    currency = pd.Series(pd.array(np.array([*codes], dtype=object)[at["currency"]], dtype=STR))
+    estimated = {name: pd.Series(_told(store, name, at["destination"])) for name in ("rate", "est_currency")}
+    has_currency = at["currency"] > 0
+    is_compared = (
+        (currency == estimated["est_currency"]).fillna(False).to_numpy(bool)
+        & estimated["rate"].notna().to_numpy(bool)
+        & (at["est_parts"] > 0)
+    )
+    compared = np.where(is_compared, at["priced"], 0)
+    est_parts = compared * at["est_parts"]
+    rate = estimated["rate"].fillna(0).to_numpy("int64")
+    if len(rate) and (est_parts.astype("float64") * rate).max() > _LARGEST_PRODUCT:
+        est_parts = est_parts.astype(object)
+    return pd.DataFrame({name: columns[name] for name in names}).assign(
+        currency=currency,
+        messages=at["messages"],
+        parts=at["parts"],
+        micros=np.where(has_currency, at["micros"], 0),
+        unpriced=at["messages"] - np.where(has_currency, at["priced"], 0),
+        priced_parts=np.where(has_currency, at["priced_parts"], 0),
+        parts_unknown=0,
+        compared=compared,
+        compared_parts=np.where(is_compared, at["priced_parts"], 0),
+        est_parts=est_parts,
+        compared_micros=np.where(is_compared, at["micros"], 0),
+        est_micros=est_parts * rate,
+    )
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
@@ -103,18 +101,12 @@ def refuse_repeated(names: Sequence[str]) -> None:
         raise UsageError(f"column {repeated[0]!r} is asked for twice")
 
 
-def refuse_summed(name: object) -> None:
-    if name in COLUMNS:
-        raise UsageError(f"columns={name!r} is a column of every sum; ask for your own columns only")
-
-
 def _check_kept(store: Store, names: Sequence[str]) -> None:
     refuse_repeated(names)
     with store.reading() as connection:
         known = known_columns(connection) if names else []
     for name in names:
-        refuse_summed(name)
-        require(name, [*known, *OF_WORDS, *COLUMNS], where="columns of the ledger")
+        require(name, [*known, *_FACT_OF], where="columns of the ledger")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,15 +217,12 @@ def summed(
     campaigns: Sequence[int],
     span: tuple[int | None, int | None],
     tz: str,
-    *,
-    words: bool = False,
-    names: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Add up the accepted messages of campaigns by what is known of their requests, destinations and kept columns."""
-    facts = {*FACTS} - (set() if words else {"measure"})
-    kept = Combinations(names) if names else None
-    cells, codes = _summed(store, campaigns, span, tz, facts, kept)
-    return _known(store, cells, codes, kept)
+    """Add up the accepted messages of campaigns by campaign and currency."""
+    cells, codes = _summed(store, campaigns, span, tz, {"number", "currency"}, None)
+    at = {name: cells[:, place] for name, place in PLACES.items()}
+    currency = np.array([*codes], dtype=object)[at["currency"]]
+    return pd.DataFrame({name: at[name] for name in ("number", *SUMS)}).assign(currency=currency)
 
 
 def _summed(
@@ -261,45 +250,8 @@ def _summed(
         rest = [number for number in campaigns if number not in done]
         when = np.zeros_like if undated else partial(days, tz=tz)
         if rest or not tables:
-            words = "measure" in facts
-            tables.append(row_sums(connection, rest, within, when, words=words, codes=codes, kept=kept))
+            tables.append(row_sums(connection, rest, within, when, words=False, codes=codes, kept=kept))
     return added_up(tables, by), codes
-
-
-def _known(store: Store, cells: Ints, codes: Currencies, kept: Combinations | None) -> pd.DataFrame:
-    """Put what is known of them in the place of numbers."""
-    at = {name: cells[:, place] for name, place in PLACES.items()}
-    frame = pd.DataFrame({name: at[name] for name in ("number", "measure", "est_parts", *SUMS)})
-    told = {name: _told(store, name, at[fact]) for name, fact in _FACT_OF.items() if fact != "measure"}
-    told |= {name: _told(store, name, at["destination"]) for name in ("rate", "est_currency")}
-    frame = frame.assign(**told, currency=np.array([*codes], dtype=object)[at["currency"]])
-    frame["est_parts"] = frame["est_parts"].where(frame["est_parts"] > 0)
-    return frame if kept is None else frame.assign(**kept.columns(at["combination"]))
-
-
-def billed_by(store: Store, names: Sequence[str], *, tz: str) -> tuple[dict[str, Any], dict[str, Ints]]:
-    """Return what `cost.by` adds up by these columns: these and the currency, then integers.
-
-    As arrays: ``messages, parts, micros, unpriced, priced_parts, mixed``; rows may be alike.
-    """
-    own = [name for name in names if name not in _FACT_OF]
-    _check_kept(store, own)
-    kept = Combinations(own) if own else None
-    facts = {_FACT_OF[name] for name in names if name not in own} | {"currency"}
-    with store.reading() as connection:  # not as a frame, which takes as long as all else here
-        services = dict(connection.execute("SELECT id, service FROM campaign").fetchall())
-        live = [number for number, service in services.items() if not is_rehearsal(service)]
-    cells, codes = _summed(store, live or [*services], (None, None), tz, facts, kept)
-    at = {name: cells[:, place] for name, place in PLACES.items()}
-    columns = {name: _told(store, name, at[_FACT_OF[name]]) for name in names if name not in own}
-    columns |= {} if kept is None else kept.columns(at["combination"])
-    has = at["currency"] > 0
-    keys = {"currency": pd.array(np.array([*codes], dtype=object)[at["currency"]], dtype=STR)}
-    return keys | {name: columns[name] for name in names}, {
-        "messages": at["messages"], "parts": at["parts"], "micros": np.where(has, at["micros"], 0),
-        "unpriced": at["messages"] - np.where(has, at["priced"], 0),
-        "priced_parts": np.where(has, at["priced_parts"], 0), "mixed": np.zeros_like(at["messages"]),
-    }  # fmt: skip
 
 
 def _told(store: Store, name: str, at: Ints) -> Any:
@@ -310,43 +262,12 @@ def _told(store: Store, name: str, at: Ints) -> Any:
     if name == "encoding":
         return pd.array(np.array(_ENCODINGS, dtype=object)[at], dtype=STR)
     with store.reading() as connection:
-        if name in OF_WORDS:
-            return words_of(connection)[[name]].reindex(at).astype({name: _WORD_TYPES[name]})[name].array
         table = {"number": "campaign", "country": "country"}.get(_FACT_OF.get(name, ""), "destination")
         known = dict(connection.execute(f"SELECT id, {_NAMED.get(name, name)} FROM {table}").fetchall())
     values = [known.get(number) for number in at.tolist()]
     return pd.array(values, dtype="Int64" if name == "rate" else STR)
 
 
-def _finished(sums: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Turn integer sums into the frame for people; a price without a currency counts as none."""
-    billed = sums["currency"].notna()
-    rate = pd.to_numeric(sums["rate"]).astype("float64")
-    estimate = pd.to_numeric(sums["est_parts"]).astype("float64")
-    both = billed & (sums["currency"] == sums["est_currency"]) & rate.notna() & estimate.notna()
-    compared = sums["priced"].where(both, 0)
-    each = (rate * estimate).where(both, 0).astype("int64")
-    done = sums.assign(
-        month=sums["day"].dt.strftime("%Y-%m"),
-        cost=money(sums["micros"]).where(billed & (sums["priced"] > 0)),
-        unpriced=(sums["messages"] - sums["priced"]).where(billed, sums["messages"]),
-        priced_parts=sums["priced_parts"].where(billed, 0),
-        compared=compared,
-        compared_parts=sums["priced_parts"].where(both, 0),
-        est_parts=compared * estimate.where(both, 0).astype("int64"),
-        compared_cost=money(sums["micros"].where(both, 0)).where(compared > 0),
-        est_cost=money(compared * each).where(compared > 0),
-    )
-    typed = {name: dtype for name, dtype in _WORD_TYPES.items() if name in names}
-    return done.reindex(columns=[*names, *COLUMNS]).astype({**COLUMNS, **typed})
-
-
-_REFUSED: Final[dict[str, str | pd.StringDtype]] = {
-    **dict.fromkeys(("service", "campaign", "kind"), STR),
-    "day": "datetime64[us]",
-    **dict.fromkeys(("region", "type", "currency"), STR),
-    "refused": "Int64",
-}
 _REFUSED_SQL: Final = f"""
 SELECT r.campaign, coalesce(a.settled_at, a.started_at, c.created_at), d.region, d.type, d.currency, count(*)
 FROM recipient r JOIN campaign c ON c.id=r.campaign JOIN destination d ON d.id=r.destination
@@ -355,25 +276,6 @@ WHERE r.own_state={REJECTED} {{}} GROUP BY 1, 2, 3, 4, 5
 """
 _REFUSED_BY: Final = ("at", "region", "type", "currency", "refused")
 _DAY: Final = 86_400_000_000  # microseconds
-
-
-def refusals(store: Store, *, tz: str = "UTC") -> pd.DataFrame:
-    """Return the rejected rows of the campaigns that `spending` sums up, counted; see `_REFUSED`.
-
-    ``currency`` is the one of the estimate, because nothing was billed. The days of a purged campaign are in UTC.
-    """
-    campaigns = services_asked(store, None)
-    recorded = table_of(store, _REFUSED_SQL.format(""), _REFUSED_BY)
-    local = pd.to_datetime(recorded["at"].astype("int64"), unit="us", utc=True).dt.tz_convert(tz).dt.tz_localize(None)
-    found = recorded.assign(day=local.dt.normalize())
-    left = store.asked("SELECT campaign, refused FROM sums WHERE refused<>'[]'")
-    lines = [(campaign, *line) for campaign, refused in left for line in json.loads(refused)]
-    if lines:  # what a purge left
-        purged = pd.DataFrame(lines, columns=["number", *_REFUSED_BY], dtype=object).set_index("number")
-        purged = purged.assign(day=pd.to_datetime(purged["at"].astype("int64"), unit="us"))
-        found = pd.concat([found, purged]) if len(found) else purged
-    found = found.join(campaigns, how="inner")
-    return found.reindex(columns=list(_REFUSED)).astype(_REFUSED).reset_index(drop=True)
 
 
 def refused_of(store: Store, campaign: int) -> str:
