@@ -35,7 +35,6 @@ FOREIGN: Final = (*BROKEN, sqlite3.Error)
 _BY_VALUE: Final = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH}  # neither disk nor lock
 HALF: Final = "a text holds half a character, which no ledger can keep; retype what was given"
 RESTORE: Final = "Restore a backup with `Ledger.restore(backup, path)`"  # where SQLite itself says that it is damaged
-_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _PACKAGE: Final = Path(__file__).parents[1]
 SMALLEST_NUMBER, LARGEST_NUMBER = -(2**62), 10**15 - 1  # of a recipient: a hash, or E.164 with its 15 digits
 
@@ -49,8 +48,8 @@ def by_value(error: Exception) -> bool:
 
 
 def is_corrupt(error: Exception) -> bool:
-    """Return whether SQLite itself says that a file is damaged, or is no database."""
-    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGED
+    """Return whether SQLite itself says that a file is damaged; one that is no database is another file."""
+    return bool((getattr(error, "sqlite_errorcode", 0) & 0xFF) == sqlite3.SQLITE_CORRUPT)
 
 
 class Unfit(ValueError):
