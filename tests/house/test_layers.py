@@ -43,6 +43,8 @@ SAME_LEVEL = {
     *(("pandas", "showing"), ("showing", "pandas")),
     *(("columns", "showing"), ("columns", "errors"), ("columns", "calling")),
     ("lazy", "errors"),
+    ("warnings", "errors"),
+    ("warnings", "showing"),
     *(("problems", "pandas"), ("problems", "guards"), ("problems", "calling")),
     *(("settings", "wire"), ("charts", "cost")),
     *(("planning", "ledger"), ("planning", "templates")),

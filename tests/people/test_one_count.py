@@ -128,7 +128,7 @@ class Story:
     def retry(self, _: None) -> None:
         record("autumn", self.box, self.ledger).retry()
 
-    def exclude(self, who: list[str]) -> None:
+    def leave_out(self, who: list[str]) -> None:
         self.left_out = who
 
     def reword(self, _: None) -> None:

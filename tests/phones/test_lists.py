@@ -66,9 +66,9 @@ def test_report_of_nothing_and_of_a_wrong_frame() -> None:
         phones.report(pd.DataFrame({"to": [US]}))
 
 
-def advised(numbers: list[str], default_region: str | None, **given: Any) -> tuple[str, ...]:
-    judged = phones.normalize(numbers, default_region=default_region, **given)
-    return phones.report(judged, phones=numbers, default_region=default_region, **given).advice
+def advised(cells: list[str], default_region: str | None, **given: Any) -> tuple[str, ...]:
+    judged = phones.normalize(cells, default_region=default_region, **given)
+    return phones.report(judged, phones=cells, default_region=default_region, **given).advice
 
 
 def test_advice_names_the_cure_and_counts_it() -> None:

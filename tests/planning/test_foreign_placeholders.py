@@ -352,8 +352,8 @@ def test_a_message_is_a_value() -> None:
 @pytest.mark.parametrize(
     ("words", "literal", "says"),
     [
-        (None, False, "words must be a text"),
-        (sms.Message("a"), False, "words must be a text"),
+        (None, False, "text must be a text"),
+        (sms.Message("a"), False, "text must be a text"),
         ("a", "no", "literal= must be True or False"),
     ],
 )

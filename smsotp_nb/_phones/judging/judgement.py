@@ -108,7 +108,7 @@ def _not_of_numbers(column: pd.Series) -> str | None:
     if words.empty or words.str.contains(r"\d").any():
         return None
     return (
-        f"numbers must be a column, or a frame of such columns: {cited(column.name)} of the DataFrame holds no digit. "
+        f"phones must be a column, or a frame of such columns: {cited(column.name)} of the DataFrame holds no digit. "
         "Name the columns of the numbers, as in people[['mobile', 'phone']]"
     )
 
