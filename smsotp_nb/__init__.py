@@ -116,7 +116,7 @@ def _register() -> None:
 
     before = vars(pd.DataFrame).get("smsotp")
     if before is None or type(before).__qualname__ == _Accessor.__qualname__:
-        pd.DataFrame.smsotp = _Accessor()  # type: ignore[attr-defined]
+        pd.DataFrame.smsotp = _Accessor()  # type: ignore[attr-defined]  # the accessor that this line registers
 
 
 WhenImported("pandas", _register)

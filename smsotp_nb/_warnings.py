@@ -16,7 +16,7 @@ _PACKAGE: Final = str(Path(__file__).parent) + "/"
 _BETWEEN: Final = ("contextlib.py", "functools.py")
 
 
-def warn_user(message: str, category: type[Warning] = SmsOtpWarning) -> None:
+def warn_user(message: str, category: type[SmsOtpWarning] = SmsOtpWarning, *, field: str | None = None) -> None:
     """Warn at the first line outside the package: of the notebook or script that called it.
 
     Control characters, which the name of a file may have, are written as numbers: on a terminal they would act.
@@ -28,11 +28,12 @@ def warn_user(message: str, category: type[Warning] = SmsOtpWarning) -> None:
         >>> [str(warning.message) for warning in caught]
         ['look here']
     """
-    text = visible(message, keep="\n\t")
+    warning = category(visible(message, keep="\n\t"))
+    warning.field = field
     frame = _caller(sys._getframe(1))
     module = frame.f_globals.get("__name__", "<unknown>")
     registry = frame.f_globals.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(text, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
+    warnings.warn_explicit(warning, category, frame.f_code.co_filename, frame.f_lineno, module, registry)
 
 
 def _caller(frame: FrameType) -> FrameType:

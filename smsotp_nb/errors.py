@@ -340,7 +340,13 @@ class ExpectationError(SmsOtpError, AssertionError):
 
 
 class SmsOtpWarning(UserWarning):
-    """Base of the warnings of this package. Phone numbers in their messages are masked, as in those of errors."""
+    """Base of the warnings of this package. Phone numbers in their messages are masked, as in those of errors.
+
+    Attributes:
+        field: the argument that would change what the warning is about, such as ``"header"``; None where none would.
+    """
+
+    field: str | None = None
 
     def __init__(self, message: object = "") -> None:
         super().__init__(visible(masked(str(message)), keep="\n\t"))  # not cut: it may list copies that hold numbers

@@ -14,7 +14,7 @@ from .. import __version__
 from .._sandbox import command
 from ..errors import OutputExistsError, SmsOtpError
 from . import cleaning, demo, recorded, sending
-from .terminal import in_options, say
+from .terminal import in_options, say, warning_in_options
 
 # What a command needs is imported by it: the sandbox starts without pandas, also where that is not installed.
 
@@ -32,7 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *_, **__: say(f"! {message}", hang="  ", error=True)
+            warnings.showwarning = lambda message, *_, **__: say(
+                f"! {warning_in_options(message)}", hang="  ", error=True
+            )
             code: int = options.run(options)
             sys.stdout.flush()
     except BrokenPipeError:  # whoever read it has seen enough

@@ -10,7 +10,7 @@ from typing import Any
 from .._cards import fitted, terminal_width
 from .._sandbox.command import path_typed
 from .._showing import visible
-from ..errors import SmsOtpError, UsageError
+from ..errors import SmsOtpError, SmsOtpWarning, UsageError
 from ..settings import is_address
 
 
@@ -86,6 +86,24 @@ def in_options(error: SmsOtpError, options: argparse.Namespace) -> str:
     if not isinstance(error, UsageError):
         return str(error)
     return "; ".join(dict.fromkeys(_cause_in_options(cause, options) for cause in error.causes))
+
+
+def warning_in_options(warning: Warning | str) -> str:
+    """Return a warning with the option of a command in place of the argument that would change what it says.
+
+    Example:
+        >>> warning = SmsOtpWarning("row 3 is hidden and left out; hidden=True takes it")
+        >>> warning.field = "hidden"
+        >>> warning_in_options(warning)
+        'row 3 is hidden and left out; --hidden takes it'
+    """
+    text = str(warning)
+    if not isinstance(warning, SmsOtpWarning) or warning.field is None:
+        return text
+    option = f"--{warning.field.replace('_', '-')}"
+    for argument in (f"{warning.field}= of read_recipients", f"{warning.field}=True"):
+        text = text.replace(argument, option)
+    return text
 
 
 def _cause_in_options(cause: UsageError, options: argparse.Namespace) -> str:

@@ -148,7 +148,9 @@ class Ahead:
         self._ended = self.refused = ""
 
     def __call__(self, rows: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.object_]]:
-        """Return what holds back each of these rows, None where nothing does."""
+        """Return what holds back each of these rows, indexed by their positions in the list; None where nothing does."""
+        in_list_order = np.argsort(rows.index.to_numpy(), kind="stable")
+        rows = rows.iloc[in_list_order]
         self._rows, self._held = rows, {}
         try:
             self._watch = self._watch or Watch(self._asked, self, now=self._now)
@@ -162,7 +164,9 @@ class Ahead:
         said = np.full(len(rows), self._ended or None, object)
         for mine in np.split(order, np.flatnonzero(np.diff(chunks[order])) + 1):
             said[mine] = self._ended or self._of_chunk(mine)
-        return said
+        answers = np.empty_like(said)
+        answers[in_list_order] = said
+        return answers
 
     def _of_chunk(self, places: np.ndarray[Any, np.dtype[np.int64]]) -> list[str | None]:
         assert self._watch is not None

@@ -183,7 +183,7 @@ class Origin:
         self.notes.append(words)
         if argument is not None and argument not in self.facts.setdefault("changed_by", []):
             self.facts["changed_by"].append(argument)
-        warn_user(f"{called(self.facts)}: {words}")
+        warn_user(f"{called(self.facts)}: {words}", field=argument)
 
     def left_out(self, reason: str, rows: int) -> None:
         left = self.facts.setdefault("left_out", {})

@@ -29,7 +29,7 @@ def on_a_terminal(folder: Path, columns: int, *arguments: str) -> list[str]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     env = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
-    env |= {"PYTHONPATH": str(ROOT), "TERM": "xterm", "SMSOTP_LEDGER": "other.sqlite"}
+    env |= {"PYTHONPATH": str(ROOT), "TERM": "xterm", "SMSOTP_LEDGER": str(folder / "other.sqlite")}
     command = [sys.executable, "-m", "smsotp_nb", *arguments]
     with subprocess.Popen(command, cwd=folder, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as run:
         os.close(theirs)

@@ -22,7 +22,7 @@ from smsotp_nb import Client, Settings
 from smsotp_nb import _wire as wire
 from smsotp_nb._client import RetryPolicy, transport
 from smsotp_nb._wire import Body
-from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError
+from smsotp_nb.errors import InDoubt, NotSent, SmsOtpError, UsageError
 from smsotp_nb.settings import Secret
 
 from . import reply_fuzz
@@ -386,14 +386,14 @@ def test_a_stop_while_connecting_says_that_nothing_was_sent() -> None:
                 send(one)
 
 
-def test_a_bundle_that_holds_no_certificate_is_not_a_send(tmp_path: Any) -> None:
-    """A broken setting is told as what it is: nothing left."""
+def test_a_bundle_that_holds_no_certificate_is_refused_before_a_send(tmp_path: Any) -> None:
+    """A broken setting is told as what it is when the client is made: nothing left."""
     bundle = tmp_path / "bundle.pem"
     bundle.write_text("no certificate")
     with BreakingServer(Script((proceed,), stage="accept")) as server:
         settings = Settings(base_url=f"https://127.0.0.1:{server.port}", access_key_id=KEY, ca_bundle=str(bundle))
-        with Client(settings, sleep=lambda seconds: None) as one, pytest.raises(NotSent):
-            one._deliver([ANN], Body(text="Hello"))
+        with pytest.raises(UsageError, match="bundle of certificates .* nothing was sent"):
+            Client(settings)
 
 
 # -- what a reply leaves behind ----------------------------------------------------------------------------------------

@@ -85,8 +85,8 @@ def test_without_forms_and_sandbox_everything_else_works(tmp_path: Path) -> None
     with smsotp_nb.Sandbox() as box:
         done = subprocess.run(
             [sys.executable, "-c", WITHOUT, "ipywidgets,IPython,jedi,aiohttp,tqdm,openpyxl,python_calamine", box.url],
-            cwd=tmp_path, env={**os.environ, "SMSOTP_LEDGER": "l.sqlite"}, capture_output=True, text=True, timeout=300,
-            check=False,
+            cwd=tmp_path, env={**os.environ, "SMSOTP_LEDGER": str(tmp_path / "l.sqlite")},
+            capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
     assert done.stdout.splitlines() == [
         "['accepted', 'accepted'] 2 1",

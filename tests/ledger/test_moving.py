@@ -335,5 +335,5 @@ def test_what_cannot_be_on_a_server_is_our_error_too(path: Path, address: str) -
         with ledger._store.writing() as connection:
             connection.execute("UPDATE sums SET currencies='{' WHERE campaign=1")
             connection.execute("UPDATE campaign SET kept='{' WHERE id=1")
-        with pytest.raises(LedgerError, match="was altered, or this package has a defect"):
+        with pytest.raises(LedgerError, match="does not fit together here"):
             _ = ledger.record("first").results

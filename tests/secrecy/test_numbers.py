@@ -88,7 +88,7 @@ def on_a_full_disk(on: Ground, when: str, **guards: Any) -> object:
         raise caught.value
 
 
-ODD = pd.DataFrame({"a": [ANN], "b": [BEN]})
+ODD = pd.DataFrame({"amount": [ANN], "price": [BEN]})
 # Their frames hold numbers in DataFrames and columns at most.
 MASKED: dict[str, Door] = {
     "plan, column": lambda on: on.plan(to="fone"),

@@ -135,7 +135,7 @@ def test_a_campaign_that_is_damaged_is_told_on_the_page_and_the_others_are_shown
     damaged, sound = steps.answer.listing.entries
     steps.open(damaged)
     assert steps.stage == "list"
-    assert steps.notice.text.startswith("The campaign cannot be read. The ledger")
+    assert steps.notice.text.startswith("The campaign cannot be read. What the ledger")
     assert "does not fit together" in steps.notice.text
     steps.open(sound)
     assert steps.stage == "open"
