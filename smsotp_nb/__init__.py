@@ -12,7 +12,7 @@ DataFrame offers the same calls as ``df.smsotp``. Modules load when they are fir
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from . import errors
 from ._lazy import WhenImported, attributes
@@ -93,6 +93,8 @@ __getattr__ = attributes(
     },
 )
 
+_ACCESSOR: Final = "smsotp"
+
 
 class _Accessor:
     """The attribute ``smsotp`` of a frame that has no column of this name.
@@ -105,8 +107,8 @@ class _Accessor:
 
         if frame is None:
             return Sms
-        if "smsotp" in frame.columns:
-            raise AttributeError("smsotp")  # pandas looks among the columns next
+        if _ACCESSOR in frame.columns:
+            raise AttributeError(_ACCESSOR)  # pandas looks among the columns next
         return Sms(frame)
 
 
@@ -114,9 +116,9 @@ def _register() -> None:
     """Give every frame its ``smsotp``, unless pandas has something of this name."""
     import pandas as pd
 
-    before = vars(pd.DataFrame).get("smsotp")
+    before = vars(pd.DataFrame).get(_ACCESSOR)
     if before is None or type(before).__qualname__ == _Accessor.__qualname__:
-        pd.DataFrame.smsotp = _Accessor()  # type: ignore[attr-defined]  # the accessor that this line registers
+        setattr(pd.DataFrame, _ACCESSOR, _Accessor())
 
 
 WhenImported("pandas", _register)

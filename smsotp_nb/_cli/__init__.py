@@ -32,9 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *_, **__: say(
-                f"! {warning_in_options(message)}", hang="  ", error=True
-            )
+            warnings.showwarning = _show_warning
             code: int = options.run(options)
             sys.stdout.flush()
     except BrokenPipeError:  # whoever read it has seen enough
@@ -56,6 +54,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"smsotp-nb: {interrupt or 'interrupted'}", file=sys.stderr)
         return 130
     return code
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    say(f"! {warning_in_options(message)}", hang="  ", error=True)
 
 
 def _say_no_more() -> None:

@@ -148,7 +148,7 @@ class Ahead:
         self._ended = self.refused = ""
 
     def __call__(self, rows: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.object_]]:
-        """Return what holds back each of these rows, indexed by their positions in the list; None where nothing does."""
+        """Return what holds back each row, None where nothing does; the index is the position in the list."""
         in_list_order = np.argsort(rows.index.to_numpy(), kind="stable")
         rows = rows.iloc[in_list_order]
         self._rows, self._held = rows, {}

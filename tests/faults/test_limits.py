@@ -392,7 +392,7 @@ def test_a_bundle_that_holds_no_certificate_is_refused_before_a_send(tmp_path: A
     bundle.write_text("no certificate")
     with BreakingServer(Script((proceed,), stage="accept")) as server:
         settings = Settings(base_url=f"https://127.0.0.1:{server.port}", access_key_id=KEY, ca_bundle=str(bundle))
-        with pytest.raises(UsageError, match="bundle of certificates .* nothing was sent"):
+        with pytest.raises(UsageError, match=r"bundle of certificates .* nothing was sent"):
             Client(settings)
 
 

@@ -88,7 +88,7 @@ def on_a_full_disk(on: Ground, when: str, **guards: Any) -> object:
         raise caught.value
 
 
-ODD = pd.DataFrame({"amount": [ANN], "price": [BEN]})
+ODD = pd.DataFrame({"a": [f"write to {ANN}"], "b": [f"or to {BEN} and {ANN}"]})
 # Their frames hold numbers in DataFrames and columns at most.
 MASKED: dict[str, Door] = {
     "plan, column": lambda on: on.plan(to="fone"),
