@@ -91,7 +91,8 @@ class _Year:
     """The year while it is made: a ledger whose clock is the day that is being sent, and a sandbox."""
 
     def __init__(self, ledger: Path, box: sms.Sandbox, chance: random.Random) -> None:
-        self._now = LOST
+        # The year is made from its first day on: a ledger believes no moment before the latest that it has seen.
+        self._now = datetime.fromisoformat(f"{MONTHS[0]}-01T08:00:00+00:00")
         # Whoever deleted the folder and makes the year again lost no record of anybody: the sandbox texts nobody.
         self._ledger = sms.Ledger(ledger, create=True, accept_older=True, now=lambda: self._now)
         self._box, self._client, self._chance = box, box.client(), chance
